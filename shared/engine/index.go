@@ -1,0 +1,16 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Index tells which objects hold the data at this moment.
+type Index interface {
+	// Objects lists the objects of the partitions from…to, both included, by partition and path.
+	// A reader that finds an object gone asks once more: compaction has replaced it.
+	Objects(ctx context.Context, from, to lake.Partition) ([]lake.Object, error)
+	// Extent is the time all objects together cover.
+	Extent(ctx context.Context) (lake.Extent, error)
+}

@@ -1,0 +1,92 @@
+// Package filter turns the two filter languages into conditions with positions, and conditions back into
+// either language. It knows nothing of fields, types or SQL: names and values are text here, package query
+// gives them meaning. The language reference is README.md beside this file.
+package filter
+
+// Filter is a filter as it was written. Spans in it point into Text.
+type Filter struct {
+	Text       string
+	Form       Form
+	Conditions []Condition // those that could be read, in the order written
+	Problems   Errors      // what could not be read; query.Bind adds what cannot be meant, and reports all
+}
+
+// Form tells which of the two languages a filter is written in.
+type Form uint8
+
+const (
+	QueryString Form = iota + 1 // status=404, timestamp between 2026-01-01 and 2026-01-02
+	JSON                        // {"AND":[{"field":"status","op":"eq","value":404}, …]}
+)
+
+// Span is a stretch of the filter's text, in UTF-8 bytes.
+type Span struct{ Offset, Length int }
+
+// End is the offset of the first byte after the span.
+func (s Span) End() int { return s.Offset + s.Length }
+
+// Condition is one condition of a filter: field, optional key, operator, values.
+type Condition struct {
+	Span    Span
+	Pointer string // JSON pointer of the condition ("/AND/1"); "" in the query-string form
+	Field   Word
+	Key     *Key
+	Negated bool
+	Op      Op
+	OpSpan  Span // the operator as written, with its "not"
+	List    bool // values were written as a list
+	Values  []Value
+}
+
+// Word is a piece of text and where it stands.
+type Word struct {
+	Text string
+	Span Span
+}
+
+// Key names the members of a multi-valued field that a condition looks at.
+type Key struct {
+	Text  string
+	Exact bool // Text is a name; otherwise an RE2 pattern searched in the names
+	Span  Span
+}
+
+// ValueKind is how a value was written.
+type ValueKind uint8
+
+const (
+	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value is text
+	Number                      // a JSON number; Value.Text is its literal
+	Bool                        // a JSON boolean; Value.Text is "true" or "false"
+)
+
+// Value is one value of a condition, unescaped.
+type Value struct {
+	Kind   ValueKind
+	Text   string
+	Quoted bool // written in quotes
+	Span   Span
+}
+
+// Op is an operator of the specification. Negation is not an operator: see Condition.Negated.
+type Op uint8
+
+const (
+	Is Op = iota + 1
+	Eq
+	Gt
+	Lt
+	Gte
+	Lte
+	In
+	Regex
+	Between
+)
+
+// Ops lists the operators in the specification's order.
+var Ops = []Op{Is, Eq, Gt, Lt, Gte, Lte, In, Regex, Between}
+
+var opNames = [...]string{Is: "is", Eq: "eq", Gt: "gt", Lt: "lt", Gte: "gte", Lte: "lte", In: "in", Regex: "regex", Between: "between"}
+
+// String is the operator's name in the JSON form.
+func (o Op) String() string { return opNames[o] }

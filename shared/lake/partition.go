@@ -1,0 +1,27 @@
+package lake
+
+import "time"
+
+// Partition is one hour of event time, the unit of pruning and of compaction: hours since the Unix epoch.
+type Partition int64
+
+// PartitionOf is the partition that holds an instant.
+func PartitionOf(tsMs int64) Partition {
+	return Partition(floorDiv(tsMs, time.Hour.Milliseconds()))
+}
+
+// Start is the first millisecond of the partition.
+func (p Partition) Start() int64 { return int64(p) * time.Hour.Milliseconds() }
+
+// String is the partition key as it stands in object names and in SQL literals: yyyy/MM/dd/HH.
+func (p Partition) String() string {
+	return time.UnixMilli(p.Start()).UTC().Format("2006/01/02/15")
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,46 @@
+package query
+
+import "github.com/orrery/orrery/shared/lake"
+
+// Answer is what an engine found. Exactly the slice of the query's shape is set. Figures are exact integers;
+// averages and empty segments are made from them in one place (package search), so they are equal on every engine.
+type Answer struct {
+	Logs     []*lake.Row   // newest first
+	Stats    []StatsRow    // by segment, then hostname; segments without records are missing
+	Timeline []TimelineRow // by segment; segments without records are missing
+	TopX     []TopXRow     // by label, then blocked, requests (descending), key
+}
+
+// StatsRow is the figures of one segment, or of one hostname in it.
+type StatsRow struct {
+	Segment   int64  // start, Unix seconds
+	Hostname  string // the busiest hostname (ties by name), or the group; "" when none
+	Requests  int64
+	Bandwidth int64 // bytes_sent + request_length
+	TimeUs    int64 // sum of request_time
+	Timed     int64 // records that have a request_time
+}
+
+// TimelineRow is the figures of one segment.
+type TimelineRow struct {
+	Segment                                             int64 // start, Unix seconds
+	Requests, Blocked, Challenges, Human, OriginBlocked int64
+	IPs, Sessions                                       int64 // exact distinct counts
+	BytesSent                                           int64
+	Statuses, OriginStatuses                            []StatusCount // by count descending, then status as text
+}
+
+// StatusCount counts the responses with one status.
+type StatusCount struct{ Status, Count int64 }
+
+// TopXRow is the figures of one key of one label.
+type TopXRow struct {
+	Label, Key                                            string
+	Requests, Blocked, Bots, Challenges, Human, Monitored int64
+	BytesSent, RequestLength                              int64
+	Origin, Svc, Total                                    Times
+	FirstASN, FirstCountry, FirstOrganization             string // the smallest in the group, "" when none
+}
+
+// Times sums up durations in microseconds. With Count 0 the other figures mean nothing.
+type Times struct{ Count, Sum, Min, Max int64 }
