@@ -51,6 +51,8 @@ type Row struct {
 	TotalUs       *int64 `parquet:"total_us,optional,plain"`  // request_time
 	SvcUs         *int64 `parquet:"svc_us,optional,plain"`    // svc_latency, microseconds as ingested
 	OriginUs      *int64 `parquet:"origin_us,optional,plain"` // upstream_response_time
+	// OriginNull: upstream_response_time came as null, which the specification allows, and not absent.
+	OriginNull bool `parquet:"origin_null"`
 
 	Blocked    *bool `parquet:"blocked,optional"`
 	Bot        *bool `parquet:"bot,optional"`

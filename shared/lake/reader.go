@@ -1,0 +1,35 @@
+package lake
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Reader reads the rows of one object in order.
+type Reader struct {
+	in *parquet.GenericReader[Row]
+}
+
+// NewReader opens an object of the given size.
+func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, fmt.Errorf("open parquet object: %w", err)
+	}
+	return &Reader{in: parquet.NewGenericReader[Row](file)}, nil
+}
+
+// Read fills rows and returns how many; io.EOF comes with the last ones or after them.
+func (r *Reader) Read(rows []Row) (int, error) {
+	clear(rows)
+	n, err := r.in.Read(rows)
+	if err != nil && err != io.EOF {
+		return n, fmt.Errorf("read parquet rows: %w", err)
+	}
+	return n, err
+}
+
+// Close releases the reader's buffers; rows already read stay valid.
+func (r *Reader) Close() error { return r.in.Close() }
