@@ -1,0 +1,95 @@
+package planet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/orrery/orrery/shared/fault"
+)
+
+// Problem is one thing wrong with a body of settings. Loc says where, from the body down:
+// ["body", "trusted_nets", 2, "address"].
+type Problem struct {
+	Loc  []any // strings and ints
+	Msg  string
+	Type string // stable: value_error.missing, type_error.string, …
+}
+
+// maxProblems is how many problems are told at once.
+const maxProblems = 20
+
+// Problems is everything wrong with a body, at most 20 of them, in the order of the rules.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	parts := make([]string, len(p))
+	for i, one := range p {
+		parts[i] = one.Msg
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p *Problems) add(loc []any, kind, format string, args ...any) {
+	if len(*p) < maxProblems {
+		*p = append(*p, Problem{Loc: loc, Type: kind, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+// asError gives the problems as an error of kind fault.Invalid, or nil when there are none.
+func (p Problems) asError() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return fault.Wrap(fault.Invalid, p, "the planet settings are not acceptable")
+}
+
+// The messages, one function each, so that their voice is one.
+
+func (p *Problems) missing(loc []any) { p.add(loc, "value_error.missing", "field required") }
+
+func (p *Problems) wrongType(loc []any, want kind) {
+	p.add(loc, "type_error."+string(want), "must be %s", want.article())
+}
+
+func (p *Problems) repeated(loc []any) {
+	p.add(loc, "value_error.repeated", "this member is given more than once")
+}
+
+func (p *Problems) notJSON(format string, args ...any) {
+	p.add(at(), "value_error.jsondecode", "the body is not JSON: "+format, args...)
+}
+
+func (p *Problems) otherID(got string) {
+	p.add(at("id"), "value_error.id", "the body is of entry %q, the path of entry %q", got, EntryID)
+}
+
+func (p *Problems) emptyName() { p.add(at("name"), "value_error.empty", "must not be empty") }
+
+func (p *Problems) badAddress(loc []any, address string) {
+	p.add(loc, "value_error.address", "%q is not an IP address or a network such as 192.0.2.0/24 or 2001:db8::/32", address)
+}
+
+func (p *Problems) sameNetwork(loc []any, address, first string, index int) {
+	p.add(loc, "value_error.duplicate", "%q is the same network as %q at index %d", address, first, index)
+}
+
+func tooLarge() error {
+	return fault.New(fault.TooLarge, "planet settings may have at most %d bytes", MaxBytes)
+}
+
+func noPlanet(config string) error {
+	return fault.New(fault.NotFound, "there is no planet in configuration %q", config)
+}
+
+func noVersion(config string, number int) error {
+	return fault.New(fault.NotFound, "the planet of configuration %q has no version %d", config, number)
+}
+
+func alreadyThere(newest Info) error {
+	return fault.New(fault.Conflict, "the planet exists already, with ETag %s", newest.ETag)
+}
+
+func changedSince(newest Info) error {
+	return fault.New(fault.Conflict, "the planet has changed since it was read: its ETag is now %s (version %d, written by %s). Read it again, make your change to that, and send it with the new ETag",
+		newest.ETag, newest.Number, newest.By)
+}

@@ -1,0 +1,146 @@
+package planet
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse checks a body of settings against the rules. An error is of kind fault.TooLarge, or fault.Invalid
+// wrapping Problems, which lists everything wrong at once.
+//
+// Required are name (not empty), trusted_nets (list of {address, comment}) and ichallenge (attrs, lang, palette,
+// position). Other members, and everything inside attrs, lang and position, are kept as they are.
+func Parse(body []byte) (Settings, error) {
+	if len(body) > MaxBytes {
+		return Settings{}, tooLarge()
+	}
+	var p Problems
+	object, ok := p.document(body)
+	if !ok {
+		return Settings{}, p.asError()
+	}
+	p.id(object)
+	p.name(object)
+	p.trustedNets(object)
+	p.ichallenge(object)
+	if err := p.asError(); err != nil {
+		return Settings{}, err
+	}
+	return Settings{object.without("id")}, nil
+}
+
+// document reads the body as one JSON object.
+func (p *Problems) document(body []byte) (object, bool) {
+	if !utf8.Valid(body) {
+		p.notJSON("it is not UTF-8")
+		return nil, false
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(body, &value); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			p.notJSON("%v at byte %d", err, syntax.Offset)
+		} else {
+			p.notJSON("%v", err)
+		}
+		return nil, false
+	}
+	return p.object(at(), strings.TrimSpace(string(body)))
+}
+
+func (p *Problems) id(settings object) {
+	m, given := settings.find("id")
+	if !given {
+		return
+	}
+	if id, ok := p.text(at("id"), m.value); ok && id != EntryID {
+		p.otherID(id)
+	}
+}
+
+func (p *Problems) name(settings object) {
+	if name, ok := p.requiredText(nil, settings, "name"); ok && strings.TrimSpace(name) == "" {
+		p.emptyName()
+	}
+}
+
+func (p *Problems) trustedNets(settings object) {
+	items, ok := p.requiredList(nil, settings, "trusted_nets")
+	if !ok {
+		return
+	}
+	type place struct {
+		index   int
+		address string
+	}
+	seen := make(map[netip.Prefix]place, len(items))
+	for i, item := range items {
+		loc := []any{"trusted_nets", i}
+		entry, ok := p.object(at(loc...), item)
+		if !ok {
+			continue
+		}
+		address, ok := p.requiredText(loc, entry, "address")
+		p.requiredText(loc, entry, "comment")
+		if !ok {
+			continue
+		}
+		network, err := parseNetwork(address)
+		if err != nil {
+			p.badAddress(at(append(loc, "address")...), address)
+			continue
+		}
+		if first, twice := seen[network]; twice {
+			p.sameNetwork(at(append(loc, "address")...), address, first.address, first.index)
+			continue
+		}
+		seen[network] = place{i, address}
+	}
+}
+
+func (p *Problems) ichallenge(settings object) {
+	m, given := settings.find("ichallenge")
+	if !given {
+		p.missing(at("ichallenge"))
+		return
+	}
+	challenge, ok := p.object(at("ichallenge"), m.value)
+	if !ok {
+		return
+	}
+	in := []any{"ichallenge"}
+	for _, name := range []string{"attrs", "lang", "position"} {
+		if m, given := challenge.find(name); !given {
+			p.missing(at("ichallenge", name))
+		} else if kindOf(m.value) != kindObject {
+			p.wrongType(at("ichallenge", name), kindObject)
+		}
+	}
+	colours, _ := p.requiredList(in, challenge, "palette")
+	for i, colour := range colours {
+		p.text(at("ichallenge", "palette", i), colour)
+	}
+}
+
+// parseNetwork reads an address or a network as the network it stands for: masked, and IPv4 written as IPv6
+// is IPv4, so that equal networks are equal values.
+func parseNetwork(address string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(address)
+	if err != nil {
+		ip, err := netip.ParseAddr(address)
+		if err != nil {
+			return netip.Prefix{}, err
+		}
+		if ip.Zone() != "" {
+			return netip.Prefix{}, errors.New("a zone means something on one machine only")
+		}
+		network = netip.PrefixFrom(ip, ip.BitLen())
+	}
+	if ip := network.Addr(); ip.Is4In6() && network.Bits() >= 96 {
+		network = netip.PrefixFrom(ip.Unmap(), network.Bits()-96)
+	}
+	return network.Masked(), nil
+}

@@ -1,0 +1,190 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/planet/sqlite"
+)
+
+// childPath, when set, makes the test binary a writer on that file: see TestMain.
+const childPath = "ORRERY_TEST_PLANETS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childPath); path != "" {
+		if err := writeForEver(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func open(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, planettest.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStore(t *testing.T) {
+	planettest.Run(t, func(t *testing.T) planet.Store { return open(t, filepath.Join(t.TempDir(), "planets.db")) })
+}
+
+func TestSeveralHandlesRace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a name with ?, % and #.db")
+	planettest.Race(t, open(t, path), open(t, path), open(t, path))
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the file is not where it was asked for: %v", err)
+	}
+}
+
+func TestNewFileHoldsTheDefaultPlanetOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "planets.db")
+	for range 2 {
+		s := open(t, path)
+		v, err := s.Newest(t.Context(), planet.FirstConfig)
+		if err != nil || v.Settings != planet.Default() || v.Number != 1 || !v.At.Equal(planettest.At) {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	if _, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "planets.db"), planettest.At); err == nil {
+		t.Error("a directory that does not exist was accepted")
+	}
+	garbage := filepath.Join(t.TempDir(), "planets.db")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), garbage, planettest.At); err == nil {
+		t.Error("a file of another kind was accepted")
+	}
+}
+
+// TestKilledWriterLosesNothing kills a process that writes without pause and reports every version that was
+// acknowledged to it; each of them must be in the file, whole, with the history gapless.
+func TestKilledWriterLosesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "planets.db")
+	for _, reports := range []int{1, 7, 40} {
+		acknowledged := killWriterAfter(t, path, reports)
+		s := open(t, path)
+		list, err := s.Versions(t.Context(), "killed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) < acknowledged {
+			t.Fatalf("version %d was acknowledged, and the history has %d", acknowledged, len(list))
+		}
+		for i, info := range list {
+			want := planet.NewVersion(len(list)-i, numbered(len(list)-i), "child", planettest.At)
+			if got, err := s.Version(t.Context(), "killed", info.Number); err != nil || got != want {
+				t.Fatalf("version %d is not as it was written: %+v, %v", want.Number, got.Info, err)
+			}
+		}
+	}
+}
+
+// killWriterAfter kills a writing process after that many reports and returns the last version it reported.
+func killWriterAfter(t *testing.T, path string, reports int) int {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childPath+"="+path)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	last, lines := 0, bufio.NewScanner(out)
+	for n := 0; lines.Scan(); n++ {
+		if _, err := fmt.Sscanf(lines.Text(), "version %d", &last); err != nil {
+			t.Fatalf("the writer said %q", lines.Text())
+		}
+		if n == reports {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil {
+		t.Fatal("the writer ended by itself")
+	}
+	return last
+}
+
+// writeForEver writes versions of configuration "killed" and reports each on standard output.
+func writeForEver(path string) error {
+	s, err := sqlite.Open(context.Background(), path, planettest.At)
+	if err != nil {
+		return err
+	}
+	list, err := s.Versions(context.Background(), "killed")
+	if err != nil {
+		return err
+	}
+	for number := len(list) + 1; ; number++ {
+		v := planet.NewVersion(number, numbered(number), "child", planettest.At)
+		if err := s.Append(context.Background(), "killed", v); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(os.Stdout, fmt.Sprintf("version %d\n", number)); err != nil {
+			return err
+		}
+	}
+}
+
+// numbered is settings that tell their version, of a size that spreads over several pages.
+func numbered(number int) planet.Settings {
+	body := fmt.Sprintf(`{"name":"version %d","trusted_nets":[],"ichallenge":{"attrs":{"logo":%q},"lang":{},"palette":[],"position":{}}}`,
+		number, strings.Repeat("x", 20_000))
+	s, err := planet.Parse([]byte(body))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TestProcessesOpenANewFileAtOnce: a server and a command may both be the first.
+func TestProcessesOpenANewFileAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "planets.db")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, err := sqlite.Open(context.Background(), path, planettest.At)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := open(t, path).Versions(t.Context(), planet.FirstConfig)
+	if err != nil || len(list) != 1 {
+		t.Errorf("the first planet was written %d times, %v", len(list), err)
+	}
+}
