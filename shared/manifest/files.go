@@ -1,0 +1,188 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// version is the version of the files' form; files of another one are refused.
+const version = 1
+
+// head is the one file whose replacement makes a change visible.
+type head struct {
+	Version  int      `json:"version"`
+	Sequence int64    `json:"sequence"` // counts the changes
+	Extent   extent   `json:"extent"`
+	Recent   []recent `json:"recent,omitempty"`  // the latest changes, oldest first, so that readers know what to read again
+	Pending  []hour   `json:"pending,omitempty"` // hours of the latest change whose own files may still be old
+}
+
+// extent is lake.Extent with names for JSON.
+type extent struct {
+	MinTsMs int64 `json:"min_ts_ms"`
+	MaxTsMs int64 `json:"max_ts_ms"`
+	Rows    int64 `json:"rows"`
+}
+
+// recent is one change: which hours it replaced.
+type recent struct {
+	Sequence int64    `json:"sequence"`
+	Hours    []string `json:"hours"`
+}
+
+// hour is the manifest of one hour.
+type hour struct {
+	Version    int          `json:"version"`
+	Hour       string       `json:"hour"`     // yyyy-MM-dd-HH
+	Sequence   int64        `json:"sequence"` // the change that wrote it
+	Objects    []object     `json:"objects"`
+	Superseded []superseded `json:"superseded,omitempty"`
+}
+
+// object is lake.Object as it is written down; Name is its path below the lake directory, with slashes.
+type object struct {
+	Name        string           `json:"name"`
+	Rows        int64            `json:"rows"`
+	Bytes       int64            `json:"bytes"`
+	MinTsMs     int64            `json:"min_ts_ms"`
+	MaxTsMs     int64            `json:"max_ts_ms"`
+	ColumnBytes map[string]int64 `json:"column_bytes,omitempty"`
+}
+
+// superseded is an object that a compaction has replaced and that queries begun before may still be reading.
+type superseded struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"`
+}
+
+func (o object) object(p lake.Partition) lake.Object {
+	return lake.Object{Path: o.Name, Partition: p, Rows: o.Rows, Bytes: o.Bytes, MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, ColumnBytes: o.ColumnBytes}
+}
+
+func byPath(a, b lake.Object) int { return cmp.Compare(a.Path, b.Path) }
+
+// changedSince lists the hours that changed after a sequence, and whether the head still tells them all.
+func (h head) changedSince(sequence int64) (hours []lake.Partition, told bool) {
+	if h.Sequence < sequence {
+		return nil, false // another lake in the same place
+	}
+	next := h.Sequence + 1
+	for _, r := range slices.Backward(h.Recent) {
+		if r.Sequence <= sequence {
+			break
+		}
+		next = r.Sequence
+		for _, name := range r.Hours {
+			if p, err := parseHour(name); err == nil {
+				hours = append(hours, p)
+			}
+		}
+	}
+	return hours, next <= sequence+1
+}
+
+func (h hour) partition() (lake.Partition, error) { return parseHour(h.Hour) }
+
+const hourLayout = "2006-01-02-15"
+
+func hourName(p lake.Partition) string {
+	return time.UnixMilli(p.Start()).UTC().Format(hourLayout)
+}
+
+func parseHour(name string) (lake.Partition, error) {
+	t, err := time.Parse(hourLayout, name)
+	if err != nil {
+		return 0, fmt.Errorf("hour %q: %w", name, err)
+	}
+	return lake.PartitionOf(t.UnixMilli()), nil
+}
+
+func hoursDir(dir string) string { return filepath.Join(dir, "manifests") }
+func headPath(dir string) string { return filepath.Join(hoursDir(dir), "_head.json") }
+func lockPath(dir string) string { return filepath.Join(hoursDir(dir), "_lock") }
+func hourPath(dir string, p lake.Partition) string {
+	return filepath.Join(hoursDir(dir), hourName(p)+".json")
+}
+
+// readHead gives the bytes of the head; none for a lake that nothing was published to.
+func readHead(dir string) ([]byte, error) {
+	raw, err := os.ReadFile(headPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	return raw, nil
+}
+
+func parseHead(dir string, raw []byte) (head, error) {
+	h := head{Version: version}
+	if len(raw) == 0 && !exists(headPath(dir)) {
+		return h, nil
+	}
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return head{}, fmt.Errorf("manifest %s is unreadable: %w", headPath(dir), err)
+	}
+	if h.Version != version {
+		return head{}, fmt.Errorf("manifest %s has version %d, this program reads %d", headPath(dir), h.Version, version)
+	}
+	return h, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// readHour reads the manifest of one hour.
+func readHour(dir string, p lake.Partition) (hour, error) {
+	path := hourPath(dir, p)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return hour{}, fmt.Errorf("read manifest: %w", err)
+	}
+	var h hour
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return hour{}, fmt.Errorf("manifest %s is unreadable: %w", path, err)
+	}
+	if h.Version != version {
+		return hour{}, fmt.Errorf("manifest %s has version %d, this program reads %d", path, h.Version, version)
+	}
+	if h.Hour != hourName(p) {
+		return hour{}, fmt.Errorf("manifest %s is of another hour: %s", path, h.Hour)
+	}
+	return h, nil
+}
+
+// listHours lists the hours that have a manifest, ascending.
+func listHours(dir string) ([]lake.Partition, error) {
+	entries, err := os.ReadDir(hoursDir(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list manifests: %w", err)
+	}
+	var hours []lake.Partition
+	for _, e := range entries {
+		name, isHour := strings.CutSuffix(e.Name(), ".json")
+		if !isHour || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") {
+			continue
+		}
+		p, err := parseHour(name)
+		if err != nil {
+			return nil, fmt.Errorf("list manifests in %s: %w", hoursDir(dir), err)
+		}
+		hours = append(hours, p)
+	}
+	slices.Sort(hours)
+	return hours, nil
+}
