@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/alecthomas/kong v1.17.0 // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/apache/arrow-go/v18 v18.5.1 // indirect
 	github.com/bytebase/parser v0.0.0-20260417075056-57b6ef7a2640 // indirect
 	github.com/danielgtaylor/huma/v2 v2.37.2 // indirect
