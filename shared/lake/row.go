@@ -95,7 +95,8 @@ type Row struct {
 	// Extra is a JSON object with every member the columns cannot reproduce (unknown fields, null against
 	// absent, "status":"200", huge integers): it overrides what the columns say. nil for ordinary records.
 	Extra *string `parquet:"extra,optional,dict"`
-	// RawLine keeps the line as it came when it was not valid UTF-8. Nil otherwise.
+	// RawLine keeps the line as it came, in base64 because engines refuse text that is no UTF-8, when the
+	// record lost something of it: bytes that were no UTF-8, or a member that stood there twice. Nil otherwise.
 	RawLine *string `parquet:"raw_line,optional,plain"`
 }
 

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// SetDefault gives a field the value that the text stands for, unless the record has the field, be it as null. Fields
+// with one string, number or boolean can be set, and lists of strings, to one element. An error says that the field
+// or the value cannot be, and does not depend on the row.
+func SetDefault(row *lake.Row, name, value string) error {
+	i, known := fieldIndex[name]
+	if !known {
+		return fmt.Errorf("no field %q", name)
+	}
+	set, err := defaultOf(&fields[i], value)
+	if err != nil {
+		return fmt.Errorf("set %s: %w", name, err)
+	}
+	if row.Extra != nil {
+		e := encoder{extra: membersOf(*row.Extra)}
+		if e.overridden(name) {
+			return nil
+		}
+	}
+	set(row)
+	return nil
+}
+
+// defaultOf parses a value and returns what puts it into a row that lacks the field.
+func defaultOf(f *field, value string) (set func(*lake.Row), err error) {
+	switch f.kind {
+	case text:
+		return func(row *lake.Row) { fill(f.text(row), value) }, nil
+	case stage:
+		return func(row *lake.Row) { fill(&row.ProcessingStage, value) }, nil
+	case flag:
+		v, err := strconv.ParseBool(value)
+		if err != nil || value != strconv.FormatBool(v) {
+			return nil, fmt.Errorf("%q is neither true nor false", value)
+		}
+		return func(row *lake.Row) { fill(f.flag(row), v) }, nil
+	case whole:
+		return defaultNumber(f, value, 0, "an integer of 64 bits")
+	case seconds, originSeconds:
+		return defaultNumber(f, value, micros, "a number of seconds in whole microseconds")
+	case textList:
+		return func(row *lake.Row) {
+			if list := f.texts(row); *list == nil {
+				*list = []string{value}
+			}
+		}, nil
+	}
+	return nil, fmt.Errorf("only fields with a single string, number or boolean can be set, and lists of strings")
+}
+
+func defaultNumber(f *field, value string, scale int, what string) (func(*lake.Row), error) {
+	if !isNumber([]byte(value)) {
+		return nil, fmt.Errorf("%q is not %s", value, what)
+	}
+	v, exact, ok := scaled([]byte(value), scale)
+	if !ok || !exact {
+		return nil, fmt.Errorf("%q is not %s", value, what)
+	}
+	return func(row *lake.Row) {
+		if f.kind != originSeconds || !row.OriginNull {
+			fill(f.int(row), v)
+		}
+	}, nil
+}
+
+// fill points a column at the value if it is empty.
+func fill[T any](column **T, value T) {
+	if *column == nil {
+		*column = &value
+	}
+}

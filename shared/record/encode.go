@@ -1,0 +1,456 @@
+package record
+
+import (
+	"encoding/binary"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// AppendJSON appends the API's record of a row: one JSON object on one line. names chooses fields, in that order;
+// nil is every field the record has, known or not, in the order of the catalogue. Chosen fields that the record
+// lacks are left out.
+//
+// svcid and svcsessionid are printed only if chosen: they are cookies, and in all fields they are among those.
+func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
+	e := encoder{dst: append(dst, '{'), row: row}
+	if row.Extra != nil {
+		e.extra = membersOf(*row.Extra)
+	}
+	if names == nil {
+		e.all()
+	} else {
+		e.chosen(names)
+	}
+	if last := len(e.dst) - 1; e.dst[last] == ',' {
+		e.dst[last] = '}'
+		return e.dst
+	}
+	return append(e.dst, '}')
+}
+
+// encoder prints members, each followed by a comma.
+type encoder struct {
+	dst   []byte
+	row   *lake.Row
+	extra []rawMember
+}
+
+func (e *encoder) all() {
+	for i := range fields {
+		if f := &fields[i]; f.kind != promoted && f.kind != open && !e.overridden(f.name) {
+			e.field(f)
+		}
+	}
+	for _, object := range []*string{e.row.Details, e.row.Extra} {
+		if object != nil && len(*object) > len("{}") {
+			e.dst = append(append(e.dst, (*object)[1:len(*object)-1]...), ',')
+		}
+	}
+}
+
+func (e *encoder) chosen(names []string) {
+	var details []rawMember
+	if e.row.Details != nil {
+		details = membersOf(*e.row.Details)
+	}
+	for _, name := range names {
+		if e.raw(e.extra, name) || e.raw(details, name) {
+			continue
+		}
+		if i, known := fieldIndex[name]; known && fields[i].kind != open {
+			e.field(&fields[i])
+		}
+	}
+}
+
+// overridden tells whether Extra has the field.
+func (e *encoder) overridden(name string) bool {
+	for i := range e.extra {
+		if e.extra[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// raw prints a member as it stands, if it is there.
+func (e *encoder) raw(members []rawMember, name string) bool {
+	for _, m := range members {
+		if m.name == name {
+			e.name(name)
+			e.dst = append(append(e.dst, m.value...), ',')
+			return true
+		}
+	}
+	return false
+}
+
+// rawMember is a member of Details or Extra with its JSON text.
+type rawMember struct {
+	name  string
+	value []byte
+}
+
+// membersOf takes apart a JSON object that Decode has made.
+func membersOf(object string) []rawMember {
+	var s scanner
+	s.reset([]byte(object))
+	if s.peek() != '{' {
+		return nil
+	}
+	s.pos++
+	var members []rawMember
+	for first := true; s.next(first, '}'); first = false {
+		raw, escaped := s.name()
+		if escaped {
+			raw = s.unescape(nil, raw)
+		}
+		members = append(members, rawMember{string(raw), s.skip()})
+	}
+	return members
+}
+
+// field prints a field from its column, nothing if it is absent.
+func (e *encoder) field(f *field) {
+	row := e.row
+	switch f.kind {
+	case text, promoted:
+		if v := *f.text(row); v != nil {
+			e.name(f.name)
+			e.dst = append(appendQuoted(e.dst, *v), ',')
+		}
+	case whole:
+		if v := *f.int(row); v != nil {
+			e.name(f.name)
+			e.dst = append(strconv.AppendInt(e.dst, *v, 10), ',')
+		}
+	case seconds, originSeconds:
+		if v := *f.int(row); v != nil {
+			e.name(f.name)
+			e.dst = append(appendSeconds(e.dst, *v), ',')
+		} else if f.kind == originSeconds && row.OriginNull {
+			e.name(f.name)
+			e.dst = append(e.dst, "null,"...)
+		}
+	case flag:
+		if v := *f.flag(row); v != nil {
+			e.name(f.name)
+			e.dst = append(strconv.AppendBool(e.dst, *v), ',')
+		}
+	case textList:
+		if v := *f.texts(row); v != nil {
+			e.name(f.name)
+			e.dst = append(appendTexts(e.dst, v), ',')
+		}
+	case wholeList:
+		if row.UpstreamStatus != nil {
+			e.name(f.name)
+			e.dst = append(appendInts(e.dst, row.UpstreamStatus), ',')
+		}
+	case pairsObject:
+		if v := *f.pairs(row); v != nil {
+			e.name(f.name)
+			e.dst = append(appendObject(e.dst, v), ',')
+		}
+	case pairsList:
+		if v := *f.pairs(row); v != nil {
+			e.name(f.name)
+			e.dst = append(appendPairs(e.dst, v), ',')
+		}
+	case timestamp:
+		e.name(f.name)
+		e.dst = append(e.dst, '"')
+		e.dst = append(appendTime(e.dst, row.TsMs, row.TsNanos, int(row.TsDigits)), `",`...)
+	case timePeriod:
+		e.name(f.name)
+		e.dst = append(strconv.AppendInt(e.dst, row.TimePeriod, 10), ',')
+	case stage:
+		if v := row.ProcessingStage; v != nil {
+			e.name(f.name)
+			e.dst = append(appendStage(e.dst, *v), ',')
+		}
+	case upstreams:
+		if row.UpstreamData != nil {
+			e.name(f.name)
+			e.upstreams()
+		}
+	case counters:
+		if row.TriggerCounters != nil {
+			e.name(f.name)
+			e.counters(row.TriggerCounters)
+		}
+	case config:
+		if row.SecurityConfig != nil {
+			e.name(f.name)
+			e.config(row.SecurityConfig)
+		}
+	default:
+		panic("record: unknown kind of field")
+	}
+}
+
+// name prints a member's name; the names of fields need no escapes.
+func (e *encoder) name(name string) {
+	e.dst = append(append(append(e.dst, '"'), name...), `":`...)
+}
+
+func (e *encoder) upstreams() {
+	e.dst = append(e.dst, '[')
+	for i := range e.row.UpstreamData {
+		u := &e.row.UpstreamData[i]
+		if i > 0 {
+			e.dst = append(e.dst, ',')
+		}
+		e.dst = append(e.dst, '{')
+		e.text("addr", u.Addr)
+		if u.ResponseUs != nil {
+			e.name("response_time")
+			e.dst = append(appendSeconds(e.dst, *u.ResponseUs), ',')
+		}
+		e.int("status", u.Status)
+		e.closeObject()
+	}
+	e.dst = append(e.dst, "],"...)
+}
+
+func (e *encoder) counters(c *lake.TriggerCounters) {
+	e.dst = append(e.dst, '{')
+	e.int("acl", c.ACL)
+	e.int("cf", c.CF)
+	e.int("cf_restrict", c.CFRestrict)
+	e.int("dr", c.DR)
+	e.int("gf", c.GF)
+	e.int("rl", c.RL)
+	e.closeObject()
+	e.dst = append(e.dst, ',')
+}
+
+func (e *encoder) config(c *lake.SecurityConfig) {
+	e.dst = append(e.dst, '{')
+	e.flag("acl_active", c.ACLActive)
+	e.flag("cf_active", c.CFActive)
+	e.int("cf_rules", c.CFRules)
+	e.int("gf_rules", c.GFRules)
+	e.text("revision", c.Revision)
+	e.int("rl_rules", c.RLRules)
+	e.text("secpolentryid", c.SecPolEntryID)
+	e.text("secpolid", c.SecPolID)
+	e.closeObject()
+	e.dst = append(e.dst, ',')
+}
+
+func (e *encoder) text(name string, v *string) {
+	if v != nil {
+		e.name(name)
+		e.dst = append(appendQuoted(e.dst, *v), ',')
+	}
+}
+
+func (e *encoder) int(name string, v *int64) {
+	if v != nil {
+		e.name(name)
+		e.dst = append(strconv.AppendInt(e.dst, *v, 10), ',')
+	}
+}
+
+func (e *encoder) flag(name string, v *bool) {
+	if v != nil {
+		e.name(name)
+		e.dst = append(strconv.AppendBool(e.dst, *v), ',')
+	}
+}
+
+// closeObject ends an object in place of the comma after its last member.
+func (e *encoder) closeObject() {
+	if last := len(e.dst) - 1; e.dst[last] == ',' {
+		e.dst[last] = '}'
+		return
+	}
+	e.dst = append(e.dst, '}')
+}
+
+// appendStage prints processing_stage: text that reads as a number is that number.
+func appendStage(dst []byte, v string) []byte {
+	if isNumber([]byte(v)) {
+		return append(dst, v...)
+	}
+	return appendQuoted(dst, v)
+}
+
+func appendTexts(dst []byte, texts []string) []byte {
+	dst = append(dst, '[')
+	for i := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendQuoted(dst, texts[i])
+	}
+	return append(dst, ']')
+}
+
+func appendInts(dst []byte, ints []int64) []byte {
+	dst = append(dst, '[')
+	for i, v := range ints {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, v, 10)
+	}
+	return append(dst, ']')
+}
+
+func appendPairs(dst []byte, pairs []lake.Pair) []byte {
+	dst = append(dst, '[')
+	for i := range pairs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendQuoted(append(dst, `{"name":`...), pairs[i].Name)
+		dst = append(appendQuoted(append(dst, `,"value":`...), pairs[i].Value), '}')
+	}
+	return append(dst, ']')
+}
+
+// appendObject prints pairs as an object; a name that repeats has an array of its values at its first place.
+func appendObject(dst []byte, pairs []lake.Pair) []byte {
+	if len(pairs) > manyPairs {
+		return appendLargeObject(dst, pairs)
+	}
+	dst = append(dst, '{')
+	var done uint32 // pairs already printed with an earlier one
+	for i := range pairs {
+		if done&(1<<i) != 0 {
+			continue
+		}
+		name := pairs[i].Name
+		dst = append(appendQuoted(dst, name), ':')
+		value := len(dst)
+		dst = appendQuoted(dst, pairs[i].Value)
+		several := false
+		for j := i + 1; j < len(pairs); j++ {
+			if pairs[j].Name != name {
+				continue
+			}
+			done |= 1 << j
+			if !several {
+				several = true
+				dst = append(dst, 0)
+				copy(dst[value+1:], dst[value:])
+				dst[value] = '['
+			}
+			dst = appendQuoted(append(dst, ','), pairs[j].Value)
+		}
+		if several {
+			dst = append(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if last := len(dst) - 1; dst[last] == ',' {
+		dst[last] = '}'
+		return dst
+	}
+	return append(dst, '}')
+}
+
+func appendLargeObject(dst []byte, pairs []lake.Pair) []byte {
+	values := make(map[string][]string, len(pairs))
+	names := make([]string, 0, len(pairs))
+	for _, p := range pairs {
+		if _, old := values[p.Name]; !old {
+			names = append(names, p.Name)
+		}
+		values[p.Name] = append(values[p.Name], p.Value)
+	}
+	for i, name := range names {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = append(appendQuoted(dst, name), ':')
+		if v := values[name]; len(v) == 1 {
+			dst = appendQuoted(dst, v[0])
+		} else {
+			dst = appendTexts(dst, v)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendSeconds prints microseconds as seconds without needless digits.
+func appendSeconds(dst []byte, us int64) []byte {
+	if us < 0 {
+		dst = append(dst, '-')
+		if us == -us { // the one integer without a positive twin
+			return append(dst, "9223372036854.775808"...)
+		}
+		us = -us
+	}
+	dst = strconv.AppendInt(dst, us/1e6, 10)
+	if us %= 1e6; us == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := int64(1e5); us > 0; unit /= 10 {
+		dst = append(dst, byte('0'+us/unit))
+		us %= unit
+	}
+	return dst
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted prints a JSON string. What is no UTF-8 becomes U+FFFD; U+2028 and U+2029, which old JavaScript
+// takes for line ends, are escaped.
+func appendQuoted[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	start, i := 0, 0
+	for i < len(s) {
+		if i+8 <= len(s) && plain8(s[i:i+8]) {
+			i += 8
+			continue
+		}
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r == utf8.RuneError && n == 1 || r == '\u2028' || r == '\u2029' {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, `\u`...)
+				dst = append(dst, hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+				start = i + n
+			}
+			i += n
+			continue
+		case c == '"' || c == '\\':
+			dst = append(append(dst, s[start:i]...), '\\', c)
+		case c < 0x20:
+			dst = appendControl(append(dst, s[start:i]...), c)
+		default:
+			i++
+			continue
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+func appendControl(dst []byte, c byte) []byte {
+	switch c {
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(append(dst, `\u00`...), hexDigits[c>>4], hexDigits[c&15])
+}
+
+// plain8 tells whether eight bytes are ASCII that needs no escape.
+func plain8[T string | []byte](s T) bool {
+	var b [8]byte
+	copy(b[:], s)
+	w := binary.LittleEndian.Uint64(b[:])
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return ((quote-ones)|(slash-ones)|(w-ones*0x20)|w)&highs == 0
+}

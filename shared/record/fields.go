@@ -1,0 +1,132 @@
+package record
+
+import "github.com/orrery/orrery/shared/lake"
+
+// kind is how a field's JSON becomes columns and back.
+type kind uint8
+
+const (
+	text          kind = iota // a string
+	whole                     // an integer
+	seconds                   // a number of seconds, stored in microseconds
+	originSeconds             // the same, or null
+	flag                      // true or false
+	textList                  // array of strings
+	wholeList                 // array of integers: upstream_status
+	pairsObject               // object name → value or values, or a list of {name, value}; printed as an object
+	pairsList                 // list of {name, value}
+	open                      // anything: its text in Details, its members as pairs
+	timestamp                 //
+	timePeriod                //
+	stage                     // string or number: processing_stage
+	upstreams                 // array of attempts at the origin
+	counters                  // trigger_counters
+	config                    // security_config
+	promoted                  // the cookies svcid and svcsessionid, no members of a record of their own
+)
+
+// field is one field of the record and the column it lies in.
+type field struct {
+	name  string
+	kind  kind
+	text  func(*lake.Row) **string
+	int   func(*lake.Row) **int64
+	flag  func(*lake.Row) **bool
+	texts func(*lake.Row) *[]string
+	pairs func(*lake.Row) *[]lake.Pair
+}
+
+// fields is every field of the specification, in the order printed.
+var fields = [...]field{
+	pairsField("acl_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.ACLTriggers }),
+	pairsField("arguments", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.Arguments }),
+	textField("asn", func(r *lake.Row) **string { return &r.ASN }),
+	textField("authority", func(r *lake.Row) **string { return &r.Authority }),
+	pairsField("biometric", open, func(r *lake.Row) *[]lake.Pair { return &r.Biometric }),
+	flagField("blocked", func(r *lake.Row) **bool { return &r.Blocked }),
+	flagField("bot", func(r *lake.Row) **bool { return &r.Bot }),
+	textField("branch", func(r *lake.Row) **string { return &r.Branch }),
+	intField("bytes_sent", whole, func(r *lake.Row) **int64 { return &r.BytesSent }),
+	pairsField("cf_restrict_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.CFRestrictTriggers }),
+	pairsField("cf_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.CFTriggers }),
+	flagField("challenge", func(r *lake.Row) **bool { return &r.Challenge }),
+	textField("challenge_type", func(r *lake.Row) **string { return &r.ChallengeType }),
+	pairsField("cookies", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.Cookies }),
+	textField("country", func(r *lake.Row) **string { return &r.Country }),
+	pairsField("dr_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.DRTriggers }),
+	textField("geo_region", func(r *lake.Row) **string { return &r.GeoRegion }),
+	pairsField("gf_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.GFTriggers }),
+	pairsField("headers", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.Headers }),
+	textField("host", func(r *lake.Row) **string { return &r.Host }),
+	textField("hostname", func(r *lake.Row) **string { return &r.Hostname }),
+	flagField("human", func(r *lake.Row) **bool { return &r.Human }),
+	flagField("ichallenge", func(r *lake.Row) **bool { return &r.IChallenge }),
+	textField("ip", func(r *lake.Row) **string { return &r.IP }),
+	pairsField("logs", open, func(r *lake.Row) *[]lake.Pair { return &r.Logs }),
+	textField("method", func(r *lake.Row) **string { return &r.Method }),
+	flagField("monitor", func(r *lake.Row) **bool { return &r.Monitor }),
+	{name: "monitor_reasons", kind: textList, texts: func(r *lake.Row) *[]string { return &r.MonitorReasons }},
+	textField("organization", func(r *lake.Row) **string { return &r.Organization }),
+	textField("path", func(r *lake.Row) **string { return &r.Path }),
+	pairsField("path_parts", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.PathParts }),
+	textField("port", func(r *lake.Row) **string { return &r.Port }),
+	{name: "processing_stage", kind: stage},
+	pairsField("profiling", pairsList, func(r *lake.Row) *[]lake.Pair { return &r.Profiling }),
+	textField("protocol", func(r *lake.Row) **string { return &r.Protocol }),
+	pairsField("proxy", pairsList, func(r *lake.Row) *[]lake.Pair { return &r.Proxy }),
+	textField("query", func(r *lake.Row) **string { return &r.Query }),
+	textField("reason", func(r *lake.Row) **string { return &r.Reason }),
+	textField("referer", func(r *lake.Row) **string { return &r.Referer }),
+	textField("request_id", func(r *lake.Row) **string { return &r.RequestID }),
+	intField("request_length", whole, func(r *lake.Row) **int64 { return &r.RequestLength }),
+	intField("request_time", seconds, func(r *lake.Row) **int64 { return &r.TotalUs }),
+	textField("result", func(r *lake.Row) **string { return &r.Result }),
+	pairsField("rl_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.RLTriggers }),
+	{name: "security_config", kind: config},
+	textField("session", func(r *lake.Row) **string { return &r.Session }),
+	pairsField("session_ids", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.SessionIDs }),
+	intField("status", whole, func(r *lake.Row) **int64 { return &r.Status }),
+	intField("svc_latency", whole, func(r *lake.Row) **int64 { return &r.SvcUs }),
+	textField("svcid", func(r *lake.Row) **string { return &r.SvcID }).promoted(),
+	textField("svcsessionid", func(r *lake.Row) **string { return &r.SvcSessionID }).promoted(),
+	{name: "tags", kind: textList, texts: func(r *lake.Row) *[]string { return &r.Tags }},
+	{name: "time_period", kind: timePeriod},
+	{name: "timestamp", kind: timestamp},
+	{name: "trigger_counters", kind: counters},
+	{name: "upstream_addr", kind: textList, texts: func(r *lake.Row) *[]string { return &r.UpstreamAddr }},
+	{name: "upstream_data", kind: upstreams},
+	intField("upstream_response_time", originSeconds, func(r *lake.Row) **int64 { return &r.OriginUs }),
+	{name: "upstream_status", kind: wholeList},
+	textField("url", func(r *lake.Row) **string { return &r.URL }),
+	textField("user_agent", func(r *lake.Row) **string { return &r.UserAgent }),
+	textField("version", func(r *lake.Row) **string { return &r.Version }),
+}
+
+var fieldIndex = func() map[string]int {
+	index := make(map[string]int, len(fields))
+	for i := range fields {
+		index[fields[i].name] = i
+	}
+	return index
+}()
+
+func textField(name string, column func(*lake.Row) **string) field {
+	return field{name: name, kind: text, text: column}
+}
+
+func intField(name string, k kind, column func(*lake.Row) **int64) field {
+	return field{name: name, kind: k, int: column}
+}
+
+func flagField(name string, column func(*lake.Row) **bool) field {
+	return field{name: name, kind: flag, flag: column}
+}
+
+func pairsField(name string, k kind, column func(*lake.Row) *[]lake.Pair) field {
+	return field{name: name, kind: k, pairs: column}
+}
+
+func (f field) promoted() field {
+	f.kind = promoted
+	return f
+}

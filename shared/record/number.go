@@ -1,0 +1,96 @@
+package record
+
+import "math"
+
+// micros is how many decimals durations keep: whole microseconds of a second.
+const micros = 6
+
+// scaled reads a JSON number as a whole number of 10^-scale: scaled("1.25", 6) is 1250000. exact is whether
+// nothing was rounded away; ok is whether it fits into 64 bits.
+func scaled(number []byte, scale int) (v int64, exact, ok bool) {
+	var mantissa uint64
+	digits, exponent := 0, scale
+	lost, negative, fraction := false, false, false
+	i := 0
+	if number[0] == '-' {
+		negative = true
+		i++
+	}
+scan:
+	for ; i < len(number); i++ {
+		switch c := number[i]; {
+		case c == '.':
+			fraction = true
+		case c|0x20 == 'e':
+			exponent += exponentOf(number[i+1:])
+			break scan
+		case digits == 18: // further digits only tell whether something is lost
+			lost = lost || c != '0'
+			if !fraction {
+				exponent++
+			}
+		default:
+			mantissa = mantissa*10 + uint64(c-'0')
+			if mantissa != 0 {
+				digits++
+			}
+			if fraction {
+				exponent--
+			}
+		}
+	}
+	if mantissa == 0 {
+		return 0, !lost, true
+	}
+	for ; exponent > 0; exponent-- {
+		if mantissa > math.MaxInt64/10 {
+			return 0, false, false
+		}
+		mantissa *= 10
+	}
+	if exponent < 0 {
+		var rest bool
+		mantissa, rest = shifted(mantissa, -exponent)
+		lost = lost || rest
+	}
+	v = int64(mantissa)
+	if negative {
+		v = -v
+	}
+	return v, !lost, true
+}
+
+// shifted is m without its last n digits, rounded half up, and whether they were not all zero.
+func shifted(m uint64, n int) (uint64, bool) {
+	if n > 19 {
+		return 0, true
+	}
+	rest, last := false, uint64(0)
+	for ; n > 0; n-- {
+		rest = rest || last != 0
+		m, last = m/10, m%10
+	}
+	rest = rest || last != 0
+	if last >= 5 {
+		m++
+	}
+	return m, rest
+}
+
+// exponentOf reads what follows the e of a number, cut to what makes a difference.
+func exponentOf(b []byte) int {
+	negative, n := false, 0
+	for _, c := range b {
+		switch c {
+		case '-':
+			negative = true
+		case '+':
+		default:
+			n = min(n*10+int(c-'0'), math.MaxInt32)
+		}
+	}
+	if negative {
+		return -n
+	}
+	return n
+}

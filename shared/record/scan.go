@@ -1,0 +1,364 @@
+package record
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and arrays may nest, as in encoding/json.
+const maxDepth = 10_000
+
+// scanner walks over one JSON text that is valid UTF-8. It accepts exactly what encoding/json accepts.
+//
+// The first mistake is kept in err, and the position jumps to the end, where peek answers 0 and every loop
+// stops: callers need not ask after each step.
+type scanner struct {
+	data   []byte
+	pos    int
+	err    error
+	spaced bool // white space was seen between tokens
+	lossy  bool // a \u escape that is no Unicode was read as U+FFFD
+	nest   []byte
+}
+
+func (s *scanner) reset(data []byte) {
+	s.data, s.pos, s.err, s.spaced, s.lossy = data, 0, nil, false, false
+}
+
+func (s *scanner) fail(expected string) {
+	if s.err == nil {
+		switch {
+		case s.pos >= len(s.data):
+			s.err = fmt.Errorf("the line ends where %s should be", expected)
+		default:
+			s.err = fmt.Errorf("byte %d: %s expected, found %q", s.pos+1, expected, rune(s.data[s.pos]))
+		}
+	}
+	s.pos = len(s.data)
+}
+
+// peek is the first byte of the next token, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		c := s.data[s.pos]
+		if c > ' ' {
+			return c
+		}
+		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
+		}
+		s.spaced = true
+		s.pos++
+	}
+	return 0
+}
+
+// next tells whether the array or object closed by end goes on, past its comma. first is true at the opening.
+func (s *scanner) next(first bool, end byte) bool {
+	switch c := s.peek(); {
+	case c == end:
+		s.pos++
+		return false
+	case first:
+		return c != 0 || s.stop(end)
+	case c == ',':
+		s.pos++
+		if s.peek() == end { // a comma at the end
+			return s.stop(0)
+		}
+		return s.pos < len(s.data) || s.stop(end)
+	}
+	return s.stop(end)
+}
+
+func (s *scanner) stop(end byte) bool {
+	switch end {
+	case '}':
+		s.fail("',' or '}'")
+	case ']':
+		s.fail("',' or ']'")
+	default:
+		s.fail("a value after ','")
+	}
+	return false
+}
+
+// name reads the name of a member and its colon.
+func (s *scanner) name() (raw []byte, escaped bool) {
+	if s.peek() != '"' {
+		s.fail("a member's name in quotes")
+		return nil, false
+	}
+	raw, escaped = s.str()
+	if s.peek() != ':' {
+		s.fail("':'")
+		return nil, false
+	}
+	s.pos++
+	return raw, escaped
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// str reads a string from its opening quote and returns what is between the quotes.
+func (s *scanner) str() (raw []byte, escaped bool) {
+	s.pos++
+	start, i, data := s.pos, s.pos, s.data
+	for {
+		for i+8 <= len(data) {
+			w := binary.LittleEndian.Uint64(data[i:])
+			quote, slash := w^(ones*'"'), w^(ones*'\\')
+			// The lowest bit set marks the first quote, backslash or control character.
+			hit := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
+			if hit != 0 {
+				i += bits.TrailingZeros64(hit) / 8
+				break
+			}
+			i += 8
+		}
+		for i < len(data) && data[i] != '"' && data[i] != '\\' && data[i] >= 0x20 {
+			i++
+		}
+		s.pos = i
+		switch {
+		case i == len(data):
+			s.fail("'\"'")
+			return nil, false
+		case data[i] == '"':
+			s.pos++
+			return data[start:i], escaped
+		case data[i] != '\\':
+			s.fail("no bare control character in a string")
+			return nil, false
+		}
+		escaped = true
+		i = s.escape(i)
+		if i == 0 {
+			return nil, false
+		}
+	}
+}
+
+// escape checks the escape at i and returns where it ends, 0 for a mistake.
+func (s *scanner) escape(i int) int {
+	i++
+	if i < len(s.data) {
+		switch s.data[i] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			return i + 1
+		case 'u':
+			if hex4(s.data[i+1:]) >= 0 {
+				return i + 5
+			}
+		}
+	}
+	s.fail("an escape")
+	return 0
+}
+
+// hex4 is the value of four hexadecimal digits, -1 if they are none.
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return -1
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// unescape appends the text that a checked string stands for. An escape of half a surrogate pair becomes
+// U+FFFD, as in encoding/json.
+func (s *scanner) unescape(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		if raw[i] != '\\' {
+			dst = append(dst, raw[i])
+			i++
+			continue
+		}
+		c := raw[i+1]
+		i += 2
+		switch c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r := hex4(raw[i:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				pair := rune(utf8.RuneError)
+				if i+1 < len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+					pair = utf16.DecodeRune(r, hex4(raw[i+2:]))
+				}
+				if r = pair; r == utf8.RuneError {
+					s.lossy = true
+				} else {
+					i += 6
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// number reads a number literal.
+func (s *scanner) number() []byte {
+	n := numberLen(s.data[s.pos:])
+	if n == 0 {
+		s.fail("a number")
+		return nil
+	}
+	raw := s.data[s.pos : s.pos+n]
+	s.pos += n
+	return raw
+}
+
+// numberLen is the length of the JSON number that b begins with, 0 if it begins with none.
+func numberLen(b []byte) int {
+	i := 0
+	digits := func() bool {
+		from := i
+		for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return 0
+	}
+	if i < len(b) && b[i] == '.' {
+		i++
+		if !digits() {
+			return 0
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return 0
+		}
+	}
+	return i
+}
+
+// isNumber tells whether the whole of b is a JSON number.
+func isNumber(b []byte) bool { return len(b) > 0 && numberLen(b) == len(b) }
+
+// word reads the literal w, of which the first byte has been seen.
+func (s *scanner) word(w string) {
+	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
+		s.fail(w)
+		return
+	}
+	s.pos += len(w)
+}
+
+// skip reads any value and returns its text.
+func (s *scanner) skip() []byte {
+	s.peek()
+	start := s.pos
+	s.nest = s.nest[:0]
+	for first := false; s.err == nil; {
+		switch c := s.peek(); c {
+		case '{', '[':
+			s.pos++
+			if len(s.nest) == maxDepth {
+				s.fail("less nesting")
+			}
+			s.nest = append(s.nest, c+2) // '}' and ']' are two after their openings
+			first = true
+		default:
+			s.scalar(c)
+			first = false
+		}
+		for len(s.nest) > 0 && !s.next(first, s.nest[len(s.nest)-1]) && s.err == nil {
+			s.nest = s.nest[:len(s.nest)-1]
+			first = false
+		}
+		if len(s.nest) == 0 {
+			break
+		}
+		if s.nest[len(s.nest)-1] == '}' {
+			s.name()
+		}
+	}
+	if s.err != nil {
+		return nil
+	}
+	return s.data[start:s.pos]
+}
+
+// scalar reads a string, number, true, false or null that begins with c.
+func (s *scanner) scalar(c byte) {
+	switch c {
+	case '"':
+		s.str()
+	case 't':
+		s.word("true")
+	case 'f':
+		s.word("false")
+	case 'n':
+		s.word("null")
+	default:
+		if c != '-' && (c < '0' || c > '9') {
+			s.fail("a value")
+			return
+		}
+		s.number()
+	}
+}
+
+// appendCompact appends a JSON text without the white space between its tokens.
+func appendCompact(dst, text []byte) []byte {
+	inString := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inString && c == '\\':
+			dst = append(dst, c)
+			i++
+			c = text[i]
+		case c == '"':
+			inString = !inString
+		case !inString && c <= ' ':
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

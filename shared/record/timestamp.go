@@ -1,0 +1,217 @@
+package record
+
+import (
+	"math"
+	"time"
+)
+
+// instant is a timestamp to the nanosecond, with what is needed to print it as it came.
+type instant struct {
+	ms     int64  // since the Unix epoch
+	nanos  int64  // within the millisecond
+	digits int    // of the fraction
+	finer  []byte // the digits after the ninth
+}
+
+// parseTime reads the timestamps that logs have: year, month, day, then 'T', 't', '_' or a space, hour, minute and
+// optional second, an optional fraction after '.' or ',', and a zone: Z, ±hh, ±hhmm or ±hh:mm, maybe after a
+// space. Without a zone it is UTC. A number alone is Unix time, see parseUnix.
+func parseTime(b []byte) (t instant, ok bool) {
+	if isNumber(b) {
+		return parseUnix(b)
+	}
+	p := timeParser{b: b}
+	year := p.number(4)
+	p.byte('-')
+	month := p.number(2)
+	p.byte('-')
+	day := p.number(2)
+	p.oneOf("Tt _")
+	hour := p.number(2)
+	p.byte(':')
+	minute := p.number(2)
+	second := 0
+	if p.has(':') {
+		second = p.number(2)
+		if p.has('.') || p.has(',') {
+			p.fraction(&t)
+		}
+	}
+	offset := p.zone()
+	if p.bad || len(p.b) > 0 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+		return instant{}, false
+	}
+	when := time.Date(year, time.Month(month), day, hour, minute-offset, second, 0, time.UTC)
+	if day > daysIn(year, month) || when.Year() < 0 || when.Year() > 9999 {
+		return instant{}, false
+	}
+	t.ms += when.Unix() * 1000
+	return t, true
+}
+
+func daysIn(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// parseUnix reads a number of seconds since 1970, with a fraction or without; a whole number of twelve digits or
+// more is milliseconds, of fifteen microseconds, of eighteen nanoseconds, as those units are since 1973.
+func parseUnix(number []byte) (t instant, ok bool) {
+	nanos, exact, ok := scaled(number, 9)
+	digits := fractionDigits(number)
+	if whole, isWhole, fits := scaled(number, 0); fits && isWhole {
+		nanos, exact, ok = whole, true, true
+		switch magnitude := max(whole, -whole); {
+		case magnitude < 1e11:
+			nanos, ok = whole*1e9, magnitude <= math.MaxInt64/1_000_000_000
+		case magnitude < 1e14:
+			nanos, digits = whole*1e6, 3
+		case magnitude < 1e17:
+			nanos, digits = whole*1e3, 6
+		default:
+			digits = 9
+		}
+	}
+	if !ok || !exact || digits > 9 {
+		return instant{}, false
+	}
+	t.ms, t.nanos, t.digits = nanos/1e6, nanos%1e6, digits
+	if t.nanos < 0 {
+		t.ms, t.nanos = t.ms-1, t.nanos+1e6
+	}
+	return t, true
+}
+
+func fractionDigits(number []byte) int {
+	point := -1
+	for i, c := range number {
+		switch {
+		case c == '.':
+			point = i
+		case c|0x20 == 'e':
+			return 9 // whatever it is, nothing is lost
+		}
+	}
+	if point < 0 {
+		return 0
+	}
+	return len(number) - point - 1
+}
+
+// timeParser takes a timestamp apart from the front.
+type timeParser struct {
+	b   []byte
+	bad bool
+}
+
+func (p *timeParser) number(digits int) int {
+	if len(p.b) < digits {
+		p.bad = true
+		return 0
+	}
+	n := 0
+	for _, c := range p.b[:digits] {
+		if c < '0' || c > '9' {
+			p.bad = true
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	p.b = p.b[digits:]
+	return n
+}
+
+func (p *timeParser) has(c byte) bool {
+	if len(p.b) == 0 || p.b[0] != c {
+		return false
+	}
+	p.b = p.b[1:]
+	return true
+}
+
+func (p *timeParser) byte(c byte) {
+	if !p.has(c) {
+		p.bad = true
+	}
+}
+
+func (p *timeParser) oneOf(set string) {
+	for i := range len(set) {
+		if p.has(set[i]) {
+			return
+		}
+	}
+	p.bad = true
+}
+
+// fraction reads the digits of a second's fraction.
+func (p *timeParser) fraction(t *instant) {
+	n := 0
+	for n < len(p.b) && '0' <= p.b[n] && p.b[n] <= '9' {
+		n++
+	}
+	if n == 0 {
+		p.bad = true
+		return
+	}
+	var nanos int64
+	for i := range 9 {
+		nanos *= 10
+		if i < n {
+			nanos += int64(p.b[i] - '0')
+		}
+	}
+	t.ms, t.nanos, t.digits = nanos/1e6, nanos%1e6, min(n, 9)
+	if n > 9 {
+		t.finer = p.b[9:n]
+	}
+	p.b = p.b[n:]
+}
+
+// zone reads the offset from UTC in minutes.
+func (p *timeParser) zone() int {
+	p.has(' ')
+	sign := 1
+	switch {
+	case len(p.b) == 0 || p.has('Z') || p.has('z'):
+		return 0
+	case p.has('-'):
+		sign = -1
+	default:
+		p.byte('+')
+	}
+	hours := p.number(2)
+	minutes := 0
+	if p.has(':') || len(p.b) > 0 {
+		minutes = p.number(2)
+	}
+	if hours > 23 || minutes > 59 {
+		p.bad = true
+	}
+	return sign * (hours*60 + minutes)
+}
+
+// appendTime prints RFC 3339 in UTC with the given digits of the fraction.
+func appendTime(dst []byte, ms, nanos int64, digits int) []byte {
+	t := time.UnixMilli(ms).UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = append(dst, byte('0'+year/1000%10), byte('0'+year/100%10), byte('0'+year/10%10), byte('0'+year%10), '-')
+	dst = append2(dst, int(month), '-')
+	dst = append2(dst, day, 'T')
+	dst = append2(dst, hour, ':')
+	dst = append2(dst, minute, ':')
+	if digits == 0 {
+		return append2(dst, second, 'Z')
+	}
+	dst = append2(dst, second, '.')
+	fraction := int64(t.Nanosecond()) + nanos
+	for unit := int64(1e8); digits > 0; digits-- {
+		dst = append(dst, byte('0'+fraction/unit%10))
+		unit /= 10
+	}
+	return append(dst, 'Z')
+}
+
+func append2(dst []byte, n int, after byte) []byte {
+	return append(dst, byte('0'+n/10), byte('0'+n%10), after)
+}
