@@ -2,8 +2,10 @@ package filter
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Error is one mistake in a filter, told to the person who wrote it. Lexer, parser and binder all make them.
@@ -44,4 +46,281 @@ func (e Errors) Sorted() Errors {
 	s := slices.Clone(e)
 	slices.SortStableFunc(s, func(a, b Error) int { return cmp.Compare(a.Span.Offset, b.Span.Offset) })
 	return s[:min(len(s), MaxErrors)]
+}
+
+// The mistakes of both forms. Codes are stable: programs branch on them.
+
+func textTooLong(text string) Error {
+	return Error{Code: "too_long", Span: Span{MaxText, 0},
+		Message: fmt.Sprintf("the filter is %d bytes long; at most %d are read", len(text), MaxText)}
+}
+
+func notUTF8(text string) Error {
+	at := 0
+	for at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return Error{Code: "invalid_utf8", Span: Span{at, 1},
+		Message: fmt.Sprintf("the filter is not UTF-8: byte %#02x at offset %d begins no character", text[at], at)}
+}
+
+func nulCharacter(span Span) Error {
+	return Error{Code: "nul", Span: span, Message: "a value cannot hold the NUL character"}
+}
+
+func wrongQuotes(span Span, quoted string) Error {
+	return Error{Code: "wrong_quotes", Span: span, Fix: &Edit{span, quoted},
+		Message: `text is quoted with the straight double quote: ` + cut(quoted)}
+}
+
+func emptyKey(span Span) Error {
+	return Error{Code: "empty_key", Span: span,
+		Message: "the key is empty; leave it out to look at every member"}
+}
+
+func emptyList(span Span) Error {
+	return Error{Code: "empty_list", Span: span, Message: "the list is empty; it needs at least one value"}
+}
+
+func expectedBoolean(text string, op, span Span) Error {
+	if span.Length == 0 {
+		return missingValue(text, op)
+	}
+	return Error{Code: "expected_boolean", Span: span, Expected: []string{"true", "false"},
+		Message: fmt.Sprintf("is takes true or false, not %s", shown(span.of(text)))}
+}
+
+const insteadOfOr = "OR is not part of this API: for several values of one field use in, for several patterns put them in one list; " +
+	"otherwise ask once for each alternative"
+
+func orUnsupported(span Span) Error {
+	return Error{Code: "or_unsupported", Span: span, Message: insteadOfOr}
+}
+
+// The mistakes of the query-string form.
+
+func jsonHere(span Span) Error {
+	return Error{Code: "json_here", Span: span,
+		Message: "a condition of the query-string form begins with a field, as in status=404; text that begins with { or [ is the JSON form"}
+}
+
+func expectedField(text string, span Span) Error {
+	return Error{Code: "expected_field", Span: span,
+		Message: fmt.Sprintf("a condition begins with the name of a field, as in status=404; found %s", found(text, span))}
+}
+
+func quotedField(text string, span Span) Error {
+	name := strings.Trim(span.of(text), `"`)
+	return Error{Code: "expected_field", Span: span, Suggestion: name, Fix: &Edit{span, name},
+		Message: fmt.Sprintf("the name of a field stands without quotes: %s", name)}
+}
+
+func dottedField(span Span, field, member string) Error {
+	meant := field + "[" + quote(member) + "]"
+	return Error{Code: "dotted_field", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
+		Message: "a member is named in brackets: " + cut(meant)}
+}
+
+func wrongNot(span Span) Error {
+	return Error{Code: "wrong_not", Span: span, Suggestion: "not", Fix: &Edit{span, "not "},
+		Message: "a condition is inverted by the word not: not status=404, country not in (...)"}
+}
+
+func doubleNot(span Span, count int) Error {
+	meant := ""
+	if count%2 == 1 {
+		meant = "not"
+	}
+	return Error{Code: "wrong_not", Span: span, Fix: &Edit{span, meant}, Message: "not stands only once before a condition"}
+}
+
+func unclosedKey(span Span) Error {
+	e := Error{Code: "wrong_key", Span: span, Message: `the key is not closed; it is written ["name"], or [~"pattern"] for a pattern`}
+	if span.Length > 1 {
+		e.Fix = &Edit{Span{span.End(), 0}, "]"}
+	}
+	return e
+}
+
+func unquotedKey(text string, whole, inside Span) Error {
+	meant := quote(inside.of(text))
+	return Error{Code: "wrong_key", Span: whole, Suggestion: meant, Fix: &Edit{whole, meant},
+		Message: "a key stands in double quotes: [" + cut(meant) + "]"}
+}
+
+func expectedOperator(text string, after int, span Span) Error {
+	word := text[:after]
+	word = word[strings.LastIndexAny(word, ", \t\n")+1:]
+	return Error{Code: "expected_operator", Span: span,
+		Expected: []string{"=", "!=", ">", "<", ">=", "<=", "~", "!~", "between", "in", "is", "not"},
+		Message: fmt.Sprintf("an operator is missing after %s; found %s. A value that holds a comma stands in quotes",
+			shown(word), found(text, span))}
+}
+
+func wrongOperator(text string, span Span, meant string) Error {
+	e := Error{Code: "unknown_operator", Span: span, Suggestion: meant,
+		Message: fmt.Sprintf("there is no operator %s", shown(span.of(text)))}
+	if meant != "" {
+		e.Message += fmt.Sprintf("; did you mean %s?", shown(meant))
+		e.Fix = &Edit{span, meant}
+	}
+	return e
+}
+
+func missingValue(text string, op Span) Error {
+	return Error{Code: "missing_value", Span: op,
+		Message: fmt.Sprintf(`a value is missing after %s; the empty text is ""`, shown(op.of(text)))}
+}
+
+func bareStart(text string, span Span) Error {
+	first, _ := utf8.DecodeRuneInString(span.of(text))
+	meant := quote(span.of(text))
+	return Error{Code: "bare_start", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
+		Message: fmt.Sprintf("a value that begins with %c stands in quotes: %s", first, cut(meant))}
+}
+
+func unclosedString(open Span, end int) Error {
+	return Error{Code: "unclosed_string", Span: open, Fix: &Edit{Span{end, 0}, `"`}, Message: "this quote is never closed"}
+}
+
+func strayQuote(text string, span Span) Error {
+	value := span.of(text)
+	e := Error{Code: "stray_quote", Span: span,
+		Message: `a quote has no partner; a value that holds a quote stands in quotes itself, with \" for the inner one`}
+	if strings.HasSuffix(value, `"`) && strings.Count(value, `"`) == 1 {
+		e.Fix = &Edit{Span{span.Offset, 0}, `"`}
+	}
+	return e
+}
+
+func betweenComma(comma Span) Error {
+	return Error{Code: "wrong_between", Span: comma, Suggestion: "and", Fix: &Edit{comma, " and"},
+		Message: "between takes two values with and: between 1 and 5"}
+}
+
+func betweenOne(text string, span Span) Error {
+	return Error{Code: "wrong_between", Span: span, Expected: []string{"and"},
+		Message: fmt.Sprintf("between takes two values with and; after %s there is no and", shown(span.of(text)))}
+}
+
+func betweenBrackets(span Span, meant string) Error {
+	e := Error{Code: "wrong_between", Span: span, Message: "between takes its two values without brackets: between 1 and 5"}
+	if meant != "" {
+		e.Suggestion, e.Fix = meant, &Edit{span, meant}
+	}
+	return e
+}
+
+func equalsList(op Span, negated bool) Error {
+	meant := "in"
+	if negated {
+		meant = "not in"
+	}
+	return Error{Code: "expected_one", Span: op, Suggestion: meant, Fix: &Edit{op, " " + meant + " "},
+		Message: fmt.Sprintf("this operator takes one value; for a list write %s, and for text that begins with a bracket quotes", meant)}
+}
+
+func inBrackets(text string, span Span) Error {
+	inside := text[span.Offset+1 : span.End()-1]
+	return Error{Code: "expected_list", Span: span, Fix: &Edit{span, "(" + inside + ")"},
+		Message: "the list of in stands in round brackets: in (1, 2)"}
+}
+
+func inOne(text string, span Span) Error {
+	return Error{Code: "expected_list", Span: span, Fix: &Edit{span, "(" + span.of(text) + ")"},
+		Message: "in takes a list in round brackets: in (1, 2)"}
+}
+
+func listComma(at, last int, second bool) Error {
+	comma := Span{last - 1, 1}
+	if second {
+		comma = Span{at, 1}
+	}
+	return Error{Code: "extra_comma", Span: comma, Fix: &Edit{comma, ""}, Message: "this comma has no value beside it"}
+}
+
+func expectedListComma(text string, span Span) Error {
+	return Error{Code: "expected_comma", Span: span, Expected: []string{",", ")"},
+		Message: fmt.Sprintf("a comma or closing bracket belongs between the values of a list; found %s", found(text, span))}
+}
+
+func unclosedList(open Span, end int) Error {
+	return Error{Code: "unclosed_list", Span: open, Fix: &Edit{Span{end, 0}, ")"}, Message: "this bracket is never closed"}
+}
+
+func isNot(whole Span, text string, value Span) Error {
+	meant := "not is " + value.of(text)
+	return Error{Code: "wrong_not", Span: whole, Suggestion: meant, Fix: &Edit{whole, meant},
+		Message: "the word not stands before the operator: " + meant}
+}
+
+func quotedBoolean(span Span, word string) Error {
+	return Error{Code: "expected_boolean", Span: span, Suggestion: word, Fix: &Edit{span, word},
+		Expected: []string{"true", "false"}, Message: "is takes true or false without quotes"}
+}
+
+func extraComma(run, cut Span, meant string) Error {
+	return Error{Code: "extra_comma", Span: run, Fix: &Edit{cut, meant},
+		Message: "commas stand between two conditions only, one each"}
+}
+
+func missingComma(text string, end int, span Span) Error {
+	return Error{Code: "missing_comma", Span: span, Fix: &Edit{Span{end, 0}, ","},
+		Message: fmt.Sprintf("a comma is missing before %s", shown(span.of(text)))}
+}
+
+func expectedComma(text string, span Span) Error {
+	return Error{Code: "expected_comma", Span: span, Expected: []string{","},
+		Message: fmt.Sprintf("after a condition comes a comma or nothing; found %s", found(text, span))}
+}
+
+// wrongJoiner tells of and, or, && … where a comma belongs, or, after one, nothing.
+func wrongJoiner(text string, span Span, comma bool) Error {
+	word := strings.ToLower(span.of(text))
+	if word == "or" || word[0] == '|' {
+		return orUnsupported(span)
+	}
+	e := Error{Code: "wrong_separator", Span: span}
+	before := strings.TrimRight(text[:span.Offset], " \t\r\n")
+	if comma {
+		e.Suggestion, e.Fix = ",", &Edit{between(len(before), span.End()), ","}
+		e.Message = fmt.Sprintf("conditions are separated by commas, not by %s; text that holds it stands in quotes", shown(word))
+		return e
+	}
+	e.Fix = &Edit{between(len(before), span.End()), ""}
+	e.Message = fmt.Sprintf("the comma says it already: %s is not needed", shown(word))
+	return e
+}
+
+func grouped(text string, span Span) Error {
+	lower := strings.ToLower(span.of(text))
+	if strings.Contains(lower, " or ") || strings.Contains(lower, "||") {
+		return orUnsupported(span)
+	}
+	return Error{Code: "grouping", Span: span,
+		Message: "conditions are not grouped by brackets: all of them must hold, and not stands before each one that it inverts"}
+}
+
+// found shows what stands at a place.
+func found(text string, span Span) string {
+	if span.Offset == len(text) {
+		return "the end of the filter"
+	}
+	return shown(span.of(text))
+}
+
+// shown is a piece of the filter inside a sentence.
+func shown(s string) string { return `"` + cut(s) + `"` }
+
+// cut keeps a quotation short.
+func cut(s string) string {
+	const longest = 40
+	if utf8.RuneCountInString(s) <= longest {
+		return s
+	}
+	return string([]rune(s)[:longest-1]) + "…"
 }

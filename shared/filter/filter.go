@@ -3,12 +3,42 @@
 // gives them meaning. The language reference is README.md beside this file.
 package filter
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // Filter is a filter as it was written. Spans in it point into Text.
 type Filter struct {
 	Text       string
 	Form       Form
 	Conditions []Condition // those that could be read, in the order written
 	Problems   Errors      // what could not be read; query.Bind adds what cannot be meant, and reports all
+}
+
+// Parse reads a filter in the form that its first character shows: { or [ begin the JSON form.
+func Parse(text string) Filter {
+	if strings.HasPrefix(trimStart(text), "{") || strings.HasPrefix(trimStart(text), "[") {
+		return ParseJSON(text)
+	}
+	return ParseQueryString(text)
+}
+
+// MaxText is the longest filter text that is read, in bytes.
+const MaxText = 1 << 20
+
+// MaxDepth is how deep the objects and arrays of the JSON form may nest.
+const MaxDepth = 64
+
+// unreadable tells of a text that neither form can be read from at all.
+func unreadable(text string) (Errors, bool) {
+	if len(text) > MaxText {
+		return Errors{textTooLong(text)}, true
+	}
+	if !utf8.ValidString(text) {
+		return Errors{notUTF8(text)}, true
+	}
+	return nil, false
 }
 
 // Form tells which of the two languages a filter is written in.
@@ -33,12 +63,13 @@ type Condition struct {
 	Key     *Key
 	Negated bool
 	Op      Op
-	OpSpan  Span // the operator as written, with its "not"
+	OpSpan  Span // the operator as written, with its "not", without quotes
 	List    bool // values were written as a list
 	Values  []Value
 }
 
-// Word is a piece of text and where it stands.
+// Word is a piece of text and where it stands. The span leaves out quotes, so that an Edit of it may put
+// another word there in either form.
 type Word struct {
 	Text string
 	Span Span
@@ -48,16 +79,16 @@ type Word struct {
 type Key struct {
 	Text  string
 	Exact bool // Text is a name; otherwise an RE2 pattern searched in the names
-	Span  Span
+	Span  Span // without the quotes
 }
 
 // ValueKind is how a value was written.
 type ValueKind uint8
 
 const (
-	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value is text
+	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value but that of is
 	Number                      // a JSON number; Value.Text is its literal
-	Bool                        // a JSON boolean; Value.Text is "true" or "false"
+	Bool                        // a JSON boolean, or what follows is; Value.Text is "true" or "false"
 )
 
 // Value is one value of a condition, unescaped.
@@ -65,7 +96,7 @@ type Value struct {
 	Kind   ValueKind
 	Text   string
 	Quoted bool // written in quotes
-	Span   Span
+	Span   Span // with the quotes; Filter.Within finds a part of the text
 }
 
 // Op is an operator of the specification. Negation is not an operator: see Condition.Negated.

@@ -1,0 +1,242 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The mistakes of the JSON form: first those of JSON itself, then those of what it says.
+
+func notJSON(span Span) Error {
+	return Error{Code: "not_json", Span: span, Message: `the JSON form begins with { or [, as in {"AND":[…]}`}
+}
+
+func jsonError(span Span, message string, args ...any) Error {
+	return Error{Code: "json_syntax", Span: span, Message: fmt.Sprintf(message, args...)}
+}
+
+// mended is an error with its correction.
+func (e Error) mended(span Span, text string) Error {
+	e.Fix = &Edit{span, text}
+	return e
+}
+
+func jsonComma(span Span) Error {
+	return Error{Code: "extra_comma", Span: span, Fix: &Edit{span, ""}, Message: "this comma has nothing beside it to separate"}
+}
+
+func jsonMissingComma(at int) Error {
+	return Error{Code: "missing_comma", Span: Span{at, 1}, Fix: &Edit{Span{at, 0}, ","}, Message: "a comma is missing here"}
+}
+
+func jsonSemicolon(span Span) Error {
+	return jsonError(span, "JSON separates by commas, not by semicolons").mended(span, ",")
+}
+
+func jsonAfterEnd(text string, at int) Error {
+	return jsonError(characterAt(text, at), "the filter is complete here; found %s", shown(characterAt(text, at).of(text)))
+}
+
+func jsonUnexpected(text string, at int) Error {
+	return jsonError(characterAt(text, at), "a comma or a closing bracket belongs here; found %s", shown(characterAt(text, at).of(text)))
+}
+
+func jsonExpectedValue(text string, at int) Error {
+	return jsonError(characterAt(text, at), "a value belongs here; found %s", shown(characterAt(text, at).of(text)))
+}
+
+func jsonExpectedName(text string, at int) Error {
+	return jsonError(characterAt(text, at), "the name of a member in quotes belongs here; found %s", shown(characterAt(text, at).of(text)))
+}
+
+func jsonTooDeep(span Span) Error {
+	return Error{Code: "too_deep", Span: span, Message: fmt.Sprintf("brackets nest deeper than %d here", MaxDepth)}
+}
+
+func jsonUnclosed(text string, closers []byte) Error {
+	var missing strings.Builder
+	for i := len(closers) - 1; i >= 0; i-- {
+		missing.WriteByte(closers[i])
+	}
+	end := Span{len(text), 0}
+	return jsonError(end, "the filter ends too early; %s is missing", missing.String()).mended(end, missing.String())
+}
+
+func jsonMissingCloser(at int, closer byte) Error {
+	return jsonError(Span{at, 1}, "%c is missing before this bracket", closer).mended(Span{at, 0}, string(closer))
+}
+
+func jsonWrongCloser(span Span, closer byte) Error {
+	return jsonError(span, "the bracket that closes here is %c", closer).mended(span, string(closer))
+}
+
+func jsonEquals(span Span) Error {
+	return jsonError(span, "a member's name and value are separated by a colon").mended(span, ":")
+}
+
+func jsonMissingColon(at int) Error {
+	return jsonError(Span{at, 1}, "a colon is missing before the value").mended(Span{at, 0}, ":")
+}
+
+func jsonNoValue(name Word) Error {
+	return Error{Code: "missing_value", Span: name.Span, Message: fmt.Sprintf("member %s has no value", shown(name.Text))}
+}
+
+func jsonUnquotedName(text string, span Span) Error {
+	return jsonError(span, "the name of a member stands in quotes").mended(span, jsonString(span.of(text)))
+}
+
+func jsonUnquotedText(text string, span Span) Error {
+	return jsonError(span, "text stands in quotes: %s", cut(jsonString(text))).mended(span, jsonString(text))
+}
+
+func jsonUnclosedString(text string, at int) Error {
+	return Error{Code: "unclosed_string", Span: characterAt(text, at), Message: "this quote is never closed"}
+}
+
+func jsonEscape(text string, span Span) Error {
+	escape := span.of(text)
+	e := Error{Code: "bad_escape", Span: span, Message: fmt.Sprintf(`JSON has no escape %s`, escape)}
+	switch {
+	case strings.HasPrefix(escape, `\u`) && len(escape) == 6:
+		e.Message = escape + " is half of a pair: characters beyond U+FFFF take two escapes, or stand as they are"
+	case strings.HasPrefix(escape, `\u`):
+		e.Message = `\u takes four hexadecimal digits`
+	default:
+		e.Message += `; a backslash is written \\`
+		e.Fix = &Edit{span, `\` + escape}
+	}
+	return e
+}
+
+func jsonControl(span Span, c byte) Error {
+	if c == 0 {
+		return nulCharacter(span)
+	}
+	escape := strings.Trim(jsonString(string(rune(c))), `"`)
+	return jsonError(span, "a string of JSON holds no line breaks or other control characters; write %s", escape).mended(span, escape)
+}
+
+func jsonNumber(text string, span Span, quoted bool) Error {
+	e := Error{Code: "bad_number", Span: span, Message: fmt.Sprintf("%s is not a number as JSON writes it", shown(text))}
+	if quoted {
+		e.Message += "; text and times stand in quotes"
+		e.Fix = &Edit{span, jsonString(text)}
+	}
+	return e
+}
+
+func jsonLiteral(text string, span Span, meant string) Error {
+	e := jsonError(span, "JSON writes %s, not %s", meant, text).mended(span, meant)
+	e.Suggestion = meant
+	return e
+}
+
+func expectedCondition(text string, span Span) Error {
+	return Error{Code: "expected_condition", Span: span,
+		Message: fmt.Sprintf(`a condition is an object with field, op and value, as in {"field":"status","op":"eq","value":404}; found %s`,
+			shown(span.of(text)))}
+}
+
+func expectedConditions(text string, span Span) Error {
+	return Error{Code: "expected_condition", Span: span,
+		Message: fmt.Sprintf("AND takes an array of conditions; found %s", shown(span.of(text)))}
+}
+
+func andWithoutArray(text string, span Span) Error {
+	return Error{Code: "expected_condition", Span: span, Fix: &Edit{span, "[" + span.of(text) + "]"},
+		Message: "AND takes an array of conditions, also of one"}
+}
+
+func wrongGroup(name Word, meant string) Error {
+	return Error{Code: "unknown_member", Span: name.Span, Suggestion: meant, Fix: &Edit{name.Span, meant},
+		Message: fmt.Sprintf("unknown member %s; did you mean %s?", shown(name.Text), shown(meant))}
+}
+
+func mixedGroup(span Span) Error {
+	return Error{Code: "mixed_group", Span: span,
+		Message: "an object is either one condition or AND or NOT alone; nest them in one AND array"}
+}
+
+func notSeveral(span Span) Error {
+	return Error{Code: "not_several", Span: span,
+		Message: "NOT over several conditions would be an OR, which is not part of this API; invert one condition at a time, with NOT or a not before its op"}
+}
+
+func notNothing(span Span) Error {
+	return Error{Code: "expected_condition", Span: span, Message: "NOT takes one condition"}
+}
+
+func missingMembers(span Span, missing []string) Error {
+	return Error{Code: "missing_member", Span: span, Expected: missing,
+		Message: "the condition has no " + strings.Join(missing, " and no ")}
+}
+
+func repeatedMember(name Word) Error {
+	return Error{Code: "repeated_member", Span: name.Span,
+		Message: fmt.Sprintf("member %s stands twice in this condition", shown(name.Text))}
+}
+
+func unknownMember(name Word, meant string) Error {
+	e := Error{Code: "unknown_member", Span: name.Span, Expected: memberNames,
+		Message: fmt.Sprintf("unknown member %s; a condition has field, key, op and value", shown(name.Text))}
+	if meant != "" {
+		e.Message = fmt.Sprintf("unknown member %s; did you mean %s?", shown(name.Text), shown(meant))
+		e.Suggestion, e.Fix = meant, &Edit{name.Span, meant}
+	}
+	return e
+}
+
+func jsonDottedField(span Span, field, member string) Error {
+	return Error{Code: "dotted_field", Span: span, Suggestion: field,
+		Message: fmt.Sprintf(`a member is named by key: "field":%s,"key":%s`, jsonString(field), jsonString(Key{Text: member, Exact: true}.jsonText()))}
+}
+
+func wrongField(span Span, name string) Error {
+	return Error{Code: "expected_field", Span: span,
+		Message: fmt.Sprintf("%s cannot be the name of a field: letters, digits and _ make one", shown(name))}
+}
+
+func wrongJSONOperator(op string, span Span, meant string) Error {
+	e := Error{Code: "unknown_operator", Span: span, Expected: jsonOperatorNames, Suggestion: meant,
+		Message: fmt.Sprintf("there is no operator %s; there are %s, each also with not before it", shown(op), strings.Join(jsonOperatorNames, ", "))}
+	if meant != "" {
+		e.Message = fmt.Sprintf("there is no operator %s; did you mean %s?", shown(op), shown(meant))
+		e.Fix = &Edit{span, meant}
+	}
+	return e
+}
+
+func wrongMemberType(text string, m *member) Error {
+	span := m.value.span
+	e := Error{Code: "wrong_type", Span: span,
+		Message: fmt.Sprintf("%s is a text in quotes, not %s", m.name.Text, shown(span.of(text)))}
+	if m.value.kind == numberNode && m.name.Text == "key" {
+		e.Fix = &Edit{span, jsonString(m.value.text)}
+	}
+	return e
+}
+
+func wrongValueType(text string, span Span) Error {
+	return Error{Code: "wrong_type", Span: span,
+		Message: fmt.Sprintf("a value is a text, a number, true or false, or an array of them; found %s", shown(span.of(text)))}
+}
+
+func betweenTwo(span Span) Error {
+	return Error{Code: "wrong_between", Span: span, Message: "between takes an array of two values"}
+}
+
+func inOneJSON(text string, span Span) Error {
+	return Error{Code: "expected_list", Span: span, Fix: &Edit{span, "[" + span.of(text) + "]"}, Message: "in takes an array of values"}
+}
+
+func oneValue(op Op, span Span) Error {
+	return Error{Code: "expected_one", Span: span, Message: fmt.Sprintf("%s takes one value, not a list", op)}
+}
+
+// characterAt is the span of the character at an offset, empty at the end of the text.
+func characterAt(text string, at int) Span {
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return Span{at, size}
+}

@@ -1,0 +1,357 @@
+package filter
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParseJSON reads a filter in the JSON form:
+//
+//	{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},
+//	        {"field":"status","op":"eq","value":404}]}
+//
+// What cannot be read is in Problems; the conditions around it are read all the same.
+func ParseJSON(text string) Filter {
+	f := Filter{Text: text, Form: JSON}
+	if errs, bad := unreadable(text); bad {
+		f.Problems = errs
+		return f
+	}
+	if start := trimStart(text); start != "" && start[0] != '{' && start[0] != '[' {
+		f.Problems = Errors{notJSON(Span{len(text) - len(start), 1})}
+		return f
+	}
+	reader := jsonReader{text: text}
+	values := reader.document()
+	form := jsonForm{text: text, syntax: reader.errs}
+	form.document(values)
+	f.Conditions, f.Problems = form.conditions, slices.Concat(reader.errs, form.errs).Sorted()
+	return f
+}
+
+// jsonForm makes conditions of JSON values.
+type jsonForm struct {
+	text       string
+	conditions []Condition
+	errs       Errors
+	syntax     Errors // what the reader has told already
+}
+
+// document reads one group, one condition, one array of them, or several of them in a row.
+func (j *jsonForm) document(values []node) {
+	if len(values) != 1 {
+		j.all(values, "", false)
+		return
+	}
+	if values[0].kind == arrayNode {
+		j.all(values[0].items, "", false)
+		return
+	}
+	j.one(values[0], "", false)
+}
+
+// all reads the elements of an array, each under its index.
+func (j *jsonForm) all(values []node, pointer string, negated bool) {
+	for i, value := range values {
+		j.one(value, pointer+"/"+strconv.Itoa(i), negated)
+	}
+}
+
+// one reads a group or a condition.
+func (j *jsonForm) one(n node, pointer string, negated bool) {
+	if n.kind != objectNode {
+		if n.kind != brokenNode {
+			j.fail(expectedCondition(j.text, n.span), pointer)
+		}
+		return
+	}
+	for _, m := range n.members {
+		if kind := groupKind(m.name.Text); kind != "" {
+			j.group(n, kind, pointer, negated)
+			return
+		}
+	}
+	j.condition(n, pointer, negated)
+}
+
+// groupKind tells what a member's name makes of an object: "AND", "OR" or "NOT", in the spellings of other
+// languages too; "" if it is no group.
+func groupKind(name string) string {
+	switch strings.ToLower(strings.TrimPrefix(name, "$")) {
+	case "and", "all", "&&", "must":
+		return "AND"
+	case "or", "any", "||", "should", "nor", "xor":
+		return "OR"
+	case "not", "!", "must_not":
+		return "NOT"
+	}
+	return ""
+}
+
+// group reads an object of the one member AND or NOT.
+func (j *jsonForm) group(n node, kind, pointer string, negated bool) {
+	m := n.members[0]
+	for _, other := range n.members {
+		if groupKind(other.name.Text) == "OR" {
+			j.fail(orUnsupported(other.name.Span), pointer+pointerStep(other.name.Text))
+			return
+		}
+	}
+	if len(n.members) > 1 {
+		j.fail(mixedGroup(n.span), pointer)
+		return
+	}
+	pointer += pointerStep(m.name.Text)
+	if m.name.Text != kind {
+		j.fail(wrongGroup(m.name, kind), pointer)
+	}
+	if kind == "NOT" {
+		j.not(m.value, pointer, !negated)
+		return
+	}
+	switch m.value.kind {
+	case arrayNode:
+		j.all(m.value.items, pointer, negated)
+	case objectNode:
+		j.fail(andWithoutArray(j.text, m.value.span), pointer)
+		j.one(m.value, pointer, negated)
+	case brokenNode:
+		// Its own mistake is told.
+	default:
+		j.fail(expectedConditions(j.text, m.value.span), pointer)
+	}
+}
+
+// not reads what NOT inverts: one condition, alone or in an array. Over several it would be an OR.
+func (j *jsonForm) not(n node, pointer string, negated bool) {
+	conditions, errs := len(j.conditions), len(j.errs)
+	if n.kind == arrayNode {
+		j.all(n.items, pointer, negated)
+	} else {
+		j.one(n, pointer, negated)
+	}
+	switch read := len(j.conditions) - conditions; {
+	case read > 1:
+		j.fail(notSeveral(n.span), pointer)
+		j.conditions = j.conditions[:conditions]
+	case read == 0 && len(j.errs) == errs && !j.told(n.span):
+		j.fail(notNothing(n.span), pointer)
+	}
+}
+
+// memberNames are the members of a condition, in canonical order.
+var memberNames = []string{"field", "key", "op", "value"}
+
+// otherNames are names that people write for them.
+var otherNames = map[string]string{
+	"name": "field", "operator": "op", "operation": "op", "values": "value", "val": "value", "param": "key", "parameter": "key",
+}
+
+// condition reads
+//
+//	{"field": string, "key": string?, "op": string, "value": value}
+func (j *jsonForm) condition(n node, pointer string, negated bool) {
+	members := j.members(n, pointer)
+	var missing []string
+	for _, name := range memberNames {
+		if members[name] == nil && name != "key" {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 && !j.told(n.span) {
+		j.fail(missingMembers(n.span, missing), pointer)
+	}
+	c := Condition{Span: n.span, Pointer: pointer}
+	ok := j.field(&c, members["field"], pointer)
+	ok = j.key(&c, members["key"], pointer) && ok
+	ok = j.operator(&c, members["op"], pointer) && ok
+	ok = ok && j.values(&c, members["value"], pointer)
+	if ok {
+		c.Negated = c.Negated != negated
+		j.conditions = append(j.conditions, c)
+	}
+}
+
+// members sorts the members of a condition by name. A misspelt one is told and taken for what it means.
+func (j *jsonForm) members(n node, pointer string) map[string]*member {
+	found := make(map[string]*member, len(memberNames))
+	for i := range n.members {
+		m := &n.members[i]
+		if !slices.Contains(memberNames, m.name.Text) {
+			continue
+		}
+		if found[m.name.Text] != nil {
+			j.fail(repeatedMember(m.name), pointer+pointerStep(m.name.Text))
+			continue
+		}
+		found[m.name.Text] = m
+	}
+	for i := range n.members {
+		m := &n.members[i]
+		if slices.Contains(memberNames, m.name.Text) {
+			continue
+		}
+		meant, ok := otherNames[strings.ToLower(m.name.Text)]
+		if !ok {
+			meant = Nearest(m.name.Text, memberNames)
+		}
+		if found[meant] != nil {
+			meant = ""
+		}
+		j.fail(unknownMember(m.name, meant), pointer+pointerStep(m.name.Text))
+		if meant != "" {
+			found[meant] = m
+		}
+	}
+	return found
+}
+
+func (j *jsonForm) field(c *Condition, m *member, pointer string) bool {
+	if m == nil || !j.isString(m, pointer) {
+		return false
+	}
+	c.Field = Word{m.value.text, m.value.inside()}
+	if field, name, ok := strings.Cut(c.Field.Text, "."); ok && isName(field) && name != "" {
+		j.fail(jsonDottedField(c.Field.Span, field, name), pointer+"/field")
+		return false
+	}
+	if !plainKey(c.Field.Text) || strings.EqualFold(c.Field.Text, "not") {
+		j.fail(wrongField(m.value.span, c.Field.Text), pointer+"/field")
+		return false
+	}
+	return true
+}
+
+func (j *jsonForm) key(c *Condition, m *member, pointer string) bool {
+	if m == nil {
+		return true
+	}
+	if !j.isString(m, pointer) {
+		return false
+	}
+	key := jsonKey(m.value.text)
+	key.Span = m.value.inside()
+	if key.Text == "" && !key.Exact {
+		j.fail(emptyKey(m.value.span), pointer+"/key")
+		return false
+	}
+	c.Key = &key
+	return true
+}
+
+func (j *jsonForm) operator(c *Condition, m *member, pointer string) bool {
+	if m == nil || !j.isString(m, pointer) {
+		return false
+	}
+	c.OpSpan = m.value.inside()
+	meant, ok := jsonOperators[m.value.text]
+	if !ok {
+		guess, _ := guessJSONOperator(m.value.text)
+		j.fail(wrongJSONOperator(m.value.text, c.OpSpan, guess), pointer+"/op")
+		if meant, ok = jsonOperators[guess]; !ok {
+			return false
+		}
+	}
+	c.Op, c.Negated = meant.op, meant.negated
+	return true
+}
+
+// isString tells whether a member has a text, and says so if not.
+func (j *jsonForm) isString(m *member, pointer string) bool {
+	if m.value.kind == stringNode {
+		return true
+	}
+	if m.value.kind != brokenNode {
+		j.fail(wrongMemberType(j.text, m), pointer+pointerStep(m.name.Text))
+	}
+	return false
+}
+
+// values reads the value of a condition and holds it to what its operator takes.
+func (j *jsonForm) values(c *Condition, m *member, pointer string) bool {
+	if m == nil {
+		return false
+	}
+	pointer += pointerStep(m.name.Text)
+	n := m.value
+	if n.kind != arrayNode {
+		v, ok := j.scalar(n, pointer)
+		c.Values = []Value{v}
+		return ok && j.fits(c, n, pointer)
+	}
+	c.List = true
+	c.Values = make([]Value, 0, len(n.items))
+	ok := true
+	for i, item := range n.items {
+		v, fine := j.scalar(item, pointer+"/"+strconv.Itoa(i))
+		c.Values = append(c.Values, v)
+		ok = ok && fine
+	}
+	return ok && j.fits(c, n, pointer)
+}
+
+func (j *jsonForm) scalar(n node, pointer string) (Value, bool) {
+	switch n.kind {
+	case stringNode:
+		return Value{Kind: Text, Text: n.text, Quoted: true, Span: n.span}, true
+	case numberNode:
+		return Value{Kind: Number, Text: n.text, Span: n.span}, true
+	case boolNode:
+		return Value{Kind: Bool, Text: n.text, Span: n.span}, true
+	case brokenNode:
+		// Its own mistake is told.
+	default:
+		j.fail(wrongValueType(j.text, n.span), pointer)
+	}
+	return Value{}, false
+}
+
+// fits tells whether the values have the shape that the operator takes: one, two or a list.
+func (j *jsonForm) fits(c *Condition, n node, pointer string) bool {
+	switch c.Op {
+	case Between:
+		if !c.List || len(c.Values) != 2 {
+			return j.failed(betweenTwo(n.span), pointer)
+		}
+	case In:
+		if !c.List {
+			j.fail(inOneJSON(j.text, n.span), pointer)
+			c.List = true
+		}
+	case Is:
+		if c.List || c.Values[0].Text != "true" && c.Values[0].Text != "false" {
+			return j.failed(expectedBoolean(j.text, c.OpSpan, n.span), pointer)
+		}
+	case Gt, Lt, Gte, Lte:
+		if c.List {
+			return j.failed(oneValue(c.Op, n.span), pointer)
+		}
+	}
+	if c.List && len(c.Values) == 0 {
+		return j.failed(emptyList(n.span), pointer)
+	}
+	return true
+}
+
+// told tells whether the reader found a mistake within a span. What is missing there is then no second one.
+func (j *jsonForm) told(span Span) bool {
+	return slices.ContainsFunc(j.syntax, func(e Error) bool {
+		return span.Offset <= e.Span.Offset && e.Span.Offset <= span.End()
+	})
+}
+
+// fail records a mistake. They come in the order of the text, so later ones than the first MaxErrors are never shown.
+func (j *jsonForm) fail(e Error, pointer string) {
+	if len(j.errs) == MaxErrors {
+		return
+	}
+	e.Pointer = pointer
+	j.errs = append(j.errs, e)
+}
+
+// failed records a mistake after which the condition cannot be read; it is always false.
+func (j *jsonForm) failed(e Error, pointer string) bool {
+	j.fail(e, pointer)
+	return false
+}

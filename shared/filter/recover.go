@@ -1,0 +1,180 @@
+package filter
+
+import "strings"
+
+// foreign refuses text of the JSON form, whole: nothing in it would parse.
+func (p *parser) foreign() bool {
+	at := p.skip(0)
+	if at < len(p.text) && (p.text[at] == '{' || p.text[at] == '[') {
+		p.fail(jsonHere(Span{at, 1}))
+		return true
+	}
+	return false
+}
+
+// separator takes what stands between two conditions. Anything but one comma is told.
+func (p *parser) separator() {
+	t := p.peek()
+	switch {
+	case t.Kind == endToken:
+	case p.mark(t, ","):
+		p.commas(false)
+	case p.isJoiner(t) && p.looksLikeCondition(t.Span.End()):
+		p.fail(wrongJoiner(p.text, t.Span, true))
+		p.take(t)
+	case p.looksLikeCondition(t.Span.Offset):
+		p.fail(missingComma(p.text, p.last, t.Span))
+	default:
+		p.fail(expectedComma(p.text, between(t.Span.Offset, p.trimEnd(t.Span.Offset, p.nextComma(t.Span.Offset)))))
+		p.recover()
+		if p.mark(p.peek(), ",") {
+			p.commas(false)
+		}
+	}
+}
+
+// commas takes a run of commas. Between two conditions there is one, at the start and the end there is none.
+func (p *parser) commas(atStart bool) {
+	first := p.peek()
+	if !p.mark(first, ",") {
+		return
+	}
+	before := p.last
+	last, count := first, 0
+	for t := first; p.mark(t, ","); t = p.peek() {
+		p.take(t)
+		last = t
+		count++
+	}
+	run := join(first.Span, last.Span)
+	switch atEnd := p.peek().Kind == endToken; {
+	case atStart || atEnd:
+		p.fail(extraComma(run, between(min(before, run.Offset), run.End()), ""))
+	case count > 1:
+		p.fail(extraComma(run, run, ","))
+	}
+}
+
+// grouping refuses brackets around conditions, whole.
+func (p *parser) grouping(open Token) bool {
+	end, depth := open.Span.Offset, 0
+	for end < len(p.text) {
+		switch p.text[end] {
+		case '"':
+			end, _ = p.stringEnd(end)
+			continue
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		end++
+		if depth == 0 {
+			break
+		}
+	}
+	whole := between(open.Span.Offset, end)
+	p.at, p.last = end, end
+	return p.failed(grouped(p.text, whole))
+}
+
+// recover moves to the next comma that a condition seems to follow, or to the end, unless it stands at a
+// comma already.
+func (p *parser) recover() {
+	if t := p.peek(); p.mark(t, ",") {
+		return
+	}
+	p.at = p.nextCondition(p.at)
+}
+
+// nextCondition is the offset of the next comma that a condition seems to follow, or the end of the text.
+func (p *parser) nextCondition(at int) int {
+	for at < len(p.text) {
+		at = p.nextComma(at)
+		if at < len(p.text) && p.looksLikeCondition(at+1) {
+			return at
+		}
+		at++
+	}
+	return len(p.text)
+}
+
+func (p *parser) nextComma(at int) int {
+	if n := strings.IndexByte(p.text[at:], ','); n >= 0 {
+		return at + n
+	}
+	return len(p.text)
+}
+
+// looksLikeCondition tells whether a name and an operator, or a name and a key, stand at an offset.
+func (p *parser) looksLikeCondition(at int) bool {
+	t := p.token(at)
+	if next := p.token(t.Span.End()); p.word(t, "not") && next.Kind == WordToken {
+		t = next
+	}
+	if t.Kind != WordToken || !isName(t.Span.of(p.text)) {
+		return false
+	}
+	next := p.token(t.Span.End())
+	if p.word(next, "not") {
+		next = p.token(next.Span.End())
+	}
+	text := next.Span.of(p.text)
+	after := p.token(next.Span.End())
+	switch {
+	case next.Kind == OperatorToken:
+		return strings.IndexByte(text, ':') < 0 // rv:1.0 is common in values
+	case p.mark(next, "["):
+		return after.Kind == StringToken || after.Kind == OperatorToken
+	case p.word(next, "between"):
+		return after.Kind != endToken && !p.mark(after, ",")
+	case p.word(next, "in"):
+		return p.mark(after, "(")
+	case p.word(next, "is"):
+		return p.word(after, "true") || p.word(after, "false")
+	}
+	return false
+}
+
+// isJoiner tells whether a token is what other languages put between conditions.
+func (p *parser) isJoiner(t Token) bool {
+	if p.word(t, "and") || p.word(t, "or") {
+		return true
+	}
+	if t.Kind != otherToken {
+		return false
+	}
+	switch p.text[t.Span.Offset] {
+	case '&', '|', ';':
+		return true
+	}
+	return false
+}
+
+// joinerWithin finds where, inside a bare value, another condition seems to begin after and, or, &&, || ; or
+// a line break. It gives the end of the value before it: that of the text when there is none.
+func (p *parser) joinerWithin(at, end int) int {
+	for i := at; i < end; i++ {
+		switch classes[p.text[i]] {
+		case classSpace:
+			t := p.token(i)
+			if t.Span.Offset >= end {
+				return end
+			}
+			joiner := p.isJoiner(t) && p.looksLikeCondition(t.Span.End())
+			newLine := strings.IndexByte(p.text[i:t.Span.Offset], '\n') >= 0 && p.looksLikeCondition(t.Span.Offset)
+			if joiner || newLine {
+				return i
+			}
+			i = t.Span.Offset - 1
+		case classOther:
+			if t := p.token(i); p.isJoiner(t) && (t.Span.Length > 1 || p.text[i] == ';') {
+				if p.looksLikeCondition(t.Span.End()) {
+					return i
+				}
+				i = t.Span.End() - 1
+			}
+		}
+	}
+	return end
+}
