@@ -2,8 +2,6 @@
 // where its values lie. Binding, SQL, OpenAPI, documentation and completion derive from the one table in fields.go.
 package catalog
 
-import "github.com/orrery/orrery/shared/filter"
-
 // Type is the type of a field's values.
 type Type uint8
 
@@ -51,23 +49,9 @@ type Field struct {
 	Type    Type // Any also where members differ in type
 	Keys    KeyRule
 	Sources []Source // one, or one per member for ClosedKeys
+	Names   []string // documented names of OpenKeys and FoldedKeys, for completion; others are as good
 	Doc     string   // one line
 	Example string   // a condition in the query-string form
-}
 
-// Ops lists the operators that values of a type have, in the specification's order.
-func (t Type) Ops() []filter.Op {
-	switch t {
-	case Bool:
-		return []filter.Op{filter.Is}
-	case String:
-		return []filter.Op{filter.Eq, filter.In, filter.Regex}
-	case Int, Float:
-		return []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Between}
-	case Time:
-		return []filter.Op{filter.Between}
-	case Any:
-		return []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Regex, filter.Between}
-	}
-	panic("catalog: unknown type")
+	detailed bool // returned from the details column, which keeps the exact JSON
 }

@@ -1,8 +1,10 @@
 package catalog
 
+import "strings"
+
 // Fields is the catalogue, in alphabetical order. A new field is one row here and one column in lake.Row.
 var Fields = []Field{
-	open("acl_triggers", "Access-control profile that acted: acl_action, action, extra, tags, trigger_id, trigger_name.", `acl_triggers["action"]="custom"`),
+	open("acl_triggers", "Access-control profile that acted: acl_action, action, extra, tags, trigger_id, trigger_name.", `acl_triggers["action"]="custom"`, "acl_action", "action", "extra", "tags", "trigger_id", "trigger_name"),
 	{Name: "arguments", Type: Any, Keys: OpenKeys, Sources: pairs("arguments"), Doc: "Arguments of the request; the key is an argument's name.", Example: `arguments["foo"]="1"`},
 	text("asn", "Autonomous system of the client.", `asn="AS3320"`),
 	text("authority", "Authority the client asked for (Host or :authority).", `authority="shop.example"`),
@@ -12,14 +14,14 @@ var Fields = []Field{
 	text("branch", "Configuration branch that processed the request.", `branch="prod"`),
 	number("bytes_sent", "bytes_sent", "Bytes sent to the client.", `bytes_sent>1000000`),
 	open("cf_restrict_triggers", "Content-filter restrictions that acted.", `cf_restrict_triggers["trigger_name"]~"length"`),
-	open("cf_triggers", "Content-filter rules that acted: action, extra, name, risk_level, ruleid, section, trigger_id, trigger_name, value.", `cf_triggers["risk_level"]>=4`),
+	open("cf_triggers", "Content-filter rules that acted: action, extra, name, risk_level, ruleid, section, trigger_id, trigger_name, value.", `cf_triggers["risk_level"]>=4`, "action", "extra", "name", "risk_level", "ruleid", "section", "trigger_id", "trigger_name", "value"),
 	flag("challenge", "A bot challenge was issued.", `challenge is true`),
 	text("challenge_type", "Kind of challenge issued.", `challenge_type="js"`),
 	{Name: "cookies", Type: Any, Keys: OpenKeys, Sources: pairs("cookies"), Doc: "Cookies of the request; the key is a cookie's name.", Example: `cookies["lang"]="en"`},
 	text("country", "Country of the client's address.", `country in ("Germany", "France")`),
 	open("dr_triggers", "Dynamic rules that acted.", `dr_triggers["trigger_name"]~"scan"`),
 	text("geo_region", "Region of the client's address.", `geo_region="Bavaria"`),
-	open("gf_triggers", "Global filters that matched: action, extra, name, section, trigger_id, trigger_name, value.", `gf_triggers["section"]="headers"`),
+	open("gf_triggers", "Global filters that matched: action, extra, name, section, trigger_id, trigger_name, value.", `gf_triggers["section"]="headers"`, "action", "extra", "name", "section", "trigger_id", "trigger_name", "value"),
 	{Name: "headers", Type: Any, Keys: FoldedKeys, Sources: pairs("headers"), Doc: "Headers of the request; the key is a header's name in any case.", Example: `headers["content-type"]~"json"`},
 	text("host", "Host of the request.", `host="shop.example"`),
 	text("hostname", "Name of the host as configured.", `hostname="shop.example"`),
@@ -32,12 +34,12 @@ var Fields = []Field{
 	list("monitor_reasons", String, "Reasons the request triggered monitor actions.", `monitor_reasons~"global filter"`),
 	text("organization", "Organization that the client's address belongs to.", `organization~"(?i)hosting"`),
 	text("path", "Path without host and arguments, percent-encoded as received.", `path="/login"`),
-	{Name: "path_parts", Type: Any, Keys: OpenKeys, Sources: pairs("path_parts"), Doc: "Segments of the path: part1, part2, … and path.", Example: `path_parts["part2"]="cart"`},
+	{Name: "path_parts", Type: Any, Keys: OpenKeys, Sources: pairs("path_parts"), Names: names("part1 part2 part3 path"), Doc: "Segments of the path: part1, part2, … and path.", Example: `path_parts["part2"]="cart"`},
 	text("port", "Port of the request.", `port="443"`),
 	{Name: "processing_stage", Type: Any, Sources: scalar("processing_stage", Any), Doc: "Stage at which processing ended.", Example: `processing_stage<4`},
-	{Name: "profiling", Type: Any, Keys: OpenKeys, Sources: pairs("profiling"), Doc: "Internal ids of the settings applied: secpol, mapping, flow, limit, acl, content_filter.", Example: `profiling["acl"]="acl1"`},
+	{Name: "profiling", Type: Any, Keys: OpenKeys, Sources: pairs("profiling"), Names: names("secpol mapping flow limit acl content_filter"), Doc: "Internal ids of the settings applied: secpol, mapping, flow, limit, acl, content_filter.", Example: `profiling["acl"]="acl1"`},
 	text("protocol", "Protocol of the request.", `protocol="HTTP/2.0"`),
-	{Name: "proxy", Type: Any, Keys: OpenKeys, Sources: pairs("proxy"), Doc: "Figures of the proxy: realip, ssl_protocol, geo_lat, status, ….", Example: `proxy["ssl_protocol"]="TLSv1.2"`},
+	{Name: "proxy", Type: Any, Keys: OpenKeys, Sources: pairs("proxy"), Names: names("additional_tags bytes_sent container geo_as_domain geo_as_name geo_as_type geo_company_country geo_company_domain geo_company_type geo_lat geo_long geo_mobile_carrier geo_mobile_country geo_mobile_mcc geo_mobile_mnc realip request_id request_length request_time ssl_cipher ssl_protocol status"), Doc: "Figures of the proxy: realip, ssl_protocol, geo_lat, status, ….", Example: `proxy["ssl_protocol"]="TLSv1.2"`},
 	text("query", "Query part with its leading question mark.", `query~"(?i)union.+select"`),
 	text("reason", "Reason the request was blocked.", `reason~"acl1"`),
 	text("referer", "Referer header.", `referer="https://www.google.com/"`),
@@ -84,6 +86,8 @@ var upstreamData = []Source{
 	{Name: "status", Column: "upstream_data", Member: "status", Layout: Structs, Type: Int},
 }
 
+func names(list string) []string { return strings.Fields(list) }
+
 func scalar(column string, t Type) []Source {
 	return []Source{{Column: column, Layout: Scalar, Type: t}}
 }
@@ -113,6 +117,6 @@ func list(name string, t Type, doc, example string) Field {
 }
 
 // open is a field whose entries have members nobody has listed: filters see every member of every entry.
-func open(name, doc, example string) Field {
-	return Field{Name: name, Type: Any, Keys: OpenKeys, Sources: pairs(name), Doc: doc, Example: example}
+func open(name, doc, example string, known ...string) Field {
+	return Field{Name: name, Type: Any, Keys: OpenKeys, Sources: pairs(name), Names: known, Doc: doc, Example: example, detailed: true}
 }

@@ -44,3 +44,11 @@ type TopXRow struct {
 
 // Times sums up durations in microseconds. With Count 0 the other figures mean nothing.
 type Times struct{ Count, Sum, Min, Max int64 }
+
+// Average is the mean in microseconds, as every engine ranks by it; 0 when there is nothing to average.
+func (t Times) Average() float64 {
+	if t.Count == 0 {
+		return 0
+	}
+	return float64(t.Sum) / float64(t.Count)
+}

@@ -1,0 +1,109 @@
+package query
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// canonicalValues spells the values of a bound condition: numbers shortest, durations in whole microseconds,
+// times UTC and ascending. Text stays as written.
+func canonicalValues(sources []catalog.Source, op filter.Op, values []typed) []filter.Value {
+	spelled := make([]filter.Value, 0, len(values))
+	for _, v := range values {
+		spelled = append(spelled, canonicalValue(sources, op, v))
+	}
+	if op == filter.In {
+		return distinct(spelled)
+	}
+	if sources[0].Type == catalog.Time {
+		slices.SortFunc(spelled, func(a, b filter.Value) int { return strings.Compare(a.Text, b.Text) })
+	}
+	return spelled
+}
+
+func canonicalValue(sources []catalog.Source, op filter.Op, v typed) filter.Value {
+	asText := op == filter.Eq || op == filter.In
+	number := v.number
+	durations := true
+	for _, s := range sources {
+		switch s.Type {
+		case catalog.Time:
+			t, _ := parseTime(v.Text)
+			return textValue(canonicalTime(t.UnixMilli()))
+		case catalog.String:
+			return textValue(v.Text)
+		case catalog.Any:
+			if asText {
+				return textValue(v.Text)
+			}
+			f, _ := number.float()
+			number, _ = parseDecimal(strconv.FormatFloat(f, 'e', -1, 64))
+		}
+		durations = durations && s.Type == catalog.Float
+	}
+	switch {
+	case op == filter.Is || !v.numeric:
+		return filter.Value{Kind: filter.Bool, Text: v.Text}
+	case durations:
+		number = number.scaled(6).rounded().scaled(-6)
+	}
+	return filter.Value{Kind: filter.Number, Text: number.String()}
+}
+
+func textValue(text string) filter.Value {
+	return filter.Value{Kind: filter.Text, Text: text, Quoted: true}
+}
+
+// canonicalPeriod is the condition that says the period.
+func canonicalPeriod(p Period) filter.Condition {
+	return filter.Condition{
+		Field: filter.Word{Text: "timestamp"}, Op: filter.Between,
+		Values: []filter.Value{textValue(canonicalTime(p.FromMs)), textValue(canonicalTime(p.ToMs))},
+	}
+}
+
+// canonicalTime is YYYY-MM-DD HH:MM:SS in UTC, with milliseconds when there are any.
+func canonicalTime(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	if t.Nanosecond() != 0 {
+		return t.Format("2006-01-02 15:04:05.000")
+	}
+	return t.Format(time.DateTime)
+}
+
+// identity is a text that is equal for conditions that are written equally.
+func identity(c *filter.Condition) string {
+	id := make([]byte, 0, 64)
+	id = append(id, c.Field.Text...)
+	id = append(id, 0, byte(c.Op), flag(c.Negated), flag(c.List))
+	if c.Key != nil {
+		id = append(id, 1+flag(c.Key.Exact))
+		id = append(id, c.Key.Text...)
+	}
+	for _, v := range c.Values {
+		id = append(id, 0, byte(v.Kind))
+		id = append(id, v.Text...) // no value holds a NUL
+	}
+	return string(id)
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// Fingerprint names the canonical filter: filters written differently that mean the same in the ways the
+// language reference lists have equal fingerprints. It is 128 bits of SHA-256, in hex.
+func (q Query) Fingerprint() string {
+	sum := sha256.Sum256([]byte(filter.FormatJSON(q.Filter)))
+	return hex.EncodeToString(sum[:16])
+}

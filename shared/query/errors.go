@@ -1,0 +1,266 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// FilterError is everything that is wrong with a filter, in its syntax and in its meaning.
+type FilterError struct {
+	Text   string
+	Errors filter.Errors // sorted by place, at most filter.MaxErrors
+	Fixed  string        // the whole filter with every mistake corrected, or "" when that takes a person
+}
+
+func (e *FilterError) Error() string { return e.Errors.Error() }
+
+// Unwrap labels the error for those who only ask for its kind.
+func (e *FilterError) Unwrap() error { return fault.New(fault.Invalid, "the filter is unacceptable") }
+
+// Codes of the mistakes that binding finds. They are stable.
+const (
+	codeUnknownField      = "unknown_field"
+	codeOperatorMissing   = "operator_not_available"
+	codeKeyNotTaken       = "key_not_taken"
+	codeUnknownKey        = "unknown_key"
+	codeValueCount        = "value_count"
+	codeWrongType         = "wrong_type"
+	codeOutOfRange        = "out_of_range"
+	codeInvalidTime       = "invalid_time"
+	codePeriodMissing     = "period_missing"
+	codePeriodNotFirst    = "period_not_first"
+	codeNul               = "nul_character"
+	codeNotUTF8           = "invalid_utf8"
+	codeRegexSyntax       = "regex_syntax"
+	codeRegexUnsupported  = "regex_unsupported"
+	codeRegexTooLarge     = "regex_too_large"
+	regexLanguage         = "; the language is RE2"
+	periodExample         = "timestamp between 2026-01-01 and 2026-01-02"
+	timeIncomplete        = "must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59"
+	timeUnreadable        = "is not a time; write 2026-01-31 23:59:59, with Z or an offset if it is not UTC"
+	timeNoSuchDay         = "names a day that does not exist"
+	timeNoSuchClock       = "names a time of day or an offset that does not exist"
+	largestPatternMessage = "a pattern is at most 4 kB and at most as large, once compiled, as RE2 takes; shorten it or its repeats"
+)
+
+// Codes lists the codes that binding gives to mistakes, and what each means.
+var Codes = []struct{ Code, Meaning string }{
+	{codeUnknownField, "no field has that name"},
+	{codeOperatorMissing, "the type of the field, or of its member, does not have the operator"},
+	{codeKeyNotTaken, "the field has no members that a key could choose"},
+	{codeUnknownKey, "the field's members are known, and the key can match none"},
+	{codeValueCount, "too few or too many values for the operator"},
+	{codeWrongType, "the value is not of the field's type"},
+	{codeOutOfRange, "the number is larger than the field can hold"},
+	{codeInvalidTime, "the text is not a time with year, month and day"},
+	{codePeriodMissing, "no condition says which period is asked"},
+	{codePeriodNotFirst, "in the JSON form the period comes first"},
+	{codeNul, "a value holds the character NUL"},
+	{codeNotUTF8, "a value is not valid UTF-8"},
+	{codeRegexSyntax, "the regular expression is malformed"},
+	{codeRegexUnsupported, "the regular expression uses what RE2 does not have"},
+	{codeRegexTooLarge, "the regular expression is too long, or too large once compiled"},
+}
+
+func unknownField(text string, word filter.Word) filter.Error {
+	e := filter.Error{Code: codeUnknownField, Message: fmt.Sprintf("unknown field %q", word.Text), Span: word.Span, Pointer: "field"}
+	e.Suggestion = catalog.Alias(word.Text)
+	if e.Suggestion == "" {
+		e.Suggestion = filter.Nearest(word.Text, catalog.Names())
+	}
+	if e.Suggestion != "" {
+		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
+		e.Fix = respell(text, word.Span, e.Suggestion)
+	}
+	return e
+}
+
+func operatorMissing(field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition) filter.Error {
+	kind, where := typesOf(sources), fmt.Sprintf("field %q", field.Name)
+	if c.Key != nil {
+		where = fmt.Sprintf("%q of field %q", c.Key.Text, field.Name)
+	}
+	names := opNames(catalog.OpsOf(sources))
+	return filter.Error{
+		Code: codeOperatorMissing, Span: c.OpSpan, Pointer: "op", Expected: names,
+		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s", op, where, kind, strings.Join(names, ", ")),
+	}
+}
+
+// typesOf names the types of the sources: "integer", "boolean or string".
+func typesOf(sources []catalog.Source) string {
+	var names []string
+	for _, s := range sources {
+		if name := s.Type.String(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+func opNames(ops []filter.Op) []string {
+	names := make([]string, len(ops))
+	for i, op := range ops {
+		names[i] = op.String()
+	}
+	return names
+}
+
+func keyNotTaken(field *catalog.Field, key *filter.Key) filter.Error {
+	return filter.Error{
+		Code: codeKeyNotTaken, Span: key.Span, Pointer: "key",
+		Message: fmt.Sprintf("field %q has no members, so it takes no key", field.Name),
+	}
+}
+
+func unknownKey(text string, form filter.Form, field *catalog.Field, key *filter.Key) filter.Error {
+	members := field.Members()
+	e := filter.Error{
+		Code: codeUnknownKey, Span: key.Span, Pointer: "key", Expected: members,
+		Message: fmt.Sprintf("field %q has no member %q", field.Name, key.Text),
+	}
+	if !key.Exact {
+		e.Message = fmt.Sprintf("no member of field %q matches %q", field.Name, key.Text)
+	}
+	if e.Suggestion = filter.Nearest(strings.Trim(key.Text, "^$"), members); e.Suggestion != "" {
+		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
+		fixed := e.Suggestion
+		if form == filter.JSON || !key.Exact {
+			fixed = "^" + fixed + "$"
+		}
+		e.Fix = respell(text, key.Span, fixed)
+	}
+	e.Message += " Its members are " + strings.Join(members, ", ")
+	if e.Suggestion == "" {
+		e.Message = strings.Replace(e.Message, " Its members", "; its members", 1)
+	}
+	return e
+}
+
+func valueCount(op filter.Op, c *filter.Condition) filter.Error {
+	wants := "one value"
+	switch op {
+	case filter.Between:
+		wants = "two values"
+	case filter.In, filter.Regex:
+		wants = "at least one value"
+	}
+	span := c.Span
+	if n := len(c.Values); n > 0 {
+		span = filter.Span{Offset: c.Values[0].Span.Offset, Length: c.Values[n-1].Span.End() - c.Values[0].Span.Offset}
+	}
+	return filter.Error{
+		Code: codeValueCount, Span: span, Pointer: "value",
+		Message: fmt.Sprintf("operator %s takes %s, not %d", op, wants, len(c.Values)),
+	}
+}
+
+func notText(field *catalog.Field, v filter.Value, member string) filter.Error {
+	return filter.Error{
+		Code: codeWrongType, Span: v.Span, Pointer: member, Fix: &filter.Edit{Span: v.Span, Text: `"` + v.Text + `"`},
+		Message: fmt.Sprintf("field %q needs a string, %s is a %s; write it in quotes", field.Name, v.Text, kindNames[v.Kind]),
+	}
+}
+
+var kindNames = [...]string{filter.Text: "string", filter.Number: "number", filter.Bool: "boolean"}
+
+func notBoolean(field *catalog.Field, v typed) *filter.Error {
+	e := filter.Error{
+		Code: codeWrongType, Span: v.Span, Pointer: v.member, Expected: []string{"true", "false"},
+		Message: fmt.Sprintf("field %q is true or false, not %s", field.Name, shown(v.Value)),
+	}
+	switch strings.ToLower(v.Text) {
+	case "true", "yes", "1", "on":
+		e.Suggestion = "true"
+	case "false", "no", "0", "off":
+		e.Suggestion = "false"
+	}
+	if e.Suggestion != "" {
+		e.Fix = &filter.Edit{Span: v.Span, Text: e.Suggestion}
+	}
+	return &e
+}
+
+func notNumber(field *catalog.Field, s catalog.Source, v typed) *filter.Error {
+	wants := "a number"
+	if s.Type == catalog.Int || s.Type == catalog.Bool {
+		wants = "a whole number"
+	}
+	return &filter.Error{
+		Code: codeWrongType, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("field %q needs %s, not %s", field.Name, wants, shown(v.Value)),
+	}
+}
+
+func outOfRange(field *catalog.Field, v typed) *filter.Error {
+	return &filter.Error{
+		Code: codeOutOfRange, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("%s is more than field %q can hold", shown(v.Value), field.Name),
+	}
+}
+
+func invalidTime(v typed, problem string) *filter.Error {
+	return &filter.Error{
+		Code: codeInvalidTime, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("%s %s", shown(v.Value), problem),
+	}
+}
+
+// shown prints a value for a message, at most 60 characters of it.
+func shown(v filter.Value) string {
+	text := []rune(v.Text)
+	if len(text) > 60 {
+		text = append(text[:60:60], '…')
+	}
+	if v.Kind == filter.Text {
+		return fmt.Sprintf("%q", string(text))
+	}
+	return string(text)
+}
+
+func periodMissing(text string) filter.Error {
+	return filter.Error{
+		Code: codePeriodMissing, Span: filter.Span{Length: len(text)}, Expected: []string{periodExample},
+		Message: "the filter says no period: a condition such as " + periodExample + " is required",
+	}
+}
+
+func periodNotFirst(c *filter.Condition) filter.Error {
+	return filter.Error{
+		Code: codePeriodNotFirst, Span: c.Span, Message: "in the JSON form the first condition must be the period, a timestamp between",
+	}
+}
+
+func nulInText(span filter.Span, member string) filter.Error {
+	return filter.Error{Code: codeNul, Span: span, Pointer: member, Message: "the character NUL cannot be asked for"}
+}
+
+func notUTF8(span filter.Span, member string) filter.Error {
+	return filter.Error{Code: codeNotUTF8, Span: span, Pointer: member, Message: "the text is not valid UTF-8"}
+}
+
+func regexRefused(p *regexProblem, span filter.Span, member string) filter.Error {
+	e := filter.Error{Code: p.code, Span: span, Pointer: member}
+	switch p.code {
+	case codeRegexTooLarge:
+		e.Message = "regular expression refused, " + p.what + ": " + largestPatternMessage
+	case codeRegexUnsupported:
+		e.Message = "regular expressions here have no " + p.what + regexLanguage
+	default:
+		e.Message = "malformed regular expression: " + p.what + regexLanguage
+	}
+	return e
+}
+
+// respell replaces a name, and keeps the quotes if the span includes them.
+func respell(text string, span filter.Span, name string) *filter.Edit {
+	if span.Length > 0 && text[span.Offset] == '"' {
+		name = `"` + name + `"`
+	}
+	return &filter.Edit{Span: span, Text: name}
+}

@@ -1,0 +1,85 @@
+package query
+
+import (
+	"fmt"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Evaluate answers q over records held in memory, by the letter of the contract. It is the reference that
+// engines are compared with.
+func Evaluate(q *Query, rows []*lake.Row) Answer {
+	var matching []*lake.Row
+	for _, r := range rows {
+		if Match(q, r) {
+			matching = append(matching, r)
+		}
+	}
+	switch shape := q.Shape.(type) {
+	case Logs:
+		return Answer{Logs: evaluateLogs(shape, matching)}
+	case Stats:
+		return Answer{Stats: evaluateStats(shape, matching)}
+	case Timeline:
+		return Answer{Timeline: evaluateTimeline(shape, matching)}
+	case TopX:
+		return Answer{TopX: evaluateTopX(shape, matching)}
+	}
+	panic(fmt.Sprintf("query: no evaluation of %T", q.Shape))
+}
+
+// group sorts rows into the groups that key names, and gives the keys in the order they first came.
+func group[K comparable](rows []*lake.Row, key func(*lake.Row) K) (map[K][]*lake.Row, []K) {
+	groups := map[K][]*lake.Row{}
+	var keys []K
+	for _, r := range rows {
+		k := key(r)
+		if _, known := groups[k]; !known {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], r)
+	}
+	return groups, keys
+}
+
+// count is how many rows have a property.
+func count(rows []*lake.Row, has func(*lake.Row) bool) int64 {
+	n := int64(0)
+	for _, r := range rows {
+		if has(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// sum adds up a figure; rows without it add nothing.
+func sum(rows []*lake.Row, figure func(*lake.Row) *int64) int64 {
+	total := int64(0)
+	for _, r := range rows {
+		if n := figure(r); n != nil {
+			total += *n
+		}
+	}
+	return total
+}
+
+func set(flag *bool) bool { return flag != nil && *flag }
+
+func isBlocked(r *lake.Row) bool    { return set(r.Blocked) }
+func isBot(r *lake.Row) bool        { return set(r.Bot) }
+func isHuman(r *lake.Row) bool      { return set(r.Human) }
+func isChallenged(r *lake.Row) bool { return set(r.Challenge) || set(r.IChallenge) }
+func isMonitored(r *lake.Row) bool  { return set(r.Monitor) || len(r.MonitorReasons) > 0 }
+
+// isOriginBlocked: the last origin tried refused the request.
+func isOriginBlocked(r *lake.Row) bool {
+	n := len(r.UpstreamStatus)
+	return n > 0 && r.UpstreamStatus[n-1] >= 400
+}
+
+func bytesSent(r *lake.Row) *int64     { return r.BytesSent }
+func requestLength(r *lake.Row) *int64 { return r.RequestLength }
+func originTime(r *lake.Row) *int64    { return r.OriginUs }
+func svcTime(r *lake.Row) *int64       { return r.SvcUs }
+func totalTime(r *lake.Row) *int64     { return r.TotalUs }

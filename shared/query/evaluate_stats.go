@@ -1,0 +1,71 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// evaluateStats sums up the segments that have records, by segment, then hostname.
+func evaluateStats(shape Stats, rows []*lake.Row) []StatsRow {
+	type key struct {
+		segment  int64
+		hostname string
+	}
+	groups, keys := group(rows, func(r *lake.Row) key {
+		k := key{segment: SegmentStart(r.TsMs, shape.SegmentSeconds)}
+		if shape.GroupByHostname {
+			k.hostname, _ = hostnameOf(r)
+		}
+		return k
+	})
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.hostname, b.hostname))
+	})
+	var stats []StatsRow
+	for _, k := range keys {
+		in := groups[k]
+		row := StatsRow{
+			Segment:   k.segment,
+			Hostname:  k.hostname,
+			Requests:  int64(len(in)),
+			Bandwidth: sum(in, bytesSent) + sum(in, requestLength),
+			TimeUs:    sum(in, totalTime),
+			Timed:     count(in, func(r *lake.Row) bool { return r.TotalUs != nil }),
+		}
+		if !shape.GroupByHostname {
+			row.Hostname = busiest(in)
+		}
+		stats = append(stats, row)
+	}
+	return stats
+}
+
+// hostnameOf is the record's hostname, else its host; ok is false when it has neither.
+func hostnameOf(r *lake.Row) (name string, ok bool) {
+	switch {
+	case r.Hostname != nil:
+		return *r.Hostname, true
+	case r.Host != nil:
+		return *r.Host, true
+	}
+	return "", false
+}
+
+// busiest is the hostname of most records, the first by name of several, "" when no record has one.
+func busiest(rows []*lake.Row) string {
+	requests := map[string]int{}
+	for _, r := range rows {
+		if name, ok := hostnameOf(r); ok {
+			requests[name]++
+		}
+	}
+	best := ""
+	for name, n := range requests {
+		if n > requests[best] || n == requests[best] && name < best {
+			best = name
+		}
+	}
+	return best
+}

@@ -1,0 +1,70 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// evaluateTimeline sums up the segments that have records, by segment.
+func evaluateTimeline(shape Timeline, rows []*lake.Row) []TimelineRow {
+	groups, segments := group(rows, func(r *lake.Row) int64 { return SegmentStart(r.TsMs, shape.SegmentSeconds) })
+	slices.Sort(segments)
+	var timeline []TimelineRow
+	for _, segment := range segments {
+		in := groups[segment]
+		timeline = append(timeline, TimelineRow{
+			Segment:       segment,
+			Requests:      int64(len(in)),
+			Blocked:       count(in, isBlocked),
+			Challenges:    count(in, isChallenged),
+			Human:         count(in, isHuman),
+			OriginBlocked: count(in, isOriginBlocked),
+			IPs:           distinctTexts(in, func(r *lake.Row) *string { return r.IP }),
+			Sessions:      distinctTexts(in, func(r *lake.Row) *string { return r.Session }),
+			BytesSent:     sum(in, bytesSent),
+			Statuses: countStatuses(in, func(r *lake.Row) []int64 {
+				if r.Status == nil {
+					return nil
+				}
+				return []int64{*r.Status}
+			}),
+			OriginStatuses: countStatuses(in, func(r *lake.Row) []int64 { return r.UpstreamStatus }),
+		})
+	}
+	return timeline
+}
+
+// distinctTexts counts the different texts; a record without one adds none.
+func distinctTexts(rows []*lake.Row, text func(*lake.Row) *string) int64 {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if s := text(r); s != nil {
+			seen[*s] = true
+		}
+	}
+	return int64(len(seen))
+}
+
+// countStatuses counts every status of every record, the most frequent first, then by status as text.
+func countStatuses(rows []*lake.Row, statuses func(*lake.Row) []int64) []StatusCount {
+	counts := map[int64]int64{}
+	for _, r := range rows {
+		for _, status := range statuses(r) {
+			counts[status]++
+		}
+	}
+	var sorted []StatusCount
+	for status, n := range counts {
+		sorted = append(sorted, StatusCount{Status: status, Count: n})
+	}
+	slices.SortFunc(sorted, func(a, b StatusCount) int {
+		return cmp.Or(
+			cmp.Compare(b.Count, a.Count),
+			cmp.Compare(strconv.FormatInt(a.Status, 10), strconv.FormatInt(b.Status, 10)),
+		)
+	})
+	return sorted
+}

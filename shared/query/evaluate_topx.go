@@ -1,0 +1,143 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Labels lists the labels of topx, in alphabetical order.
+var Labels = []string{
+	"country", "host", "ip", "organization", "origin_time", "reason", "referer", "svc_time", "svcid", "total_time", "url", "user_agent",
+}
+
+// evaluateTopX gives the top keys of every label, by label, then blocked and all requests, descending, then key.
+func evaluateTopX(shape TopX, rows []*lake.Row) []TopXRow {
+	var all []TopXRow
+	for _, label := range Labels {
+		ranked := rankedKeys(label, rows)
+		top := ranked[:min(len(ranked), shape.Limit)]
+		slices.SortFunc(top, byBlocked)
+		all = append(all, top...)
+	}
+	return all
+}
+
+// rankedKeys sums up every key of a label, the highest rank first. The labels that name a time rank by its
+// average, and leave out keys that have none.
+func rankedKeys(label string, rows []*lake.Row) []TopXRow {
+	groups := map[string][]*lake.Row{}
+	for _, r := range rows {
+		for _, key := range keysOf(label, r) {
+			groups[key] = append(groups[key], r)
+		}
+	}
+	timeOf, ranksByTime := rankedTimes[label]
+	var ranked []TopXRow
+	for key, in := range groups {
+		row := sumTopX(label, key, in)
+		if !ranksByTime || timeOf(row).Count > 0 {
+			ranked = append(ranked, row)
+		}
+	}
+	slices.SortFunc(ranked, func(a, b TopXRow) int {
+		if ranksByTime {
+			return cmp.Or(cmp.Compare(timeOf(b).Average(), timeOf(a).Average()), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+		}
+		return byBlocked(a, b)
+	})
+	return ranked
+}
+
+var rankedTimes = map[string]func(TopXRow) Times{
+	"origin_time": func(r TopXRow) Times { return r.Origin },
+	"svc_time":    func(r TopXRow) Times { return r.Svc },
+	"total_time":  func(r TopXRow) Times { return r.Total },
+}
+
+func byBlocked(a, b TopXRow) int {
+	return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+}
+
+// keysOf lists the keys under which a record counts for a label; without the field there are none.
+func keysOf(label string, r *lake.Row) []string {
+	switch label {
+	case "country":
+		return present(r.Country)
+	case "host":
+		return present(r.Host)
+	case "ip":
+		return present(r.IP)
+	case "organization":
+		return present(r.Organization)
+	case "reason":
+		return distinct(slices.Concat(present(r.Reason), r.MonitorReasons))
+	case "referer":
+		return present(r.Referer)
+	case "svcid":
+		return present(r.SvcID)
+	case "origin_time", "svc_time", "total_time", "url":
+		return present(r.URL)
+	case "user_agent":
+		return present(r.UserAgent)
+	}
+	panic("query: unknown label " + label)
+}
+
+func present(text *string) []string {
+	if text == nil {
+		return nil
+	}
+	return []string{*text}
+}
+
+func sumTopX(label, key string, in []*lake.Row) TopXRow {
+	return TopXRow{
+		Label:             label,
+		Key:               key,
+		Requests:          int64(len(in)),
+		Blocked:           count(in, isBlocked),
+		Bots:              count(in, isBot),
+		Challenges:        count(in, isChallenged),
+		Human:             count(in, isHuman),
+		Monitored:         count(in, isMonitored),
+		BytesSent:         sum(in, bytesSent),
+		RequestLength:     sum(in, requestLength),
+		Origin:            sumTimes(in, originTime),
+		Svc:               sumTimes(in, svcTime),
+		Total:             sumTimes(in, totalTime),
+		FirstASN:          smallest(in, func(r *lake.Row) *string { return r.ASN }),
+		FirstCountry:      smallest(in, func(r *lake.Row) *string { return r.Country }),
+		FirstOrganization: smallest(in, func(r *lake.Row) *string { return r.Organization }),
+	}
+}
+
+func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) Times {
+	var t Times
+	for _, r := range rows {
+		d := duration(r)
+		if d == nil {
+			continue
+		}
+		if t.Count == 0 {
+			t.Min, t.Max = *d, *d
+		}
+		t.Count++
+		t.Sum += *d
+		t.Min, t.Max = min(t.Min, *d), max(t.Max, *d)
+	}
+	return t
+}
+
+// smallest is the smallest text in byte order, "" when no record has one.
+func smallest(rows []*lake.Row, text func(*lake.Row) *string) string {
+	var texts []string
+	for _, r := range rows {
+		texts = append(texts, present(text(r))...)
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return slices.Min(texts)
+}

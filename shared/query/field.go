@@ -1,0 +1,37 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// lookup finds the field that a condition names.
+func (b *binder) lookup(word filter.Word) (*catalog.Field, bool) {
+	field, ok := catalog.Lookup(word.Text)
+	if !ok {
+		b.fail(unknownField(b.filter.Text, word))
+	}
+	return field, ok
+}
+
+// bindOp settles the operator: eq with a list means in, and one of the sources must have it.
+func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filter.Condition) (filter.Op, bool) {
+	op := c.Op
+	if op == filter.Eq && c.List {
+		op = filter.In
+	}
+	if takes(sources, op) {
+		return op, true
+	}
+	b.fail(operatorMissing(field, sources, op, c))
+	return op, false
+}
+
+// takes reports whether a source has the operator, eq on a boolean included, which means is.
+func takes(sources []catalog.Source, op filter.Op) bool {
+	return slices.ContainsFunc(sources, func(s catalog.Source) bool {
+		return s.Takes(op) || op == filter.Eq && s.Type == catalog.Bool
+	})
+}

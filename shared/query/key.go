@@ -1,0 +1,96 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// boundKey is a condition's key with its meaning.
+type boundKey struct {
+	key       *Key // nil when the condition has none
+	canonical *filter.Key
+	fold      bool
+}
+
+// bindKey settles which values a condition looks at: the sources, and for open keys the names in them.
+//
+// A name made only of letters, digits, _ and - is exact; the parser has marked it so. A pattern that can
+// match one name only is that exact name too.
+func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.Source, boundKey, bool) {
+	if c.Key == nil {
+		return field.Sources, boundKey{fold: field.Keys == catalog.FoldedKeys}, true
+	}
+	if field.Keys == catalog.NoKey {
+		b.fail(keyNotTaken(field, c.Key))
+		return nil, boundKey{}, false
+	}
+	key, ok := b.parseKey(field, c.Key)
+	if !ok {
+		return nil, boundKey{}, false
+	}
+	if field.Keys != catalog.ClosedKeys {
+		return field.Sources, key, true
+	}
+	sources := slices.Clone(field.Sources)
+	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Names(s.Name) })
+	if len(sources) == 0 {
+		b.fail(unknownKey(b.filter.Text, b.filter.Form, field, c.Key))
+		return nil, boundKey{}, false
+	}
+	return sources, key, true
+}
+
+// parseKey turns a key's text into an exact name or a pattern.
+func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) {
+	fold := field.Keys == catalog.FoldedKeys
+	name := k.Text
+	if !b.checkText(name, k.Span, "key") {
+		return boundKey{}, false
+	}
+	if !k.Exact {
+		pattern, exact, problem := parseRegex(name, fold)
+		if problem != nil {
+			b.fail(regexRefused(problem, b.filter.Within(b.keyValue(k), problem.offset, problem.offset+problem.length), "key"))
+			return boundKey{}, false
+		}
+		if len(exact) != 1 {
+			return boundKey{key: &Key{Pattern: pattern}, canonical: &filter.Key{Text: name}, fold: fold}, true
+		}
+		name = exact[0]
+	}
+	if fold {
+		name = lowerASCII(name)
+	}
+	return boundKey{key: &Key{Name: name}, canonical: &filter.Key{Text: name, Exact: true}, fold: fold}, true
+}
+
+// keyValue is the key as a value, to find places in it. Its span may stand inside the quotes.
+func (b *binder) keyValue(k *filter.Key) filter.Value {
+	span, text := k.Span, b.filter.Text
+	if span.Offset > 0 && span.Offset <= len(text) && text[span.Offset-1] == '"' {
+		span = filter.Span{Offset: span.Offset - 1, Length: span.Length + 2}
+	}
+	quoted := span.Length > 0 && text[span.Offset] == '"'
+	return filter.Value{Kind: filter.Text, Text: k.Text, Quoted: quoted, Span: span}
+}
+
+// Names reports whether the key chooses a member of that name.
+func (k *Key) Names(name string) bool {
+	if k.Pattern != nil {
+		return k.Pattern.Compiled.MatchString(name)
+	}
+	return k.Name == name
+}
+
+// lowerASCII lowers A to Z and leaves every other character alone.
+func lowerASCII(s string) string {
+	lowered := []byte(s)
+	for i, c := range lowered {
+		if 'A' <= c && c <= 'Z' {
+			lowered[i] = c + 'a' - 'A'
+		}
+	}
+	return string(lowered)
+}

@@ -1,0 +1,94 @@
+package query
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// value is one value of a stored record, with the name it has in a name/value field.
+type value struct {
+	name  string
+	kind  catalog.Type
+	text  string
+	int   int64
+	truth bool
+}
+
+// integer is the number that numeric tests see: a boolean counts as 1 or 0.
+func (v value) integer() int64 {
+	if v.kind == catalog.Bool && v.truth {
+		return 1
+	}
+	return v.int
+}
+
+// valuesAt lists the values at a source; there are none when the column, the member or the list is absent.
+func valuesAt(r *lake.Row, s catalog.Source) []value {
+	column := field(reflect.ValueOf(r).Elem(), s.Column)
+	switch s.Layout {
+	case catalog.Scalar:
+		if s.Member != "" {
+			if column.IsNil() {
+				return nil
+			}
+			column = field(column.Elem(), s.Member)
+		}
+		return scalarValues(column, s.Type)
+	case catalog.List:
+		var values []value
+		for i := range column.Len() {
+			values = append(values, scalarValues(column.Index(i), s.Type)...)
+		}
+		return values
+	case catalog.Pairs:
+		var values []value
+		for _, pair := range column.Interface().([]lake.Pair) {
+			values = append(values, value{name: pair.Name, kind: catalog.Any, text: pair.Value})
+		}
+		return values
+	case catalog.Structs:
+		var values []value
+		for i := range column.Len() {
+			values = append(values, scalarValues(field(column.Index(i), s.Member), s.Type)...)
+		}
+		return values
+	}
+	panic(fmt.Sprintf("query: no values in layout %d", s.Layout))
+}
+
+// scalarValues is the value behind a column of one value, none when it is nil.
+func scalarValues(v reflect.Value, kind catalog.Type) []value {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	one := value{kind: kind}
+	switch v.Kind() {
+	case reflect.String:
+		one.text = v.String()
+	case reflect.Int64:
+		one.int = v.Int()
+	case reflect.Bool:
+		one.truth = v.Bool()
+	default:
+		panic(fmt.Sprintf("query: a column of %s", v.Kind()))
+	}
+	return []value{one}
+}
+
+// field finds the field of a struct by its column's name.
+func field(v reflect.Value, column string) reflect.Value {
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+		if name == column {
+			return v.Field(i)
+		}
+	}
+	panic(fmt.Sprintf("query: %s has no column %q", v.Type(), column))
+}

@@ -1,0 +1,213 @@
+package query
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// printRegex prints a syntax tree as RE2 syntax that depends on no flag, no Unicode table and no engine's
+// habit: classes and case folds are spelled out as code points, anchors as \A and \z, captures are dropped.
+// It finds a match in exactly the texts in which the original does; what the match spans may differ, since
+// laziness is dropped too.
+func printRegex(re *syntax.Regexp) string {
+	var b strings.Builder
+	writeRegex(&b, re)
+	return b.String()
+}
+
+func writeRegex(b *strings.Builder, re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		b.WriteString(`[^\x{0}-\x{10ffff}]`)
+	case syntax.OpEmptyMatch:
+		b.WriteString(`(?:)`)
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			writeLiteral(b, r, re.Flags&syntax.FoldCase != 0)
+		}
+	case syntax.OpCharClass:
+		writeClass(b, re.Rune)
+	case syntax.OpAnyCharNotNL:
+		b.WriteString(`[^\x{a}]`)
+	case syntax.OpAnyChar:
+		b.WriteString(`(?s:.)`)
+	case syntax.OpBeginLine:
+		b.WriteString(`(?m:^)`)
+	case syntax.OpEndLine:
+		b.WriteString(`(?m:$)`)
+	case syntax.OpBeginText:
+		b.WriteString(`\A`)
+	case syntax.OpEndText:
+		b.WriteString(`\z`)
+	case syntax.OpWordBoundary:
+		b.WriteString(`\b`)
+	case syntax.OpNoWordBoundary:
+		b.WriteString(`\B`)
+	case syntax.OpCapture:
+		writeGroup(b, re.Sub[0])
+	case syntax.OpStar:
+		writeRepeat(b, re.Sub[0], "*")
+	case syntax.OpPlus:
+		writeRepeat(b, re.Sub[0], "+")
+	case syntax.OpQuest:
+		writeRepeat(b, re.Sub[0], "?")
+	case syntax.OpRepeat:
+		writeRepeat(b, re.Sub[0], repeatCount(re.Min, re.Max))
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if sub.Op == syntax.OpAlternate {
+				writeGroup(b, sub)
+			} else {
+				writeRegex(b, sub)
+			}
+		}
+	case syntax.OpAlternate:
+		for i, sub := range re.Sub {
+			if i > 0 {
+				b.WriteByte('|')
+			}
+			writeRegex(b, sub)
+		}
+	default:
+		panic(fmt.Sprintf("query: no printing of regular expression %v", re.Op))
+	}
+}
+
+func writeGroup(b *strings.Builder, re *syntax.Regexp) {
+	b.WriteString("(?:")
+	writeRegex(b, re)
+	b.WriteByte(')')
+}
+
+func writeRepeat(b *strings.Builder, re *syntax.Regexp, count string) {
+	switch {
+	case re.Op == syntax.OpCharClass, re.Op == syntax.OpAnyChar, re.Op == syntax.OpAnyCharNotNL,
+		re.Op == syntax.OpCapture, re.Op == syntax.OpLiteral && len(re.Rune) == 1:
+		writeRegex(b, re)
+	default:
+		writeGroup(b, re)
+	}
+	b.WriteString(count)
+}
+
+func repeatCount(low, high int) string {
+	count := "{" + strconv.Itoa(low)
+	if high != low {
+		count += ","
+		if high >= 0 {
+			count += strconv.Itoa(high)
+		}
+	}
+	return count + "}"
+}
+
+// writeLiteral prints one character, or with fold the class of all that equal it but for case.
+func writeLiteral(b *strings.Builder, r rune, fold bool) {
+	if !fold || unicode.SimpleFold(r) == r {
+		writeRune(b, r)
+		return
+	}
+	b.WriteByte('[')
+	writeRune(b, r)
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		writeRune(b, f)
+	}
+	b.WriteByte(']')
+}
+
+func writeClass(b *strings.Builder, ranges []rune) {
+	b.WriteByte('[')
+	for i := 0; i < len(ranges); i += 2 {
+		writeRune(b, ranges[i])
+		if ranges[i+1] > ranges[i] {
+			b.WriteByte('-')
+			writeRune(b, ranges[i+1])
+		}
+	}
+	b.WriteByte(']')
+}
+
+// writeRune prints letters, digits and what is no operator anywhere as itself, everything else by number.
+func writeRune(b *strings.Builder, r rune) {
+	if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/_ ,;:=%@", r) {
+		b.WriteByte(byte(r))
+		return
+	}
+	b.WriteString(`\x{`)
+	b.WriteString(strconv.FormatInt(int64(r), 16))
+	b.WriteByte('}')
+}
+
+// wholeTexts lists the texts that a pattern stands for when it is anchored at both ends and stands for at
+// most maxExact of them; otherwise nil.
+func wholeTexts(re *syntax.Regexp) []string {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	n := len(re.Sub)
+	if re.Op != syntax.OpConcat || n < 2 || re.Sub[0].Op != syntax.OpBeginText || re.Sub[n-1].Op != syntax.OpEndText {
+		return nil
+	}
+	return concatTexts(re.Sub[1 : n-1])
+}
+
+// texts lists the texts that a part of a pattern stands for, or nil.
+func texts(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpEmptyMatch:
+		return []string{""}
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}
+		}
+	case syntax.OpCharClass:
+		var all []string
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if all = append(all, string(r)); len(all) > maxExact {
+					return nil
+				}
+			}
+		}
+		return all
+	case syntax.OpCapture:
+		return texts(re.Sub[0])
+	case syntax.OpQuest:
+		if all := texts(re.Sub[0]); all != nil && len(all) < maxExact {
+			return append([]string{""}, all...)
+		}
+	case syntax.OpConcat:
+		return concatTexts(re.Sub)
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			some := texts(sub)
+			if all = append(all, some...); some == nil || len(all) > maxExact {
+				return nil
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func concatTexts(subs []*syntax.Regexp) []string {
+	all := []string{""}
+	for _, sub := range subs {
+		ends := texts(sub)
+		if ends == nil || len(all)*len(ends) > maxExact {
+			return nil
+		}
+		longer := make([]string, 0, len(all)*len(ends))
+		for _, begin := range all {
+			for _, end := range ends {
+				longer = append(longer, begin+end)
+			}
+		}
+		all = longer
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+package query
+
+import (
+	"regexp/syntax"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxProgram is how large a pattern's program may be. RE2 gives a program two thirds of its 8 MB, a quarter of
+// that for instructions of 8 bytes: 174,000. Our count is from above, so the limit needs no margin.
+const maxProgram = 170_000
+
+// programSize counts, from above, the instructions RE2 compiles a pattern to.
+func programSize(re *syntax.Regexp) int {
+	size := 2
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			size += literalSize(r, re.Flags&syntax.FoldCase != 0)
+		}
+		return size
+	case syntax.OpCharClass:
+		return size + classSize(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return size + classSize([]rune{0, unicode.MaxRune})
+	case syntax.OpRepeat:
+		copies := max(re.Min, re.Max, 1)
+		if re.Max < 0 {
+			copies++
+		}
+		return saturate(size + copies*(programSize(re.Sub[0])+2))
+	}
+	for _, sub := range re.Sub {
+		size = saturate(size + programSize(sub))
+	}
+	return size
+}
+
+// saturate keeps nested repeats from overflowing the count.
+func saturate(size int) int { return min(size, maxProgram+1) }
+
+func literalSize(r rune, fold bool) int {
+	size := utf8.RuneLen(r)
+	if !fold {
+		return size
+	}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		size += utf8.RuneLen(f) + 1
+	}
+	return size
+}
+
+// classSize counts the byte ranges, and the choices between them, that spell a class of characters in UTF-8.
+// Ranges that begin alike share their first bytes, as they do in RE2.
+func classSize(ranges []rune) int {
+	nodes := 0
+	var last [utf8.UTFMax]byteRange
+	lastLen := 0
+	for i := 0; i < len(ranges); i += 2 {
+		splitRange(ranges[i], ranges[i+1], func(seq [utf8.UTFMax]byteRange, n int) {
+			shared := 0
+			for shared < min(n, lastLen) && seq[shared] == last[shared] {
+				shared++
+			}
+			nodes += n - shared
+			last, lastLen = seq, n
+		})
+	}
+	return 2 * nodes
+}
+
+type byteRange struct{ low, high byte }
+
+// splitRange cuts a range of characters into sequences of independent byte ranges, in order.
+func splitRange(low, high rune, emit func(seq [utf8.UTFMax]byteRange, n int)) {
+	if low < 0xE000 && high >= 0xD800 { // surrogates are not encoded
+		if low < 0xD800 {
+			splitRange(low, 0xD7FF, emit)
+		}
+		if high > 0xDFFF {
+			splitRange(0xE000, high, emit)
+		}
+		return
+	}
+	for _, top := range []rune{0x7F, 0x7FF, 0xFFFF} {
+		if low <= top && top < high {
+			splitRange(low, top, emit)
+			splitRange(top+1, high, emit)
+			return
+		}
+	}
+	for bits := 6; bits < 21; bits += 6 {
+		mask := rune(1)<<bits - 1
+		if low&^mask == high&^mask || high <= 0x7F {
+			continue
+		}
+		if low&mask != 0 {
+			splitRange(low, low|mask, emit)
+			splitRange((low|mask)+1, high, emit)
+			return
+		}
+		if high&mask != mask {
+			splitRange(low, high&^mask-1, emit)
+			splitRange(high&^mask, high, emit)
+			return
+		}
+	}
+	var from, to [utf8.UTFMax]byte
+	n := utf8.EncodeRune(from[:], low)
+	utf8.EncodeRune(to[:], high)
+	var seq [utf8.UTFMax]byteRange
+	for i := range n {
+		seq[i] = byteRange{from[i], to[i]}
+	}
+	emit(seq, n)
+}

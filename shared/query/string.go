@@ -1,0 +1,143 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/catalog"
+)
+
+// String shows the bound query for people, a fact a line: the period asked, what is read, the shape, and each
+// condition as the columns and typed values it tests.
+func (q Query) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "period %s\n", q.Period)
+	if q.Scope.Period != q.Period {
+		fmt.Fprintf(&b, "scope  %s\n", q.Scope.Period)
+	}
+	fmt.Fprintf(&b, "shape  %s\n", shapeText(q.Shape))
+	for _, c := range q.Conditions {
+		fmt.Fprintf(&b, "where  %s\n", c)
+	}
+	return b.String()
+}
+
+func (p Period) String() string {
+	if p.Empty() {
+		return "nothing"
+	}
+	return instantText(p.FromMs) + " … " + instantText(p.ToMs)
+}
+
+func instantText(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z")
+}
+
+func shapeText(s Shape) string {
+	switch s := s.(type) {
+	case Logs:
+		text := fmt.Sprintf("logs limit=%d", s.Limit)
+		if s.Fields != nil {
+			text += " fields=" + strings.Join(s.Fields, ",")
+		}
+		return text
+	case Stats:
+		text := fmt.Sprintf("stats segment=%ds", s.SegmentSeconds)
+		if s.GroupByHostname {
+			text += " group_by=hostname"
+		}
+		return text
+	case Timeline:
+		return fmt.Sprintf("timeline segment=%ds", s.SegmentSeconds)
+	case TopX:
+		return fmt.Sprintf("topx limit=%d", s.Limit)
+	}
+	panic(fmt.Sprintf("query: no text for %T", s))
+}
+
+// String shows the condition: its terms, any of which is enough, or with "not" none of which may hold.
+func (c Condition) String() string {
+	terms := make([]string, len(c.Terms))
+	for i, t := range c.Terms {
+		terms[i] = t.String()
+	}
+	text := strings.Join(terms, " or ")
+	if c.Negated {
+		return "not (" + text + ")"
+	}
+	return text
+}
+
+// String shows the term: the values it looks at and what is asked of them.
+func (t Term) String() string {
+	place := t.Source.Column
+	if t.Source.Member != "" {
+		place += "." + t.Source.Member
+	}
+	if t.Key != nil {
+		place += "[" + t.Key.String() + "]"
+	}
+	if t.Source.Layout != catalog.Scalar {
+		place = "any " + place
+	}
+	return place + " " + testText(t.Test)
+}
+
+// String shows the key: a quoted name, or a pattern between slashes.
+func (k *Key) String() string {
+	if k.Pattern != nil {
+		return "/" + k.Pattern.Canonical + "/"
+	}
+	return strconv.Quote(k.Name)
+}
+
+func testText(t Test) string {
+	switch t := t.(type) {
+	case TrueFalse:
+		return "is " + strconv.FormatBool(t.Want)
+	case TextIn:
+		return "in " + listText(t.Values, strconv.Quote)
+	case IntIn:
+		return "in " + listText(t.Values, func(n int64) string { return strconv.FormatInt(n, 10) })
+	case IntRange:
+		return "from " + boundText(t.Min) + " to " + boundText(t.Max)
+	case NumberRange:
+		return "as a number " + numberRangeText(t)
+	case Matches:
+		return "matches " + listText(t.Patterns, func(r *Regex) string { return "/" + r.Canonical + "/" })
+	}
+	panic(fmt.Sprintf("query: no text for %T", t))
+}
+
+func listText[T any](values []T, text func(T) string) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = text(v)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func boundText(n *int64) string {
+	if n == nil {
+		return "any"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func numberRangeText(t NumberRange) string {
+	var parts []string
+	bound := func(n *float64, open bool, sign string) {
+		if n == nil {
+			return
+		}
+		if !open {
+			sign += "="
+		}
+		parts = append(parts, sign+" "+strconv.FormatFloat(*n, 'g', -1, 64))
+	}
+	bound(t.Min, t.MinOpen, ">")
+	bound(t.Max, t.MaxOpen, "<")
+	return strings.Join(parts, " and ")
+}

@@ -1,0 +1,228 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// periodIndex finds the condition that is the period: the first timestamp between that is not negated.
+func periodIndex(conditions []filter.Condition) int {
+	return slices.IndexFunc(conditions, func(c filter.Condition) bool {
+		return c.Field.Text == "timestamp" && c.Op == filter.Between && !c.Negated
+	})
+}
+
+// bindPeriod binds the period, or records what is wrong with it or that there is none.
+func (b *binder) bindPeriod() {
+	conditions := b.filter.Conditions
+	b.periodAt = periodIndex(conditions)
+	if b.periodAt < 0 {
+		if !b.meantPeriod(conditions) {
+			b.fail(periodMissing(b.filter.Text))
+		}
+		return
+	}
+	c := &conditions[b.periodAt]
+	b.pointer = c.Pointer
+	if b.filter.Form == filter.JSON && b.periodAt > 0 {
+		b.misplaced = true
+		b.fail(periodNotFirst(c))
+	}
+	field, _ := catalog.Lookup("timestamp")
+	if _, _, ok := b.bindKey(field, c); !ok || !b.checkCount(filter.Between, c) {
+		return
+	}
+	values := readValues(filter.Between, c.Values)
+	period, refusals := readPeriod(values, make([]*filter.Error, len(values)))
+	for _, refusal := range refusals {
+		if refusal != nil {
+			b.fail(*refusal)
+		}
+	}
+	b.period = period
+	written := canonicalPeriod(period)
+	b.seen[identity(&written)] = true
+}
+
+// meantPeriod reports whether some condition was meant as the period and is already reported.
+func (b *binder) meantPeriod(conditions []filter.Condition) bool {
+	for _, c := range conditions {
+		if c.Field.Text == "timestamp" && !c.Negated {
+			return true
+		}
+	}
+	return len(b.problems) > 0 && strings.Contains(b.filter.Text, "timestamp")
+}
+
+// readPeriod reads two times, in either order.
+func readPeriod(values []typed, refusals []*filter.Error) (Period, []*filter.Error) {
+	var ms [2]int64
+	for i, v := range values {
+		t, problem := parseTime(v.Text)
+		if problem == "" && v.Kind == filter.Number && len(v.Text) != len("20060102") {
+			problem = timeIncomplete
+		}
+		if problem != "" {
+			refusals[i] = invalidTime(v, problem)
+			continue
+		}
+		ms[i] = t.UnixMilli()
+	}
+	return Period{FromMs: min(ms[0], ms[1]), ToMs: max(ms[0], ms[1])}, refusals
+}
+
+// parseTime reads
+//
+//	time = date [ ( " " | "T" ) clock [ zone ] ] .
+//	date = yyyy "-" mm "-" dd | yyyymmdd .
+//	clock = hh [ [":"] mm [ [":"] ss [ ( "." | "," ) digits ] ] ] .
+//	zone = [" "] ( "Z" | ( "+" | "-" ) hh [ [":"] mm ] ) | " " hh ":" mm .
+//
+// The last zone is a plus sign that was not URL-encoded. Without a zone the time is UTC. What is finer than a
+// millisecond is cut off. The second result says what is wrong, or is empty.
+func parseTime(text string) (time.Time, string) {
+	s := timeScanner{rest: strings.TrimSpace(text)}
+	year, month, day := s.date()
+	if s.problem != "" {
+		return time.Time{}, s.problem
+	}
+	var hour, minute, second, nanos, offset int
+	if s.rest != "" {
+		if !s.cut(" ") && !s.cut("T") && !s.cut("t") {
+			return time.Time{}, timeIncomplete
+		}
+		hour, minute, second, nanos = s.clock()
+		offset = s.zone()
+	}
+	switch {
+	case s.problem != "":
+		return time.Time{}, s.problem
+	case s.rest != "":
+		return time.Time{}, timeUnreadable
+	case month < 1 || month > 12, day < 1 || day > daysIn(year, month):
+		return time.Time{}, timeNoSuchDay
+	case hour == 24 && minute+second+nanos > 0, hour > 24, minute > 59, second > 59:
+		return time.Time{}, timeNoSuchClock
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC).Add(-time.Duration(offset) * time.Minute)
+	return t.Truncate(time.Millisecond), ""
+}
+
+func daysIn(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// timeScanner reads a time from left to right; after a problem its results mean nothing.
+type timeScanner struct {
+	rest    string
+	problem string
+}
+
+func (s *timeScanner) cut(prefix string) bool {
+	rest, ok := strings.CutPrefix(s.rest, prefix)
+	if ok {
+		s.rest = rest
+	}
+	return ok
+}
+
+// number reads exactly n digits.
+func (s *timeScanner) number(n int) int {
+	if !s.digits(n) {
+		if s.problem == "" {
+			s.problem = timeUnreadable
+		}
+		return 0
+	}
+	value := 0
+	for _, c := range s.rest[:n] {
+		value = value*10 + int(c-'0')
+	}
+	s.rest = s.rest[n:]
+	return value
+}
+
+// digits reports whether n digits come next.
+func (s *timeScanner) digits(n int) bool {
+	digits, _ := cutDigits(s.rest)
+	return len(digits) >= n
+}
+
+func (s *timeScanner) date() (year, month, day int) {
+	digits, _ := cutDigits(s.rest)
+	switch {
+	case len(digits) == 4 && len(s.rest) > 4 && s.rest[4] == '-':
+		year = s.number(4)
+		s.cut("-")
+		if next, _ := cutDigits(s.rest); len(next) != 2 || !strings.HasPrefix(s.rest[2:], "-") {
+			s.problem = timeIncomplete // a week, an ordinal day, or only a month
+			return
+		}
+		month = s.number(2)
+		s.cut("-")
+		day = s.number(2)
+	case len(digits) == 8:
+		year, month, day = s.number(4), s.number(2), s.number(2)
+	default:
+		s.problem = timeIncomplete
+	}
+	return year, month, day
+}
+
+func (s *timeScanner) clock() (hour, minute, second, nanos int) {
+	hour = s.number(2)
+	colon := s.cut(":")
+	if !colon && !s.digits(2) {
+		return
+	}
+	minute = s.number(2)
+	if colon && !s.cut(":") || !colon && !s.digits(2) {
+		return
+	}
+	second = s.number(2)
+	if !s.cut(".") && !s.cut(",") {
+		return
+	}
+	fraction, rest := cutDigits(s.rest)
+	if fraction == "" {
+		s.problem = timeUnreadable
+	}
+	s.rest = rest
+	for i := range 9 {
+		nanos *= 10
+		if i < len(fraction) {
+			nanos += int(fraction[i] - '0')
+		}
+	}
+	return hour, minute, second, nanos
+}
+
+// zone gives the minutes east of UTC.
+func (s *timeScanner) zone() int {
+	space := s.cut(" ")
+	sign := 1
+	switch {
+	case s.rest == "" && !space:
+		return 0
+	case s.cut("Z"), s.cut("z"):
+		return 0
+	case s.cut("-"):
+		sign = -1
+	case s.cut("+"):
+	case !space, len(s.rest) != len("hh:mm"), s.rest[2] != ':':
+		s.problem = timeUnreadable
+		return 0
+	}
+	hours, minutes := s.number(2), 0
+	if s.cut(":") || s.rest != "" {
+		minutes = s.number(2)
+	}
+	if hours > 23 || minutes > 59 {
+		s.problem = timeNoSuchClock
+	}
+	return sign * (hours*60 + minutes)
+}
