@@ -1,0 +1,219 @@
+package gen
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// request is one record in the making: ask fills in what the client sends, decide what the gateway makes of it,
+// deliver what came of that. It is used again for every record.
+type request struct {
+	moment
+
+	// asked
+	client   *client
+	host     int
+	path     *path
+	method   string
+	query    []byte // as received, with its question mark; empty: none
+	args     []byte // the members of arguments, as JSON
+	argCount int
+	agent    string // empty: no such header
+	referer  string // empty: no such header
+	payload  *payload
+
+	// decided
+	stage         int // at which processing ended
+	result        string
+	rule          *rule // that blocked or challenged; nil for none
+	monitors      []*rule
+	challenge     bool
+	ichallenge    bool
+	challengeType string
+	blocked       bool
+
+	// delivered
+	status    int
+	bytesSent int
+	length    int
+	svcUs     int
+	originUs  int // meaningful when there were attempts
+	attempts  []attempt
+}
+
+// attempt is one try at an origin.
+type attempt struct{ addr, us, status int }
+
+// Stages at which processing can end.
+const (
+	stageGlobalFilter = 2
+	stageRateLimit    = 3
+	stageACL          = 4
+	stageContent      = 5
+	stageOrigin       = 6
+)
+
+func (r *request) reset(now moment) {
+	*r = request{moment: now, query: r.query[:0], args: r.args[:0], monitors: r.monitors[:0], attempts: r.attempts[:0]}
+}
+
+// ask is the client's part.
+func (g *Generator) ask(r *request) {
+	s, w := &g.random, g.world
+	if r.burst != nil {
+		r.client = w.client(clientCount + (r.burst.first+s.below(150))%botnetSize)
+		r.host = r.burst.host
+		r.agent = r.client.agent
+		g.attack(r)
+		return
+	}
+	r.client = w.client(w.byClient.draw(s))
+	r.host = w.byHost.draw(s)
+	r.path = w.path(w.byPath.draw(s))
+	if !s.oneIn(60) {
+		r.agent = r.client.agent
+	}
+	switch v := s.below(100); {
+	case v < 84 || r.path.asset || r.client.kind == goodBot:
+		r.method = "GET"
+	case v < 96:
+		r.method = "POST"
+	case v < 97:
+		r.method = "HEAD"
+	case v < 98:
+		r.method = "PUT"
+	case v < 99:
+		r.method = "DELETE"
+	default:
+		r.method = "OPTIONS"
+	}
+	if r.client.kind == human && s.below(100) < 52 {
+		r.referer = w.referer(w.byReferer.draw(s))
+	}
+	if odds := 600; s.oneIn(odds) || r.client.kind == badBot && s.oneIn(odds/20) {
+		r.carry(g.anyPayload())
+		return
+	}
+	if s.below(100) >= 37 {
+		return
+	}
+	first := s.below(len(pathWords))
+	for i := range s.between(1, 3) {
+		name := pathWords[(first+i*17)%len(pathWords)]
+		if s.oneIn(3) {
+			r.addArg(name, pick(s, pathWords))
+			continue
+		}
+		var digits [8]byte
+		r.addArg(name, string(strconv.AppendInt(digits[:0], int64(s.below(3000)), 10)))
+	}
+}
+
+func (g *Generator) anyPayload() *payload { return &payloads[g.random.below(len(payloads))] }
+
+// carry puts a payload where it belongs. Those in other headers and in cookies are written with their section.
+func (r *request) carry(p *payload) {
+	r.payload = p
+	switch {
+	case p.path != nil:
+		r.path = p.path
+	case p.section == "args":
+		r.startArg(p.name)
+		r.query = append(r.query, p.encoded...)
+		r.addBodyArg(p.name, p.value)
+	case p.name == "referer":
+		r.referer = p.value
+	case p.name == "user-agent":
+		r.agent = p.value
+	}
+}
+
+// addArg adds an argument that needs no escaping to the query.
+func (r *request) addArg(name, value string) {
+	r.startArg(name)
+	r.query = append(r.query, value...)
+	r.addBodyArg(name, value)
+}
+
+func (r *request) startArg(name string) {
+	if len(r.query) == 0 {
+		r.query = append(r.query, '?')
+	} else {
+		r.query = append(r.query, '&')
+	}
+	r.query = append(append(r.query, name...), '=')
+}
+
+// addBodyArg adds an argument that came in the body.
+func (r *request) addBodyArg(name, value string) {
+	if r.argCount > 0 {
+		r.args = append(r.args, ',')
+	}
+	r.args = appendMember(r.args, name, value)
+	r.argCount++
+}
+
+// attackKind is what a burst is after.
+type attackKind int
+
+const (
+	stuffing attackKind = iota
+	scraping
+	injection
+	flood
+	attackKinds
+)
+
+// host is the host a burst goes for: a brand's own name.
+func (k attackKind) host(s *source) int { return s.below(len(brands)) }
+
+// payload is one probe of the injection scan.
+type payload struct {
+	section, name, value string // where the value stands
+	category             string
+	rule                 rule // of the content filter, which finds it
+
+	encoded string // for the query
+	path    *path  // for probes that are paths
+}
+
+var (
+	loginTarget  = newPath(loginPath)
+	searchTarget = newPath(searchPath)
+)
+
+// attack is what a member of the botnet sends.
+func (g *Generator) attack(r *request) {
+	s := &g.random
+	r.method = "GET"
+	switch r.burst.kind {
+	case stuffing:
+		r.method, r.path = "POST", loginTarget
+		user := s.below(4000)
+		r.addBodyArg("username", pathWords[user%len(pathWords)]+strconv.Itoa(user)+"@mail.example")
+		r.addBodyArg("password", "MASKED{"+strconv.Itoa(1000+s.below(400))+"}")
+	case scraping:
+		r.path = g.world.path(len(frontPages) + s.below(3000))
+		if s.oneIn(3) {
+			r.addArg("page", strconv.Itoa(1+s.below(40)))
+		}
+	case injection:
+		if s.oneIn(3) {
+			r.agent = scanners[r.burst.first%len(scanners)]
+		}
+		r.path = g.world.path(s.below(50))
+		r.carry(g.anyPayload())
+	case flood:
+		r.path = searchTarget
+		if s.oneIn(3) {
+			r.path = g.world.path(0)
+		}
+		r.addArg("q", strconv.Itoa(s.below(20_000))) // passes by every cache
+	}
+}
+
+// escapeQuery writes a value as a scanner does.
+func escapeQuery(value string) string {
+	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+}
