@@ -13,7 +13,7 @@ func TestNasty(t *testing.T) {
 	seen := map[string]int{}
 	textIn := map[string]bool{} // fields that held a hostile text
 	var last time.Time
-	g := New(Options{Records: 6_000, Seed: 1, From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Nasty: true})
+	g := New(Options{Records: 4_000, Seed: 1, From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Nasty: true})
 	for {
 		line, ok := g.Next(nil)
 		if !ok {
