@@ -184,7 +184,7 @@ func (g *Generator) appendCookies(b []byte, r *request) ([]byte, int) {
 	n := 2
 	b = appendText(b, `,"cookies":{"svcid":`, c.svcid)
 	b = appendText(b, `,"svcsessionid":`, c.session)
-	if c.kind == human && c.deviceID[0] < '8' {
+	if c.kind == human && c.analytics {
 		b, n = appendText(b, `,"_ga":`, c.gaID), n+1
 	}
 	if c.kind == human {
@@ -304,7 +304,7 @@ func (g *Generator) appendProxy(b []byte, r *request) []byte {
 // appendRare writes what few records have.
 func (g *Generator) appendRare(b []byte, r *request) []byte {
 	s, c := &g.random, r.client
-	if r.stage > stageGlobalFilter && c.deviceID[0] < '4' {
+	if r.stage > stageGlobalFilter && c.identified {
 		b = appendText(b, `,"session_ids":{"asn":`, c.network.asn)
 		b = append(appendText(b, `,"ja4":`, c.fingerprint), '}')
 	}

@@ -91,7 +91,7 @@ func (g *Generator) ask(r *request) {
 	if r.client.kind == human && s.below(100) < 52 {
 		r.referer = w.referer(w.byReferer.draw(s))
 	}
-	if odds := 600; s.oneIn(odds) || r.client.kind == badBot && s.oneIn(odds/20) {
+	if s.oneIn(600) || r.client.kind == badBot && s.oneIn(30) {
 		r.carry(g.anyPayload())
 		return
 	}

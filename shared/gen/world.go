@@ -66,7 +66,8 @@ type client struct {
 	noCookies             bool
 	branch                string
 	protocol              string
-	fingerprint, deviceID string
+	fingerprint           string
+	analytics, identified bool   // has the cookie _ga; has session_ids
 	place, tags, proxy    string // parts of its records that never change, as JSON
 }
 
@@ -144,7 +145,7 @@ func (w *world) makeClient(i int) *client {
 	if c.kind != human || s.oneIn(8) {
 		c.protocol = "HTTP/1.1"
 	}
-	c.deviceID = c.session[:16]
+	c.analytics, c.identified = c.session[0] < '8', c.session[0] < '4'
 	c.fingerprint = "t13d" + strconv.Itoa(1500+s.below(12)) + "h2_8daaf6152771"
 	c.render(&s)
 	return c
