@@ -67,7 +67,7 @@ func New(o Options) *Generator {
 	return g
 }
 
-// Next appends the next record to dst as one line of NDJSON, with its line feed. It returns dst and false when
+// Next appends the next record to dst as one line of NDJSON, without a line feed. It returns dst and false when
 // all records have been made.
 func (g *Generator) Next(dst []byte) ([]byte, bool) {
 	if g.left == 0 {
@@ -85,7 +85,7 @@ func (g *Generator) Next(dst []byte) ([]byte, bool) {
 	if g.spoiler != nil {
 		dst = g.spoiler.spoil(dst, start, now.ms)
 	}
-	return append(dst, '\n'), true
+	return dst, true
 }
 
 // Read hands out the remaining records as a stream of NDJSON, so that a Generator can be imported or copied like
@@ -98,7 +98,7 @@ func (g *Generator) Read(p []byte) (int, error) {
 			if !ok {
 				break
 			}
-			g.line, g.readFrom = line, 0
+			g.line, g.readFrom = append(line, '\n'), 0
 		}
 		c := copy(p[n:], g.line[g.readFrom:])
 		g.readFrom += c

@@ -47,8 +47,12 @@ func TestRead(t *testing.T) {
 	options := gen.Options{Records: 50, Seed: 3, From: day}
 	var want []byte
 	g := gen.New(options)
-	for ok := true; ok; {
-		want, ok = g.Next(want)
+	for {
+		line, ok := g.Next(want)
+		if !ok {
+			break
+		}
+		want = append(line, '\n')
 	}
 	if got := bytes.Count(want, []byte("\n")); got != 50 {
 		t.Errorf("Next made %d lines, want 50", got)
@@ -83,7 +87,7 @@ func records(t *testing.T, o gen.Options) []map[string]any {
 		if !ok {
 			return list
 		}
-		if bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' {
+		if bytes.IndexByte(line, '\n') >= 0 {
 			t.Fatalf("not one line: %.200q", line)
 		}
 		var r map[string]any

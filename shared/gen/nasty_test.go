@@ -22,7 +22,7 @@ func TestNasty(t *testing.T) {
 		if !json.Valid(line) || !utf8.Valid(line) {
 			t.Fatalf("not JSON: %.500q", line)
 		}
-		members := splitMembers(nil, strings.TrimSuffix(string(line), "\n"))
+		members := splitMembers(nil, string(line))
 		names := map[string]bool{}
 		for _, m := range members {
 			if names[m.name] {
