@@ -72,33 +72,38 @@ func (p *Problems) trustedNets(settings object) {
 	if !ok {
 		return
 	}
-	type place struct {
-		index   int
-		address string
-	}
 	seen := make(map[netip.Prefix]place, len(items))
 	for i, item := range items {
-		loc := []any{"trusted_nets", i}
-		entry, ok := p.object(at(loc...), item)
+		in := []any{"trusted_nets", i}
+		entry, ok := p.object(at(in...), item)
 		if !ok {
 			continue
 		}
-		address, ok := p.requiredText(loc, entry, "address")
-		p.requiredText(loc, entry, "comment")
-		if !ok {
-			continue
+		if address, ok := p.requiredText(in, entry, "address"); ok {
+			p.network(place{i, address}, seen)
 		}
-		network, err := parseNetwork(address)
-		if err != nil {
-			p.badAddress(at(append(loc, "address")...), address)
-			continue
-		}
-		if first, twice := seen[network]; twice {
-			p.sameNetwork(at(append(loc, "address")...), address, first.address, first.index)
-			continue
-		}
-		seen[network] = place{i, address}
+		p.requiredText(in, entry, "comment")
 	}
+}
+
+// place is where an address was first seen.
+type place struct {
+	index   int
+	address string
+}
+
+func (p *Problems) network(here place, seen map[netip.Prefix]place) {
+	loc := at("trusted_nets", here.index, "address")
+	network, err := parseNetwork(here.address)
+	if err != nil {
+		p.badAddress(loc, here.address)
+		return
+	}
+	if first, twice := seen[network]; twice {
+		p.sameNetwork(loc, here.address, first.address, first.index)
+		return
+	}
+	seen[network] = here
 }
 
 func (p *Problems) ichallenge(settings object) {

@@ -1,0 +1,89 @@
+// Package api is the HTTP surface: the data routes, the planet settings, the OpenAPI document and the page to
+// try them on. README.md beside this file lists routes, parameters, errors, limits and authentication.
+//
+// A request takes this way: observe.go gives it an id, guard.go keeps web pages out, routes.go finds its route,
+// keys.go knows the caller, params.go reads what is asked, a handler answers, answer.go sends the answer, and
+// errors.go, which alone knows status codes, tells what went wrong.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Config is what the surface is made of.
+type Config struct {
+	Search  Searcher
+	Planets planet.Store
+	Keys    Keys         // nil: no caller needs a key, and only pages and programs of this machine are answered
+	Log     *slog.Logger // one record per request
+	Now     func() time.Time
+	NewID   func() string // request ids; nil: random ones
+
+	Version             string      // of the program, for the OpenAPI document
+	RequirePrecondition bool        // writes of planets need If-Match or If-None-Match
+	Maintenance         func() bool // nil: never; while true, planets can only be read
+}
+
+// Searcher is the read path: *search.Service.
+type Searcher interface {
+	Search(ctx context.Context, r search.Request) (search.Result, error)
+}
+
+// New makes the handler of the whole surface. A Config without one of its parts is a mistake of the program
+// that wires them, so New panics.
+func New(c Config) http.Handler {
+	for name, missing := range map[string]bool{"Search": c.Search == nil, "Planets": c.Planets == nil, "Log": c.Log == nil, "Now": c.Now == nil} {
+		if missing {
+			panic("api: Config." + name + " is not set")
+		}
+	}
+	if c.NewID == nil {
+		c.NewID = randomID
+	}
+	if c.Maintenance == nil {
+		c.Maintenance = func() bool { return false }
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	s := &server{Config: c, mux: http.NewServeMux()}
+	s.register()
+	return s
+}
+
+type server struct {
+	Config
+	mux     *http.ServeMux
+	openapi []byte
+}
+
+// ServeHTTP answers one request, whatever happens to it.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := s.begin(w, r)
+	defer s.finish(c)
+	if err := s.dispatch(c); err != nil {
+		s.fail(c, err)
+	}
+}
+
+// dispatch passes the request to its route. The route's handler sends its own failures, because it knows
+// which media types it can answer with.
+func (s *server) dispatch(c *call) error {
+	if err := s.guard(c.r); err != nil {
+		return err
+	}
+	if c.r.Method == http.MethodOptions {
+		return s.options(c)
+	}
+	if _, pattern := s.mux.Handler(c.r); pattern == "" {
+		return s.noRoute(c.r)
+	}
+	s.mux.ServeHTTP(c.w, c.r)
+	return nil
+}

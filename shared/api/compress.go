@@ -1,0 +1,135 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encoding is a content coding.
+type encoding string
+
+const (
+	identity encoding = ""
+	gzipped  encoding = "gzip"
+	zstdized encoding = "zstd"
+)
+
+// encodings are those we can do, the one we prefer first.
+var encodings = []encoding{zstdized, gzipped}
+
+// acceptedEncoding picks the coding that the caller wants most; of equal ones the one we prefer, and any before
+// none.
+func acceptedEncoding(accept []string) encoding {
+	wanted := qualities(strings.Join(accept, ","))
+	qualityOf := func(name string) (float64, bool) {
+		i := slices.IndexFunc(wanted, func(w quality) bool { return w.value == name })
+		if i < 0 {
+			return 0, false
+		}
+		return wanted[i].q, true
+	}
+	others, _ := qualityOf("*")
+	best, bestQ := identity, 0.0
+	for _, e := range encodings {
+		q, named := qualityOf(string(e))
+		if !named {
+			q = others
+		}
+		if q > bestQ {
+			best, bestQ = e, q
+		}
+	}
+	if q, named := qualityOf("identity"); named && q > bestQ {
+		return identity
+	}
+	return best
+}
+
+// compressor writes compressed bytes. Flush makes all that was written count in what it wrote to.
+type compressor interface {
+	io.WriteCloser
+	Flush() error
+	Reset(io.Writer)
+}
+
+// Compressors are large, so they are used again.
+var pools = map[encoding]*sync.Pool{
+	gzipped: {New: func() any {
+		w, err := gzip.NewWriterLevel(nil, 5)
+		if err != nil {
+			panic(err) // the level is in range
+		}
+		return w
+	}},
+	zstdized: {New: func() any {
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
+		if err != nil {
+			panic(err) // the options are in range
+		}
+		return zstdWriter{w}
+	}},
+}
+
+// zstdWriter resets without an error, as gzip does.
+type zstdWriter struct{ *zstd.Encoder }
+
+func (w zstdWriter) Reset(to io.Writer) { w.Encoder.Reset(to) }
+
+// plain stands for a compressor where nothing is compressed.
+type plain struct{ io.Writer }
+
+func (plain) Flush() error    { return nil }
+func (plain) Close() error    { return nil }
+func (plain) Reset(io.Writer) {}
+
+// compressing runs write with a compressor into a buffer and returns what came out. Writing to memory does
+// not fail, so an error is our bug.
+func compressing(e encoding, write func(w compressor, out *bytes.Buffer) error) []byte {
+	var out bytes.Buffer
+	var w compressor = plain{&out}
+	if pool, ok := pools[e]; ok {
+		w = pool.Get().(compressor)
+		defer pool.Put(w)
+		w.Reset(&out)
+	}
+	err := write(w, &out)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("api: an answer cannot be compressed: " + err.Error())
+	}
+	return out.Bytes()
+}
+
+func compress(body []byte, e encoding) []byte {
+	return compressing(e, func(w compressor, _ *bytes.Buffer) error {
+		_, err := w.Write(body)
+		return err
+	})
+}
+
+// A strong ETag names the bytes sent, so the compressed forms of one version have names of their own. Callers
+// may send back any of them.
+
+func encodedETag(etag string, e encoding) string {
+	if e == identity {
+		return etag
+	}
+	return strings.TrimSuffix(etag, `"`) + "-" + string(e) + `"`
+}
+
+func plainETag(etag string) string {
+	for _, e := range encodings {
+		if bare, ok := strings.CutSuffix(etag, "-"+string(e)+`"`); ok {
+			return bare + `"`
+		}
+	}
+	return etag
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// maxFilterBody is how long a body that holds a filter may be: 1 MB of filter, every character of it escaped
+// once, and the rest of the parameters.
+const maxFilterBody = 2_100_000
+
+// Container is the answer of a data route.
+type Container[T any] struct {
+	Data struct {
+		Results []T `json:"results"`
+	} `json:"data"`
+	Meta search.Meta `json:"meta"`
+}
+
+// TopXResult is a result of topx. A key longer than 1,024 characters is cut.
+type TopXResult struct {
+	search.TopXResult
+	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was longer than 1,024 characters: it ends with … and a hash of the whole, so that different keys stay different"`
+}
+
+// data answers GET on a data route.
+func (s *server) data(to search.Route) func(*call) error {
+	return func(c *call) error {
+		g, err := readQuery(c.r.URL.RawQuery, c.route.params)
+		if err != nil {
+			return err
+		}
+		return s.answerData(c, to, g, formOf(c.r.Header))
+	}
+}
+
+// dataTwin answers POST on a data route: the parameters are a JSON body.
+func (s *server) dataTwin(to search.Route) func(*call) error {
+	return func(c *call) error {
+		if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
+			return err
+		}
+		body, _, err := c.body(maxFilterBody, jsonType)
+		if err != nil {
+			return err
+		}
+		g, err := readBody(body, c.route.params)
+		if err != nil {
+			return err
+		}
+		return s.answerData(c, to, g, formOf(c.r.Header))
+	}
+}
+
+// formOf tells which form a filter is in: the string form when the header "syntax" says so, else (0) what its
+// first character says.
+func formOf(h http.Header) filter.Form {
+	if strings.EqualFold(h.Get("Syntax"), "string_query") {
+		return filter.QueryString
+	}
+	return 0
+}
+
+func (s *server) answerData(c *call, to search.Route, g given, form filter.Form) error {
+	c.filters = g["filters"]
+	result, err := s.Search.Search(c.r.Context(), search.Request{
+		Route: to, Filters: c.filters, Form: form, Branches: c.key.Branches,
+		Limit: g["limit"], Segment: g["segment"], GroupBy: g["group_by"], Fields: g["fields"],
+	})
+	if err != nil {
+		return err
+	}
+	c.fingerprint = result.Meta.Fingerprint
+	switch to {
+	case search.Logs:
+		return sendLogs(c, result)
+	case search.Stats:
+		return sendResults(c, result.Stats, result.Meta)
+	case search.Timeline:
+		return sendResults(c, result.Timeline, result.Meta)
+	case search.TopX:
+		return sendResults(c, shortKeys(result.TopX), result.Meta)
+	}
+	panic(fmt.Sprintf("api: no answer for route %q", to))
+}
+
+// sendLogs sends as many records as an answer can hold.
+func sendLogs(c *call, result search.Result) error {
+	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
+	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: logsBody(e, result.Logs, result.Meta, maxAnswer)})
+	return nil
+}
+
+// sendResults sends results that make sense only together: too many are refused.
+func sendResults[T any](c *call, results []T, meta search.Meta) error {
+	var v Container[T]
+	v.Data.Results, v.Meta = results, meta
+	if v.Data.Results == nil {
+		v.Data.Results = []T{}
+	}
+	a := answer{status: http.StatusOK, contentType: jsonType, body: encode(v)}
+	if e := acceptedEncoding(c.r.Header.Values("Accept-Encoding")); e != identity && len(a.body) >= minCompressed {
+		a.body, a.encoding = compress(a.body, e), e
+	}
+	if len(a.body) > maxAnswer {
+		return errAnswerTooLarge(len(a.body))
+	}
+	c.send(a)
+	return nil
+}
+
+// maxKey is how many characters of a key topx returns.
+const maxKey = 1024
+
+// shortKeys cuts the keys that are too long.
+func shortKeys(results []search.TopXResult) []TopXResult {
+	short := make([]TopXResult, len(results))
+	for i, r := range results {
+		short[i] = TopXResult{TopXResult: r}
+		if len(r.Key) <= maxKey { // bytes: there are not more characters
+			continue
+		}
+		if runes := []rune(r.Key); len(runes) > maxKey {
+			hash := fmt.Sprintf("…%x", sha256.Sum256([]byte(r.Key)))
+			short[i].Key = string(runes[:maxKey-len([]rune(hash))]) + hash
+			short[i].KeyTruncated = true
+		}
+	}
+	return short
+}
+
+// The parameters of the data routes, as members of a body.
+
+// readFilters takes a filter as text, or as the JSON it is.
+func readFilters(value json.RawMessage) (text, want string) {
+	switch value[0] {
+	case '"':
+		return readText(value)
+	case '{', '[':
+		return string(value), ""
+	}
+	return "", "a string, an object or a list"
+}
+
+func readText(value json.RawMessage) (text, want string) {
+	if err := json.Unmarshal(value, &text); err != nil || value[0] != '"' {
+		return "", "a string"
+	}
+	return text, ""
+}
+
+func readInteger(value json.RawMessage) (text, want string) {
+	var n int64
+	if err := json.Unmarshal(value, &n); err != nil || value[0] == 'n' {
+		return "", "an integer"
+	}
+	return string(value), ""
+}
+
+// readNames takes a list of names, or the names as the query has them.
+func readNames(value json.RawMessage) (text, want string) {
+	var list []*string
+	if err := json.Unmarshal(value, &list); err != nil || value[0] != '[' {
+		if text, want := readText(value); want == "" {
+			return text, ""
+		}
+		return "", "a list of strings"
+	}
+	names := make([]string, len(list))
+	for i, name := range list {
+		if name == nil {
+			return "", "a list of strings"
+		}
+		names[i] = *name
+	}
+	return strings.Join(names, ","), ""
+}

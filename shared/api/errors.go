@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Error is the body of every error.
+type Error struct {
+	Code        int             `json:"code" doc:"The status of the answer"`
+	Message     string          `json:"message" doc:"What is wrong, for a person"`
+	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: every mistake of the filter, by place, at most 20"`
+	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the filter with every mistake corrected, when that can be done mechanically"`
+	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every parameter or member of the body that is not acceptable"`
+	RequestID   string          `json:"request_id" doc:"The same as the header X-Request-Id; it finds the request in the log"`
+}
+
+// FilterMistake is one mistake in a filter.
+type FilterMistake struct {
+	Code       string   `json:"code" doc:"Stable name of the kind of mistake; see the reference of the filter language"`
+	Message    string   `json:"message"`
+	Offset     int      `json:"offset" doc:"Where it begins, in UTF-8 bytes of the filter"`
+	Length     int      `json:"length" doc:"How long it is, in UTF-8 bytes"`
+	Line       int      `json:"line" doc:"Line of the filter, from 1"`
+	Column     int      `json:"column" doc:"Character of the line, from 1"`
+	Pointer    string   `json:"pointer,omitempty" doc:"JSON pointer, for a filter in the JSON form"`
+	Expected   []string `json:"expected,omitempty" doc:"What could stand there"`
+	Suggestion string   `json:"suggestion,omitempty" doc:"The most likely meaning"`
+}
+
+// Detail is one part of the request that is not acceptable.
+type Detail struct {
+	Loc  []any  `json:"loc" doc:"The way to it: query, path, header or body, then names and indexes"`
+	Msg  string `json:"msg"`
+	Type string `json:"type" doc:"Stable name of the kind of mistake"`
+}
+
+// details is an error made of them.
+type details []Detail
+
+func (d details) Error() string {
+	parts := make([]string, len(d))
+	for i, one := range d {
+		parts[i] = one.Msg
+		if len(one.Loc) > 1 {
+			parts[i] = locText(one.Loc[1:]) + ": " + one.Msg
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// refusal is a failure of the request itself, of a kind that only HTTP knows.
+type refusal struct {
+	status  int
+	message string
+	allow   string // value of the header Allow
+}
+
+func (r *refusal) Error() string { return r.message }
+
+// statusOf is the one table of kinds of failure and statuses.
+func statusOf(kind fault.Kind) int {
+	switch kind {
+	case fault.Internal:
+		return http.StatusInternalServerError
+	case fault.Invalid, fault.EngineLimit:
+		return http.StatusUnprocessableEntity
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusPreconditionFailed
+	case fault.Precondition:
+		return http.StatusPreconditionRequired
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.Unauthorized:
+		return http.StatusUnauthorized
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.RegexRefused:
+		return http.StatusBadRequest
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Timeout:
+		return http.StatusGatewayTimeout
+	case fault.Canceled:
+		return statusGone
+	}
+	panic(fmt.Sprintf("api: no status for kind %d", kind))
+}
+
+// statusGone stands in the log for a caller who went away before the answer; nobody receives it.
+const statusGone = 499
+
+// What a caller hears of a failure that is ours: always the same sentence. The cause is in the log.
+var fixedSentences = map[int]string{
+	http.StatusInternalServerError: "something went wrong on our side; the request id finds it in our log",
+	http.StatusServiceUnavailable:  "the service is busy or a part of it is down; try again after the time in Retry-After",
+	http.StatusGatewayTimeout:      "the answer took too long; ask for a shorter period or less, or try again after the time in Retry-After",
+}
+
+// How long to wait before trying again, when the failure does not know.
+var retryAfter = map[int]time.Duration{
+	http.StatusServiceUnavailable: 5 * time.Second,
+	http.StatusGatewayTimeout:     30 * time.Second,
+}
+
+// fail answers with an error.
+func (s *server) fail(c *call, err error) {
+	e := s.errorOf(c, err)
+	if e.Code >= 500 {
+		s.Log.LogAttrs(c.r.Context(), slog.LevelError, "failed", slog.String("request_id", c.id), slog.String("route", c.routeID()), slog.String("error", err.Error()))
+	}
+	if c.w.status != 0 {
+		return // the answer is under way; its length tells the caller that it is not whole
+	}
+	if e.Code == statusGone {
+		c.w.status = statusGone
+		return
+	}
+	s.errorHeaders(c.w.Header(), e.Code, err)
+	body, contentType := e.text(c.filters), textType
+	if negotiate(c.r.Header.Values("Accept"), jsonType, textType) != textType {
+		body, contentType = encode(e), jsonType
+	}
+	c.send(answer{status: e.Code, contentType: contentType, body: body})
+}
+
+// errorOf makes the body of an error.
+func (s *server) errorOf(c *call, err error) Error {
+	e := Error{RequestID: c.id}
+	var (
+		inFilter  *query.FilterError
+		inParam   *search.ParamError
+		inRequest details
+		inPlanet  planet.Problems
+		refused   *refusal
+		tooLarge  *http.MaxBytesError
+		known     *fault.Error
+	)
+	switch {
+	case errors.As(err, &inFilter):
+		e.Code = http.StatusBadRequest
+		e.Errors = mistakesOf(inFilter.Text, inFilter.Errors)
+		e.FixedFilter = inFilter.Fixed
+		e.Message = summary(e.Errors)
+	case errors.As(err, &inParam):
+		e.Code = http.StatusUnprocessableEntity
+		e.Detail = details{{Loc: []any{c.place(), inParam.Param}, Msg: inParam.Message, Type: "value_error"}}
+		e.Message = inParam.Error()
+	case errors.As(err, &inRequest):
+		e.Code = http.StatusUnprocessableEntity
+		e.Detail = inRequest
+		e.Message = inRequest.Error()
+	case errors.As(err, &inPlanet):
+		e.Code = http.StatusUnprocessableEntity
+		for _, p := range inPlanet {
+			e.Detail = append(e.Detail, Detail(p))
+		}
+		e.Message = details(e.Detail).Error()
+	case errors.As(err, &refused):
+		e.Code, e.Message = refused.status, refused.message
+	case errors.As(err, &tooLarge):
+		e.Code = http.StatusRequestEntityTooLarge
+		e.Message = fmt.Sprintf("the body may have at most %d bytes", tooLarge.Limit)
+	case errors.As(err, &known):
+		e.Code, e.Message = statusOf(known.Kind), known.Message
+	case c.r.Context().Err() != nil:
+		e.Code = statusGone
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Code = http.StatusGatewayTimeout
+	default:
+		e.Code = http.StatusInternalServerError
+	}
+	switch kind := fault.KindOf(err); {
+	case kind == fault.EngineLimit:
+		e.Detail = details{{Loc: []any{c.place(), "filters"}, Msg: e.Message, Type: "engine_limit"}}
+	case kind == fault.RegexRefused:
+		e.Errors = mistakesOf(c.filters, filter.Errors{{Code: "regex_refused", Message: e.Message, Span: filter.Span{Length: len(c.filters)}}})
+	}
+	if sentence, ours := fixedSentences[e.Code]; ours {
+		e = Error{Code: e.Code, Message: sentence, RequestID: c.id}
+	}
+	return e
+}
+
+func (s *server) errorHeaders(h http.Header, status int, err error) {
+	var refused *refusal
+	if errors.As(err, &refused) && refused.allow != "" {
+		h.Set("Allow", refused.allow)
+	}
+	if status == http.StatusUnauthorized {
+		h.Add("WWW-Authenticate", `Basic realm="orrery", charset="UTF-8"`)
+		h.Add("WWW-Authenticate", `Bearer realm="orrery"`)
+	}
+	if wait, retry := retryAfter[status]; retry {
+		var known *fault.Error
+		if errors.As(err, &known) && known.RetryAfter > 0 {
+			wait = known.RetryAfter
+		}
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+}
+
+// place is where the parameters of the request stand: "query", or "body" of a POST.
+func (c *call) place() string {
+	if c.r.Method == http.MethodPost {
+		return "body"
+	}
+	return "query"
+}
+
+func mistakesOf(text string, errs filter.Errors) []FilterMistake {
+	sorted := errs.Sorted()
+	mistakes := make([]FilterMistake, len(sorted))
+	for i, e := range sorted {
+		line, column := filter.Position(text, e.Span.Offset)
+		mistakes[i] = FilterMistake{
+			Code: e.Code, Message: e.Message, Offset: e.Span.Offset, Length: e.Span.Length, Line: line, Column: column,
+			Pointer: e.Pointer, Expected: e.Expected, Suggestion: e.Suggestion,
+		}
+	}
+	return mistakes
+}
+
+// summary is the mistakes of a filter in one line.
+func summary(mistakes []FilterMistake) string {
+	first := mistakes[0]
+	text := fmt.Sprintf("the filter is not acceptable: line %d, column %d: %s", first.Line, first.Column, first.Message)
+	switch more := len(mistakes) - 1; more {
+	case 0:
+		return text
+	case 1:
+		return text + " (and 1 more mistake)"
+	default:
+		return fmt.Sprintf("%s (and %d more mistakes)", text, more)
+	}
+}
+
+// text is the error as plain text; mistakes of a filter are drawn under its lines.
+func (e Error) text(filters string) []byte {
+	var b strings.Builder
+	if len(e.Errors) > 0 {
+		drawn := make(filter.Errors, len(e.Errors))
+		for i, m := range e.Errors {
+			drawn[i] = filter.Error{Code: m.Code, Message: m.Message, Span: filter.Span{Offset: m.Offset, Length: m.Length}, Suggestion: m.Suggestion}
+		}
+		b.WriteString(strings.TrimRight(filter.Draw(filters, drawn), "\n"))
+		b.WriteByte('\n')
+	} else {
+		b.WriteString(e.Message + "\n")
+	}
+	if e.FixedFilter != "" {
+		b.WriteString("\ncorrected:\n  " + e.FixedFilter + "\n")
+	}
+	for _, d := range e.Detail {
+		fmt.Fprintf(&b, "  %s: %s\n", locText(d.Loc), d.Msg)
+	}
+	fmt.Fprintf(&b, "\nrequest id: %s\n", e.RequestID)
+	return []byte(b.String())
+}
+
+func locText(loc []any) string {
+	parts := make([]string, len(loc))
+	for i, part := range loc {
+		parts[i] = fmt.Sprint(part)
+	}
+	return strings.Join(parts, ".")
+}

@@ -1,0 +1,291 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/search"
+)
+
+var update = flag.Bool("update", false, "write the answers into the examples; read the diff")
+
+// TestExamples plays every example against a real server, byte by byte over a connection.
+func TestExamples(t *testing.T) {
+	for _, e := range examples {
+		t.Run(e.file, func(t *testing.T) {
+			s := newTestServer(t, e.given...)
+			got := s.show(t, s.send(t, e.request))
+			if *update {
+				writeExample(t, e, got)
+				return
+			}
+			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, got); diff != "" {
+				t.Errorf("answer (-example +server):\n%s", diff)
+			}
+			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", e.status)) {
+				t.Errorf("the file says status %d, the server %s", e.status, got)
+			}
+		})
+	}
+}
+
+// TestEveryRouteAndErrorHasAnExample: each route shows each of its good answers, and every status of an error
+// that the document names is shown somewhere.
+func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
+	routes := (&server{}).routes()
+	for i := range routes {
+		if routes[i].tag == "" {
+			continue
+		}
+		for _, a := range routes[i].answers {
+			if len(examplesOf(routes[i].id, a.status)) == 0 {
+				t.Errorf("route %s has no example of status %d", routes[i].id, a.status)
+			}
+		}
+		for _, status := range routes[i].allErrors() {
+			if len(examplesOf("", status)) == 0 {
+				t.Errorf("route %s has an error %d, which no example shows", routes[i].id, status)
+			}
+		}
+	}
+	for _, e := range examples {
+		i := slices.IndexFunc(routes, func(r route) bool { return r.id == e.operation })
+		if i < 0 {
+			t.Errorf("%s is of no route", e.file)
+			continue
+		}
+		if r := routes[i]; e.status >= 400 && !slices.Contains(r.allErrors(), e.status) {
+			t.Errorf("%s shows a status that the document does not name", e.file)
+		}
+	}
+}
+
+func writeExample(t *testing.T, e *example, response string) {
+	t.Helper()
+	path := filepath.Join("examples", e.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(text), "--- response\n")
+	if err := os.WriteFile(path, []byte(before+"--- response\n"+response+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testServer is the whole surface over a few records and a fresh store, with a clock that stands still.
+type testServer struct {
+	*httptest.Server
+	log *bytes.Buffer
+}
+
+const requestID = "0f5a2c417d9be386"
+
+// The keys of a server with keys.
+var testKeys = StaticKeys{
+	HashKey("full-key"):   {Name: "console", Scopes: []Scope{DataRead, ConfRead, ConfWrite}},
+	HashKey("read-key"):   {Name: "report", Scopes: []Scope{DataRead}},
+	HashKey("branch-key"): {Name: "shop team", Scopes: []Scope{DataRead, ConfRead, ConfWrite}, Branches: []string{"staging"}},
+}
+
+// newTestServer makes a server; given says what is special about it.
+func newTestServer(t testing.TB, given ...string) *testServer {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return planettest.At }
+	searcher, err := search.New(newOracle(t), search.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{log: &bytes.Buffer{}}
+	c := Config{
+		Search: searcher, Planets: store, Now: now,
+		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
+		NewID: func() string { return requestID },
+	}
+	for _, one := range given {
+		switch one {
+		case "keys":
+			c.Keys = testKeys
+		case "maintenance":
+			c.Maintenance = func() bool { return true }
+		case "precondition":
+			c.RequirePrecondition = true
+		case "two versions":
+			put(t, store, "planet of the shop")
+		case "busy engine":
+			c.Search = failing{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
+		case "slow engine":
+			c.Search = failing{fault.New(fault.Timeout, "25 s have passed")}
+		case "broken engine":
+			c.Search = failing{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
+		case "small engine":
+			c.Search = failing{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
+		case "backtracking engine":
+			c.Search = failing{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
+		default:
+			t.Fatalf("nobody knows how a server with %q is made", one)
+		}
+	}
+	s.Server = httptest.NewServer(New(c))
+	t.Cleanup(func() {
+		s.Close()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func put(t testing.TB, store planet.Store, name string) {
+	t.Helper()
+	_, err := planet.Put(t.Context(), store, planet.FirstConfig, planet.Change{Settings: planettest.Settings(t, name), By: "console", At: planettest.At})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func withoutTime(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// send writes a request as it stands, with Content-Length when it has a body, and reads the answer.
+func (s *testServer) send(t testing.TB, m message) *http.Response {
+	t.Helper()
+	head := strings.ReplaceAll(m.head, "\n", "\r\n")
+	if m.body != "" {
+		head += fmt.Sprintf("\r\nContent-Length: %d", len(m.body))
+	}
+	method, _, _ := strings.Cut(m.head, " ")
+	return s.sendRaw(t, method, head+"\r\nConnection: close\r\n\r\n"+m.body)
+}
+
+func (s *testServer) sendRaw(t testing.TB, method, request string) *http.Response {
+	t.Helper()
+	connection, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() }) // what matters has been read
+	if _, err := io.WriteString(connection, request); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// shownHeaders are those that differ from answer to answer; the others have a test of their own.
+var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Retry-After", "WWW-Authenticate"}
+
+// show prints an answer as the examples have it, JSON laid out for people.
+func (s *testServer) show(t testing.TB, r *http.Response) string {
+	t.Helper()
+	body := readAll(t, r)
+	var b strings.Builder
+	fmt.Fprintf(&b, "HTTP/1.1 %s\n", r.Status)
+	for _, name := range shownHeaders {
+		for _, value := range r.Header.Values(name) {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	b.WriteString("\n")
+	if r.Header.Get("Content-Type") == jsonType && len(body) > 0 {
+		var laidOut bytes.Buffer
+		if err := json.Indent(&laidOut, body, "", "  "); err != nil {
+			t.Fatalf("the body is not JSON: %v\n%s", err, body)
+		}
+		body = laidOut.Bytes()
+	}
+	b.Write(bytes.TrimRight(body, "\n"))
+	return b.String()
+}
+
+func readAll(t testing.TB, r *http.Response) []byte {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// oracle is an engine that holds its records in memory.
+type oracle struct{ rows []*lake.Row }
+
+var _ engine.Engine = (*oracle)(nil)
+
+func newOracle(t testing.TB) *oracle {
+	t.Helper()
+	text, err := os.ReadFile("testdata/records.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, decoder := &oracle{}, record.NewDecoder()
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		row := &lake.Row{Source: "test", Line: int64(i + 1)}
+		if _, err := decoder.Decode(line, row); err != nil {
+			t.Fatal(err)
+		}
+		o.rows = append(o.rows, row)
+	}
+	return o
+}
+
+func (o *oracle) Name() string { return "oracle" }
+
+func (o *oracle) Extent(context.Context) (lake.Extent, error) {
+	return lake.Extent{MinTsMs: o.rows[0].TsMs, MaxTsMs: o.rows[len(o.rows)-1].TsMs, Rows: int64(len(o.rows))}, nil
+}
+
+func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	return query.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 4096, RowsConsidered: int64(len(o.rows))}, nil
+}
+
+func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
+	return engine.Plan{}, errors.New("nothing to explain")
+}
+
+// failing is a read path that always fails.
+type failing struct{ err error }
+
+func (f failing) Search(context.Context, search.Request) (search.Result, error) {
+	return search.Result{}, f.err
+}

@@ -1,0 +1,315 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/orrery/orrery/shared/catalog"
+)
+
+// document is the OpenAPI document while it is written.
+type document struct {
+	*huma.OpenAPI
+	schemas huma.Registry
+}
+
+// describe writes the OpenAPI document of the routes.
+func describe(routes []route, version string) []byte {
+	d := document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)}
+	d.OpenAPI = &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Orrery API", Version: version,
+			Description: "Recorded traffic of a web application security gateway, and the settings of its planets. " +
+				"Filters are written as `status>=500, timestamp between 2026-01-01 and 2026-01-02` or as JSON; `/data/fields` lists what they can name.",
+			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Servers: []*huma.Server{{URL: basePaths[0], Description: "This server"}, {URL: basePaths[1], Description: "The same, for clients with a short version"}},
+		Tags: []*huma.Tag{
+			{Name: "data", Description: "Recorded traffic"},
+			{Name: "planets", Description: "Settings of planets, and their history"},
+			{Name: "service", Description: "The service itself"},
+		},
+		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+			"key":    {Type: "apiKey", In: "header", Name: "x-api-key", Description: "The API key. `Authorization: Basic KEY` with the raw key does, too."},
+			"bearer": {Type: "http", Scheme: "bearer", Description: "The API key as a bearer token."},
+			"basic":  {Type: "http", Scheme: "basic", Description: "The API key as user or as password."},
+		}},
+	}
+	d.schemas.Map()["Record"] = recordSchema()
+	for i := range routes {
+		if routes[i].tag != "" {
+			d.add(&routes[i])
+		}
+	}
+	for _, schema := range d.schemas.Map() {
+		loosen(schema)
+	}
+	text, err := d.MarshalJSON()
+	if err != nil {
+		panic("api: the OpenAPI document cannot be printed: " + err.Error())
+	}
+	return text
+}
+
+// loosen corrects what huma takes for granted of Go types: our lists are never null, and answers may get more
+// members one day.
+func loosen(s *huma.Schema) {
+	s.AdditionalProperties = nil
+	for _, p := range s.Properties {
+		if p.Type == huma.TypeArray {
+			p.Nullable = false
+		}
+		if p.Type == huma.TypeObject && p.Properties != nil {
+			loosen(p)
+		}
+	}
+}
+
+// schemaName names a type in the document: Container[search.StatsResult] is StatsResultContainer.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if element, ok := strings.CutPrefix(name, "Container"); ok {
+		return element + "Container"
+	}
+	return name
+}
+
+func (d *document) add(to *route) {
+	op := &huma.Operation{
+		Method: to.method, Path: to.path, OperationID: to.id, Tags: []string{to.tag},
+		Summary: to.summary, Description: to.doc, Responses: map[string]*huma.Response{},
+	}
+	for _, name := range bracedNames(to.path) {
+		p := find(pathParams, name)
+		p.required = true
+		op.Parameters = append(op.Parameters, p.documented("path"))
+	}
+	if to.body == nil {
+		for i := range to.params {
+			op.Parameters = append(op.Parameters, to.params[i].documented("query"))
+		}
+	}
+	for i := range to.headers {
+		op.Parameters = append(op.Parameters, to.headers[i].documented("header"))
+	}
+	if to.body != nil {
+		op.RequestBody = d.requestBody(to)
+	}
+	for _, a := range to.answers {
+		op.Responses[strconv.Itoa(a.status)] = d.response(to, a)
+	}
+	for _, status := range to.allErrors() {
+		op.Responses[strconv.Itoa(status)] = d.errorResponse(to, status)
+	}
+	op.Security = []map[string][]string{}
+	if to.scope != "" {
+		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}} // {}: a local server needs none
+		op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(to.scope) + "` where keys are needed.")
+	}
+	d.AddOperation(op)
+	if !to.underBase() {
+		d.Paths[to.path].Servers = []*huma.Server{{URL: "/"}}
+	}
+}
+
+// allErrors is the statuses of the route's errors, those included that every route under a base path has.
+func (r *route) allErrors() []int {
+	all := slices.Clone(r.errors)
+	if r.underBase() {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusMethodNotAllowed, http.StatusInternalServerError)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var braced = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+func bracedNames(path string) []string {
+	var names []string
+	for _, match := range braced.FindAllStringSubmatch(path, -1) {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+func (p *param) documented(in string) *huma.Param {
+	return &huma.Param{Name: p.name, In: in, Description: p.doc, Required: p.required, Schema: p.schema, Example: p.example}
+}
+
+func (d *document) requestBody(to *route) *huma.RequestBody {
+	body := &huma.RequestBody{Description: to.body.doc, Required: true, Content: map[string]*huma.MediaType{}}
+	for _, mediaType := range to.body.types {
+		m := &huma.MediaType{Schema: &huma.Schema{Type: "string"}, Examples: map[string]*huma.Example{}}
+		if mediaType == jsonType || mediaType == formType {
+			m.Schema = memberSchema(to.params)
+		}
+		if schema, ok := to.body.json.(*huma.Schema); ok {
+			m.Schema = schema
+		}
+		for _, e := range examplesOf(to.id, 0) {
+			if e.status < 300 && e.request.mediaType() == mediaType {
+				m.Examples[e.name] = e.documented(e.request)
+			}
+		}
+		body.Content[mediaType] = m
+	}
+	return body
+}
+
+// memberSchema is the parameters as members of a body.
+func memberSchema(params []param) *huma.Schema {
+	s := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
+	for _, p := range params {
+		member := p.schema
+		if p.body != nil {
+			member = p.body
+		}
+		s.Properties[p.name] = member
+		if p.required {
+			s.Required = append(s.Required, p.name)
+		}
+	}
+	return s
+}
+
+func (d *document) response(to *route, a documented) *huma.Response {
+	r := &huma.Response{Description: a.doc, Headers: map[string]*huma.Param{"X-Request-Id": requestIDHeader}}
+	if a.etag {
+		r.Headers["ETag"] = &huma.Param{Description: "Names this version, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: "string"}}
+	}
+	if a.value == nil {
+		return r
+	}
+	schema, ok := a.value.(*huma.Schema)
+	if !ok {
+		schema = d.schemas.Schema(reflect.TypeOf(a.value), true, "")
+	}
+	r.Content = map[string]*huma.MediaType{jsonType: {Schema: schema}}
+	if to.id == "parse" {
+		r.Content[textType] = &huma.MediaType{Schema: &huma.Schema{Type: "string"}}
+	}
+	addExamples(r.Content, examplesOf(to.id, a.status))
+	return r
+}
+
+func (d *document) errorResponse(to *route, status int) *huma.Response {
+	r := &huma.Response{
+		Description: http.StatusText(status) + ".",
+		Headers:     map[string]*huma.Param{"X-Request-Id": requestIDHeader},
+		Content: map[string]*huma.MediaType{
+			jsonType: {Schema: d.schemas.Schema(reflect.TypeFor[Error](), true, "")},
+			textType: {Schema: &huma.Schema{Type: "string"}},
+		},
+	}
+	if _, retry := retryAfter[status]; retry {
+		r.Headers["Retry-After"] = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
+	}
+	examples := examplesOf(to.id, status)
+	if len(examples) == 0 {
+		examples = examplesOf("", status) // another route's shows the same
+	}
+	addExamples(r.Content, examples)
+	return r
+}
+
+var requestIDHeader = &huma.Param{Description: "Finds the request in the log.", Schema: &huma.Schema{Type: "string"}}
+
+func addExamples(content map[string]*huma.MediaType, examples []*example) {
+	for _, e := range examples {
+		m, ok := content[e.response.mediaType()]
+		if !ok || e.response.body == "" {
+			continue
+		}
+		if m.Examples == nil {
+			m.Examples = map[string]*huma.Example{}
+		}
+		m.Examples[e.name] = e.documented(e.response)
+	}
+}
+
+// documented gives the body of one side of the example.
+func (e *example) documented(m message) *huma.Example {
+	x := &huma.Example{Summary: e.summary, Value: m.body}
+	if m.mediaType() == jsonType {
+		var value any
+		if err := json.Unmarshal([]byte(m.body), &value); err != nil {
+			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
+		}
+		x.Value = value
+	}
+	return x
+}
+
+// recordExample stands for a record of logs where a Go type is needed; its schema is made from the catalogue.
+type recordExample struct{}
+
+// Schema implements huma.SchemaProvider.
+func (recordExample) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Ref: "#/components/schemas/Record"}
+}
+
+// recordSchema describes a record by the catalogue of fields. Records keep what they were ingested with, so
+// other members and other types are possible.
+func recordSchema() *huma.Schema {
+	s := &huma.Schema{
+		Type: "object", Properties: map[string]*huma.Schema{},
+		Description: "One recorded request: every member as it was recorded, among them any the catalogue does not know.",
+	}
+	for i := range catalog.Fields {
+		f := &catalog.Fields[i]
+		s.Properties[f.Name] = &huma.Schema{Description: f.Doc}
+	}
+	return s
+}
+
+// CanonicalFilter is the canonical JSON form of a filter.
+type CanonicalFilter struct {
+	AND []CanonicalCondition `json:"AND"`
+}
+
+// CanonicalCondition is one condition of it, members in this order.
+type CanonicalCondition struct {
+	Field string `json:"field" example:"status"`
+	Key   string `json:"key,omitempty" example:"^name$"`
+	Op    string `json:"op" example:"not eq"`
+	Value any    `json:"value" doc:"A value, or a list of values"`
+}
+
+// settingsSchema describes the settings of a planet, with their id when shown.
+func settingsSchema(shown bool) *huma.Schema {
+	text := func() *huma.Schema { return &huma.Schema{Type: "string"} }
+	open := func() *huma.Schema { return &huma.Schema{Type: "object", AdditionalProperties: true} }
+	s := &huma.Schema{
+		Type: "object", AdditionalProperties: true, Required: []string{"name", "trusted_nets", "ichallenge"},
+		Properties: map[string]*huma.Schema{
+			"id":   text(),
+			"name": text(),
+			"trusted_nets": {Type: "array", Items: &huma.Schema{
+				Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},
+				Properties: map[string]*huma.Schema{
+					"address": {Type: "string", Description: "An IP address or a network, v4 or v6; no two may be the same network."},
+					"comment": text(),
+				},
+			}},
+			"ichallenge": {
+				Type: "object", AdditionalProperties: true, Required: []string{"attrs", "lang", "palette", "position"},
+				Properties: map[string]*huma.Schema{
+					"attrs": open(), "lang": open(), "palette": {Type: "array", Items: text()}, "position": open(),
+				},
+			},
+		},
+	}
+	if shown {
+		s.Required = append(s.Required, "id")
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// The page loads nothing from elsewhere and holds no inline code. Swagger UI draws its icons from data URIs.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed page
+var pageFiles embed.FS
+
+var pageTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".png":  "image/png",
+	".txt":  "text/plain; charset=utf-8",
+}
+
+// page serves the interactive page and its parts.
+func (s *server) page(c *call) error {
+	name := c.r.PathValue("file")
+	if name == "" {
+		name = "index.html"
+	}
+	contentType, known := pageTypes[path.Ext(name)]
+	body, err := pageFiles.ReadFile("page/" + name)
+	if err != nil || !known {
+		return errNoRoute(c.r.URL.Path, "")
+	}
+	c.w.Header().Set("Content-Security-Policy", pagePolicy)
+	return c.sendFile(contentType, body)
+}
+
+// document serves the OpenAPI document.
+func (s *server) document(c *call) error {
+	return c.sendFile("application/openapi+json", s.openapi)
+}
+
+// sendFile sends something that changes only with the program, or 304 when the caller has it.
+func (c *call) sendFile(contentType string, body []byte) error {
+	etag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
+	a := answer{status: http.StatusOK, contentType: contentType, body: body, etag: etag}
+	if strings.Contains(c.r.Header.Get("If-None-Match"), strings.Trim(etag, `"`)) {
+		a = answer{status: http.StatusNotModified, etag: etag}
+	}
+	c.send(a)
+	return nil
+}
+
+// health tells that the process answers.
+func (s *server) health(c *call) error {
+	c.sendJSON(http.StatusOK, Health{"ok"})
+	return nil
+}
+
+// Health is the answer of /healthz.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
+}

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// param is a parameter of a route: of the query, and, on a POST twin, a member of the body.
+type param struct {
+	name     string
+	doc      string
+	required bool
+	schema   *huma.Schema // of the query parameter
+	body     *huma.Schema // of the member; nil: the same
+	example  any
+	read     func(json.RawMessage) (text string, want string) // member to parameter text; want tells the type it must have
+}
+
+func names(params []param) []string {
+	list := make([]string, len(params))
+	for i, p := range params {
+		list[i] = p.name
+	}
+	return list
+}
+
+// given is what the parameters say, as text. Absent ones are "".
+type given map[string]string
+
+// readQuery reads the query. It splits the raw text itself: net/url drops what holds a semicolon, and browsers
+// leave semicolons, braces, brackets, bars and backslashes in filters as they are. A plus is a space, and a
+// percent sign that begins no escape stands for itself. Names that begin with "_" are cache breakers.
+func readQuery(raw string, params []param) (given, error) {
+	g, wrong := given{}, details(nil)
+	for _, pair := range strings.Split(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, value = unescape(name), unescape(value)
+		_, twice := g[name]
+		switch {
+		case strings.HasPrefix(name, "_"):
+			continue
+		case !known(params, name):
+			_, afterFilters := g["filters"]
+			wrong = append(wrong, unknown(names(params), afterFilters, "query", name))
+		case twice:
+			wrong = append(wrong, repeated("query", name))
+		case value == "" && name != "filters":
+			wrong = append(wrong, empty("query", name))
+		}
+		g[name] = value
+	}
+	return g.complete("query", params, wrong)
+}
+
+// readBody reads the body of a POST twin: an object whose members are the parameters.
+func readBody(body []byte, params []param) (given, error) {
+	members, err := membersOf(body)
+	if err != nil {
+		return nil, err
+	}
+	g, wrong := given{}, details(nil)
+	for _, m := range members {
+		_, twice := g[m.name]
+		switch {
+		case !known(params, m.name):
+			wrong = append(wrong, unknown(names(params), false, "body", m.name))
+			continue
+		case twice:
+			wrong = append(wrong, repeated("body", m.name))
+			continue
+		}
+		text, want := find(params, m.name).read(m.value)
+		switch {
+		case want != "":
+			wrong = append(wrong, wrongType(want, "body", m.name))
+		case text == "" && m.name != "filters":
+			wrong = append(wrong, empty("body", m.name))
+		}
+		g[m.name] = text
+	}
+	return g.complete("body", params, wrong)
+}
+
+// complete adds what is missing to what is wrong.
+func (g given) complete(place string, params []param, wrong details) (given, error) {
+	for _, p := range params {
+		if _, ok := g[p.name]; p.required && !ok {
+			wrong = append(wrong, missing(place, p.name))
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return g, nil
+}
+
+func known(params []param, name string) bool { return find(params, name) != nil }
+
+func find(params []param, name string) *param {
+	for i := range params {
+		if params[i].name == name {
+			return &params[i]
+		}
+	}
+	return nil
+}
+
+// unescape decodes what a form or a query encodes, and leaves alone what is not encoded.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			b = append(b, ' ')
+		case s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 2
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c >= 'a':
+		return c - 'a' + 10
+	}
+	return c - 'A' + 10
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf reads a body that must be one JSON object, its members in order, repeated ones too.
+func membersOf(body []byte) ([]member, error) {
+	if err := validJSON(body); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, details{wrongType("an object", "body")}
+	}
+	var members []member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, details{notJSON(err)}
+		}
+		m := member{name: name.(string)} // a member of valid JSON begins with its name
+		if err := d.Decode(&m.value); err != nil {
+			return nil, details{notJSON(err)}
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+func validJSON(body []byte) error {
+	var value json.RawMessage
+	if err := json.Unmarshal(body, &value); err != nil {
+		return details{notJSON(err)}
+	}
+	return nil
+}
+
+// body reads the body, of one of the media types wanted and at most limit bytes long, and tells its type.
+func (c *call) body(limit int64, want ...string) ([]byte, string, error) {
+	sent := c.r.Header.Get("Content-Type")
+	mediaType, options, err := mime.ParseMediaType(sent)
+	charset := options["charset"]
+	understood := err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) && c.r.Header.Get("Content-Encoding") == ""
+	if !understood || !slices.Contains(want, mediaType) {
+		return nil, "", errMediaType(sent, want...)
+	}
+	if c.r.ContentLength > limit {
+		return nil, "", &http.MaxBytesError{Limit: limit}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return nil, "", err
+		}
+		return nil, "", details{{Loc: []any{"body"}, Msg: "the body could not be read to its end", Type: "value_error"}}
+	}
+	return body, mediaType, nil
+}

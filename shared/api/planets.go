@@ -1,0 +1,246 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/planet"
+)
+
+// Message is the answer of a write.
+type Message struct {
+	Message string `json:"message"`
+}
+
+// Versions is the history of a planet, newest first.
+type Versions struct {
+	Versions []VersionInfo `json:"versions"`
+}
+
+// VersionInfo is one version of a planet, without its settings.
+type VersionInfo struct {
+	Version int       `json:"version" doc:"1, 2, 3, … without gaps"`
+	At      time.Time `json:"at" doc:"When it was written, UTC"`
+	By      string    `json:"by" doc:"Name of the API key that wrote it"`
+	ETag    string    `json:"etag" doc:"For If-Match"`
+	Bytes   int       `json:"bytes" doc:"Length of the settings"`
+}
+
+// getPlanet serves the newest settings.
+func (s *server) getPlanet(c *call) error {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	v, err := s.Planets.Newest(c.r.Context(), config)
+	if err != nil {
+		return err
+	}
+	return c.sendPlanet(v)
+}
+
+// putPlanet replaces the settings.
+func (s *server) putPlanet(c *call) error {
+	config, err := s.writable(c)
+	if err != nil {
+		return err
+	}
+	body, _, err := c.body(planet.MaxBytes, jsonType)
+	if err != nil {
+		return err
+	}
+	settings, err := planet.Parse(body)
+	if err != nil {
+		return err
+	}
+	change, err := s.change(c)
+	if err != nil {
+		return err
+	}
+	change.Settings = settings
+	written, err := planet.Put(c.r.Context(), s.Planets, config, change)
+	if err != nil {
+		return err
+	}
+	if written.Number == 1 {
+		return c.sendWritten(http.StatusCreated, written, "Successfully created entry")
+	}
+	return c.sendWritten(http.StatusOK, written, "Successfully updated entry")
+}
+
+// listVersions serves the history.
+func (s *server) listVersions(c *call) error {
+	config, err := c.entry()
+	if err != nil {
+		return err
+	}
+	infos, err := s.Planets.Versions(c.r.Context(), config)
+	if err != nil {
+		return err
+	}
+	if len(infos) == 0 {
+		return planet.NotFound(config, 0)
+	}
+	v := Versions{Versions: make([]VersionInfo, len(infos))}
+	for i, info := range infos {
+		v.Versions[i] = VersionInfo{Version: info.Number, At: info.At, By: info.By, ETag: info.ETag, Bytes: info.Bytes}
+	}
+	c.sendJSON(http.StatusOK, v)
+	return nil
+}
+
+// getVersion serves the settings of one version.
+func (s *server) getVersion(c *call) error {
+	config, err := c.entry()
+	if err != nil {
+		return err
+	}
+	number, err := c.version()
+	if err != nil {
+		return err
+	}
+	v, err := s.Planets.Version(c.r.Context(), config, number)
+	if err != nil {
+		return err
+	}
+	return c.sendPlanet(v)
+}
+
+// restoreVersion makes the settings of an earlier version the newest.
+func (s *server) restoreVersion(c *call) error {
+	config, err := s.writable(c)
+	if err != nil {
+		return err
+	}
+	number, err := c.version()
+	if err != nil {
+		return err
+	}
+	change, err := s.change(c)
+	if err != nil {
+		return err
+	}
+	written, err := planet.Restore(c.r.Context(), s.Planets, config, number, change)
+	if err != nil {
+		return err
+	}
+	return c.sendWritten(http.StatusOK, written, fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number))
+}
+
+// config is the configuration of the path, when it may be called so and the caller may know of it.
+func (c *call) config() (string, error) {
+	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
+		return "", err
+	}
+	config := c.r.PathValue("config")
+	if !planet.ValidConfig(config) || !c.key.maySee(config) {
+		return "", errConfigName(config)
+	}
+	return config, nil
+}
+
+// entry is the configuration of a path that names a planet, too.
+func (c *call) entry() (string, error) {
+	config, err := c.config()
+	if err != nil {
+		return "", err
+	}
+	if id := c.r.PathValue("entry_id"); id != planet.EntryID {
+		return "", errEntry(id)
+	}
+	return config, nil
+}
+
+// writable is the configuration of a path that is written to.
+func (s *server) writable(c *call) (string, error) {
+	if _, err := c.config(); err != nil {
+		return "", err
+	}
+	if s.Maintenance() {
+		return "", errMaintenance()
+	}
+	return c.entry()
+}
+
+func (c *call) version() (int, error) {
+	text := c.r.PathValue("version")
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 {
+		return 0, details{badVersion(text)}
+	}
+	return number, nil
+}
+
+// change is a write by the caller, under the preconditions that it sent.
+func (s *server) change(c *call) (planet.Change, error) {
+	expect, err := expectation(c.r.Header)
+	if err != nil {
+		return planet.Change{}, err
+	}
+	if s.RequirePrecondition && !expect.Exists && !expect.Absent && len(expect.Match) == 0 {
+		return planet.Change{}, errPreconditionNeeded()
+	}
+	return planet.Change{By: c.key.Name, At: s.Now(), Expect: expect}, nil
+}
+
+// expectation reads If-Match and If-None-Match.
+func expectation(h http.Header) (planet.Expect, error) {
+	var e planet.Expect
+	match, ok := entityTags(h.Values("If-Match"))
+	if !ok {
+		return e, details{badHeader("If-Match", `must be * or ETags in quotes, such as "3-0f5a…"`)}
+	}
+	if slices.Contains(match, "*") {
+		e.Exists = true
+	} else {
+		e.Match = match
+	}
+	switch none := strings.TrimSpace(strings.Join(h.Values("If-None-Match"), ",")); none {
+	case "":
+	case "*":
+		e.Absent = true
+	default:
+		return e, details{badHeader("If-None-Match", "on a write it can only be *")}
+	}
+	return e, nil
+}
+
+// entityTags splits a list of ETags, each as we gave it before it was compressed. Weak ones keep their W/ and
+// so equal none of ours. An ETag of ours holds no comma.
+func entityTags(values []string) (tags []string, ok bool) {
+	for _, tag := range strings.Split(strings.Join(values, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		switch {
+		case tag == "":
+			continue
+		case tag != "*" && !(len(tag) >= 2 && strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"`) && strings.HasSuffix(tag, `"`)):
+			return nil, false
+		}
+		tags = append(tags, plainETag(tag))
+	}
+	return tags, true
+}
+
+// sendPlanet sends settings, or 304 when the caller has them.
+func (c *call) sendPlanet(v planet.Version) error {
+	have, _ := entityTags(c.r.Header.Values("If-None-Match"))
+	for i := range have {
+		have[i] = strings.TrimPrefix(have[i], "W/")
+	}
+	if slices.Contains(have, v.ETag) || slices.Contains(have, "*") {
+		c.send(answer{status: http.StatusNotModified, etag: v.ETag})
+		return nil
+	}
+	c.send(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
+	return nil
+}
+
+func (c *call) sendWritten(status int, written planet.Info, message string) error {
+	c.w.Header().Set("ETag", written.ETag)
+	c.sendJSON(status, Message{message})
+	return nil
+}

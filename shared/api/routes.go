@@ -1,0 +1,304 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// The base paths are the same; the first is the one documented.
+var basePaths = []string{"/api/v4.0", "/api/v4"}
+
+const (
+	healthPath   = "/healthz"
+	documentPath = "/openapi.json"
+)
+
+// route is one row of the surface. The OpenAPI document is made of the same rows.
+type route struct {
+	id      string // operation id; names the route in logs and examples
+	method  string
+	path    string
+	tag     string // group in the document; "" leaves the route out of it
+	summary string
+	doc     string
+	scope   Scope    // what the caller's key must allow; "" for everybody
+	offers  []string // media types it answers with, the first by default; nil for any
+	params  []param  // of the query, or members of a twin's body
+	headers []param  // that it heeds
+	body    *requestBody
+	answers []documented
+	errors  []int // statuses, beside those that every route can have
+	handle  func(*call) error
+}
+
+// requestBody documents a body.
+type requestBody struct {
+	doc   string
+	types []string
+	json  any // a value of the Go type that describes the JSON; nil: the route's parameters
+}
+
+// documented is an answer that is not an error.
+type documented struct {
+	status int
+	doc    string
+	value  any // a value of the Go type, or a *huma.Schema; nil without a body
+	etag   bool
+}
+
+func (s *server) routes() []route {
+	answered := []string{jsonType, textType} // text/plain is for errors, drawn
+	data := func(to search.Route, summary, doc string, result any, params ...param) []route {
+		params = append([]param{filtersParam}, params...)
+		get := route{
+			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", summary: summary, doc: doc,
+			scope: DataRead, offers: answered, params: params, headers: []param{syntaxHeader},
+			answers: []documented{{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false}},
+			errors:  []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
+			handle:  s.data(to),
+		}
+		post := get
+		post.id, post.method, post.handle = get.id+"-post", http.MethodPost, s.dataTwin(to)
+		post.summary += " (long filters)"
+		post.doc = "The same as GET, with the parameters as members of a JSON object: for filters longer than a URL can hold. `filters` is text in either form, or the JSON form itself."
+		post.body = &requestBody{doc: "The parameters.", types: []string{jsonType}}
+		post.errors = append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, get.errors...)
+		return []route{get, post}
+	}
+	const planets = "/conf/{config}/planets"
+	const entry = planets + "/{entry_id}"
+	writeErrors := []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
+
+	var all []route
+	all = append(all, data(search.TopX, "Top values per category",
+		"Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) and key. Each label holds its top `limit` keys.",
+		Container[TopXResult]{}, limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX))...)
+	all = append(all, data(search.Stats, "Traffic per time segment",
+		"One result per segment of the period, empty ones too; with `group_by=hostname` one per segment and hostname.",
+		Container[search.StatsResult]{}, segmentParam, groupByParam)...)
+	all = append(all, data(search.Timeline, "Security per time segment",
+		"One result per segment of the period, empty ones too.",
+		Container[search.TimelineResult]{}, segmentParam)...)
+	all = append(all, data(search.Logs, "Request records",
+		"The newest matching records, newest first. Fields a record lacks are absent.",
+		Container[recordExample]{}, limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam)...)
+
+	return append(all, []route{
+		{
+			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
+			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
+			scope: DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
+			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType}},
+			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
+			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
+			handle:  s.parse,
+		},
+		{
+			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
+			doc:   "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
+			scope: DataRead, offers: answered,
+			answers: []documented{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
+			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
+		},
+		{
+			id: "planet-get", method: http.MethodGet, path: planets, tag: "planets", summary: "Read a planet",
+			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
+		},
+		{
+			id: "planet-put", method: http.MethodPut, path: entry, tag: "planets", summary: "Replace a planet",
+			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
+			scope: ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
+			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
+			answers: []documented{
+				{http.StatusOK, "The settings were replaced.", Message{}, true},
+				{http.StatusCreated, "The planet was created.", Message{}, true},
+			},
+			errors: append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, writeErrors...), handle: s.putPlanet,
+		},
+		{
+			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: "planets", summary: "History of a planet",
+			scope: ConfRead, offers: answered,
+			answers: []documented{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
+		},
+		{
+			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: "planets", summary: "Read a version of a planet",
+			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
+		},
+		{
+			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: "planets", summary: "Restore a version of a planet",
+			doc:   "Writes the settings of an earlier version as a new version.",
+			scope: ConfWrite, offers: answered, headers: []param{ifMatch},
+			answers: []documented{{http.StatusOK, "The version was restored.", Message{}, true}},
+			errors:  writeErrors, handle: s.restoreVersion,
+		},
+		{
+			id: "health", method: http.MethodGet, path: healthPath, tag: "service", summary: "Whether the service answers",
+			answers: []documented{{http.StatusOK, "It does.", Health{}, false}}, handle: s.health,
+		},
+		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
+		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
+		{id: "page-file", method: http.MethodGet, path: "/page/{file}", handle: s.page},
+	}...)
+}
+
+// register puts the routes on the mux and writes the OpenAPI document.
+func (s *server) register() {
+	outside := humago.NewAdapter(s.mux, "")
+	var bases []huma.Adapter
+	for _, base := range basePaths {
+		bases = append(bases, humago.NewAdapter(s.mux, base))
+	}
+	routes := s.routes()
+	for i := range routes {
+		adapters := bases
+		if !routes[i].underBase() {
+			adapters = []huma.Adapter{outside}
+		}
+		for _, adapter := range adapters {
+			adapter.Handle(&huma.Operation{Method: routes[i].method, Path: routes[i].path}, func(ctx huma.Context) {
+				r, _ := humago.Unwrap(ctx)
+				s.run(&routes[i], r)
+			})
+		}
+	}
+	s.openapi = describe(routes, s.Version)
+}
+
+func (r *route) underBase() bool {
+	return strings.HasPrefix(r.path, "/data/") || strings.HasPrefix(r.path, "/conf/")
+}
+
+// run answers a request of a route.
+func (s *server) run(to *route, r *http.Request) {
+	c := callOf(r.Context())
+	c.r, c.route = r, to // r knows the path's values
+	if err := s.handle(c); err != nil {
+		s.fail(c, err)
+	}
+}
+
+func (s *server) handle(c *call) error {
+	if err := s.authenticate(c); err != nil {
+		return err
+	}
+	if offers := c.route.offers; offers != nil {
+		if c.accepts = negotiate(c.r.Header.Values("Accept"), offers...); c.accepts == "" {
+			return errNotAcceptable(offers)
+		}
+	}
+	return c.route.handle(c)
+}
+
+// noRoute tells a path that has other methods from one that has none.
+func (s *server) noRoute(r *http.Request) error {
+	if allow := s.allowed(r); allow != "" {
+		return errMethod(r.Method, allow)
+	}
+	var paths []string
+	for _, to := range s.routes() {
+		if to.underBase() {
+			to.path = basePaths[0] + to.path
+		}
+		if !strings.Contains(to.path, "{") {
+			paths = append(paths, to.path)
+		}
+	}
+	return errNoRoute(r.URL.Path, filter.Nearest(r.URL.Path, paths))
+}
+
+// options answers OPTIONS. There are no CORS headers: no other origin may use the API.
+func (s *server) options(c *call) error {
+	allow := s.allowed(c.r)
+	if allow == "" {
+		return s.noRoute(c.r)
+	}
+	c.w.Header().Set("Allow", allow)
+	c.send(answer{status: http.StatusNoContent})
+	return nil
+}
+
+// allowed lists the methods of a path, "" when there are none.
+func (s *server) allowed(r *http.Request) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
+		try := r.Clone(r.Context())
+		try.Method = method
+		if _, pattern := s.mux.Handler(try); pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	if len(methods) == 0 {
+		return ""
+	}
+	return strings.Join(append(methods, http.MethodOptions), ", ")
+}
+
+// pathParams are the names in braces of a route's path.
+var pathParams = []param{
+	{name: "config", doc: "Name of the configuration.", schema: &huma.Schema{Type: "string", Pattern: "^" + planet.ConfigPattern + "$"}, example: planet.FirstConfig},
+	{name: "entry_id", doc: "Id of the planet; every configuration has one.", schema: &huma.Schema{Type: "string"}, example: planet.EntryID},
+	{name: "version", doc: "Number of the version.", schema: &huma.Schema{Type: "integer", Minimum: float(1)}, example: 1},
+}
+
+var (
+	filtersParam = param{
+		name: "filters", required: true, read: readFilters, example: exampleFilter,
+		doc:    "The filter, in the query-string form or the JSON form. It must hold a period.",
+		schema: &huma.Schema{Type: "string"},
+		body: &huma.Schema{Description: "The filter: text in either form, or the JSON form itself.", OneOf: []*huma.Schema{
+			{Type: "string"}, {Type: "object", AdditionalProperties: true}, {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+		}},
+	}
+	segmentParam = param{
+		name: "segment", read: readText, example: "5m", schema: &huma.Schema{Type: "string"},
+		doc: "Length of a segment: 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d, 8d … By default a minute for periods up to 24 hours, then the shortest that gives at most 1,500 segments.",
+	}
+	groupByParam = param{
+		name: "group_by", read: readText, example: "hostname", schema: &huma.Schema{Type: "string", Enum: []any{"hostname"}},
+		doc: "hostname: one result per segment and hostname.",
+	}
+	fieldsParam = param{
+		name: "fields", read: readNames, example: "timestamp,host,status", schema: &huma.Schema{Type: "string"},
+		doc:  "Names of the fields to return, separated by commas. By default all.",
+		body: &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+	}
+	syntaxHeader = param{
+		name: "syntax", example: "string_query", schema: &huma.Schema{Type: "string"},
+		doc: "string_query: read the filter in the query-string form even if it begins with a brace or a bracket.",
+	}
+	ifMatch = param{
+		name: "If-Match", example: `"3-5d0a6d8f2b9c4e17"`, schema: &huma.Schema{Type: "string"},
+		doc: "Write only if the newest version has this ETag, or, with *, if there is one.",
+	}
+	ifNoneMatchWrite = param{
+		name: "If-None-Match", example: "*", schema: &huma.Schema{Type: "string", Enum: []any{"*"}},
+		doc: "*: write only if there is no planet yet.",
+	}
+	ifNoneMatchRead = param{
+		name: "If-None-Match", example: `"3-5d0a6d8f2b9c4e17"`, schema: &huma.Schema{Type: "string"},
+		doc: "Answer 304 if the settings still have this ETag.",
+	}
+)
+
+const exampleFilter = "timestamp between 2026-01-01 and 2026-01-02, status>=500"
+
+func limitParam(doc string, standard, most float64) param {
+	return param{
+		name: "limit", doc: doc, read: readInteger, example: 10,
+		schema: &huma.Schema{Type: "integer", Minimum: float(1), Maximum: &most, Default: standard},
+	}
+}
+
+func float(f float64) *float64 { return &f }

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/planet"
+)
+
+// What the surface itself has to say, in one place so that its voice is one. What filters, parameters of
+// queries and planets have to say stands in their packages.
+
+func errForeignHost() error {
+	return fault.New(fault.Forbidden, "a server without API keys answers only to a name of its own machine: use localhost, or start it with a key")
+}
+
+func errForeignPage() error {
+	return fault.New(fault.Forbidden, "requests that a web page of another origin sent are refused")
+}
+
+func errNoKey() error {
+	return fault.New(fault.Unauthorized, `an API key is needed: send it as "Authorization: Basic KEY", "Authorization: Bearer KEY" or "x-api-key: KEY"`)
+}
+
+func errUnknownKey() error {
+	return fault.New(fault.Unauthorized, "the API key is not known")
+}
+
+func errScope(scope Scope) error {
+	return fault.New(fault.Forbidden, "the API key does not have the scope %s", scope)
+}
+
+func errNoRoute(path, near string) error {
+	if near != "" {
+		return fault.New(fault.NotFound, "there is nothing at %s; did you mean %s?", path, near)
+	}
+	return fault.New(fault.NotFound, "there is nothing at %s; /openapi.json lists what there is", path)
+}
+
+func errMethod(method, allow string) error {
+	return &refusal{status: http.StatusMethodNotAllowed, allow: allow, message: fmt.Sprintf("%s is not possible here; possible are %s", method, allow)}
+}
+
+func errNotAcceptable(offers []string) error {
+	return &refusal{status: http.StatusNotAcceptable, message: "the answer can be had as " + strings.Join(offers, " or ") + " only"}
+}
+
+func errMediaType(got string, want ...string) error {
+	if got == "" {
+		got = "a body without Content-Type"
+	}
+	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("%s is not understood here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
+}
+
+func errAnswerTooLarge(sent int) error {
+	return fault.New(fault.EngineLimit, "the answer would have %d bytes, more than the %d that can be sent: accept compression (Accept-Encoding: gzip), or ask for longer segments, fewer keys or a shorter period", sent, maxAnswer)
+}
+
+func errConfigName(config string) error {
+	return fault.New(fault.NotFound, "there is no configuration %q", config)
+}
+
+func errEntry(id string) error {
+	return fault.New(fault.NotFound, "there is no planet %q; the planet of every configuration is %q", id, planet.EntryID)
+}
+
+func errMaintenance() error {
+	return fault.New(fault.Forbidden, "System is under maintenance. Create, update, and delete requests are not allowed until upgrade is done.")
+}
+
+func errPreconditionNeeded() error {
+	return fault.New(fault.Precondition, "this deployment needs a precondition: send If-Match with the ETag that you read, or If-None-Match: * to create")
+}
+
+func missing(loc ...any) Detail {
+	return Detail{Loc: loc, Msg: "field required", Type: "value_error.missing"}
+}
+
+func repeated(loc ...any) Detail {
+	return Detail{Loc: loc, Msg: "given more than once", Type: "value_error.repeated"}
+}
+
+func empty(loc ...any) Detail {
+	return Detail{Loc: loc, Msg: "empty: leave it out, or give it a value", Type: "value_error.empty"}
+}
+
+// wrongType takes what is wanted as it is said: "a list of strings" is type_error.list.
+func wrongType(want string, loc ...any) Detail {
+	return Detail{Loc: loc, Msg: "must be " + want, Type: "type_error." + strings.Trim(strings.Fields(want)[1], ",")}
+}
+
+func notJSON(err error) Detail {
+	return Detail{Loc: []any{"body"}, Msg: "the body is not JSON: " + err.Error(), Type: "value_error.jsondecode"}
+}
+
+func badHeader(name, msg string) Detail {
+	return Detail{Loc: []any{"header", name}, Msg: msg, Type: "value_error"}
+}
+
+func badVersion(text string) Detail {
+	return Detail{Loc: []any{"path", "version"}, Msg: fmt.Sprintf("%q is not a version number", text), Type: "type_error.integer"}
+}
+
+// unknown is a name that means nothing here. In a query it may be the rest of a filter that held an ampersand.
+func unknown(known []string, afterFilters bool, loc ...any) Detail {
+	name := fmt.Sprint(loc[len(loc)-1])
+	d := Detail{Loc: loc, Msg: "unknown parameter", Type: "value_error.unknown"}
+	switch near := filter.Nearest(name, known); {
+	case near != "":
+		d.Msg += fmt.Sprintf("; did you mean %q?", near)
+	case afterFilters:
+		d.Msg += "; an & inside a filter is written %26"
+	case len(known) == 0:
+		d.Msg += "; this route has none"
+	default:
+		d.Msg += "; known are " + strings.Join(known, ", ")
+	}
+	return d
+}
