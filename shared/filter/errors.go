@@ -248,8 +248,12 @@ func expectedListComma(text string, span Span) Error {
 		Message: fmt.Sprintf("a comma or closing bracket belongs between the values of a list; found %s", found(text, span))}
 }
 
-func unclosedList(open Span, end int) Error {
-	return Error{Code: "unclosed_list", Span: open, Fix: &Edit{Span{end, 0}, ")"}, Message: "this bracket is never closed"}
+func unclosedList(open Span, end int, some bool) Error {
+	e := Error{Code: "unclosed_list", Span: open, Message: "this bracket is never closed"}
+	if some {
+		e.Fix = &Edit{Span{end, 0}, ")"}
+	}
+	return e
 }
 
 func isNot(whole Span, text string, value Span) Error {
@@ -307,7 +311,7 @@ func grouped(text string, span Span) Error {
 
 // found shows what stands at a place.
 func found(text string, span Span) string {
-	if span.Offset == len(text) {
+	if span.Length == 0 {
 		return "the end of the filter"
 	}
 	return shown(span.of(text))

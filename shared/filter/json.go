@@ -13,6 +13,8 @@ type node struct {
 	kind    nodeKind
 	span    Span
 	text    string   // of a string: the text without escapes; of a number or literal: as written
+	inside  Span     // of a string: the span without its quotes
+	quoted  bool     // a string in the quotes that JSON has
 	members []member // of an object
 	items   []node   // of an array
 }
@@ -69,7 +71,7 @@ func (r *jsonReader) document() (values []node) {
 				r.stop(jsonAfterEnd(r.text, r.at))
 				break
 			}
-			r.fail(jsonMissingComma(r.at))
+			r.fail(jsonMissingComma(r.text, r.at))
 		}
 		r.path = append(r.path[:0], step{index: len(values)})
 		values = append(values, r.value())
@@ -127,7 +129,7 @@ func (r *jsonReader) value() node {
 //
 //	"{" [ member { "," member } ] "}"
 func (r *jsonReader) object() node {
-	n := node{kind: objectNode, span: Span{Offset: r.at}}
+	n := node{kind: objectNode, span: Span{Offset: r.at}, members: make([]member, 0, len(memberNames))}
 	r.sequence('}', func(int) {
 		m, ok := r.member()
 		if ok {
@@ -180,7 +182,7 @@ func (r *jsonReader) sequence(closer byte, element func(i int)) {
 			return
 		}
 		if i > 0 && comma < 0 {
-			r.fail(jsonMissingComma(r.at))
+			r.fail(jsonMissingComma(r.text, r.at))
 		}
 		before := r.at
 		element(i)
@@ -246,7 +248,7 @@ func (r *jsonReader) member() (member, bool) {
 		r.fail(jsonNoValue(name))
 		return member{}, false
 	default:
-		r.fail(jsonMissingColon(r.at))
+		r.fail(jsonMissingColon(r.text, r.at))
 	}
 	if r.space(); !r.ended() && (r.text[r.at] == ',' || r.atCloser()) {
 		r.fail(jsonNoValue(name))
@@ -258,7 +260,7 @@ func (r *jsonReader) member() (member, bool) {
 func (r *jsonReader) memberName() (Word, bool) {
 	if r.text[r.at] == '"' {
 		n := r.string()
-		return Word{n.text, n.inside()}, true
+		return Word{n.text, n.inside}, true
 	}
 	if n, ok := r.wrongString(); ok {
 		return Word{n.text, n.span}, true
@@ -271,11 +273,6 @@ func (r *jsonReader) memberName() (Word, bool) {
 	r.fail(jsonUnquotedName(r.text, span))
 	r.take(WordToken, span)
 	return Word{span.of(r.text), span}, true
-}
-
-// inside is the span of a string without its quotes.
-func (n node) inside() Span {
-	return Span{n.span.Offset + 1, max(0, n.span.Length-2)}
 }
 
 // string reads a string. Escapes that JSON does not have stand for themselves: in a regular expression \d
@@ -292,7 +289,7 @@ func (r *jsonReader) string() node {
 		return node{kind: brokenNode, span: between(start, end)}
 	}
 	r.take(StringToken, between(start, end))
-	return node{kind: stringNode, span: between(start, end), text: r.unescape(start+1, end-1)}
+	return node{kind: stringNode, span: between(start, end), text: r.unescape(start+1, end-1), inside: between(start+1, end-1), quoted: true}
 }
 
 // stringEnd is the offset after the closing quote. A string that is open at the end of its line is closed
@@ -400,7 +397,7 @@ func hex4(s string) (rune, bool) {
 // number reads a number; text that only begins like one, as a date does, is told to want quotes.
 func (r *jsonReader) number() node {
 	span := between(r.at, r.bareEnd())
-	n := node{kind: numberNode, span: span, text: span.of(r.text)}
+	n := node{kind: numberNode, span: span, text: span.of(r.text), inside: span}
 	r.take(BareToken, span)
 	if !isJSONNumber(n.text) {
 		if _, err := strconv.ParseFloat(n.text, 64); err != nil {
@@ -443,7 +440,7 @@ func isJSONNumber(s string) bool {
 // literal reads true, false or null; any other bare text is told to want quotes.
 func (r *jsonReader) literal() node {
 	span := between(r.at, r.bareEnd())
-	n := node{span: span, text: span.of(r.text)}
+	n := node{span: span, text: span.of(r.text), inside: span}
 	r.take(WordToken, span)
 	lower := strings.ToLower(n.text)
 	if lower == "none" || lower == "nil" || lower == "undefined" {
@@ -494,7 +491,7 @@ func (r *jsonReader) wrongString() (node, bool) {
 	inside := Span{r.at + size, length}
 	_, closer := curlyQuote(r.text[inside.End():])
 	whole := between(r.at, inside.End()+closer)
-	n := node{kind: stringNode, span: whole, text: inside.of(r.text)}
+	n := node{kind: stringNode, span: whole, text: inside.of(r.text), inside: inside}
 	r.fail(wrongQuotes(whole, jsonString(n.text)))
 	r.take(StringToken, whole)
 	return n, true
@@ -569,7 +566,7 @@ func (r *jsonReader) fail(e Error) {
 	r.stopped = len(r.errs) >= MaxErrors
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointerStep is a member's name as a step of a JSON pointer (RFC 6901).
-func pointerStep(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func pointerStep(name string) string { return "/" + pointerEscapes.Replace(name) }

@@ -26,8 +26,8 @@ func jsonComma(span Span) Error {
 	return Error{Code: "extra_comma", Span: span, Fix: &Edit{span, ""}, Message: "this comma has nothing beside it to separate"}
 }
 
-func jsonMissingComma(at int) Error {
-	return Error{Code: "missing_comma", Span: Span{at, 1}, Fix: &Edit{Span{at, 0}, ","}, Message: "a comma is missing here"}
+func jsonMissingComma(text string, at int) Error {
+	return Error{Code: "missing_comma", Span: characterAt(text, at), Fix: &Edit{Span{at, 0}, ","}, Message: "a comma is missing here"}
 }
 
 func jsonSemicolon(span Span) Error {
@@ -59,7 +59,7 @@ func jsonUnclosed(text string, closers []byte) Error {
 	for i := len(closers) - 1; i >= 0; i-- {
 		missing.WriteByte(closers[i])
 	}
-	end := Span{len(text), 0}
+	end := Span{len(strings.TrimRight(text, " \t\r\n")), 0}
 	return jsonError(end, "the filter ends too early; %s is missing", missing.String()).mended(end, missing.String())
 }
 
@@ -75,8 +75,8 @@ func jsonEquals(span Span) Error {
 	return jsonError(span, "a member's name and value are separated by a colon").mended(span, ":")
 }
 
-func jsonMissingColon(at int) Error {
-	return jsonError(Span{at, 1}, "a colon is missing before the value").mended(Span{at, 0}, ":")
+func jsonMissingColon(text string, at int) Error {
+	return jsonError(characterAt(text, at), "a colon is missing before the value").mended(Span{at, 0}, ":")
 }
 
 func jsonNoValue(name Word) Error {
@@ -210,12 +210,13 @@ func wrongJSONOperator(op string, span Span, meant string) Error {
 
 func wrongMemberType(text string, m *member) Error {
 	span := m.value.span
-	e := Error{Code: "wrong_type", Span: span,
+	return Error{Code: "wrong_type", Span: span,
 		Message: fmt.Sprintf("%s is a text in quotes, not %s", m.name.Text, shown(span.of(text)))}
-	if m.value.kind == numberNode && m.name.Text == "key" {
-		e.Fix = &Edit{span, jsonString(m.value.text)}
-	}
-	return e
+}
+
+func numberKey(n node) Error {
+	return Error{Code: "wrong_type", Span: n.span, Fix: &Edit{n.span, jsonString(n.text)},
+		Message: "key is a text in quotes, also where it is a number"}
 }
 
 func wrongValueType(text string, span Span) Error {

@@ -19,7 +19,7 @@ func ParseJSON(text string) Filter {
 		return f
 	}
 	if start := trimStart(text); start != "" && start[0] != '{' && start[0] != '[' {
-		f.Problems = Errors{notJSON(Span{len(text) - len(start), 1})}
+		f.Problems = Errors{notJSON(characterAt(text, len(text)-len(start)))}
 		return f
 	}
 	reader := jsonReader{text: text}
@@ -61,7 +61,7 @@ func (j *jsonForm) all(values []node, pointer string, negated bool) {
 // one reads a group or a condition.
 func (j *jsonForm) one(n node, pointer string, negated bool) {
 	if n.kind != objectNode {
-		if n.kind != brokenNode {
+		if n.kind != brokenNode && !j.told(n.span) {
 			j.fail(expectedCondition(j.text, n.span), pointer)
 		}
 		return
@@ -152,10 +152,10 @@ var otherNames = map[string]string{
 //
 //	{"field": string, "key": string?, "op": string, "value": value}
 func (j *jsonForm) condition(n node, pointer string, negated bool) {
-	members := j.members(n, pointer)
+	parts := j.parts(n, pointer)
 	var missing []string
 	for _, name := range memberNames {
-		if members[name] == nil && name != "key" {
+		if *parts.named(name) == nil && name != "key" {
 			missing = append(missing, name)
 		}
 	}
@@ -163,46 +163,64 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 		j.fail(missingMembers(n.span, missing), pointer)
 	}
 	c := Condition{Span: n.span, Pointer: pointer}
-	ok := j.field(&c, members["field"], pointer)
-	ok = j.key(&c, members["key"], pointer) && ok
-	ok = j.operator(&c, members["op"], pointer) && ok
-	ok = ok && j.values(&c, members["value"], pointer)
+	ok := j.field(&c, parts.field, pointer)
+	ok = j.key(&c, parts.key, pointer) && ok
+	ok = j.operator(&c, parts.op, pointer) && ok
+	ok = ok && j.values(&c, parts.value, pointer)
 	if ok {
 		c.Negated = c.Negated != negated
 		j.conditions = append(j.conditions, c)
 	}
 }
 
-// members sorts the members of a condition by name. A misspelt one is told and taken for what it means.
-func (j *jsonForm) members(n node, pointer string) map[string]*member {
-	found := make(map[string]*member, len(memberNames))
+// parts are the members of a condition; nil for those that it lacks.
+type parts struct{ field, key, op, value *member }
+
+// named is the place of a member's value, or nil if no member is called so.
+func (p *parts) named(name string) **member {
+	switch name {
+	case "field":
+		return &p.field
+	case "key":
+		return &p.key
+	case "op":
+		return &p.op
+	case "value":
+		return &p.value
+	}
+	return nil
+}
+
+// parts sorts the members of a condition by name. A misspelt one is told and taken for what it means.
+func (j *jsonForm) parts(n node, pointer string) (found parts) {
 	for i := range n.members {
 		m := &n.members[i]
-		if !slices.Contains(memberNames, m.name.Text) {
-			continue
-		}
-		if found[m.name.Text] != nil {
+		part := found.named(m.name.Text)
+		switch {
+		case part == nil:
+			// Unknown names come second, so that they take no known one's place.
+		case *part != nil:
 			j.fail(repeatedMember(m.name), pointer+pointerStep(m.name.Text))
-			continue
+		default:
+			*part = m
 		}
-		found[m.name.Text] = m
 	}
 	for i := range n.members {
 		m := &n.members[i]
-		if slices.Contains(memberNames, m.name.Text) {
+		if found.named(m.name.Text) != nil {
 			continue
 		}
 		meant, ok := otherNames[strings.ToLower(m.name.Text)]
 		if !ok {
 			meant = Nearest(m.name.Text, memberNames)
 		}
-		if found[meant] != nil {
-			meant = ""
+		part := found.named(meant)
+		if part == nil || *part != nil {
+			j.fail(unknownMember(m.name, ""), pointer+pointerStep(m.name.Text))
+			continue
 		}
 		j.fail(unknownMember(m.name, meant), pointer+pointerStep(m.name.Text))
-		if meant != "" {
-			found[meant] = m
-		}
+		*part = m
 	}
 	return found
 }
@@ -211,7 +229,7 @@ func (j *jsonForm) field(c *Condition, m *member, pointer string) bool {
 	if m == nil || !j.isString(m, pointer) {
 		return false
 	}
-	c.Field = Word{m.value.text, m.value.inside()}
+	c.Field = Word{m.value.text, m.value.inside}
 	if field, name, ok := strings.Cut(c.Field.Text, "."); ok && isName(field) && name != "" {
 		j.fail(jsonDottedField(c.Field.Span, field, name), pointer+"/field")
 		return false
@@ -227,11 +245,13 @@ func (j *jsonForm) key(c *Condition, m *member, pointer string) bool {
 	if m == nil {
 		return true
 	}
-	if !j.isString(m, pointer) {
+	if m.value.kind == numberNode {
+		j.fail(numberKey(m.value), pointer+"/key")
+	} else if !j.isString(m, pointer) {
 		return false
 	}
 	key := jsonKey(m.value.text)
-	key.Span = m.value.inside()
+	key.Span = m.value.inside
 	if key.Text == "" && !key.Exact {
 		j.fail(emptyKey(m.value.span), pointer+"/key")
 		return false
@@ -244,7 +264,7 @@ func (j *jsonForm) operator(c *Condition, m *member, pointer string) bool {
 	if m == nil || !j.isString(m, pointer) {
 		return false
 	}
-	c.OpSpan = m.value.inside()
+	c.OpSpan = m.value.inside
 	meant, ok := jsonOperators[m.value.text]
 	if !ok {
 		guess, _ := guessJSONOperator(m.value.text)
@@ -294,6 +314,9 @@ func (j *jsonForm) values(c *Condition, m *member, pointer string) bool {
 func (j *jsonForm) scalar(n node, pointer string) (Value, bool) {
 	switch n.kind {
 	case stringNode:
+		if !n.quoted {
+			return Value{Kind: Text, Text: n.text, Span: n.inside}, true
+		}
 		return Value{Kind: Text, Text: n.text, Quoted: true, Span: n.span}, true
 	case numberNode:
 		return Value{Kind: Number, Text: n.text, Span: n.span}, true

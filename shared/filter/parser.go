@@ -61,15 +61,14 @@ func (p *parser) condition() (c Condition, ok bool) {
 	return c, true
 }
 
-// not takes a leading not and tells whether it inverts the condition. A field may be called not, as far as
-// the grammar is concerned, so the word must be followed by another.
+// not takes a leading not and tells whether it inverts the condition.
 func (p *parser) not() (negated bool) {
 	first := p.peek()
 	count := 0
 	for {
 		t := p.peek()
 		switch {
-		case p.word(t, "not") && p.token(t.Span.End()).Kind == WordToken:
+		case p.word(t, "not"):
 		case count == 0 && t.Kind == OperatorToken && t.Span.of(p.text) == "!":
 			p.fail(wrongNot(t.Span))
 		default:
@@ -105,12 +104,15 @@ func (p *parser) field() (Word, *Key, bool) {
 		return name, key, ok
 	}
 	if t.Kind != WordToken {
-		return Word{}, nil, p.failed(expectedField(p.text, t.Span))
+		return Word{}, nil, p.failed(expectedField(p.text, p.place(t)))
 	}
 	p.take(t)
 	name := Word{t.Span.of(p.text), t.Span}
 	if member, ok := p.dotted(&name); ok {
 		return name, member, true
+	}
+	if !plainKey(name.Text) {
+		return name, nil, p.failed(wrongField(name.Span, name.Text))
 	}
 	key, ok := p.key()
 	return name, key, ok
@@ -244,45 +246,47 @@ func (p *parser) operator() (spelling, bool) {
 	case WordToken:
 		return p.wordOperator(t, span, negated)
 	}
-	return spelling{}, p.failed(expectedOperator(p.text, p.last, t.Span))
+	return spelling{}, p.failed(expectedOperator(p.text, p.last, p.place(t)))
 }
 
+// symbol takes an operator that is no word. start is where it begins: at t, or at a not before it.
 func (p *parser) symbol(start, t Token, negated bool) (spelling, bool) {
-	text := t.Span.of(p.text)
-	op, known := symbols[text]
-	span := join(start.Span, t.Span)
-	if known && !negated {
-		p.take(t)
-		return spelling{op, span}, true
-	}
-	if next := p.token(t.Span.End()); text == "!" && !negated && wordOperators[strings.ToLower(next.Span.of(p.text))] != 0 {
+	if next := p.token(t.Span.End()); !negated && t.Span.of(p.text) == "!" && wordOperators[strings.ToLower(next.Span.of(p.text))] != 0 {
 		p.fail(wrongNot(t.Span))
 		p.take(t)
 		return p.wordOperator(next, join(t.Span, next.Span), true)
 	}
-	if slip, ok := slips[text]; ok {
-		op, text, known = symbols[slip], slip, true
+	t.Span.Length = symbolLength(t.Span.of(p.text))
+	text, span := t.Span.of(p.text), join(start.Span, t.Span)
+	slip, wrong := slips[text]
+	if wrong {
+		text = slip
 	}
-	if known {
-		meant := operator{op.op, op.negated != negated}
-		if better, ok := symbolOf(meant.op, meant.negated); ok {
-			text = better
-		} else {
-			text = ""
-		}
+	op, known := symbols[text]
+	if !known {
+		return spelling{}, p.failed(wrongOperator(p.text, join(start.Span, p.peek().Span), ""))
+	}
+	op.negated = op.negated != negated
+	if wrong || negated {
+		text, _ = symbolOf(op.op, op.negated) // none for not >: then the not belongs before the field
 		p.fail(wrongOperator(p.text, span, text))
-		p.take(t)
-		return spelling{meant, span}, true
 	}
-	// The longest operator that the run begins with; what follows it is a value that wants quotes.
-	for n := len(text) - 1; n > 0; n-- {
-		if op, ok := symbols[text[:n]]; ok {
-			t.Span.Length = n
-			p.take(t)
-			return spelling{operator{op.op, op.negated != negated}, join(start.Span, t.Span)}, true
+	p.take(t)
+	return spelling{op, span}, true
+}
+
+// symbolLength is how much of a run of operator characters is the operator. What follows is the start of a
+// bare value: a colon, which may begin one, or what bareValue will say stands in quotes.
+func symbolLength(run string) int {
+	for n := len(run); n > 0; n-- {
+		if _, ok := symbols[run[:n]]; ok {
+			return n
+		}
+		if _, ok := slips[run[:n]]; ok && n == len(run) {
+			return n
 		}
 	}
-	return spelling{}, p.failed(wrongOperator(p.text, span, ""))
+	return 0
 }
 
 // wordOperators are the operators that are words, in lower case.
@@ -326,6 +330,14 @@ func (p *parser) mark(t Token, text string) bool {
 // word tells whether a token is a word, in any case.
 func (p *parser) word(t Token, word string) bool {
 	return t.Kind == WordToken && strings.EqualFold(t.Span.of(p.text), word)
+}
+
+// place is where a token that should not be there is shown: the end of the text is right after the last token.
+func (p *parser) place(t Token) Span {
+	if t.Kind == endToken {
+		return Span{p.last, 0}
+	}
+	return t.Span
 }
 
 func (p *parser) fail(e Error) { p.errs = append(p.errs, e) }

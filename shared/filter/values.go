@@ -52,8 +52,9 @@ func (p *parser) stringValue(at int) (Value, bool) {
 func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	end := p.bareEnd(at, stop)
 	if stop != untilClose {
-		end = p.trimEnd(at, p.joinerWithin(at, end))
+		end = p.joinerWithin(at, end)
 	}
+	end = p.trimEnd(at, end)
 	if end == at {
 		return Value{}, p.failed(missingValue(p.text, op))
 	}
@@ -68,7 +69,11 @@ func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	case classes[text[0]] == classOperator && text[0] != ':':
 		p.fail(bareStart(p.text, span))
 	case strings.Count(text, `"`)%2 == 1:
-		p.fail(strayQuote(p.text, span))
+		stray := strayQuote(p.text, span)
+		p.fail(stray)
+		if stray.Fix != nil {
+			v.Text = strings.TrimSuffix(text, `"`)
+		}
 	}
 	p.checkNUL(span)
 	p.take(Token{BareToken, span})
@@ -115,10 +120,10 @@ func (p *parser) curlyValue(v *Value) {
 		}
 	}
 	inside := stripQuotes(p.text, v.Span)
-	v.Text = inside.of(p.text)
 	p.checkNUL(v.Span)
-	p.fail(wrongQuotes(v.Span, quote(v.Text)))
+	p.fail(wrongQuotes(v.Span, quote(inside.of(p.text))))
 	p.take(Token{BareToken, v.Span})
+	v.Text, v.Span = inside.of(p.text), inside
 }
 
 // single tells whether a text is wrapped in single quotes, straight or curly.
@@ -253,7 +258,7 @@ func (p *parser) list(c *Condition) bool {
 	if next != nil {
 		p.at, p.last, c.Values, p.errs = next.at, next.last, c.Values[:next.values], p.errs[:next.errs]
 	}
-	p.fail(unclosedList(open.Span, p.last))
+	p.fail(unclosedList(open.Span, p.last, len(c.Values) > 0))
 	return len(c.Values) > 0
 }
 

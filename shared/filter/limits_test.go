@@ -1,0 +1,101 @@
+package filter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+func TestTextTooLong(t *testing.T) {
+	for _, open := range []string{"a=", "["} {
+		f := filter.Parse(open + strings.Repeat("x", filter.MaxText))
+		if codesOf(f.Problems) != "too_long" || len(f.Conditions) > 0 {
+			t.Errorf("%s…: %s", open, codesOf(f.Problems))
+		}
+		filter.Draw(f.Text, f.Problems)
+	}
+	f := filter.Parse("a=" + strings.Repeat("x", filter.MaxText-2))
+	if len(f.Problems) > 0 || len(f.Conditions) != 1 {
+		t.Errorf("the longest text: %s", codesOf(f.Problems))
+	}
+}
+
+func TestNesting(t *testing.T) {
+	nested := func(depth int) string {
+		pairs := (depth - 1) / 2 // each AND is an object and an array, the condition one object more
+		return strings.Repeat(`{"AND":[`, pairs) + `{"field":"a","op":"eq","value":1}` + strings.Repeat("]}", pairs)
+	}
+	if f := filter.Parse(nested(63)); len(f.Problems) > 0 || len(f.Conditions) != 1 {
+		t.Errorf("63 deep: %s", codesOf(f.Problems))
+	}
+	if f := filter.Parse(nested(67)); codesOf(f.Problems) != "too_deep" {
+		t.Errorf("67 deep: %s", codesOf(f.Problems))
+	}
+}
+
+func TestAtMostTwentyMistakes(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("a==1, ", 50) + "b=1", strings.Repeat("(", 1000), strings.Repeat("a in (b, ", 1000), strings.Repeat(`a="`, 1000),
+		"[" + strings.Repeat(`{"field":1},`, 50) + "{}]", "[" + strings.Repeat(`{"a":01,},`, 50) + "{}]",
+	} {
+		if f := filter.Parse(text); len(f.Problems) > filter.MaxErrors || len(f.Problems) == 0 {
+			t.Errorf("%.20s…: %d mistakes", text, len(f.Problems))
+		}
+	}
+}
+
+// hostile are texts whose mistakes would cost their square to find, if anything were looked for twice.
+var hostile = []string{"a=(b,", "a~(b,", "a in (b, ", `a="b, `, "a and ", "(", `["a"`, "{\"a\":[", ";;a", "! ", "not ", "a between b, ", "“", "\n", ",", "a.b[", `"\`}
+
+// TestHostileTexts reads a quarter of a megabyte of each; at a square cost the test would not end.
+func TestHostileTexts(t *testing.T) {
+	for _, piece := range hostile {
+		text := strings.Repeat(piece, 1<<18/len(piece))
+		for _, end := range []string{"", ")", `"`, ")x", `")"`} {
+			filter.ParseQueryString("a=1, " + text + end)
+			filter.ParseQueryString("a~" + text + end)
+			filter.ParseJSON("[" + text + end)
+		}
+	}
+}
+
+// tenConditions is the filter that the speed goal is about.
+const tenConditions = `timestamp between 2026-01-01 10:00:00 and 2026-01-01 12:00:00, status>=500, host="shop.example", method in (POST, PUT, DELETE), ` +
+	`path~"^/api/v[0-9]+/", headers["content-type"]~"json", country not in ("Germany", "France"), blocked is true, not tags="bot", request_time>2.5`
+
+func manyConditions(n int) string {
+	var b strings.Builder
+	b.WriteString("timestamp between 2026-01-01 and 2026-01-02")
+	for i := range n - 1 {
+		fmt.Fprintf(&b, `, headers["x-%d"]!="value %d"`, i%50, i)
+	}
+	return b.String()
+}
+
+func TestThousandsOfConditions(t *testing.T) {
+	f := filter.Parse(manyConditions(5000))
+	if len(f.Conditions) != 5000 || len(f.Problems) > 0 {
+		t.Fatalf("%d conditions, mistakes %s", len(f.Conditions), codesOf(f.Problems))
+	}
+	checkRoundTrip(t, f)
+}
+
+func BenchmarkParse(b *testing.B) {
+	asJSON := filter.FormatJSON(filter.Parse(tenConditions))
+	for _, test := range []struct{ name, text string }{
+		{"ten", tenConditions}, {"ten-json", asJSON}, {"500", manyConditions(500)}, {"5000", manyConditions(5000)},
+		{"5000-json", filter.FormatJSON(filter.Parse(manyConditions(5000)))},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(test.text)))
+			for b.Loop() {
+				if f := filter.Parse(test.text); len(f.Problems) > 0 {
+					b.Fatal(codesOf(f.Problems))
+				}
+			}
+		})
+	}
+}
