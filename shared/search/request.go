@@ -1,0 +1,112 @@
+package search
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Route is one of the four data routes.
+type Route string
+
+const (
+	Logs     Route = "logs"
+	Stats    Route = "stats"
+	Timeline Route = "timeline"
+	TopX     Route = "topx"
+)
+
+// Limits of the limit parameter, per route.
+const (
+	DefaultLogs, MaxLogs = 200, 2500
+	DefaultTopX, MaxTopX = 50, 80
+)
+
+// Request is one question as it arrives: parameters are text, their meaning is settled here.
+// The zero value of a parameter is its default.
+type Request struct {
+	Route    Route
+	Filters  string
+	Form     filter.Form // 0: told by the first character
+	Limit    string      // logs: 1…2500, topx: 1…80
+	Segment  string      // stats, timeline: "60", "5m", "1h" …
+	GroupBy  string      // stats: "hostname"
+	Fields   string      // logs: comma-separated field names
+	Branches []string    // branches the caller may see; nil: all
+}
+
+// shape reads the parameters of the route.
+func (r Request) shape() (query.Shape, error) {
+	switch r.Route {
+	case Logs:
+		limit, err := limitOf(r.Limit, DefaultLogs, MaxLogs)
+		if err != nil {
+			return nil, err
+		}
+		fields, err := fieldsOf(r.Fields)
+		return query.Logs{Limit: limit, Fields: fields}, err
+	case Stats:
+		if r.GroupBy != "" && r.GroupBy != "hostname" {
+			return nil, &ParamError{Param: "group_by", Message: fmt.Sprintf("cannot group by %q; the one value is hostname", r.GroupBy), Suggestion: "hostname"}
+		}
+		seconds, err := segmentOf(r.Segment)
+		return query.Stats{SegmentSeconds: seconds, GroupByHostname: r.GroupBy != ""}, err
+	case Timeline:
+		seconds, err := segmentOf(r.Segment)
+		return query.Timeline{SegmentSeconds: seconds}, err
+	case TopX:
+		limit, err := limitOf(r.Limit, DefaultTopX, MaxTopX)
+		return query.TopX{Limit: limit}, err
+	}
+	return nil, fmt.Errorf("search: unknown route %q", r.Route)
+}
+
+func limitOf(text string, standard, most int) (int, error) {
+	if text == "" {
+		return standard, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, &ParamError{Param: "limit", Message: fmt.Sprintf("%q is not a whole number from 1 to %d", text, most), Suggestion: strconv.Itoa(standard)}
+	}
+	return n, nil
+}
+
+func fieldsOf(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, name := range strings.Split(text, ",") {
+		name = strings.TrimSpace(name)
+		if _, ok := catalog.Lookup(name); !ok {
+			e := &ParamError{Param: "fields", Message: fmt.Sprintf("unknown field %q", name)}
+			if near := filter.Nearest(name, catalog.Names()); near != "" {
+				e.Message += fmt.Sprintf("; did you mean %q?", near)
+				e.Suggestion = near
+			}
+			return nil, e
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// segmentOf reads a segment's length: "300", "300s", "5m", "1h", "2d"; 0 for "", the default of the period.
+// Whether that length is one of those allowed is for query.Bind to say, which knows the period.
+func segmentOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	digits := strings.TrimRight(text, "smhd")
+	unit, known := map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || !known || n < 1 {
+		return 0, &ParamError{Param: "segment", Message: fmt.Sprintf("%q is not a length such as 60, 5m, 1h or 1d", text), Suggestion: "5m"}
+	}
+	return n * unit, nil
+}

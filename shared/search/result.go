@@ -1,0 +1,85 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Result is the answer to one request. Exactly the slice of the route is not nil.
+type Result struct {
+	Logs     []json.RawMessage // records as the API prints them, newest first
+	Stats    []StatsResult
+	Timeline []TimelineResult
+	TopX     []TopXResult
+	Meta     Meta
+}
+
+// Meta says what the answer is an answer to, what it took, and what it lacks.
+type Meta struct {
+	Filter         string     `json:"filter" doc:"Canonical filter, in the query-string form"`
+	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
+	Period         MetaPeriod `json:"period"`
+	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment, for stats and timeline"`
+	Engine         string     `json:"engine"`
+	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
+	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
+	Objects        int        `json:"objects" doc:"Parquet objects read"`
+	BytesScanned   int64      `json:"bytes_scanned" doc:"Compressed bytes of the columns read"`
+	RowsConsidered int64      `json:"rows_considered" doc:"Records in the objects read"`
+	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read: the answer lacks their records"`
+	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present when there is more than the answer holds"`
+}
+
+// MetaPeriod is the period asked, both ends included.
+type MetaPeriod struct {
+	From string `json:"from" doc:"RFC 3339, UTC"`
+	To   string `json:"to" doc:"RFC 3339, UTC"`
+}
+
+// Truncated says why an answer stops short.
+type Truncated struct {
+	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match than were asked for; bytes: the answer would be too large"`
+}
+
+func metaOf(q query.Query, engineName string, cost engine.Cost) Meta {
+	return Meta{
+		Filter:         filter.Format(q.Filter),
+		Fingerprint:    q.Fingerprint(),
+		Period:         MetaPeriod{From: instant(q.Period.FromMs), To: instant(q.Period.ToMs)},
+		Engine:         engineName,
+		Objects:        cost.Objects,
+		BytesScanned:   cost.BytesScanned,
+		RowsConsidered: cost.RowsConsidered,
+		Skipped:        cost.Skipped,
+	}
+}
+
+// instant prints milliseconds only where there are some.
+func instant(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+}
+
+// resultOf makes the route's results from what the engine found.
+func resultOf(q query.Query, a query.Answer, meta Meta) Result {
+	r := Result{Meta: meta}
+	switch shape := q.Shape.(type) {
+	case query.Logs:
+		r.Logs, r.Meta.Truncated = logsOf(a.Logs, shape)
+	case query.Stats:
+		r.Meta.SegmentSeconds = shape.SegmentSeconds
+		r.Stats = statsOf(a.Stats, q.Period, shape)
+	case query.Timeline:
+		r.Meta.SegmentSeconds = shape.SegmentSeconds
+		r.Timeline = timelineOf(a.Timeline, q.Period, shape)
+	case query.TopX:
+		r.TopX = topxOf(a.TopX)
+	default:
+		panic(fmt.Sprintf("search: no result for %T", shape))
+	}
+	return r
+}

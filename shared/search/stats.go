@@ -1,0 +1,47 @@
+package search
+
+import "github.com/orrery/orrery/shared/query"
+
+// StatsResult is the traffic of one segment.
+type StatsResult struct {
+	AvgLatency       float64 `json:"avg_latency" doc:"Mean request_time in seconds"`
+	Hostname         string  `json:"hostname" doc:"Busiest host of the segment, or the group's host"`
+	NumOfRequests    int64   `json:"num_of_requests"`
+	SumOfBandwidth   int64   `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
+	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
+	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+}
+
+// statsOf gives every segment of the period one result, or one per hostname; empty segments are zeros.
+func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsResult {
+	bySegment := map[int64][]query.StatsRow{}
+	for _, row := range rows {
+		bySegment[row.Segment] = append(bySegment[row.Segment], row)
+	}
+	results := []StatsResult{}
+	found := func(start int64) bool { return len(bySegment[start]) > 0 }
+	eachSegment(p, shape.SegmentSeconds, found, func(start int64) {
+		if !found(start) {
+			results = append(results, StatsResult{TimePeriod: start, TimeperiodString: segmentName(start)})
+		}
+		for _, row := range bySegment[start] {
+			results = append(results, StatsResult{
+				AvgLatency:       mean(row.TimeUs, row.Timed),
+				Hostname:         row.Hostname,
+				NumOfRequests:    row.Requests,
+				SumOfBandwidth:   row.Bandwidth,
+				TimePeriod:       start,
+				TimeperiodString: segmentName(start),
+			})
+		}
+	})
+	return results
+}
+
+// mean is the average of n durations in seconds, given their sum in microseconds; 0 when there are none.
+func mean(sumUs, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(sumUs) / float64(n) / 1e6
+}
