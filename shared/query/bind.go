@@ -65,6 +65,7 @@ type binder struct {
 	conditions []Condition
 	canonical  []filter.Condition
 	seen       map[string]bool // canonical conditions, so that a repeated one is kept once
+	programs   int             // size of all patterns so far
 }
 
 // bindCondition binds one condition, or records why it means nothing.

@@ -67,7 +67,7 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeRegexTooLarge, "the regular expression is too long, or too large once compiled"},
 }
 
-func unknownField(text string, word filter.Word) filter.Error {
+func unknownField(word filter.Word) filter.Error {
 	e := filter.Error{Code: codeUnknownField, Message: fmt.Sprintf("unknown field %q", word.Text), Span: word.Span, Pointer: "field"}
 	e.Suggestion = catalog.Alias(word.Text)
 	if e.Suggestion == "" {
@@ -75,7 +75,7 @@ func unknownField(text string, word filter.Word) filter.Error {
 	}
 	if e.Suggestion != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
-		e.Fix = respell(text, word.Span, e.Suggestion)
+		e.Fix = &filter.Edit{Span: word.Span, Text: e.Suggestion}
 	}
 	return e
 }
@@ -118,7 +118,7 @@ func keyNotTaken(field *catalog.Field, key *filter.Key) filter.Error {
 	}
 }
 
-func unknownKey(text string, form filter.Form, field *catalog.Field, key *filter.Key) filter.Error {
+func unknownKey(form filter.Form, field *catalog.Field, key *filter.Key) filter.Error {
 	members := field.Members()
 	e := filter.Error{
 		Code: codeUnknownKey, Span: key.Span, Pointer: "key", Expected: members,
@@ -133,7 +133,7 @@ func unknownKey(text string, form filter.Form, field *catalog.Field, key *filter
 		if form == filter.JSON || !key.Exact {
 			fixed = "^" + fixed + "$"
 		}
-		e.Fix = respell(text, key.Span, fixed)
+		e.Fix = &filter.Edit{Span: key.Span, Text: fixed}
 	}
 	e.Message += " Its members are " + strings.Join(members, ", ")
 	if e.Suggestion == "" {
@@ -255,12 +255,4 @@ func regexRefused(p *regexProblem, span filter.Span, member string) filter.Error
 		e.Message = "malformed regular expression: " + p.what + regexLanguage
 	}
 	return e
-}
-
-// respell replaces a name, and keeps the quotes if the span includes them.
-func respell(text string, span filter.Span, name string) *filter.Edit {
-	if span.Length > 0 && text[span.Offset] == '"' {
-		name = `"` + name + `"`
-	}
-	return &filter.Edit{Span: span, Text: name}
 }

@@ -11,7 +11,7 @@ import (
 func (b *binder) lookup(word filter.Word) (*catalog.Field, bool) {
 	field, ok := catalog.Lookup(word.Text)
 	if !ok {
-		b.fail(unknownField(b.filter.Text, word))
+		b.fail(unknownField(word))
 	}
 	return field, ok
 }

@@ -28,15 +28,19 @@ func (b *binder) fixed(shape Shape, opts []Option) string {
 	if b.fixing || len(b.problems) > filter.MaxErrors {
 		return ""
 	}
-	text, ok := applyFixes(b.filter.Text, b.problems)
-	if !ok {
-		return ""
+	text := b.filter.Text
+	mendable := slices.DeleteFunc(slices.Clone(b.problems), func(e filter.Error) bool { return e.Code == codePeriodNotFirst })
+	if len(mendable) > 0 {
+		var ok bool
+		if text, ok = mendable.Fixed(text); !ok {
+			return ""
+		}
 	}
-	f := filter.Parse(text)
-	if f.Form != b.filter.Form {
-		f = filter.ParseQueryString(text)
-	}
+	f := parseAs(b.filter.Form, text)
 	if b.misplaced {
+		if len(f.Problems) > 0 {
+			return "" // printing it anew would lose what could not be read
+		}
 		f = periodFirst(f)
 		text = filter.FormatJSON(f)
 		f = filter.ParseJSON(text)
@@ -47,35 +51,15 @@ func (b *binder) fixed(shape Shape, opts []Option) string {
 	return text
 }
 
+func parseAs(form filter.Form, text string) filter.Filter {
+	if form == filter.JSON {
+		return filter.ParseJSON(text)
+	}
+	return filter.ParseQueryString(text)
+}
+
 // whileFixing keeps the trial binding of a corrected filter from correcting in turn.
 func whileFixing(b *binder) { b.fixing = true }
-
-// applyFixes makes every correction at once; ok is false when a mistake has none or two overlap.
-func applyFixes(text string, problems filter.Errors) (fixed string, ok bool) {
-	edits := make([]filter.Edit, 0, len(problems))
-	for _, e := range problems {
-		switch {
-		case e.Code == codePeriodNotFirst:
-		case e.Fix == nil:
-			return "", false
-		case !slices.Contains(edits, *e.Fix):
-			edits = append(edits, *e.Fix)
-		}
-	}
-	slices.SortStableFunc(edits, func(a, b filter.Edit) int { return a.Span.Offset - b.Span.Offset })
-	var out strings.Builder
-	at := 0
-	for _, edit := range edits {
-		if edit.Span.Offset < at || edit.Span.End() > len(text) {
-			return "", false
-		}
-		out.WriteString(text[at:edit.Span.Offset])
-		out.WriteString(edit.Text)
-		at = edit.Span.End()
-	}
-	out.WriteString(text[at:])
-	return out.String(), true
-}
 
 // periodFirst moves the period to the front.
 func periodFirst(f filter.Filter) filter.Filter {

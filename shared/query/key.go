@@ -36,7 +36,7 @@ func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.S
 	sources := slices.Clone(field.Sources)
 	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Names(s.Name) })
 	if len(sources) == 0 {
-		b.fail(unknownKey(b.filter.Text, b.filter.Form, field, c.Key))
+		b.fail(unknownKey(b.filter.Form, field, c.Key))
 		return nil, boundKey{}, false
 	}
 	return sources, key, true
@@ -50,9 +50,8 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 		return boundKey{}, false
 	}
 	if !k.Exact {
-		pattern, exact, problem := parseRegex(name, fold)
-		if problem != nil {
-			b.fail(regexRefused(problem, b.filter.Within(b.keyValue(k), problem.offset, problem.offset+problem.length), "key"))
+		pattern, exact, ok := b.parsePattern(b.keyValue(k), fold, "key")
+		if !ok {
 			return boundKey{}, false
 		}
 		if len(exact) != 1 {
@@ -66,14 +65,13 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 	return boundKey{key: &Key{Name: name}, canonical: &filter.Key{Text: name, Exact: true}, fold: fold}, true
 }
 
-// keyValue is the key as a value, to find places in it. Its span may stand inside the quotes.
+// keyValue is the key as a value in quotes, to find places in it: its span stands inside the quotes.
 func (b *binder) keyValue(k *filter.Key) filter.Value {
 	span, text := k.Span, b.filter.Text
-	if span.Offset > 0 && span.Offset <= len(text) && text[span.Offset-1] == '"' {
-		span = filter.Span{Offset: span.Offset - 1, Length: span.Length + 2}
+	if span.Offset == 0 || text[span.Offset-1] != '"' {
+		return filter.Value{Text: k.Text, Span: span}
 	}
-	quoted := span.Length > 0 && text[span.Offset] == '"'
-	return filter.Value{Kind: filter.Text, Text: k.Text, Quoted: quoted, Span: span}
+	return filter.Value{Text: k.Text, Quoted: true, Span: filter.Span{Offset: span.Offset - 1, Length: span.Length + 2}}
 }
 
 // Names reports whether the key chooses a member of that name.

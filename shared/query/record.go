@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -16,6 +17,27 @@ type value struct {
 	text  string
 	int   int64
 	truth bool
+}
+
+// Elements lists the values at a source as a filter would write them, with their names in name/value fields.
+func Elements(r *lake.Row, s catalog.Source) []lake.Pair {
+	var elements []lake.Pair
+	for _, v := range valuesAt(r, s) {
+		e := lake.Pair{Name: v.name, Value: v.text}
+		switch s.Type {
+		case catalog.Bool:
+			e.Value = strconv.FormatBool(v.truth)
+		case catalog.Int:
+			e.Value = strconv.FormatInt(v.int, 10)
+		case catalog.Float:
+			micros, _ := parseDecimal(strconv.FormatInt(v.int, 10))
+			e.Value = micros.scaled(-6).String()
+		case catalog.Time:
+			e.Value = canonicalTime(v.int)
+		}
+		elements = append(elements, e)
+	}
+	return elements
 }
 
 // integer is the number that numeric tests see: a boolean counts as 1 or 0.

@@ -5,6 +5,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/filter"
 )
 
 // Regex is a user's RE2 pattern, parsed once and re-printed canonically. Only the re-print reaches an engine.
@@ -12,6 +14,8 @@ type Regex struct {
 	Source    string // as written, for the canonical filter
 	Canonical string // RE2 syntax, printed from the syntax tree
 	Compiled  *regexp.Regexp
+
+	size int // of the program, in instructions
 }
 
 // maxPattern is the longest pattern, in bytes.
@@ -37,7 +41,8 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 			return nil, nil, explainRegex(pattern, err)
 		}
 	}
-	if programSize(tree) > maxProgram {
+	size := programSize(tree)
+	if size > maxProgram {
 		return nil, nil, &regexProblem{code: codeRegexTooLarge, what: "too large once compiled", length: len(pattern)}
 	}
 	canonical := printRegex(tree)
@@ -45,7 +50,21 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 	if err != nil {
 		return nil, nil, explainRegex(pattern, err)
 	}
-	return &Regex{Source: pattern, Canonical: canonical, Compiled: compiled}, exact, nil
+	return &Regex{Source: pattern, Canonical: canonical, Compiled: compiled, size: size}, exact, nil
+}
+
+// parsePattern reads a pattern of the filter, or records why it is refused and where in the filter's text.
+func (b *binder) parsePattern(v filter.Value, fold bool, member string) (*Regex, []string, bool) {
+	pattern, exact, problem := parseRegex(v.Text, fold)
+	if problem == nil {
+		b.programs += pattern.size
+		if b.programs <= maxPrograms {
+			return pattern, exact, true
+		}
+		problem = &regexProblem{code: codeRegexTooLarge, what: "all patterns together are too large once compiled", length: len(v.Text)}
+	}
+	b.fail(regexRefused(problem, b.filter.Within(v, problem.offset, problem.offset+problem.length), member))
+	return nil, nil, false
 }
 
 // regexProblem is why a pattern is refused: a code, the construct, and where it stands in the pattern.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // String shows the bound query for people, a fact a line: the period asked, what is read, the shape, and each
@@ -105,6 +106,8 @@ func testText(t Test) string {
 		return "from " + boundText(t.Min) + " to " + boundText(t.Max)
 	case NumberRange:
 		return "as a number " + numberRangeText(t)
+	case PairIn:
+		return "in " + listText(t.Pairs, func(p lake.Pair) string { return strconv.Quote(p.Name) + ": " + strconv.Quote(p.Value) })
 	case Matches:
 		return "matches " + listText(t.Patterns, func(r *Regex) string { return "/" + r.Canonical + "/" })
 	}

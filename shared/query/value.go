@@ -94,9 +94,8 @@ func (b *binder) bindPatterns(field *catalog.Field, sources []catalog.Source, va
 			continue
 		}
 		written[v.Text] = true
-		pattern, texts, problem := parseRegex(v.Text, false)
-		if problem != nil {
-			b.fail(regexRefused(problem, b.filter.Within(v, problem.offset, problem.offset+problem.length), valueMember(i, len(values))))
+		pattern, texts, parsed := b.parsePattern(v, false, valueMember(i, len(values)))
+		if !parsed {
 			ok = false
 			continue
 		}

@@ -1,0 +1,274 @@
+// Package querytest makes what every engine is tested with: random filters over the whole catalogue, and the
+// truth table of absent values.
+package querytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Filter makes a random filter that binds, in either form: every field, operator, key rule, negation and list
+// comes up, and values are mostly drawn from the records, so that they hit.
+func Filter(r *rand.Rand, rows []*lake.Row) string {
+	g := generator{r: r, rows: rows}
+	return g.filter()
+}
+
+type generator struct {
+	r    *rand.Rand
+	rows []*lake.Row
+	row  *lake.Row // the record that most conditions are true of; never nil
+}
+
+func (g *generator) filter() string {
+	g.row = &lake.Row{}
+	if len(g.rows) > 0 {
+		g.row = pick(g.r, g.rows)
+	}
+	conditions := []filter.Condition{g.period()}
+	for range []int{0, 1, 1, 1, 2, 2, 3, 5}[g.r.IntN(8)] {
+		conditions = append(conditions, g.condition())
+	}
+	f := filter.Filter{Conditions: conditions}
+	if g.chance(2) {
+		return filter.FormatJSON(f)
+	}
+	g.r.Shuffle(len(conditions), func(i, j int) { // the period may stand anywhere, if it stays the first of its kind
+		if conditions[i].Field.Text != "timestamp" && conditions[j].Field.Text != "timestamp" {
+			conditions[i], conditions[j] = conditions[j], conditions[i]
+		}
+	})
+	if len(conditions) > 1 && g.chance(2) && conditions[1].Field.Text != "timestamp" {
+		conditions[0], conditions[1] = conditions[1], conditions[0]
+	}
+	return filter.Format(f)
+}
+
+// period covers all records most of the time, else it begins or ends at one of them.
+func (g *generator) period() filter.Condition {
+	from, to := int64(0), int64(4102444800000) // to the year 2100
+	if g.chance(3) {
+		from = g.row.TsMs - int64(g.r.IntN(3))*int64(g.r.IntN(3_600_000))
+	}
+	if g.chance(3) {
+		to = g.row.TsMs + int64(g.r.IntN(3))*int64(g.r.IntN(3_600_000))
+	}
+	return filter.Condition{Field: filter.Word{Text: "timestamp"}, Op: filter.Between, Values: g.times(from, to)}
+}
+
+// times writes two instants in any order and in any of the accepted spellings.
+func (g *generator) times(from, to int64) []filter.Value {
+	if g.chance(4) {
+		from, to = to, from
+	}
+	return []filter.Value{g.time(from), g.time(to)}
+}
+
+var timeLayouts = []string{
+	"2006-01-02 15:04:05.000", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000-07:00", "20060102T150405.000Z", "2006-01-02t15:04:05.000-0700",
+}
+
+func (g *generator) time(ms int64) filter.Value {
+	zone := time.FixedZone("", (g.r.IntN(27)-13)*3600+g.r.IntN(2)*1800)
+	layout := pick(g.r, timeLayouts)
+	t := time.UnixMilli(ms).UTC()
+	if strings.Contains(layout, "-07") {
+		t = t.In(zone)
+	}
+	return text(t.Format(layout))
+}
+
+// condition is a random condition on a random field.
+func (g *generator) condition() filter.Condition {
+	field := &catalog.Fields[g.r.IntN(len(catalog.Fields))]
+	source := pick(g.r, field.Sources)
+	c := filter.Condition{Field: filter.Word{Text: field.Name}, Op: pick(g.r, source.Ops()), Negated: g.chance(3)}
+	sample, known := g.sample(source, c.Op)
+	c.Key = g.key(field, source, sample.Name)
+	switch source.Type {
+	case catalog.Time:
+		c.Values = g.times(g.row.TsMs-int64(g.r.IntN(1000)), g.row.TsMs+int64(g.r.IntN(1000)))
+		return c
+	case catalog.String:
+		g.textValues(&c, sample.Value)
+	case catalog.Any:
+		if c.Op == filter.Eq || c.Op == filter.In || c.Op == filter.Regex {
+			g.textValues(&c, sample.Value)
+		} else {
+			g.numbers(&c, sample.Value, known)
+		}
+	case catalog.Bool:
+		if c.Op == filter.Is || c.Op == filter.Eq && g.chance(2) {
+			c.Values = []filter.Value{{Kind: filter.Bool, Text: strconv.FormatBool(g.chance(2))}}
+		} else {
+			g.numbers(&c, strconv.Itoa(g.r.IntN(2)), true)
+		}
+	default:
+		g.numbers(&c, sample.Value, known)
+	}
+	return c
+}
+
+// sample draws a value of the source from the row at hand, or from any; numeric operators want a number.
+func (g *generator) sample(s catalog.Source, op filter.Op) (lake.Pair, bool) {
+	numeric := s.Type == catalog.Any && op != filter.Eq && op != filter.In && op != filter.Regex
+	for try := range 4 {
+		row := g.row
+		if try > 0 && len(g.rows) > 0 {
+			row = pick(g.r, g.rows)
+		}
+		elements := slices.DeleteFunc(query.Elements(row, s), func(e lake.Pair) bool {
+			return !writable(e.Name) || !writable(e.Value) || numeric && !catalog.NumericText.MatchString(e.Value)
+		})
+		if len(elements) > 0 {
+			return pick(g.r, elements), true
+		}
+	}
+	return lake.Pair{Name: "name", Value: "value"}, false
+}
+
+// writable tells which texts a filter can hold, and short enough to be read in a report.
+func writable(text string) bool {
+	return len(text) <= 300 && utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
+// key is none, the exact name, a pattern that finds it, or some other name.
+func (g *generator) key(field *catalog.Field, s catalog.Source, name string) *filter.Key {
+	switch field.Keys {
+	case catalog.NoKey:
+		return nil
+	case catalog.ClosedKeys:
+		if g.chance(2) && mixesNothing(field) {
+			return nil
+		}
+		if g.chance(3) {
+			return &filter.Key{Text: "^" + s.Name + "$|^nothing$"}
+		}
+		return &filter.Key{Text: s.Name, Exact: true}
+	}
+	switch g.r.IntN(6) {
+	case 0, 1:
+		return nil
+	case 2:
+		return &filter.Key{Text: "^" + regexp.QuoteMeta(prefix(g.r, name))}
+	case 3:
+		return &filter.Key{Text: pick(g.r, []string{"o", "(?i)^x-", "[0-9]$", "^.$", "name|value", "(?s)."})}
+	case 4:
+		if field.Keys == catalog.FoldedKeys {
+			return &filter.Key{Text: strings.ToUpper(name), Exact: true}
+		}
+	}
+	return &filter.Key{Text: name, Exact: true}
+}
+
+// mixesNothing tells the fields whose members are all of one type, so that any value binds without a key.
+func mixesNothing(field *catalog.Field) bool {
+	return !slices.ContainsFunc(field.Sources, func(s catalog.Source) bool { return s.Type != field.Sources[0].Type })
+}
+
+func (g *generator) textValues(c *filter.Condition, sample string) {
+	one := func() string {
+		garbage := pick(g.r, []string{"", "no such value", "' OR 1=1 --", `\`, "%", "é", "\u202e", "0", "null"})
+		switch {
+		case c.Op == filter.Regex && g.chance(8):
+			return regexp.QuoteMeta(garbage)
+		case c.Op == filter.Regex:
+			return g.pattern(sample)
+		case g.chance(8):
+			return garbage
+		}
+		return sample
+	}
+	c.Values = []filter.Value{text(one())}
+	if c.Op == filter.In || c.Op != filter.Eq && g.chance(3) {
+		c.List = true
+		for range g.r.IntN(3) {
+			c.Values = append(c.Values, text(one()))
+		}
+	}
+}
+
+// pattern is a regular expression that often finds the sample.
+func (g *generator) pattern(sample string) string {
+	part := prefix(g.r, sample)
+	switch g.r.IntN(10) {
+	case 0:
+		return "^" + regexp.QuoteMeta(sample) + "$"
+	case 1:
+		return "(?i)" + regexp.QuoteMeta(strings.ToUpper(part))
+	case 2:
+		return regexp.QuoteMeta(part) + "$"
+	case 3:
+		return "^(?:" + regexp.QuoteMeta(part) + "|nothing)"
+	case 4:
+		return "(?:" + regexp.QuoteMeta(part) + ")" + pick(g.r, []string{".*", "+", "?", "{1,3}", `\b`, `.{0,5}$`, "|^$"})
+	case 5, 6:
+		return pick(g.r, []string{
+			`[0-9]+`, `^\w+$`, `\pL{2,}`, `[^a-z]`, `(?i)[k-s]{2}`, `\s`, `\bs`, `^$`, `(?s)a.b`, `(?m)^[[:upper:]]`, `\.`, `(a|b)*c`,
+			`^(GET|POST)$`, `\d{1,3}\.\d{1,3}`, `[\x00-\x1f]`, `(?i)ſ`, `(?U)a+?`, `\Qa.b\E`, `x{0}`, `\B-`, `^[^/]*/`, `[^\n]$`, `(?-s).$`,
+		})
+	}
+	return regexp.QuoteMeta(part)
+}
+
+func (g *generator) numbers(c *filter.Condition, sample string, known bool) {
+	n, err := strconv.ParseFloat(sample, 64)
+	if err != nil || !known {
+		n, sample = float64(g.r.IntN(500)), strconv.Itoa(g.r.IntN(500))
+	}
+	one := func() filter.Value {
+		literal := sample
+		if whole := n == float64(int64(n)) && n > -1e15 && n < 1e15; whole && g.chance(2) {
+			literal = strconv.FormatInt(int64(n)+int64(g.r.IntN(3)-1), 10)
+		}
+		if g.chance(3) || !jsonNumber.MatchString(literal) {
+			return text(literal)
+		}
+		return filter.Value{Kind: filter.Number, Text: literal}
+	}
+	c.Values = []filter.Value{one()}
+	switch {
+	case c.Op == filter.Between:
+		c.Values = append(c.Values, one())
+	case c.Op == filter.In:
+		c.List = true
+		for range g.r.IntN(4) {
+			c.Values = append(c.Values, one())
+		}
+	}
+}
+
+// jsonNumber matches what JSON takes for a number: no leading zeros.
+var jsonNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
+
+// chance is true once in n times.
+func (g *generator) chance(n int) bool { return g.r.IntN(n) == 0 }
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+// prefix is a random beginning of a text, cut between characters.
+func prefix(r *rand.Rand, s string) string {
+	runes := []rune(s)
+	return string(runes[:min(len(runes), r.IntN(12))])
+}
+
+func text(s string) filter.Value { return filter.Value{Kind: filter.Text, Text: s, Quoted: true} }
+
+// Explain tells why a generated filter does not bind, for the report of a test.
+func Explain(err error) string {
+	if e, ok := err.(*query.FilterError); ok {
+		return filter.Draw(e.Text, e.Errors)
+	}
+	return fmt.Sprint(err)
+}
