@@ -43,7 +43,8 @@ type rowGroup struct {
 }
 
 // OpenFile reads footer and page index of an object.
-func OpenFile(r io.ReaderAt, size int64) (*File, error) {
+func OpenFile(r io.ReaderAt, size int64) (_ *File, err error) {
+	defer contain(&err)
 	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("open parquet object: %w", err)
@@ -97,7 +98,8 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 
 // Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the
 // order asked. columns names top-level columns, nil is all; the others are left zero. The rows are the caller's.
-func (f *File) Rows(numbers []int64, columns []string) ([]*Row, error) {
+func (f *File) Rows(numbers []int64, columns []string) (_ []*Row, err error) {
+	defer contain(&err)
 	wanted, err := wantedLeaves(columns)
 	if err != nil {
 		return nil, err

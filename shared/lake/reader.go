@@ -13,7 +13,8 @@ type Reader struct {
 }
 
 // NewReader opens an object of the given size.
-func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+func NewReader(r io.ReaderAt, size int64) (_ *Reader, err error) {
+	defer contain(&err)
 	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, fmt.Errorf("open parquet object: %w", err)
@@ -22,9 +23,10 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 }
 
 // Read fills rows and returns how many; io.EOF comes with the last ones or after them.
-func (r *Reader) Read(rows []Row) (int, error) {
+func (r *Reader) Read(rows []Row) (n int, err error) {
+	defer contain(&err)
 	clear(rows)
-	n, err := r.in.Read(rows)
+	n, err = r.in.Read(rows)
 	if err != nil && err != io.EOF {
 		return n, fmt.Errorf("read parquet rows: %w", err)
 	}

@@ -11,7 +11,8 @@ import (
 // Verify reads a whole object back and says what it holds; Path is left empty. It is an error if a page's checksum
 // is wrong or the page does not decode, counts disagree, rows are not in the order of Sort, or lie in more than one
 // partition.
-func Verify(r io.ReaderAt, size int64) (Object, error) {
+func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
+	defer contain(&err)
 	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
 	if err != nil {
 		return Object{}, fmt.Errorf("open parquet object: %w", err)
@@ -38,6 +39,13 @@ func Verify(r io.ReaderAt, size int64) (Object, error) {
 		return Object{}, fmt.Errorf("rows lie in partitions %s to %s", object.Partition, other)
 	}
 	return object, nil
+}
+
+// contain turns a panic into an error: parquet-go v0.32.0 panics on some damaged objects.
+func contain(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("damaged parquet object: %v", p)
+	}
 }
 
 // placeColumns is the columns that say where a row stands, in the order Compare looks at them.

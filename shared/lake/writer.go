@@ -28,12 +28,14 @@ type Writer struct {
 }
 
 // NewWriter makes a writer of one object to w. The object is whole only after Close.
-func NewWriter(w io.Writer) *Writer {
+func NewWriter(w io.Writer) *Writer { return newWriter(w, RowsPerGroup) }
+
+func newWriter(w io.Writer, rowsPerGroup int64) *Writer {
 	return &Writer{out: parquet.NewGenericWriter[Row](w,
 		parquet.CreatedBy(writerName, strconv.Itoa(SchemaVersion), ""),
 		parquet.KeyValueMetadata(versionKey, strconv.Itoa(SchemaVersion)),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
-		parquet.MaxRowsPerRowGroup(RowsPerGroup),
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 		parquet.DataPageVersion(1),
 		parquet.DataPageStatistics(true),
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("ts_ms"))),

@@ -1,0 +1,4 @@
+package lake
+
+// NewWriterGroups is NewWriter with small row groups, so that tests have several.
+var NewWriterGroups = newWriter

@@ -1,0 +1,227 @@
+package lake_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// TestWriter_keeps_every_pattern_of_absent_values writes rows whose fields are absent, empty or set at random, in
+// batches of random length and several row groups, and reads them back in three ways. parquet-go has corrupted
+// optional columns in batched writes before.
+func TestWriter_keeps_every_pattern_of_absent_values(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			rows := make([]lake.Row, 1+r.IntN(700))
+			present := r.Float64() // how many of the fields are set
+			for i := range rows {
+				fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), present)
+			}
+			object := writtenRandomly(t, r, rows)
+			t.Run("reader", func(t *testing.T) { compareRows(t, rows, readAll(t, object)) })
+			t.Run("single_rows", func(t *testing.T) { compareRows(t, rows, readSingly(t, object)) })
+			t.Run("duckdb", func(t *testing.T) { compareWithDuckDB(t, rows, object) })
+		})
+	}
+}
+
+// fillRandomly sets every field of a struct to something or leaves it absent.
+func fillRandomly(r *rand.Rand, v reflect.Value, present float64) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillRandomly(r, v.Field(i), present)
+		}
+	case reflect.Pointer:
+		if r.Float64() < present {
+			v.Set(reflect.New(v.Type().Elem()))
+			fillRandomly(r, v.Elem(), present)
+		}
+	case reflect.Slice:
+		if r.Float64() < present {
+			n := r.IntN(4)
+			v.Set(reflect.MakeSlice(v.Type(), n, n)) // often empty, which is not absent
+			for i := range n {
+				fillRandomly(r, v.Index(i), present)
+			}
+		}
+	case reflect.String:
+		v.SetString(randomText(r))
+	case reflect.Int64:
+		v.SetInt([]int64{0, 1, -1, 200, math.MaxInt64, math.MinInt64, r.Int64()}[r.IntN(7)])
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	}
+}
+
+func randomText(r *rand.Rand) string {
+	texts := []string{"", "a", "value", "quo\"te", "back\\slash", "\x00nul\x00", "ünï©ode", "\U0001F600", "\u202eRTL", "=1+1", "%27", "line\nbreak", strings.Repeat("long ", 300)}
+	if r.IntN(4) == 0 {
+		return fmt.Sprint(r.Uint64())
+	}
+	return texts[r.IntN(len(texts))]
+}
+
+func writtenRandomly(t *testing.T, r *rand.Rand, rows []lake.Row) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := lake.NewWriterGroups(&buf, 1+r.Int64N(300))
+	for len(rows) > 0 {
+		n := 1 + r.IntN(min(len(rows), 130))
+		if err := w.Write(rows[:n]); err != nil {
+			t.Fatal(err)
+		}
+		rows = rows[n:]
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func readAll(t *testing.T, object []byte) []lake.Row {
+	t.Helper()
+	reader, err := lake.NewReader(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []lake.Row
+	for {
+		batch := make([]lake.Row, 100)
+		n, err := reader.Read(batch)
+		rows = append(rows, batch[:n]...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func readSingly(t *testing.T, object []byte) []lake.Row {
+	t.Helper()
+	f, err := lake.OpenFile(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]lake.Row, f.NumRows())
+	for i := len(rows) - 1; i >= 0; i-- { // backwards: pages are left and come back to
+		got, err := f.Rows([]int64{int64(i)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows[i] = *got[0]
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func compareRows(t *testing.T, want, got []lake.Row) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !reflect.DeepEqual(want[i], got[i]) {
+			t.Fatalf("row %d: %s", i, cmp.Diff(want[i], got[i]))
+		}
+	}
+}
+
+func compareWithDuckDB(t *testing.T, rows []lake.Row, object []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := os.WriteFile(path, object, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	found, err := db.Query("SELECT CAST(to_json(t) AS VARCHAR) FROM read_parquet(?, file_row_number = true) AS t ORDER BY file_row_number", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for ; found.Next(); n++ {
+		var text string
+		if err := found.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		if err := decoder.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		delete(got, "file_row_number")
+		if want := plain(reflect.ValueOf(rows[n])); !reflect.DeepEqual(want, any(got)) {
+			t.Fatalf("row %d: %s", n, cmp.Diff(want, any(got)))
+		}
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n != len(rows) {
+		t.Fatalf("DuckDB found %d rows of %d", n, len(rows))
+	}
+}
+
+// plain is a value as decoded JSON would hold it, under the names of the columns.
+func plain(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return plain(v.Elem())
+	case reflect.Slice:
+		if v.IsNil() {
+			return nil
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = plain(v.Index(i))
+		}
+		return list
+	case reflect.Struct:
+		members := map[string]any{}
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+			members[name] = plain(v.Field(i))
+		}
+		return members
+	case reflect.Int64:
+		return json.Number(fmt.Sprint(v.Int()))
+	case reflect.Bool:
+		return v.Bool()
+	}
+	return v.String()
+}
