@@ -1,0 +1,99 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// check fails the test when the engine's answer is not the reference evaluation's.
+func check(t *testing.T, e engine.Engine, q query.Query, rows []*lake.Row) {
+	t.Helper()
+	diff, err := difference(t.Context(), e, q, query.Evaluate(&q, rows))
+	switch {
+	case err != nil:
+		t.Errorf("%s of %s: %v", shapeName(q.Shape), filter.Format(q.Filter), err)
+	case diff != "":
+		t.Errorf("%s of %s differs (-reference +%s):\n%s", shapeName(q.Shape), filter.Format(q.Filter), e.Name(), diff)
+	}
+}
+
+// difference runs a query and tells how its answer differs from the one wanted, "" when it does not.
+func difference(ctx context.Context, e engine.Engine, q query.Query, want query.Answer) (string, error) {
+	got, _, err := e.Run(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if logs, ok := q.Shape.(query.Logs); ok && logs.Fields != nil {
+		columns := outputColumns(logs.Fields)
+		got.Logs, want.Logs = projected(got.Logs, columns), projected(want.Logs, columns)
+	}
+	if reflect.DeepEqual(got, want) {
+		return "", nil
+	}
+	return cmp.Diff(want, got, cmpopts.EquateEmpty()), nil
+}
+
+// outputColumns lists the columns that fields are made of.
+func outputColumns(fields []string) []string {
+	var columns []string
+	for _, name := range fields {
+		if f, ok := catalog.Lookup(name); ok {
+			columns = append(columns, f.Output()...)
+		}
+	}
+	return columns
+}
+
+// projected are the rows with those columns alone.
+func projected(rows []*lake.Row, columns []string) []*lake.Row {
+	out := make([]*lake.Row, len(rows))
+	for i, r := range rows {
+		out[i] = &lake.Row{}
+		from, to := reflect.ValueOf(r).Elem(), reflect.ValueOf(out[i]).Elem()
+		for n := range from.NumField() {
+			if slices.Contains(columns, columnOf(from.Type(), n)) {
+				to.Field(n).Set(from.Field(n))
+			}
+		}
+	}
+	return out
+}
+
+// columnOf is the column that field number n of a row or of one of its structs is stored in.
+func columnOf(t reflect.Type, n int) string {
+	name, _, _ := strings.Cut(t.Field(n).Tag.Get("parquet"), ",")
+	return name
+}
+
+func shapeName(s query.Shape) string { return strings.TrimPrefix(fmt.Sprintf("%T", s), "query.") }
+
+// bind binds a filter in the query-string form; the test fails if it does not mean anything.
+func bind(t testing.TB, text string, shape query.Shape) query.Query {
+	t.Helper()
+	q, err := query.Bind(filter.ParseQueryString(text), shape)
+	if err != nil {
+		t.Fatalf("bind %s: %v", text, err)
+	}
+	return q
+}
+
+func pointers(rows []lake.Row) []*lake.Row {
+	out := make([]*lake.Row, len(rows))
+	for i := range rows {
+		out[i] = &rows[i]
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package enginetest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+var (
+	filterCount = flag.Int("differential.filters", 2_000, "how many generated filters an engine is compared on")
+	filterSeed  = flag.Uint64("differential.seed", 1, "what the filters and records are generated from")
+)
+
+// differentialRecords is how many records each filter is asked about.
+const differentialRecords = 3_000
+
+// Differential compares an engine with the reference evaluation on generated filters over generated and hostile
+// records. Every filter is asked for the number of records and for one of the four shapes, in turn.
+func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	t.Logf("differential: %d filters, again with -differential.seed=%d", *filterCount, *filterSeed)
+	rows := Records(t, differentialRecords, *filterSeed)
+	e := open(rows)
+	all := pointers(rows)
+	some, none := 0, 0
+	forEachQuery(t, rows, *filterCount, func(i int, q query.Query) {
+		matching := matches(&q, all)
+		if len(matching) > 0 && len(matching) < len(all) {
+			some++
+		} else {
+			none++
+		}
+		for _, shape := range []query.Shape{counting, shapes[i%len(shapes)]} {
+			q.Shape = shape
+			check(t, e, q, matching)
+		}
+		if t.Failed() {
+			t.FailNow() // one filter at a time is enough to read
+		}
+	})
+	t.Logf("differential: %d filters chose some of the records, %d all or none", some, none)
+	if some < none/4 {
+		t.Errorf("only %d of %d filters chose some of the records: the generator asks too little", some, some+none)
+	}
+}
+
+// counting is the cheapest shape: one figure for all matching records.
+var counting = query.Stats{SegmentSeconds: 4096 * 86400}
+
+var shapes = []query.Shape{
+	query.Logs{Limit: 200},
+	query.Stats{SegmentSeconds: 3600},
+	query.Timeline{SegmentSeconds: 900},
+	query.TopX{Limit: 10},
+	query.Logs{Limit: 7, Fields: []string{"timestamp", "ip", "headers", "security_config", "cf_triggers"}},
+	query.Stats{SegmentSeconds: 60, GroupByHostname: true},
+	query.Timeline{SegmentSeconds: 21_600},
+	query.TopX{Limit: 80},
+}
+
+// forEachQuery binds generated filters until as many as wanted mean something.
+func forEachQuery(t *testing.T, rows []lake.Row, n int, do func(i int, q query.Query)) {
+	t.Helper()
+	filters := NewFilters(rows, *filterSeed)
+	refused := 0
+	for i := 0; i < n; {
+		f := filters.Next()
+		q, err := query.Bind(f, counting)
+		if err != nil {
+			if refused++; refused > n/2+10 {
+				t.Fatalf("%d of %d generated filters are refused, the last: %v\n%s", refused, refused+i, err, filter.Format(f))
+			}
+			continue
+		}
+		do(i, q)
+		i++
+	}
+}
+
+func matches(q *query.Query, rows []*lake.Row) []*lake.Row {
+	var matching []*lake.Row
+	for _, r := range rows {
+		if query.Match(q, r) {
+			matching = append(matching, r)
+		}
+	}
+	return matching
+}
+
+// Mutations proves that Differential can fail: each way of spoiling the reference must be noticed.
+func Mutations(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	rows := Records(t, 600, *filterSeed)
+	e := open(rows)
+	for _, m := range mutations {
+		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			noticed, spoiled := 0, 0
+			forEachQuery(t, rows, 60, func(i int, q query.Query) {
+				q.Shape = shapes[i%len(shapes)]
+				wrong, ok := m.spoil(q, pointers(rows))
+				if !ok {
+					return
+				}
+				spoiled++
+				diff, err := difference(context.Background(), e, q, wrong)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff != "" {
+					noticed++
+				}
+			})
+			t.Logf("%d of %d spoiled answers noticed", noticed, spoiled)
+			if spoiled == 0 || noticed < spoiled*9/10 {
+				t.Errorf("only %d of %d spoiled answers were noticed", noticed, spoiled)
+			}
+		})
+	}
+}
+
+// mutations spoil the reference answer; ok is false where a query leaves nothing to spoil.
+var mutations = []struct {
+	name  string
+	spoil func(q query.Query, rows []*lake.Row) (wrong query.Answer, ok bool)
+}{
+	{"one record is missing", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
+		matching := matches(&q, rows)
+		if len(matching) == 0 {
+			return query.Answer{}, false
+		}
+		newest := query.Evaluate(&query.Query{Scope: q.Scope, Shape: query.Logs{Limit: 1}}, matching).Logs[0]
+		var others []*lake.Row
+		for _, r := range matching {
+			if r != newest {
+				others = append(others, r)
+			}
+		}
+		return query.Evaluate(&q, others), true
+	}},
+	{"one condition is turned round", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
+		right := fmt.Sprint(len(matches(&q, rows)))
+		q.Conditions = append([]query.Condition(nil), q.Conditions...)
+		q.Conditions[0].Negated = !q.Conditions[0].Negated
+		return query.Evaluate(&q, rows), fmt.Sprint(len(matches(&q, rows))) != right
+	}},
+	{"the period ends a record earlier", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
+		newest := query.Evaluate(&query.Query{Scope: q.Scope, Conditions: q.Conditions, Shape: query.Logs{Limit: 1}}, rows).Logs
+		if len(newest) == 0 {
+			return query.Answer{}, false
+		}
+		q.Scope.ToMs = newest[0].TsMs - 1
+		return query.Evaluate(&q, rows), true
+	}},
+}

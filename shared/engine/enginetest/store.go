@@ -1,0 +1,140 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Store is objects in a folder of the test and an index of them: what an engine that reads Parquet needs.
+type Store struct {
+	Dir string
+
+	mu      sync.Mutex
+	objects []lake.Object
+	asked   int
+}
+
+var _ engine.Index = (*Store)(nil)
+
+// NewStore writes the rows as the importer would: sorted, one object per hour and source, verified.
+func NewStore(t testing.TB, rows []lake.Row) *Store {
+	t.Helper()
+	s := &Store{Dir: t.TempDir()}
+	type place struct {
+		partition lake.Partition
+		source    string
+	}
+	parts := map[place][]lake.Row{}
+	for _, r := range rows {
+		p := place{lake.PartitionOf(r.TsMs), r.Source}
+		parts[p] = append(parts[p], r)
+	}
+	for p, rows := range parts {
+		lake.Sort(rows)
+		s.Add(t, lake.ObjectName(p.partition, p.source, 0), rows)
+	}
+	return s
+}
+
+// Add writes one object of rows of one partition, sorted.
+func (s *Store) Add(t testing.TB, name string, rows []lake.Row) lake.Object {
+	t.Helper()
+	path := filepath.Join(s.Dir, filepath.FromSlash(name))
+	o, err := write(path, rows)
+	if err != nil {
+		t.Fatalf("write object %s: %v", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects = append(s.objects, o)
+	slices.SortFunc(s.objects, func(a, b lake.Object) int {
+		if a.Partition != b.Partition {
+			return int(a.Partition - b.Partition)
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return o
+}
+
+// Forget takes an object off the index; its file stays.
+func (s *Store) Forget(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects = slices.DeleteFunc(slices.Clone(s.objects), func(o lake.Object) bool { return o.Path == path })
+}
+
+// Asked tells how often the index has been asked for objects.
+func (s *Store) Asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// Objects implements engine.Index.
+func (s *Store) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	var in []lake.Object
+	for _, o := range s.objects {
+		if from <= o.Partition && o.Partition <= to {
+			in = append(in, o)
+		}
+	}
+	return in, nil
+}
+
+// Extent implements engine.Index.
+func (s *Store) Extent(context.Context) (lake.Extent, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var e lake.Extent
+	for i, o := range s.objects {
+		if i == 0 {
+			e.MinTsMs, e.MaxTsMs = o.MinTsMs, o.MaxTsMs
+		}
+		e.MinTsMs, e.MaxTsMs = min(e.MinTsMs, o.MinTsMs), max(e.MaxTsMs, o.MaxTsMs)
+		e.Rows += o.Rows
+	}
+	return e, nil
+}
+
+func write(path string, rows []lake.Row) (o lake.Object, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return lake.Object{}, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return lake.Object{}, err
+	}
+	defer func() {
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+	}()
+	w := lake.NewWriter(f)
+	if err := w.Write(rows); err != nil {
+		return lake.Object{}, err
+	}
+	if err := w.Close(); err != nil {
+		return lake.Object{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return lake.Object{}, err
+	}
+	if o, err = lake.Verify(f, info.Size()); err != nil {
+		return lake.Object{}, fmt.Errorf("verify: %w", err)
+	}
+	o.Path = path
+	return o, nil
+}

@@ -1,0 +1,164 @@
+package sqlgen
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// athena is the dialect of Athena engine version 3, which is Trino's, within Athena's limits.
+type athena struct{}
+
+const (
+	athenaMaxBytes = 262_144 // of SQL, counted in bytes
+	athenaMaxArray = 254     // elements of an ARRAY constructor
+)
+
+func (athena) maxBytes() int { return athenaMaxBytes }
+
+// quotient: / of integers is integer division.
+func (athena) quotient(a, b fragment) fragment { return a + " / " + b }
+
+// whole: sum of BIGINTs is a BIGINT, and an error when it overflows.
+func (athena) whole(sum fragment) fragment { return sum }
+
+func (athena) countIf(condition fragment) fragment { return "count_if(" + condition + ")" }
+
+// pattern: the engine is Joni, which backtracks and reads RE2 syntax differently.
+func (athena) pattern(r *query.Regex) (text, warning string) { return joni(r.Canonical) }
+
+// fewPatterns is how many patterns are written out. More travel as an array: a few hundred generic conditions are
+// more than the compiler takes, thousands of array elements are not; but patterns in an array are compiled for
+// every record.
+const fewPatterns = 8
+
+func (a athena) foundAny(text fragment, patterns []fragment) fragment {
+	if len(patterns) <= fewPatterns {
+		parts := make([]fragment, len(patterns))
+		for i, one := range patterns {
+			parts[i] = "regexp_like(" + text + ", " + one + ")"
+		}
+		return either(parts)
+	}
+	return a.eachArray(patterns, func(list fragment) fragment {
+		return "any_match(" + list + ", p -> regexp_like(" + text + ", p))"
+	})
+}
+
+// wholeMatch: regexp_like searches, so the pattern is anchored; \z and not $, which also matches before a final
+// line break.
+func (athena) wholeMatch(text, pattern fragment) fragment {
+	return `regexp_like(` + text + `, '\A(?:' || ` + pattern + ` || ')\z')`
+}
+
+func (athena) anyElement(list, condition fragment) fragment {
+	return "any_match(" + list + ", " + element + " -> " + condition + ")"
+}
+
+func (a athena) overlaps(list fragment, values []fragment) fragment {
+	if len(values) == 1 {
+		return "contains(" + list + ", " + values[0] + ")"
+	}
+	return a.eachArray(values, func(chunk fragment) fragment { return "arrays_overlap(" + list + ", " + chunk + ")" })
+}
+
+// demands: more than a few tests become the elements of an array, and their demand one expression.
+func (a athena) demands(p *printer, t query.Term, tests []query.Test) (all fragment, ok bool) {
+	if len(tests) <= fewPatterns {
+		return "", false
+	}
+	rows := make([]fragment, len(tests))
+	demand := t
+	for i, test := range tests {
+		switch test := test.(type) {
+		case query.TextIn:
+			rows[i] = array(p.texts(test.Values))
+		case query.IntIn:
+			rows[i] = array(integers(test.Values))
+		case query.Matches:
+			rows[i] = p.text(p.anyOf(test.Patterns))
+		case query.PairIn:
+			rows[i] = array(p.pairRows(test.Pairs))
+		default:
+			return "", false
+		}
+		demand.Test = test
+	}
+	parts := make([]fragment, 0, len(rows)/athenaMaxArray+1)
+	for chunk := range slices.Chunk(rows, athenaMaxArray) {
+		parts = append(parts, "all_match("+array(chunk)+", d -> "+p.meets(demand)+")")
+	}
+	return both(parts), true
+}
+
+// meets is true when some value at the term's source passes the test that the demand d stands for: an array of
+// values to be one of, or a pattern to be found.
+func (p *printer) meets(t query.Term) fragment {
+	column := name(t.Source.Column)
+	itself := element
+	switch t.Source.Layout {
+	case catalog.Scalar:
+		return passesDemand(scalar(t.Source, t.Test), t.Test)
+	case catalog.Structs:
+		itself += "." + name(t.Source.Member)
+	case catalog.Pairs:
+		itself += ".value"
+	}
+	condition := passesDemand(itself, t.Test)
+	if t.Key != nil {
+		condition = p.keyed(t) + " AND " + condition
+	}
+	return p.dialect.anyElement(column, condition)
+}
+
+func passesDemand(value fragment, test query.Test) fragment {
+	switch test := test.(type) {
+	case query.Matches:
+		return "regexp_like(" + value + ", d)"
+	case query.PairIn:
+		return "contains(d, CAST(ROW(" + elementName(test.Fold) + ", " + value + ") AS " + pairType + "))"
+	}
+	return "contains(d, " + value + ")"
+}
+
+const pairType fragment = "ROW(name varchar, value varchar)"
+
+// pairRows are name/value pairs as rows.
+func (p *printer) pairRows(pairs []lake.Pair) []fragment {
+	out := make([]fragment, len(pairs))
+	for i, pair := range pairs {
+		out[i] = "CAST(ROW(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ") AS " + pairType + ")"
+	}
+	return out
+}
+
+// anyOf is one pattern that is found where any of the patterns is.
+func (p *printer) anyOf(patterns []*query.Regex) string {
+	texts := make([]string, len(patterns))
+	for i, r := range patterns {
+		texts[i] = p.pattern(r)
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "(?:" + strings.Join(texts, ")|(?:") + ")"
+}
+
+func array(values []fragment) fragment { return "ARRAY[" + join(values, ", ") + "]" }
+
+func (athena) length(list fragment) fragment { return "cardinality(" + list + ")" }
+
+// last: element_at is NULL out of bounds; the subscript operator would be an error.
+func (athena) last(list fragment) fragment { return "element_at(" + list + ", -1)" }
+
+// eachArray writes a condition for arrays of as many values as the engine takes in one, ORed.
+func (athena) eachArray(values []fragment, condition func(list fragment) fragment) fragment {
+	var parts []fragment
+	for chunk := range slices.Chunk(values, athenaMaxArray) {
+		parts = append(parts, condition(array(chunk)))
+	}
+	return either(parts)
+}

@@ -1,0 +1,283 @@
+package sqlgen
+
+import (
+	"fmt"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// conditions are the query's conditions, to be ANDed with the bounds of the source. Those that differ only in
+// their values are one, so that thousands of them are few expressions over much data.
+//
+// A condition is two-valued, SQL is not. A positive one is written bare: where it is NULL the record is dropped,
+// which is what false means, and only bare comparisons are pushed down to row groups, pages and bloom filters. A
+// negated one says what an absent value means.
+func (p *printer) conditions() []block {
+	var out []block
+	for _, g := range query.Groups(p.query.Conditions) {
+		switch {
+		case len(g.Every) > 0:
+			out = append(out, p.demands(g.Terms[0], g.Every)...)
+		case g.Negated:
+			out = append(out, lines(both(p.each(g.Terms, p.fails))))
+		default:
+			out = append(out, lines(either(p.each(g.Terms, p.holds))))
+		}
+	}
+	return out
+}
+
+func (p *printer) each(terms []query.Term, print func(query.Term) fragment) []fragment {
+	parts := make([]fragment, len(terms))
+	for i, t := range terms {
+		parts[i] = print(t)
+	}
+	return parts
+}
+
+// demands are tests that must all be passed, each by some value at the term's source.
+func (p *printer) demands(t query.Term, tests []query.Test) []block {
+	if all, ok := p.dialect.demands(p, t, tests); ok {
+		return []block{lines(all)}
+	}
+	var out []block
+	for _, test := range tests {
+		t.Test = test
+		out = append(out, lines(p.holds(t)))
+	}
+	return out
+}
+
+// element is the name of a list's element where its test is written.
+const element fragment = "x"
+
+// holds is true when a value at the term's source passes its test; else false or NULL.
+func (p *printer) holds(t query.Term) fragment {
+	column := name(t.Source.Column)
+	switch t.Source.Layout {
+	case catalog.Scalar:
+		return p.test(scalar(t.Source, t.Test), t.Test)
+	case catalog.List:
+		return p.listHolds(column, t.Test)
+	case catalog.Pairs:
+		return p.pairsHold(column, t)
+	case catalog.Structs:
+		return p.dialect.anyElement(column, p.test(element+"."+name(t.Source.Member), t.Test))
+	}
+	panic(fmt.Sprintf("sqlgen: no rendering for layout %d", t.Source.Layout))
+}
+
+// fails is true when no value at the source passes the test, and never NULL. Of a plain comparison the absent
+// value is named beside the opposite, which engines can still use for pruning.
+func (p *printer) fails(t query.Term) fragment {
+	if t.Source.Layout == catalog.Scalar {
+		value := scalar(t.Source, t.Test)
+		if opposite, ok := p.opposite(value, t.Test); ok {
+			return "(" + value + " IS NULL OR " + opposite + ")"
+		}
+	}
+	return "NOT coalesce(" + p.holds(t) + ", false)"
+}
+
+// scalar is the value of a scalar source, as the test wants it: to numeric tests a boolean counts as 1 or 0.
+func scalar(s catalog.Source, test query.Test) fragment {
+	value := name(s.Column)
+	if s.Member != "" {
+		value += "." + name(s.Member)
+	}
+	if _, boolean := test.(query.TrueFalse); s.Type == catalog.Bool && !boolean {
+		return "CAST(" + value + " AS integer)"
+	}
+	return value
+}
+
+// test asks one value.
+func (p *printer) test(value fragment, test query.Test) fragment {
+	switch t := test.(type) {
+	case query.TrueFalse:
+		if t.Want {
+			return value
+		}
+		return "NOT " + value
+	case query.TextIn:
+		return oneOf(value, p.texts(t.Values))
+	case query.IntIn:
+		return oneOf(value, integers(t.Values))
+	case query.IntRange:
+		return intRange(value, t)
+	case query.NumberRange:
+		return p.numberRange(value, t)
+	case query.Matches:
+		return p.matches(value, t.Patterns)
+	case query.PairIn:
+		return p.pairIn(t)
+	}
+	panic(fmt.Sprintf("sqlgen: no rendering for test %T", test))
+}
+
+// opposite is the complement of a plain comparison for values that are there.
+func (p *printer) opposite(value fragment, test query.Test) (fragment, bool) {
+	switch t := test.(type) {
+	case query.TrueFalse:
+		return p.test(value, query.TrueFalse{Want: !t.Want}), true
+	case query.TextIn:
+		return noneOf(value, p.texts(t.Values)), true
+	case query.IntIn:
+		return noneOf(value, integers(t.Values)), true
+	case query.IntRange:
+		return outside(value, t), true
+	}
+	return "", false
+}
+
+func oneOf(value fragment, values []fragment) fragment {
+	switch len(values) {
+	case 0:
+		return "false"
+	case 1:
+		return value + " = " + values[0]
+	}
+	return value + " IN (" + join(values, ", ") + ")"
+}
+
+func noneOf(value fragment, values []fragment) fragment {
+	switch len(values) {
+	case 0:
+		return "true"
+	case 1:
+		return value + " <> " + values[0]
+	}
+	return value + " NOT IN (" + join(values, ", ") + ")"
+}
+
+func intRange(value fragment, r query.IntRange) fragment {
+	switch {
+	case r.Min != nil && r.Max != nil:
+		return value + " BETWEEN " + integer(*r.Min) + " AND " + integer(*r.Max)
+	case r.Min != nil:
+		return value + " >= " + integer(*r.Min)
+	case r.Max != nil:
+		return value + " <= " + integer(*r.Max)
+	}
+	return value + " IS NOT NULL"
+}
+
+func outside(value fragment, r query.IntRange) fragment {
+	switch {
+	case r.Min != nil && r.Max != nil:
+		return value + " NOT BETWEEN " + integer(*r.Min) + " AND " + integer(*r.Max)
+	case r.Min != nil:
+		return value + " < " + integer(*r.Min)
+	case r.Max != nil:
+		return value + " > " + integer(*r.Max)
+	}
+	return "false"
+}
+
+// numberRange asks text that reads as a number. TRY_CAST alone would also take what only one engine reads as a
+// number (' 1', 'NaN', '0x1p3'), so the text is matched first; the order of evaluation does not matter.
+func (p *printer) numberRange(value fragment, r query.NumberRange) fragment {
+	parts := []fragment{p.dialect.wholeMatch(value, p.text(catalog.NumericPattern))}
+	number := "TRY_CAST(" + value + " AS double)"
+	if r.Min != nil {
+		parts = append(parts, number+compare(" > ", " >= ", r.MinOpen)+p.number(*r.Min))
+	}
+	if r.Max != nil {
+		parts = append(parts, number+compare(" < ", " <= ", r.MaxOpen)+p.number(*r.Max))
+	}
+	return both(parts)
+}
+
+func compare(open, closed fragment, isOpen bool) fragment {
+	if isOpen {
+		return open
+	}
+	return closed
+}
+
+// matches is true when any of the patterns is found in the text.
+func (p *printer) matches(value fragment, patterns []*query.Regex) fragment {
+	if len(patterns) == 0 {
+		return "false"
+	}
+	literals := make([]fragment, len(patterns))
+	for i, r := range patterns {
+		literals[i] = p.text(p.pattern(r))
+	}
+	return p.dialect.foundAny(value, literals)
+}
+
+// pattern is a pattern in the words of the engine's regular expressions.
+func (p *printer) pattern(r *query.Regex) string {
+	text, warning := p.dialect.pattern(r)
+	if warning != "" {
+		p.warn(warning)
+	}
+	return text
+}
+
+// listHolds asks the elements of a plain list.
+func (p *printer) listHolds(column fragment, test query.Test) fragment {
+	var values []fragment
+	switch t := test.(type) {
+	case query.TextIn:
+		values = p.texts(t.Values)
+	case query.IntIn:
+		values = integers(t.Values)
+	default:
+		return p.dialect.anyElement(column, p.test(element, test))
+	}
+	if len(values) == 0 {
+		return "false"
+	}
+	return p.dialect.overlaps(column, values)
+}
+
+// pairsHold asks the values of a name/value list, of all names or of those the key chooses.
+func (p *printer) pairsHold(column fragment, t query.Term) fragment {
+	value := p.test(element+".value", t.Test)
+	if t.Key == nil {
+		return p.dialect.anyElement(column, value)
+	}
+	return p.dialect.anyElement(column, p.keyed(t)+" AND "+value)
+}
+
+// keyed is true for elements whose name the key chooses. A pattern carries its own folding.
+func (p *printer) keyed(t query.Term) fragment {
+	if t.Key.Pattern != nil {
+		return p.matches(element+".name", []*query.Regex{t.Key.Pattern})
+	}
+	return elementName(t.Fold) + " = " + p.text(t.Key.Name)
+}
+
+// elementName is the name of an element, in lower case when names compare without regard to ASCII case. That is
+// translate's work: lower() also turns the Kelvin sign to k, and İ to two characters on one engine.
+func elementName(fold bool) fragment {
+	if fold {
+		return "translate(" + element + ".name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
+	}
+	return element + ".name"
+}
+
+// pairIn is true for elements that are one of the pairs; values of one name need no pairs.
+func (p *printer) pairIn(t query.PairIn) fragment {
+	itsName := elementName(t.Fold)
+	var values []string
+	for _, pair := range t.Pairs {
+		if pair.Name == t.Pairs[0].Name {
+			values = append(values, pair.Value)
+		}
+	}
+	switch len(t.Pairs) {
+	case 0:
+		return "false"
+	case len(values):
+		return itsName + " = " + p.text(t.Pairs[0].Name) + " AND " + oneOf(element+".value", p.texts(values))
+	}
+	pairs := make([]fragment, len(t.Pairs))
+	for i, pair := range t.Pairs {
+		pairs[i] = "(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ")"
+	}
+	return "(" + itsName + ", " + element + ".value) IN (" + join(pairs, ", ") + ")"
+}

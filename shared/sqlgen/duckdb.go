@@ -1,0 +1,52 @@
+package sqlgen
+
+import "github.com/orrery/orrery/shared/query"
+
+// duckDB is the dialect of DuckDB 1.5.
+type duckDB struct{}
+
+func (duckDB) maxBytes() int { return 0 }
+
+// quotient: / of integers is floating division, // is not.
+func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }
+
+// whole: sum of BIGINTs is a HUGEINT.
+func (duckDB) whole(sum fragment) fragment { return "CAST(" + sum + " AS BIGINT)" }
+
+// countIf: count_if is NULL when the condition is NULL for every record.
+func (duckDB) countIf(condition fragment) fragment { return "coalesce(count_if(" + condition + "), 0)" }
+
+// pattern: the engine is RE2, whose syntax the canonical print is in.
+func (duckDB) pattern(r *query.Regex) (text, warning string) { return r.Canonical, "" }
+
+// foundAny writes patterns out however many they are: a constant pattern is compiled once, one out of a list for
+// every record.
+func (duckDB) foundAny(text fragment, patterns []fragment) fragment {
+	parts := make([]fragment, len(patterns))
+	for i, one := range patterns {
+		parts[i] = "regexp_matches(" + text + ", " + one + ")"
+	}
+	return either(parts)
+}
+
+func (duckDB) wholeMatch(text, pattern fragment) fragment {
+	return "regexp_full_match(" + text + ", " + pattern + ")"
+}
+
+// anyElement: there is no any_match; list_filter drops elements for which the condition is NULL.
+func (duckDB) anyElement(list, condition fragment) fragment {
+	return "len(list_filter(" + list + ", lambda " + element + ": " + condition + ")) > 0"
+}
+
+func (duckDB) overlaps(list fragment, values []fragment) fragment {
+	if len(values) == 1 {
+		return "list_contains(" + list + ", " + values[0] + ")"
+	}
+	return "list_has_any(" + list + ", [" + join(values, ", ") + "])"
+}
+
+func (duckDB) demands(*printer, query.Term, []query.Test) (all fragment, ok bool) { return "", false }
+
+func (duckDB) length(list fragment) fragment { return "len(" + list + ")" }
+
+func (duckDB) last(list fragment) fragment { return list + "[-1]" }

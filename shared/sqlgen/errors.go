@@ -1,0 +1,18 @@
+package sqlgen
+
+import "fmt"
+
+// ValueError is a value that no SQL text can hold. Binding refuses such values, so seeing one is a mistake of ours.
+type ValueError struct{ Reason string }
+
+func (e *ValueError) Error() string { return "value cannot be written as SQL: " + e.Reason }
+
+// LimitError is a query that is right but more than the engine takes.
+type LimitError struct {
+	What       string // "bytes of SQL"
+	Got, Limit int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the query needs %d %s, the engine takes at most %d", e.Got, e.What, e.Limit)
+}

@@ -1,0 +1,85 @@
+package sqlgen
+
+import "github.com/orrery/orrery/shared/query"
+
+// hostOf names a record's host as stats tells of it; grouping by it puts records without one under "", the busiest
+// of a segment is one of those that have one.
+func hostOf(shape query.Stats) fragment {
+	if shape.GroupByHostname {
+		return "coalesce(hostname, host, '')"
+	}
+	return "coalesce(hostname, host)"
+}
+
+// statsFigures are the figures of one segment and host.
+func (p *printer) statsFigures(shape query.Stats) []fragment {
+	return []fragment{
+		p.segment(shape.SegmentSeconds) + " AS segment",
+		hostOf(shape) + " AS hostname",
+		"count(*) AS requests",
+		"coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) AS bandwidth",
+		"coalesce(sum(total_us), 0) AS time_us",
+		"count(total_us) AS timed",
+	}
+}
+
+const segmentAndHost fragment = "1, 2"
+
+// athenaStats finds the busiest host by row_number over the figures per segment and host, so that one scan gives
+// one row per segment.
+func (p *printer) athenaStats(shape query.Stats) block {
+	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, Columns(p.query))
+	if shape.GroupByHostname {
+		return selection{
+			columns: []fragment{"segment", "hostname", "requests", "bandwidth", "time_us", "timed"},
+			from:    perHost.block().bracketed("", " AS hosts"),
+			order:   "1, 2",
+		}.block()
+	}
+	ranked := selection{
+		columns: []fragment{
+			"segment",
+			"hostname",
+			"sum(requests) OVER (PARTITION BY segment) AS requests",
+			"sum(bandwidth) OVER (PARTITION BY segment) AS bandwidth",
+			"sum(time_us) OVER (PARTITION BY segment) AS time_us",
+			"sum(timed) OVER (PARTITION BY segment) AS timed",
+			"row_number() OVER (PARTITION BY segment ORDER BY hostname IS NULL, requests DESC, hostname) AS place",
+		},
+		from: perHost.block().bracketed("", " AS hosts"),
+	}
+	return selection{
+		columns: []fragment{"segment", "coalesce(hostname, '') AS hostname", "requests", "bandwidth", "time_us", "timed"},
+		from:    ranked.block().bracketed("", " AS ranked"),
+		where:   []block{lines("place = 1")},
+		order:   "1",
+	}.block()
+}
+
+// duckDBStats picks the busiest host with arg_min over the same figures, which takes less time than windows.
+func (p *printer) duckDBStats(shape query.Stats) block {
+	perHost := p.reading(selection{columns: p.statsFigures(shape), group: segmentAndHost})
+	if shape.GroupByHostname {
+		return selection{
+			columns: []fragment{"segment", "hostname", "requests", p.wholeAs("bandwidth", "bandwidth"), p.wholeAs("time_us", "time_us"), "timed"},
+			from:    perHost.block().bracketed("", " AS hosts"),
+			order:   "1, 2",
+		}.block()
+	}
+	return selection{
+		columns: []fragment{
+			"segment",
+			"coalesce(arg_min(hostname, (-requests, hostname)), '') AS hostname",
+			p.wholeAs("sum(requests)", "requests"),
+			p.wholeAs("sum(bandwidth)", "bandwidth"),
+			p.wholeAs("sum(time_us)", "time_us"),
+			p.wholeAs("sum(timed)", "timed"),
+		},
+		from:  perHost.block().bracketed("", " AS hosts"),
+		group: "segment",
+		order: "1",
+	}.block()
+}
+
+// wholeAs is a sum as a BIGINT under a name.
+func (p *printer) wholeAs(sum, alias fragment) fragment { return p.dialect.whole(sum) + " AS " + alias }

@@ -1,0 +1,46 @@
+package sqlgen
+
+import "github.com/orrery/orrery/shared/query"
+
+// timelineFigures are the figures of one segment, but for the statuses.
+func (p *printer) timelineFigures(shape query.Timeline) []fragment {
+	return []fragment{
+		p.segment(shape.SegmentSeconds) + " AS segment",
+		"count(*) AS requests",
+		p.dialect.countIf("blocked") + " AS blocked",
+		p.dialect.countIf(challenged) + " AS challenges",
+		p.dialect.countIf("human") + " AS human",
+		p.dialect.countIf(p.dialect.last("upstream_status")+" >= 400") + " AS origin_blocked",
+		"count(DISTINCT ip) AS ips",
+		"count(DISTINCT session) AS sessions",
+		p.wholeAs("coalesce(sum(bytes_sent), 0)", "bytes_sent"),
+	}
+}
+
+// challenged and monitored are true, or else false or NULL, for records that count as such.
+const challenged fragment = "challenge OR ichallenge"
+
+func (p *printer) monitored() fragment {
+	return "monitor OR " + p.dialect.length("monitor_reasons") + " > 0"
+}
+
+// athenaTimeline counts statuses in the same scan: of the origin's, the lists as text ("502,200"), because
+// unnesting them would multiply the records that everything else counts. Counts come as JSON objects, in no order.
+func (p *printer) athenaTimeline(shape query.Timeline) block {
+	figures := append(p.timelineFigures(shape),
+		"json_format(CAST(histogram(status) AS JSON)) AS statuses",
+		"json_format(CAST(histogram(array_join(upstream_status, ',')) AS JSON)) AS origin_statuses",
+	)
+	s := p.matching(selection{columns: figures, group: "1", order: "1"}, Columns(p.query))
+	return s.block()
+}
+
+// duckDBTimeline counts statuses in a statement of its own: lists group at once as they are, and its rows are few.
+func (p *printer) duckDBTimeline(shape query.Timeline) []titled {
+	figures := p.reading(selection{columns: p.timelineFigures(shape), group: "1", order: "1"})
+	statuses := p.reading(selection{
+		columns: []fragment{p.segment(shape.SegmentSeconds) + " AS segment", "status", "upstream_status", "count(*) AS requests"},
+		group:   "1, 2, 3",
+	})
+	return []titled{{"figures per segment", figures.block()}, {"statuses per segment", statuses.block()}}
+}
