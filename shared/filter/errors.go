@@ -183,6 +183,12 @@ func bareStart(text string, span Span) Error {
 		Message: fmt.Sprintf("a value that begins with %c stands in quotes: %s", first, cut(meant))}
 }
 
+func bareComma(span Span, value string) Error {
+	meant := quote(value)
+	return Error{Code: "bare_comma", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
+		Message: "a pattern that holds a comma stands in quotes: " + cut(meant)}
+}
+
 func unclosedString(open Span, end int) Error {
 	return Error{Code: "unclosed_string", Span: open, Fix: &Edit{Span{end, 0}, `"`}, Message: "this quote is never closed"}
 }

@@ -293,25 +293,30 @@ func (j *jsonForm) values(c *Condition, m *member, pointer string) bool {
 	if m == nil {
 		return false
 	}
-	pointer += pointerStep(m.name.Text)
-	n := m.value
-	if n.kind != arrayNode {
-		v, ok := j.scalar(n, pointer)
-		c.Values = []Value{v}
-		return ok && j.fits(c, n, pointer)
+	items := []node{m.value}
+	if m.value.kind == arrayNode {
+		c.List = true
+		items = m.value.items
 	}
-	c.List = true
-	c.Values = make([]Value, 0, len(n.items))
+	c.Values = make([]Value, 0, len(items))
 	ok := true
-	for i, item := range n.items {
-		v, fine := j.scalar(item, pointer+"/"+strconv.Itoa(i))
+	for i := range items {
+		v, fine := scalarOf(&items[i])
 		c.Values = append(c.Values, v)
-		ok = ok && fine
+		if ok = ok && fine; fine || items[i].kind == brokenNode {
+			continue
+		}
+		where := pointer + pointerStep(m.name.Text)
+		if c.List {
+			where += "/" + strconv.Itoa(i)
+		}
+		j.fail(wrongValueType(j.text, items[i].span), where)
 	}
-	return ok && j.fits(c, n, pointer)
+	return ok && j.fits(c, &m.value, pointer+pointerStep(m.name.Text))
 }
 
-func (j *jsonForm) scalar(n node, pointer string) (Value, bool) {
+// scalarOf is the value that a text, number or boolean of JSON is.
+func scalarOf(n *node) (Value, bool) {
 	switch n.kind {
 	case stringNode:
 		if !n.quoted {
@@ -322,16 +327,12 @@ func (j *jsonForm) scalar(n node, pointer string) (Value, bool) {
 		return Value{Kind: Number, Text: n.text, Span: n.span}, true
 	case boolNode:
 		return Value{Kind: Bool, Text: n.text, Span: n.span}, true
-	case brokenNode:
-		// Its own mistake is told.
-	default:
-		j.fail(wrongValueType(j.text, n.span), pointer)
 	}
 	return Value{}, false
 }
 
 // fits tells whether the values have the shape that the operator takes: one, two or a list.
-func (j *jsonForm) fits(c *Condition, n node, pointer string) bool {
+func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 	switch c.Op {
 	case Between:
 		if !c.List || len(c.Values) != 2 {

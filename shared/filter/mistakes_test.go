@@ -30,6 +30,8 @@ var mistakes = []struct{ name, text, codes, fixed string }{
 	{"a value is missing before a separator", `a=; b=2`, "missing_value", ``},
 	{"a value begins like an operator", `path~<script>, path = !x`, "bare_start bare_start", `path~"<script>", path = "!x"`},
 	{"a value begins like an operator after not", `path not ~<script>x, a~!!b`, "unknown_operator bare_start bare_start", `path !~"<script>x", a~"!!b"`},
+	{"a repeat in a bare pattern", `path~^/a{1,3}$, path~(a{2,})+, path~(b{1,2}), path~(c{1,2}, d)`, "bare_comma bare_comma bare_comma bare_comma",
+		`path~"^/a{1,3}$", path~"(a{2,})+", path~("b{1,2}"), path~("c{1,2}", d)`},
 	{"a trailing comma", `status=404, `, "extra_comma", `status=404 `},
 	{"a leading comma", `, status=404`, "extra_comma", ` status=404`},
 	{"commas in a row", `a=1,, ,b=2,,`, "extra_comma extra_comma", `a=1,b=2`},

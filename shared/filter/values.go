@@ -68,6 +68,8 @@ func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	switch {
 	case classes[text[0]] == classOperator && text[0] != ':':
 		p.fail(bareStart(p.text, span))
+	case strings.IndexByte(text, ',') >= 0:
+		p.fail(bareComma(span, text))
 	case strings.Count(text, `"`)%2 == 1:
 		stray := strayQuote(p.text, span)
 		p.fail(stray)
@@ -86,9 +88,18 @@ func (p *parser) bareEnd(at int, stop until) int {
 	if stop == untilClose {
 		marks = ",)"
 	}
-	end := len(p.text)
-	if n := strings.IndexAny(p.text[at:], marks); n >= 0 {
-		end = at + n
+	end := at
+	for {
+		n := strings.IndexAny(p.text[end:], marks)
+		if n < 0 {
+			end = len(p.text)
+			break
+		}
+		end += n
+		if p.text[end] == ')' || !repeatComma(p.text[at:end], p.text[end+1:]) {
+			break
+		}
+		end++ // bareValue says that it wants quotes
 	}
 	if stop == untilAnd {
 		for i := at; i < end; i++ {
@@ -103,6 +114,14 @@ func (p *parser) bareEnd(at int, stop until) int {
 		}
 	}
 	return end
+}
+
+// repeatComma tells whether a comma between two texts is that of a repeat in a pattern, as in a{1,3}. Cut
+// there, both halves would be patterns that nobody meant.
+func repeatComma(before, after string) bool {
+	const digits = "0123456789"
+	low := strings.TrimRight(before, digits)
+	return len(low) < len(before) && strings.HasSuffix(low, "{") && strings.HasPrefix(strings.TrimLeft(after[:min(len(after), 8)], digits), "}")
 }
 
 // curlyValue takes a value in quotes that this language does not have, commas inside included.
@@ -276,11 +295,11 @@ func (p *parser) regexList() bool {
 	if p.text[at] == '"' {
 		return true
 	}
-	n := strings.IndexAny(p.text[at:], ",)")
-	if n < 0 || p.text[at+n] == ',' {
-		return n >= 0
+	end := p.bareEnd(at, untilClose)
+	if end == len(p.text) || p.text[end] == ',' {
+		return end < len(p.text)
 	}
-	after := p.token(at + n + 1)
+	after := p.token(end + 1)
 	return after.Kind == endToken || p.mark(after, ",")
 }
 
