@@ -40,6 +40,7 @@ var mistakes = []struct{ name, text, codes, fixed string }{
 	{"not after and", `a=1, and not b=2`, "wrong_separator expected_field", ``},
 	{"a semicolon", `a=1; b="2"; c is true`, "wrong_separator wrong_separator", `a=1, b="2", c is true`},
 	{"a line break", "a=1\nb=2", "missing_comma", "a=1,\nb=2"},
+	{"no comma after between", `a between 1 and 2 b=2`, "missing_comma", `a between 1 and 2, b=2`},
 	{"no comma", `a="1" b=2`, "missing_comma", `a="1", b=2`},
 	{"text after a string", `a="1"x, b=2`, "expected_comma", ``},
 	{"text after a list", `a in (1) x y`, "expected_comma", ``},

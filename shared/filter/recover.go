@@ -152,8 +152,9 @@ func (p *parser) isJoiner(t Token) bool {
 }
 
 // joinerWithin finds where, inside a bare value, another condition seems to begin after and, or, &&, || ; or
-// a line break. It gives the end of the value before it: that of the text when there is none.
-func (p *parser) joinerWithin(at, end int) int {
+// a line break. It gives the end of the value before it, or end when there is none. Where only numbers and
+// times make sense, after between, any white space will do for a line break.
+func (p *parser) joinerWithin(at, end int, anySpace bool) int {
 	for i := at; i < end; i++ {
 		switch classes[p.text[i]] {
 		case classSpace:
@@ -162,8 +163,8 @@ func (p *parser) joinerWithin(at, end int) int {
 				return end
 			}
 			joiner := p.isJoiner(t) && p.looksLikeCondition(t.Span.End())
-			newLine := strings.IndexByte(p.text[i:t.Span.Offset], '\n') >= 0 && p.looksLikeCondition(t.Span.Offset)
-			if joiner || newLine {
+			gap := anySpace || strings.IndexByte(p.text[i:t.Span.Offset], '\n') >= 0
+			if joiner || gap && p.looksLikeCondition(t.Span.Offset) {
 				return i
 			}
 			i = t.Span.Offset - 1

@@ -115,15 +115,15 @@ func anyCondition(t *rapid.T) filter.Condition {
 func TestKeysStayApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := nasty().Draw(t, "key") + "x"
-		print := func(exact bool) (string, string) {
+		printed := func(exact bool) (string, string) {
 			f := filter.Filter{Conditions: []filter.Condition{{
 				Field: filter.Word{Text: "headers"}, Key: &filter.Key{Text: text, Exact: exact}, Op: filter.Eq, Values: []filter.Value{{Kind: filter.Text}},
 			}}}
 			checkRoundTrip(t, f)
 			return filter.Format(f), filter.FormatJSON(f)
 		}
-		nameQuery, nameJSON := print(true)
-		patternQuery, patternJSON := print(false)
+		nameQuery, nameJSON := printed(true)
+		patternQuery, patternJSON := printed(false)
 		if nameQuery == patternQuery || nameJSON == patternJSON {
 			t.Errorf("name and pattern %q print alike: %s, %s", text, nameQuery, nameJSON)
 		}

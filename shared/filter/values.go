@@ -52,7 +52,7 @@ func (p *parser) stringValue(at int) (Value, bool) {
 func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	end := p.bareEnd(at, stop)
 	if stop != untilClose {
-		end = p.joinerWithin(at, end)
+		end = p.joinerWithin(at, end, stop == untilAnd)
 	}
 	end = p.trimEnd(at, end)
 	if end == at {
