@@ -1,0 +1,315 @@
+package bench
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// TestRun measures a small product made of the reference evaluation, so that the hand-written SQL is held to it.
+func TestRun(t *testing.T) {
+	var opened atomic.Int32
+	o := Options{
+		Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: 3, Duration: time.Millisecond, Progress: io.Discard,
+		Open: func(ctx context.Context, dir string) (Product, error) {
+			opened.Add(1)
+			return openReference(dir)
+		},
+	}
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+	checkReport(t, r)
+
+	opened.Store(0)
+	again, err := ensureData(t.Context(), o)
+	if err != nil || again != r.Import || opened.Load() != 0 {
+		t.Errorf("made again: %+v, %v, opened %d times", again, err, opened.Load())
+	}
+	o.Records = 100
+	if _, err := ensureData(t.Context(), o); err == nil {
+		t.Error("data of another size was accepted")
+	}
+}
+
+func checkReport(t *testing.T, r Report) {
+	t.Helper()
+	if r.Records != 2_000 || r.Objects == 0 || r.Bytes == 0 || r.Import.PerSecond <= 0 || r.Import.PerSecondOne <= 0 || r.Import.BytesPerRecord < 2_000 {
+		t.Errorf("report %+v", r)
+	}
+	var names []string
+	for _, q := range r.Questions {
+		names = append(names, q.Name)
+		if q.Results == 0 {
+			t.Errorf("%s has no results to agree on", q.Name)
+		}
+		if q.Ours.Min <= 0 || q.Ours.Median < q.Ours.Min || q.Bare.Min <= 0 || q.Ratio <= 0 || q.BytesSent == 0 {
+			t.Errorf("%s: %+v", q.Name, q)
+		}
+	}
+	if want := []string{"topx", "timeline", "stats", "logs", "needle", "needle_hour"}; !slices.Equal(names, want) {
+		t.Errorf("questions %v, want %v", names, want)
+	}
+	if r.Load.Answers < 3 || len(r.Load.Routes) != len(mix()) || r.Load.P99 < r.Load.P50 || r.Load.P50 <= 0 {
+		t.Errorf("load %+v", r.Load)
+	}
+	for _, row := range r.Rows() {
+		if !strings.Contains(row.What, "errors") && row.Met != nil {
+			t.Errorf("a verdict on small data: %+v", row)
+		}
+	}
+
+	var table strings.Builder
+	if err := r.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"bare DuckDB", "topx, 12 labels", "usual way", "overhead around the engine: stats", "storage", "import, one core", "no verdict"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, table.String())
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded struct {
+		Records int64
+		Table   []Row
+	}
+	if err := json.Unmarshal(text, &decoded); err != nil || decoded.Records != 2_000 || len(decoded.Table) != len(r.Rows()) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestVerdicts judges data of full size.
+func TestVerdicts(t *testing.T) {
+	q := Comparison{Name: "topx", What: "topx", goal: goal{ms: 700, mb: 36, naive: 4}, Ours: Times{600, 650}, Bare: Times{500, 550}, Engine: Times{590, 600}, Overhead: Times{10, 50}, Naive: &Times{3000, 3100}, Faster: 5, BytesScanned: 35e6}
+	r := Report{Records: FullRecords, Bytes: 161 * FullRecords, Questions: []Comparison{q}, Import: Import{PerSecondOne: 31_000, PerSecond: 50_000, Cores: 2, PeakBytes: 700 << 20}, Load: Load{Clients: 32, Different: 1}}
+	want := map[string]bool{
+		"topx": true, "topx, the usual way to write it": true, "overhead around the engine: topx": false, "bytes of touched columns: topx": true,
+		"storage, of 0 B NDJSON": false, "import, one core": true, "import, 2 cores": false, "import, peak memory": true,
+		"32 clients, 0 s: errors, answers unlike the single-client ones": false,
+	}
+	for _, row := range r.Rows() {
+		if row.Met == nil {
+			continue
+		}
+		if verdict, known := want[row.What]; !known || verdict != *row.Met {
+			t.Errorf("%s: met %v", row.What, *row.Met)
+		}
+		delete(want, row.What)
+	}
+	if len(want) > 0 {
+		t.Errorf("no verdict on %v", want)
+	}
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "under load") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestDifferences shows that a wrong answer is found.
+func TestDifferences(t *testing.T) {
+	for _, test := range []struct {
+		want, got []string
+		text      string
+	}{
+		{[]string{"a"}, []string{"a"}, ""},
+		{[]string{"a", "b"}, []string{"a", "c"}, `result 1: API has "c", SQL "b"`},
+		{[]string{"a"}, []string{"a", "b"}, "API has 2 results, SQL 1"},
+		{[]string{"a", "b"}, []string{"a"}, "API has 1 results, SQL 2"},
+	} {
+		if got := differenceOf("API", test.want, test.got); got != test.text {
+			t.Errorf("%v and %v: %q, want %q", test.want, test.got, got, test.text)
+		}
+	}
+}
+
+// TestLoadTells holds the load to telling of failed and of different answers.
+func TestLoadTells(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch n := int(asked.Add(1)); {
+		case n <= len(mix()): // alone
+			_, _ = fmt.Fprint(w, `{"data":{"results":[1]},"meta":{}}`)
+		case n%2 == 0:
+			_, _ = fmt.Fprint(w, `{"data":{"results":[2]},"meta":{}}`)
+		default:
+			http.Error(w, "out of order", http.StatusInternalServerError)
+		}
+	}))
+	defer server.Close()
+	load, err := runLoad(t.Context(), Options{Clients: 4, Duration: time.Millisecond}.withDefaults(), client{base: server.URL, http: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Errors == 0 || load.Different == 0 || load.Different != load.Answers || !strings.Contains(load.Error, "out of order") {
+		t.Errorf("load %+v", load)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	var list []time.Duration
+	for i := range 200 {
+		list = append(list, time.Duration(200-i)*time.Millisecond)
+	}
+	for percent, want := range map[int]float64{50: 100, 99: 198, 100: 200} {
+		if got := percentile(list, percent); got != want {
+			t.Errorf("percentile %d: %v, want %v", percent, got, want)
+		}
+	}
+	if got := percentile(nil, 50); got != 0 {
+		t.Errorf("without answers: %v", got)
+	}
+}
+
+// reference is a product that answers by the reference evaluation of package query.
+type reference struct {
+	dir     string
+	rows    []*lake.Row
+	objects []lake.Object
+}
+
+func openReference(dir string) (Product, error) {
+	r := &reference{dir: dir}
+	if err := r.load(); err != nil {
+		return Product{}, err
+	}
+	service, err := search.New(r, search.Options{Now: time.Now})
+	if err != nil {
+		return Product{}, err
+	}
+	return Product{Import: r.importLog, Index: r, Handler: r.handler(service), Close: func() error { return nil }}, nil
+}
+
+func (r *reference) load() error {
+	paths, err := filepath.Glob(filepath.Join(r.dir, "*.parquet"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		object, err := lake.Verify(bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			return err
+		}
+		object.Path, object.Partition = path, lake.PartitionOf(object.MinTsMs)
+		r.objects = append(r.objects, object)
+		reader, err := lake.NewReader(bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			return err
+		}
+		rows := make([]lake.Row, object.Rows)
+		for n := 0; n < len(rows); {
+			k, err := reader.Read(rows[n:])
+			if err != nil && !errors.Is(err, io.EOF) || k == 0 {
+				return fmt.Errorf("read %s: %w", path, err)
+			}
+			n += k
+		}
+		for i := range rows {
+			r.rows = append(r.rows, &rows[i])
+		}
+		if err := reader.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reference) importLog(_ context.Context, name string, log io.Reader) error {
+	plain, err := gzip.NewReader(log)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(plain)
+	if err != nil {
+		return err
+	}
+	hours := map[lake.Partition][]lake.Row{}
+	decoder := record.NewDecoder()
+	for n, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		row := lake.Row{Source: name, Line: int64(n + 1)}
+		if _, err := decoder.Decode(line, &row); err != nil {
+			return err
+		}
+		p := lake.PartitionOf(row.TsMs)
+		hours[p] = append(hours[p], row)
+	}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return err
+	}
+	for p, rows := range hours {
+		var object bytes.Buffer
+		w := lake.NewWriter(&object)
+		lake.Sort(rows)
+		if err := errors.Join(w.Write(rows), w.Close()); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, strings.ReplaceAll(p.String(), "/", "-")+".parquet"), object.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reference) Name() string { return "reference" }
+
+func (r *reference) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
+	return slices.DeleteFunc(slices.Clone(r.objects), func(o lake.Object) bool { return o.Partition < from || o.Partition > to }), nil
+}
+
+func (r *reference) Extent(context.Context) (lake.Extent, error) {
+	return lake.Extent{MinTsMs: r.objects[0].MinTsMs, MaxTsMs: r.objects[len(r.objects)-1].MaxTsMs, Rows: int64(len(r.rows))}, nil
+}
+
+func (r *reference) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	return query.Evaluate(&q, r.rows), engine.Cost{BytesScanned: 1}, nil
+}
+
+func (r *reference) Explain(context.Context, query.Query) (engine.Plan, error) {
+	return engine.Plan{}, errors.New("not asked for")
+}
+
+// handler is the least of an API that the benchmark needs.
+func (r *reference) handler(service *search.Service) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		p := req.URL.Query()
+		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
+		found, err := service.Search(req.Context(), search.Request{Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"), GroupBy: p.Get("group_by")})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		results := map[search.Route]any{search.Logs: found.Logs, search.Stats: found.Stats, search.Timeline: found.Timeline, search.TopX: found.TopX}[route]
+		answer := map[string]any{"data": map[string]any{"results": results}, "meta": found.Meta}
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			panic(err)
+		}
+	})
+}

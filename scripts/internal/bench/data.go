@@ -1,0 +1,220 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Import is what importing took. It is measured when the data is made, and kept beside it.
+type Import struct {
+	Records        int64   `json:"records"`
+	BytesPerRecord float64 `json:"ndjson_bytes_per_record"`
+	PerSecond      float64 `json:"records_per_second"`          // with all cores
+	Cores          int     `json:"cores"`                       // that these were
+	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one, on a quarter of the records
+	PeakBytes      int64   `json:"peak_memory_bytes,omitempty"` // of the import with all cores
+	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
+}
+
+// seed of the records: the data is the same everywhere.
+const seed = 1
+
+// ensureData makes the data unless the folder has it, and tells what importing it took.
+func ensureData(ctx context.Context, o Options) (Import, error) {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return Import{}, err
+	}
+	kept, err := readImport(o)
+	if err != nil || kept.Records == int64(o.Records) {
+		return kept, err
+	}
+	if kept.Records != 0 {
+		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it", o.Dir, kept.Records, o.Records)
+	}
+	if err := os.RemoveAll(dataDir(o)); err != nil { // of a benchmark that was broken off
+		return Import{}, err
+	}
+	made, err := makeData(ctx, o)
+	if err != nil {
+		return Import{}, err
+	}
+	return made, writeImport(o, made)
+}
+
+func makeData(ctx context.Context, o Options) (made Import, err error) {
+	temp, err := os.MkdirTemp(o.Dir, ".making-")
+	if err != nil {
+		return Import{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+
+	quarter, whole := filepath.Join(temp, "quarter.ndjson.gz"), filepath.Join(temp, "whole.ndjson.gz")
+	sample := max(o.Records/4, 1)
+	if _, err := writeLog(ctx, o, quarter, sample); err != nil {
+		return Import{}, err
+	}
+	bytes, err := writeLog(ctx, o, whole, o.Records)
+	if err != nil {
+		return Import{}, err
+	}
+	one, err := importOnOneCore(ctx, o, quarter, filepath.Join(temp, "data"))
+	if err != nil {
+		return Import{}, err
+	}
+	memory := watchMemory()
+	all, err := importLog(ctx, o, whole, dataDir(o))
+	if err != nil {
+		return Import{}, err
+	}
+	return Import{
+		Records: int64(o.Records), BytesPerRecord: float64(bytes) / float64(o.Records),
+		PerSecond: perSecond(o.Records, all), Cores: runtime.GOMAXPROCS(0), PerSecondOne: perSecond(sample, one),
+		PeakBytes: memory.peak(), MeasuredAt: time.Now().UTC().Format(time.RFC3339),
+	}, nil
+}
+
+func perSecond(records int, d time.Duration) float64 {
+	return math.Round(float64(records) / d.Seconds())
+}
+
+// writeLog writes the day's records as gzip-compressed NDJSON, and tells the bytes before compression.
+func writeLog(ctx context.Context, o Options, path string, records int) (bytes int64, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	packed, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	if err != nil {
+		return 0, err
+	}
+	bar := newBar(o, records, "making records")
+	buffered := bufio.NewWriterSize(packed, 1<<20)
+	source := gen.New(gen.Options{Records: records, Seed: seed, From: Day, To: Day.Add(24 * time.Hour)})
+	var line []byte
+	for n := 0; ; n++ {
+		next, more := source.Next(line[:0])
+		if !more {
+			break
+		}
+		line = append(next, '\n')
+		bytes += int64(len(line))
+		if _, err := buffered.Write(line); err != nil {
+			return 0, err
+		}
+		if n%1000 == 0 {
+			if err := errors.Join(ctx.Err(), bar.Set(n)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return bytes, errors.Join(bar.Finish(), buffered.Flush(), packed.Close())
+}
+
+// importOnOneCore imports into a folder of its own that is thrown away.
+func importOnOneCore(ctx context.Context, o Options, path, dir string) (time.Duration, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return importLog(ctx, o, path, dir)
+}
+
+// importLog measures one import, from opening the log to the objects being published and verified.
+func importLog(ctx context.Context, o Options, path, dir string) (took time.Duration, err error) {
+	product, err := o.Open(ctx, dir)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", dir, err)
+	}
+	defer func() { err = errors.Join(err, product.Close()) }()
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	bar := newBar(o, int(info.Size()), fmt.Sprintf("importing with %d threads", runtime.GOMAXPROCS(0)))
+	began := time.Now()
+	if err := product.Import(ctx, "bench", io.TeeReader(f, bar)); err != nil {
+		return 0, fmt.Errorf("import %s: %w", path, err)
+	}
+	return time.Since(began), bar.Finish()
+}
+
+func importFile(o Options) string { return filepath.Join(o.Dir, "import.json") }
+
+// readImport reads what importing took; the zero value when the data is not there whole.
+func readImport(o Options) (Import, error) {
+	text, err := os.ReadFile(importFile(o))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Import{}, nil
+	}
+	if err != nil {
+		return Import{}, err
+	}
+	var kept Import
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return Import{}, fmt.Errorf("read %s: %w", importFile(o), err)
+	}
+	return kept, nil
+}
+
+// writeImport is the last step of making data: the file says that the rest is whole.
+func writeImport(o Options, made Import) error {
+	text, err := json.MarshalIndent(made, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(importFile(o), append(text, '\n'), 0o644)
+}
+
+// stored is the data as it lies in the lake.
+type stored struct {
+	objects []lake.Object
+	rows    int64
+	bytes   int64
+}
+
+func storedIn(ctx context.Context, index engine.Index) (stored, error) {
+	last := lake.PartitionOf(Day.Add(24*time.Hour).UnixMilli() - 1)
+	objects, err := index.Objects(ctx, lake.PartitionOf(Day.UnixMilli()), last)
+	if err != nil {
+		return stored{}, fmt.Errorf("list the objects: %w", err)
+	}
+	s := stored{objects: objects}
+	for _, object := range objects {
+		s.rows += object.Rows
+		s.bytes += object.Bytes
+	}
+	if s.rows == 0 {
+		return stored{}, errors.New("the lake is empty after the import")
+	}
+	return s, nil
+}
+
+// paths lists the objects of some partitions.
+func (s stored) paths(from, to lake.Partition) []string {
+	var list []string
+	for _, object := range s.objects {
+		if object.Partition >= from && object.Partition <= to {
+			list = append(list, object.Path)
+		}
+	}
+	return list
+}

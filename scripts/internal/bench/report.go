@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report is everything that was measured.
+type Report struct {
+	Records int64  `json:"records"`
+	Objects int    `json:"objects"`
+	Bytes   int64  `json:"bytes"` // of the objects
+	Cores   int    `json:"cores"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+	Runs    int    `json:"runs"`
+
+	Import    Import       `json:"import"`
+	Questions []Comparison `json:"questions"`
+	Load      Load         `json:"load"`
+}
+
+// Row is one line of the table: a figure, what it is compared with, and whether that is enough. Met is nil where
+// there is no goal, or none for data of this size.
+type Row struct {
+	What  string `json:"what"`
+	Ours  string `json:"ours"`
+	Bare  string `json:"bare_duckdb"`
+	Ratio string `json:"ratio"`
+	Goal  string `json:"goal"`
+	Met   *bool  `json:"met"`
+}
+
+// The goals that are not of one question.
+const (
+	overheadShare    = 0.05
+	overheadMs       = 3
+	bytesPerRecord   = 160
+	perSecondPerCore = 30_000
+	perSecondTwo     = 55_000
+	importMemory     = 768 << 20
+)
+
+// Rows is the table.
+func (r Report) Rows() []Row {
+	var rows []Row
+	for _, q := range r.Questions {
+		rows = append(rows, r.timeRows(q)...)
+	}
+	for _, q := range r.Questions {
+		limit := q.Engine.Median*overheadShare + overheadMs
+		rows = append(rows, Row{
+			What: "overhead around the engine: " + q.Name, Ours: fmt.Sprintf("%.1f / %.1f ms", q.Overhead.Min, q.Overhead.Median), Ratio: fmt.Sprintf("%.0f %%", 100*q.Overhead.Median/q.Engine.Median),
+			Goal: fmt.Sprintf("≤ 5 %% + 3 ms = %.1f ms", limit), Met: r.met(q.Overhead.Median <= limit),
+		})
+	}
+	for _, q := range r.Questions {
+		if q.goal.mb > 0 {
+			rows = append(rows, Row{What: "bytes of touched columns: " + q.Name, Ours: fmt.Sprintf("%.1f MB", mb(q.BytesScanned)), Goal: fmt.Sprintf("≤ %.0f MB", q.goal.mb), Met: r.met(mb(q.BytesScanned) <= q.goal.mb)})
+		}
+	}
+	return append(append(rows, r.storageRows()...), r.loadRows()...)
+}
+
+func (r Report) timeRows(q Comparison) []Row {
+	rows := []Row{{
+		What: q.What, Ours: q.Ours.String(), Bare: q.Bare.String(), Ratio: fmt.Sprintf("%.2f", q.Ratio),
+		Goal: fmt.Sprintf("≤ %.0f ms", q.goal.ms), Met: r.met(q.Ours.Min <= q.goal.ms),
+	}}
+	if q.Naive != nil {
+		usual := Row{What: q.Name + ", the usual way to write it", Bare: q.Naive.String(), Ratio: fmt.Sprintf("%.1f× slower", q.Faster)}
+		if q.goal.naive > 0 {
+			usual.Goal, usual.Met = fmt.Sprintf("≥ %.0f×", q.goal.naive), r.met(q.Faster >= q.goal.naive)
+		}
+		rows = append(rows, usual)
+	}
+	return rows
+}
+
+func (r Report) storageRows() []Row {
+	stored := float64(r.Bytes) / float64(r.Records)
+	rows := []Row{
+		{What: fmt.Sprintf("storage, of %.0f B NDJSON", r.Import.BytesPerRecord), Ours: fmt.Sprintf("%.1f B/record", stored), Goal: fmt.Sprintf("≤ %d B/record", bytesPerRecord), Met: r.met(stored <= bytesPerRecord)},
+		{What: "import, one core", Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecondOne), Goal: fmt.Sprintf("≥ %d", perSecondPerCore), Met: r.met(r.Import.PerSecondOne >= perSecondPerCore)},
+		{What: fmt.Sprintf("import, %d cores", r.Import.Cores), Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecond), Goal: fmt.Sprintf("≥ %d", perSecondTwo), Met: r.met(r.Import.PerSecond >= perSecondTwo)},
+	}
+	if r.Import.PeakBytes > 0 {
+		rows = append(rows, Row{What: "import, peak memory", Ours: fmt.Sprintf("%.0f MiB", mib(r.Import.PeakBytes)), Goal: "< 768 MiB", Met: r.met(r.Import.PeakBytes < importMemory)})
+	}
+	return rows
+}
+
+func (r Report) loadRows() []Row {
+	l := r.Load
+	right := l.Errors == 0 && l.Different == 0
+	rows := []Row{
+		{What: fmt.Sprintf("%d clients, %.0f s: errors, answers unlike the single-client ones", l.Clients, l.Seconds), Ours: fmt.Sprintf("%d, %d of %d", l.Errors, l.Different, l.Answers), Goal: "0, 0", Met: &right},
+		{What: fmt.Sprintf("%d clients: answers/s, p50 / p99", l.Clients), Ours: fmt.Sprintf("%.1f, %.0f / %.0f ms", l.PerSecond, l.P50, l.P99)},
+	}
+	if l.PeakBytes > 0 {
+		rows = append(rows, Row{What: fmt.Sprintf("%d clients: peak memory", l.Clients), Ours: fmt.Sprintf("%.0f MiB", mib(l.PeakBytes))})
+	}
+	return rows
+}
+
+// met is a verdict, which data of another size than the goals' does not allow.
+func (r Report) met(yes bool) *bool {
+	if r.Records != FullRecords {
+		return nil
+	}
+	return &yes
+}
+
+// Err tells what is wrong with the answers, whatever their speed; nil when nothing is.
+func (r Report) Err() error {
+	var problems []error
+	for _, q := range r.Questions {
+		if q.Differs != "" {
+			problems = append(problems, fmt.Errorf("the answers to %s differ: %s", q.Name, q.Differs))
+		}
+	}
+	if r.Load.Errors > 0 {
+		problems = append(problems, fmt.Errorf("%d requests failed under load, the first with: %s", r.Load.Errors, r.Load.Error))
+	}
+	if r.Load.Different > 0 {
+		problems = append(problems, fmt.Errorf("%d answers under load differ from those to a single client", r.Load.Different))
+	}
+	return errors.Join(problems...)
+}
+
+// MarshalJSON adds the table to the figures.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type figures Report
+	return json.Marshal(struct {
+		figures
+		Table []Row `json:"table"`
+	}{figures(r), r.Rows()})
+}
+
+// WriteTable prints the table for people.
+func (r Report) WriteTable(w io.Writer) error {
+	fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s; min / median of %d warm rounds; ratio = ours by bare DuckDB, of the minima\n\n",
+		r.Records, r.Objects, r.Cores, r.Go, r.System, r.Runs)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	print := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush tells of errors
+	print("what", "ours", "bare DuckDB", "ratio", "goal", "met?")
+	for _, row := range r.Rows() {
+		print(row.What, dash(row.Ours), dash(row.Bare), dash(row.Ratio), dash(row.Goal), verdict(row.Met))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if r.Records != FullRecords {
+		_, err := fmt.Fprintf(w, "\nThe goals are for %d records: no verdict on these.\n", FullRecords)
+		return err
+	}
+	return nil
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "–"
+	}
+	return text
+}
+
+func verdict(met *bool) string {
+	switch {
+	case met == nil:
+		return "–"
+	case *met:
+		return "yes"
+	}
+	return "NO"
+}
+
+func (t Times) String() string { return fmt.Sprintf("%.1f / %.1f ms", t.Min, t.Median) }
+
+func mb(bytes int64) float64  { return float64(bytes) / 1e6 }
+func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }

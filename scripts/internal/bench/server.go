@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// server is the product's API on a loopback port of its own.
+type server struct {
+	http *http.Server
+	base string
+}
+
+func serve(handler http.Handler) (*server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on a loopback port: %w", err)
+	}
+	s := &server{http: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}, base: "http://" + listener.Addr().String()}
+	go func() { _ = s.http.Serve(listener) }() // ends when Close is called; a request would fail if it ended earlier
+	return s, nil
+}
+
+func (s *server) Close() error { return s.http.Close() }
+
+// client asks over kept connections, as many at once as wanted, without compression.
+func (s *server) client(connections int) client {
+	return client{base: s.base, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}}}
+}
+
+type client struct {
+	base string
+	http *http.Client
+}
+
+// answer is one answer of the API, and how long it took.
+type answer struct {
+	Data json.RawMessage `json:"data"`
+	Meta struct {
+		EngineMS     float64 `json:"engine_ms"`
+		BytesScanned int64   `json:"bytes_scanned"`
+	} `json:"meta"`
+	took  time.Duration
+	bytes int
+}
+
+// overhead is the part of the time that was not the engine's.
+func (a answer) overhead() time.Duration {
+	return a.took - time.Duration(a.Meta.EngineMS*float64(time.Millisecond))
+}
+
+// ask sends a request and reads its answer to the end; the time does not include making sense of it.
+func (c client) ask(ctx context.Context, r request) (answer, error) {
+	target := c.base + "/api/v4.0/data/" + r.route + "?" + r.parameters.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	began := time.Now()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask %s: %w", r.route, err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	took := time.Since(began)
+	if closing := resp.Body.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return answer{}, fmt.Errorf("read the answer of %s: %w", r.route, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return answer{}, fmt.Errorf("ask %s: status %d: %.500s", r.route, resp.StatusCode, body)
+	}
+	a := answer{took: took, bytes: len(body)}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return answer{}, fmt.Errorf("read the answer of %s: %w", r.route, err)
+	}
+	return a, nil
+}
+
+// request is a question to the API.
+type request struct {
+	route      string
+	parameters url.Values
+}
+
+func newRequest(route, filters string, parameters ...string) request {
+	r := request{route: route, parameters: url.Values{"filters": {filters}}}
+	for i := 0; i < len(parameters); i += 2 {
+		r.parameters.Set(parameters[i], parameters[i+1])
+	}
+	return r
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The SQL here is what an expert would write for DuckDB over these files, by hand and without the product. It is
+// no part of the product, which writes its own.
+
+// statement is one SQL text. When it has a result that a later one needs, that one has %v for it.
+type statement string
+
+// table is the files of a period.
+type table struct {
+	paths        []string
+	fromMs, toMs int64
+}
+
+func (t table) from() string { return fileList(t.paths) }
+
+func (t table) where() string { return fmt.Sprintf("ts_ms between %d and %d", t.fromMs, t.toMs) }
+
+// fileList is a DuckDB table of some Parquet files.
+func fileList(paths []string) string {
+	quoted := make([]string, len(paths))
+	for i, path := range paths {
+		quoted[i] = "'" + strings.ReplaceAll(path, "'", "''") + "'"
+	}
+	return "read_parquet([" + strings.Join(quoted, ", ") + "])"
+}
+
+// topxKeys are the labels that are columns; url stands for three labels more.
+var topxKeys = []string{"country", "host", "ip", "organization", "svcid", "referer", "url", "user_agent"}
+
+// topxColumns are what the aggregates read.
+const topxColumns = `blocked, bot, human, coalesce(challenge, false) or coalesce(ichallenge, false) as challenged,
+  coalesce(monitor, false) or coalesce(len(monitor_reasons), 0) > 0 as monitored,
+  bytes_sent, request_length, origin_us, svc_us, total_us, asn, country as c, organization as o`
+
+const topxAggregates = `count(*) n, count_if(blocked is true) nb, count_if(bot is true) nbot, count_if(challenged) nch, count_if(human is true) nhu, count_if(monitored) nmo,
+  sum(bytes_sent)::bigint sb, sum(request_length)::bigint sl, avg(origin_us) ao, max(origin_us) mxo, min(origin_us) mno,
+  avg(svc_us) avs, max(svc_us) mxs, min(svc_us) mns, avg(total_us) att, max(total_us) mxt, min(total_us) mnt,
+  coalesce(min(asn), '') fa, coalesce(min(c), '') fc, coalesce(min(o), '') fo`
+
+// topxFact is a result as topxFacts prints one.
+const topxFact = `concat_ws('|', label, key, n, nb, nbot, nch, nhu, nmo, sb, sl, fa, fc, fo) as fact, *`
+
+const reasonsOf = `list_distinct(list_concat(coalesce(monitor_reasons, []), if(reason is null, [], [reason])))`
+
+// topxTwoPhases ranks every key by two counters (url by the averages too), over one narrow copy of the columns, and
+// computes the twenty aggregates of the winners only.
+func topxTwoPhases(t table) []statement {
+	var b strings.Builder
+	fmt.Fprintf(&b, `with base as materialized (
+  select %s, host, ip, svcid, referer, url, user_agent, country, organization, if(reason is null and monitor_reasons is null, null, %s) as reasons
+  from %s where %s),
+`, topxColumns, reasonsOf, t.from(), t.where())
+	b.WriteString(`urls as materialized (
+  select url as key, count(*) n, count_if(blocked is true) nb, avg(origin_us) ao, avg(svc_us) avs, avg(total_us) att from base where url is not null group by url),
+winners as materialized (
+`)
+	for _, key := range topxKeys {
+		if key != "url" {
+			fmt.Fprintf(&b, "  select '%[1]s' as label, key from (select %[1]s as key, count(*) n, count_if(blocked is true) nb from base where %[1]s is not null group by %[1]s order by nb desc, n desc, key limit 10) union all\n", key)
+		}
+	}
+	b.WriteString(`  select 'reason', key from (select key, count(*) n, count_if(blocked is true) nb from (select blocked, unnest(reasons) as key from base where reasons is not null) group by key order by nb desc, n desc, key limit 10) union all
+  select 'url', key from (select key from urls order by nb desc, n desc, key limit 10) union all
+  select 'origin_time', key from (select key from urls where ao is not null order by ao desc, n desc, key limit 10) union all
+  select 'svc_time', key from (select key from urls where avs is not null order by avs desc, n desc, key limit 10) union all
+  select 'total_time', key from (select key from urls where att is not null order by att desc, n desc, key limit 10)),
+figures as (
+`)
+	for _, key := range topxKeys {
+		labels := "'" + key + "'"
+		if key == "url" {
+			labels = "'url', 'origin_time', 'svc_time', 'total_time'"
+		}
+		fmt.Fprintf(&b, "  select '%[1]s' as of, %[1]s as key, %[2]s from base where %[1]s in (select key from winners where label in (%[3]s)) group by %[1]s union all\n", key, topxAggregates, labels)
+	}
+	fmt.Fprintf(&b, `  select 'reason', r, %s from (select *, unnest(reasons) as r from base where reasons is not null) where r in (select key from winners where label = 'reason') group by r)
+select %s from (
+  select label, figures.* exclude (of) from winners join figures
+  on figures.key = winners.key and of = if(label in ('origin_time', 'svc_time', 'total_time'), 'url', label))
+order by label, nb desc, n desc, key`, topxAggregates, topxFact)
+	return []statement{statement(b.String())}
+}
+
+// topxNaive is what one writes first: a query for each label, one below the other, each over all columns, with
+// names looked up in headers and cookies.
+func topxNaive(t table) []statement {
+	const header = `list_filter(headers, lambda h: lower(h.name) = '%s')[1].value`
+	keys := map[string]string{
+		"host": fmt.Sprintf(header, "host"), "referer": fmt.Sprintf(header, "referer"), "user_agent": fmt.Sprintf(header, "user-agent"),
+		"svcid": `list_filter(cookies, lambda c: c.name = 'svcid')[1].value`, "reason": "unnest(" + reasonsOf + ")",
+		"origin_time": "url", "svc_time": "url", "total_time": "url",
+	}
+	ranks := map[string]string{"origin_time": "ao", "svc_time": "avs", "total_time": "att"}
+	var parts []string
+	for _, label := range []string{"country", "host", "ip", "organization", "origin_time", "reason", "referer", "svc_time", "svcid", "total_time", "url", "user_agent"} {
+		key, rank, ranked := keys[label], "nb", ""
+		if key == "" {
+			key = label
+		}
+		if by, timed := ranks[label]; timed {
+			rank, ranked = by, " having "+by+" is not null"
+		}
+		parts = append(parts, fmt.Sprintf(`  (select '%s' as label, key, %s from (select %s as key, %s from %s where %s) where key is not null group by key%s order by %s desc, n desc, key limit 10)`,
+			label, topxAggregates, key, topxColumns, t.from(), t.where(), ranked, rank))
+	}
+	return []statement{statement("select " + topxFact + " from (\n" + strings.Join(parts, " union all\n") + ")\norder by label, nb desc, n desc, key")}
+}
+
+const segment = "ts_ms // 300000 * 300"
+
+// timelineSQL reads upstream_status a second time, for the list of an attempt may hold several.
+func timelineSQL(t table) []statement {
+	return []statement{statement(fmt.Sprintf(`with figures as (
+  select %[1]s as seg, count(*) n, count_if(blocked is true) nb, count_if(challenge is true or ichallenge is true) nch, count_if(human is true) nhu,
+    count(distinct ip) nip, count(distinct session) nses, count_if(coalesce(upstream_status[-1] >= 400, false)) nob, coalesce(sum(bytes_sent), 0)::bigint sb, histogram(status) hs
+  from %[2]s where %[3]s group by seg),
+origins as (
+  select seg, histogram(status) ho from (select %[1]s as seg, unnest(upstream_status) as status from %[2]s where %[3]s) group by seg)
+select concat_ws('|', seg, n, nb, nch, nhu, nip, nses, nob, sb, hs, coalesce(ho::varchar, '{}')) as fact, * from figures left join origins using (seg) order by seg`,
+		segment, t.from(), t.where()))}
+}
+
+func statsSQL(t table) []statement {
+	return []statement{statement(fmt.Sprintf(`select concat_ws('|', seg, sum(n)::bigint, sum(bytes)::bigint, first(name order by n desc, name)) as fact,
+  seg, sum(n)::bigint, sum(bytes)::bigint, sum(us) / sum(timed) / 1e6, first(name order by n desc, name)
+from (select %s as seg, coalesce(hostname, host, '') as name, count(*) n, coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) as bytes, sum(total_us) us, count(total_us) timed
+  from %s where %s group by seg, name)
+group by seg order by seg`, segment, t.from(), t.where()))}
+}
+
+const newest = "ts_ms desc, ts_nanos desc, source desc, line desc"
+
+// logsSQL finds the time above which the newest lie, on two columns, then reads whole rows above it.
+func logsSQL(t table, condition string, limit int) []statement {
+	return []statement{
+		statement(fmt.Sprintf(`select min(ts_ms) from (select ts_ms from %s where %s and %s order by ts_ms desc limit %d)`, t.from(), t.where(), condition, limit)),
+		statement(fmt.Sprintf(`select request_id as fact, * from %s where ts_ms between %%v and %d and %s order by %s limit %d`, t.from(), t.toMs, condition, newest, limit)),
+	}
+}
+
+// logsNaive is the same in one statement.
+func logsNaive(t table, condition string, limit int) []statement {
+	return []statement{statement(fmt.Sprintf(`select request_id as fact, * from %s where %s and %s order by %s limit %d`, t.from(), t.where(), condition, newest, limit))}
+}
+
+func needleSQL(t table, id string) []statement {
+	return []statement{statement(fmt.Sprintf(`select request_id as fact, * from %s where %s and request_id = '%s'`, t.from(), t.where(), strings.ReplaceAll(id, "'", "''")))}
+}
