@@ -24,7 +24,7 @@ scan:
 		case c|0x20 == 'e':
 			exponent += exponentOf(number[i+1:])
 			break scan
-		case digits == 18: // further digits only tell whether something is lost
+		case digits == 19: // further digits only tell whether something is lost
 			lost = lost || c != '0'
 			if !fraction {
 				exponent++
@@ -53,11 +53,13 @@ scan:
 		mantissa, rest = shifted(mantissa, -exponent)
 		lost = lost || rest
 	}
-	v = int64(mantissa)
-	if negative {
-		v = -v
+	switch {
+	case negative && mantissa <= -math.MinInt64:
+		return -int64(mantissa), !lost, true
+	case !negative && mantissa <= math.MaxInt64:
+		return int64(mantissa), !lost, true
 	}
-	return v, !lost, true
+	return 0, false, false
 }
 
 // shifted is m without its last n digits, rounded half up, and whether they were not all zero.

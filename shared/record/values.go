@@ -154,12 +154,12 @@ func (d *Decoder) elements(element func() (exact bool)) (exact bool) {
 }
 
 func (d *Decoder) timestampValue() (exact bool) {
-	start := d.pos
-	literal := d.scalarText()
-	if literal == nil || d.err != nil {
-		return true // null: as if there were none
+	if d.peek() == 'n' { // as if there were none
+		d.word("null")
+		return true
 	}
-	when, ok := parseTime(literal)
+	start := d.pos
+	when, ok := parseTime(d.scalarText())
 	if !ok {
 		d.badTime = d.data[start:d.pos]
 		return true

@@ -1,0 +1,337 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
+	"pgregory.net/rapid"
+)
+
+// What a record must print is said here a second time, over encoding/json and exact decimals and without a look at
+// the decoder: checkLine holds for every line there is.
+
+func TestDecode_loses_nothing(t *testing.T) {
+	d := record.NewDecoder()
+	kept := 0
+	rapid.Check(t, func(t *rapid.T) {
+		if checkLine(t, d, []byte(nastyLine().Draw(t, "line"))) {
+			kept++
+		}
+	})
+	if kept == 0 {
+		t.Error("every line was rejected: nothing was tested")
+	}
+	t.Logf("%d lines kept", kept)
+}
+
+func TestDecode_loses_nothing_through_Parquet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := record.NewDecoder()
+		var rows []lake.Row
+		var want []string
+		for range rapid.IntRange(1, 20).Draw(t, "lines") {
+			var row lake.Row
+			if _, err := d.Decode([]byte(nastyLine().Draw(t, "line")), &row); err != nil {
+				continue
+			}
+			rows = append(rows, row)
+			want = append(want, string(record.AppendJSON(nil, &row, nil)))
+		}
+		got := stored(t, rows)
+		for i := range want {
+			if got := string(record.AppendJSON(nil, &got[i], nil)); got != want[i] {
+				t.Fatalf("stored and read back: %s", cmp.Diff(want[i], got))
+			}
+		}
+	})
+}
+
+func stored(t *rapid.T, rows []lake.Row) []lake.Row {
+	var object bytes.Buffer
+	w := lake.NewWriter(&object)
+	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lake.NewReader(bytes.NewReader(object.Bytes()), int64(object.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]lake.Row, len(rows)+1)
+	n, err := r.Read(got)
+	if err != nil && !errors.Is(err, io.EOF) || n != len(rows) {
+		t.Fatalf("read %d of %d rows: %v", n, len(rows), err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, line := range seedLines {
+		f.Add([]byte(line))
+	}
+	d := record.NewDecoder()
+	f.Fuzz(func(t *testing.T, line []byte) { checkLine(t, d, line) })
+}
+
+var seedLines = []string{
+	`{"timestamp":"2026-01-02T03:04:05.678Z","status":200,"headers":[{"name":"a","value":"1"},{"name":"a","value":"2"}],"upstream_response_time":null}`,
+	`{"timestamp":"2026-01-02 03:04:05,123456789012+02:30","headers":{"a":["1","2"],"b":"3"},"cookies":{"svcid":"x"}}`,
+	`{"timestamp":1700000000123,"status":"200","bytes_sent":99999999999999999999,"request_time":1.0000001,"tags":["a",null,1]}`,
+	`{"timestamp":"1700000000.5","x":1,"x":2,"headers":{"a":"1","a":"2"},"security_config":{"acl_active":true,"acl_active":false}}`,
+	"{\"timestamp\":\"2026-01-02T03:04Z\",\"path\":\"/\xff\",\"host\":\"\\ud800\",\"query\":\"\\u0000\\ud83d\\ude00\"}",
+	`{"timestamp":"2026-01-02T03:04:05Z","acl_triggers":{"tags":["all",1,{"a":[ ]}]},"biometric":[{"name":"score","value":0.5},"x",[1]],"logs":null}`,
+	`{"timestamp":"2026-01-02T03:04:05Z","processing_stage":"6","proxy":[{"name":"realip","value":1}],"trigger_counters":{"acl":1,"new":2}}`,
+	"  {\t\"timestamp\" : \"2026-01-02T03:04:05Z\" ,\r\"unknown\" : [ 1 , { \"a b\" : \" \\\" \" } ] }  ",
+	`[]`, `{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":"2026-01-02T03:04:05Z"`, `{"a":01}`, `nul`, ``,
+}
+
+// fataler is what testing.T and rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// checkLine decodes a line and tells whether it became a record. It fails if encoding/json disagrees about what the
+// line is, or about what the record says.
+func checkLine(t fataler, d *record.Decoder, line []byte) bool {
+	t.Helper()
+	if len(line) > record.MaxLine {
+		return false
+	}
+	want, wantCode := normalised(line)
+	row := lake.Row{Source: "left over"}
+	notes, err := d.Decode(line, &row)
+	if code := codeOf(err); code != wantCode {
+		t.Fatalf("%q: rejected as %q (%v), want %q", line, code, err, wantCode)
+	}
+	if err != nil {
+		return false
+	}
+	text := record.AppendJSON(nil, &row, nil)
+	got, err := parse(text)
+	if err != nil || bytes.ContainsAny(text, "\n\r") || !utf8.Valid(text) {
+		t.Fatalf("%q: printed %q, %v", line, text, err)
+	}
+	if a, b := exact(want), exact(got); !cmp.Equal(a, b) {
+		t.Fatalf("%q: printed %q: %s", line, text, cmp.Diff(a, b))
+	}
+	if row.Source != "" || row.RawLine == nil && (notes.InvalidUTF8 || notes.Duplicates) || row.RawLine != nil && notes == (record.Notes{}) {
+		t.Fatalf("%q: notes %+v, source %q, raw line %v", line, notes, row.Source, row.RawLine)
+	}
+	if !utf8.Valid(line) && !notes.InvalidUTF8 {
+		t.Fatalf("%q: invalid UTF-8 was not noted", line)
+	}
+	return true
+}
+
+func codeOf(err error) record.Code {
+	if reject, ok := errors.AsType[*record.Reject](err); ok {
+		return reject.Code
+	}
+	if err != nil {
+		panic("Decode returns another error than *Reject")
+	}
+	return ""
+}
+
+func parse(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more than one value")
+	}
+	return v, nil
+}
+
+// normalised is what a line must come back as, or the code it is rejected with.
+func normalised(line []byte) (map[string]any, record.Code) {
+	v, err := parse(line)
+	if err != nil {
+		return nil, record.BadJSON
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, record.NotObject
+	}
+	if v := object["timestamp"]; v == nil {
+		return nil, record.NoTimestamp
+	} else if _, isArray := v.([]any); isArray {
+		return nil, record.BadTimestamp
+	}
+	timestamp, seconds, ok := normalTime(object["timestamp"])
+	if !ok {
+		return nil, record.BadTimestamp
+	}
+	object["timestamp"] = timestamp
+	if _, has := object["time_period"]; !has {
+		object["time_period"] = json.Number(fmt.Sprint(seconds))
+	}
+	for _, name := range []string{"headers", "cookies", "arguments", "path_parts", "session_ids"} {
+		if list, ok := object[name].([]any); ok {
+			object[name] = asObject(list)
+		}
+	}
+	return object, ""
+}
+
+// asObject makes a list of {name, value} an object; anything else stays what it is.
+func asObject(list []any) any {
+	object := map[string]any{}
+	for _, element := range list {
+		pair, _ := element.(map[string]any)
+		name, isName := pair["name"].(string)
+		value, isValue := pair["value"].(string)
+		if !isName || !isValue || len(pair) != 2 {
+			return list
+		}
+		switch old := object[name].(type) {
+		case nil:
+			object[name] = value
+		case []any:
+			object[name] = append(old, value)
+		default:
+			object[name] = []any{old, value}
+		}
+	}
+	return object
+}
+
+var (
+	iso  = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$`)
+	unix = regexp.MustCompile(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
+)
+
+// normalTime is the RFC 3339 text of a timestamp in UTC, and its whole seconds.
+func normalTime(v any) (text string, seconds int64, ok bool) {
+	s, isText := v.(string)
+	if n, isNumber := v.(json.Number); isNumber {
+		s, isText = n.String(), true
+	}
+	if isText && unix.MatchString(s) {
+		return normalUnix(s)
+	}
+	m := iso.FindStringSubmatch(s)
+	if !isText || m == nil {
+		return "", 0, false
+	}
+	if m[3] == "" {
+		m[3] = ":00"
+	}
+	zone := "+0000"
+	if m[5] != "" {
+		zone = m[5] + (m[6] + "00")[:2]
+	}
+	t, err := time.Parse("2006-01-02 15:04:05 -0700", m[1]+" "+m[2]+m[3]+" "+zone)
+	if err != nil {
+		return "", 0, false
+	}
+	t = t.UTC()
+	if t.Year() < 0 || t.Year() > 9999 {
+		return "", 0, false
+	}
+	text = t.Format("2006-01-02T15:04:05")
+	if m[4] != "" {
+		text += "." + m[4]
+	}
+	return text + "Z", t.Unix(), true
+}
+
+func normalUnix(s string) (text string, seconds int64, ok bool) {
+	if _, exponent, has := strings.Cut(strings.ToLower(s), "e"); has && len(exponent) > 4 {
+		return "", 0, false // no time lies there, and big.Rat would try
+	}
+	value, _ := new(big.Rat).SetString(s)
+	digits := 0
+	if _, fraction, has := strings.Cut(s, "."); has {
+		digits = len(fraction)
+	}
+	if strings.ContainsAny(s, "eE") && strings.Contains(strings.Split(strings.ToLower(s), "e")[0], ".") {
+		digits = 9
+	} else if strings.ContainsAny(s, "eE") {
+		digits = 9
+	}
+	abs := new(big.Rat).Abs(value)
+	atLeast := func(n int64) bool { return abs.Cmp(new(big.Rat).SetInt64(n)) >= 0 }
+	if value.IsInt() {
+		switch {
+		case atLeast(1e17):
+			value.Quo(value, big.NewRat(1e9, 1))
+			digits = 9
+		case atLeast(1e14):
+			value.Quo(value, big.NewRat(1e6, 1))
+			digits = 6
+		case atLeast(1e11):
+			value.Quo(value, big.NewRat(1e3, 1))
+			digits = 3
+		}
+	}
+	nanos := new(big.Rat).Mul(value, big.NewRat(1e9, 1))
+	if digits > 9 || !nanos.IsInt() || !nanos.Num().IsInt64() {
+		return "", 0, false
+	}
+	t := time.Unix(0, nanos.Num().Int64()).UTC()
+	text = t.Format("2006-01-02T15:04:05.000000000")
+	if digits == 0 {
+		return text[:19] + "Z", t.Unix(), true
+	}
+	return text[:20+digits] + "Z", t.Unix(), true
+}
+
+// exact replaces numbers by a text that is equal for equal values, whatever their literals.
+func exact(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return "number " + decimal(v.String())
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = exact(v[i])
+		}
+		return list
+	case map[string]any:
+		object := map[string]any{}
+		for name, member := range v {
+			object[name] = exact(member)
+		}
+		return object
+	}
+	return v
+}
+
+// decimal is a JSON number as its significant digits and power of ten.
+func decimal(literal string) string {
+	mantissa, exponentText, _ := strings.Cut(strings.ToLower(literal), "e")
+	exponent, _ := new(big.Int).SetString("0"+strings.TrimLeft(exponentText, "+-"), 10)
+	if strings.HasPrefix(exponentText, "-") {
+		exponent.Neg(exponent)
+	}
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0"
+	}
+	significant := strings.TrimRight(digits, "0")
+	exponent.Add(exponent, big.NewInt(int64(len(digits)-len(significant)-len(fraction))))
+	return sign + significant + "e" + exponent.String()
+}
