@@ -38,7 +38,7 @@ func (p *parser) stringValue(at int) (Value, bool) {
 		end = p.trimEnd(at, p.nextCondition(at))
 		p.fail(unclosedString(Span{at, 1}, end))
 		p.take(Token{StringToken, between(at, end)})
-		return Value{Kind: Text, Text: unquote(p.text[at+1 : max(at+1, end)]), Span: between(at, end)}, true
+		return Value{Kind: Text, Text: unquote(p.text[at+1 : max(at+1, end)]), Quoted: true, Span: between(at, end)}, true
 	}
 	span := between(at, end)
 	p.checkNUL(span)
