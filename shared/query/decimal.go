@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -89,7 +90,7 @@ func (d decimal) String() string {
 		return sign + d.digits + strings.Repeat("0", d.exponent)
 	case d.exponent < 0 && point > 0:
 		return sign + d.digits[:point] + "." + d.digits[point:]
-	case d.exponent < 0 && point > -7:
+	case d.exponent < 0 && point > -6:
 		return sign + "0." + strings.Repeat("0", -point) + d.digits
 	}
 	mantissa := d.digits[:1]
@@ -114,7 +115,7 @@ func (d decimal) integral() bool { return d.exponent >= 0 }
 func (d decimal) floor() (n int64, ok bool) {
 	n, ok = d.truncate()
 	if d.negative && !d.integral() {
-		n--
+		return n - 1, ok && n > math.MinInt64
 	}
 	return n, ok
 }
@@ -123,25 +124,24 @@ func (d decimal) floor() (n int64, ok bool) {
 func (d decimal) ceil() (n int64, ok bool) {
 	n, ok = d.truncate()
 	if !d.negative && !d.integral() {
-		n++
+		return n + 1, ok && n < math.MaxInt64
 	}
 	return n, ok
 }
 
 // round is the nearest integer, halves away from zero; ok is false outside of int64.
 func (d decimal) round() (n int64, ok bool) {
-	n, ok = d.truncate()
-	if first := len(d.digits) + d.exponent; d.exponent < 0 && first >= 0 && d.digits[first] >= '5' {
-		if d.negative {
-			n--
-		} else {
-			n++
-		}
+	first := len(d.digits) + d.exponent // index of the first digit after the point
+	switch {
+	case d.integral() || first < 0 || d.digits[first] < '5':
+		return d.truncate()
+	case d.negative:
+		return d.floor()
 	}
-	return n, ok
+	return d.ceil()
 }
 
-// truncate drops the fraction. So that its callers can step by one, the ends of int64 are out of range.
+// truncate drops the fraction.
 func (d decimal) truncate() (int64, bool) {
 	point := len(d.digits) + d.exponent
 	if point <= 0 {
@@ -151,14 +151,11 @@ func (d decimal) truncate() (int64, bool) {
 		return 0, false
 	}
 	text := d.digits[:min(point, len(d.digits))] + strings.Repeat("0", max(d.exponent, 0))
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n == 1<<63-1 {
-		return 0, false
-	}
 	if d.negative {
-		n = -n
+		text = "-" + text
 	}
-	return n, true
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 // float is the nearest double.
@@ -172,9 +169,9 @@ func (d decimal) rounded() decimal {
 	if d.integral() {
 		return d
 	}
-	n, _ := d.round() // a number with a fraction that is out of range stays out of range
-	if _, ok := d.truncate(); !ok {
-		return d
+	n, ok := d.round()
+	if !ok {
+		return d // and stays out of range
 	}
 	rounded, _ := parseDecimal(strconv.FormatInt(n, 10))
 	return rounded

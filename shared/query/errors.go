@@ -80,16 +80,27 @@ func unknownField(word filter.Word) filter.Error {
 	return e
 }
 
-func operatorMissing(field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition) filter.Error {
-	kind, where := typesOf(sources), fmt.Sprintf("field %q", field.Name)
+// operatorMissing speaks the language that the filter is written in: > in a query string, gt in JSON.
+func operatorMissing(form filter.Form, field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition) filter.Error {
+	where := fmt.Sprintf("field %q", field.Name)
 	if c.Key != nil {
 		where = fmt.Sprintf("%q of field %q", c.Key.Text, field.Name)
 	}
-	names := opNames(catalog.OpsOf(sources))
+	var names []string
+	for _, has := range catalog.OpsOf(sources) {
+		names = append(names, opText(form, has))
+	}
 	return filter.Error{
 		Code: codeOperatorMissing, Span: c.OpSpan, Pointer: "op", Expected: names,
-		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s", op, where, kind, strings.Join(names, ", ")),
+		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s", opText(form, op), where, typesOf(sources), strings.Join(names, ", ")),
 	}
+}
+
+func opText(form filter.Form, op filter.Op) string {
+	if form == filter.QueryString {
+		return catalog.OperatorOf(op).Symbol
+	}
+	return op.String()
 }
 
 // typesOf names the types of the sources: "integer", "boolean or string".
@@ -101,14 +112,6 @@ func typesOf(sources []catalog.Source) string {
 		}
 	}
 	return strings.Join(names, " or ")
-}
-
-func opNames(ops []filter.Op) []string {
-	names := make([]string, len(ops))
-	for i, op := range ops {
-		names[i] = op.String()
-	}
-	return names
 }
 
 func keyNotTaken(field *catalog.Field, key *filter.Key) filter.Error {
@@ -187,13 +190,26 @@ func notBoolean(field *catalog.Field, v typed) *filter.Error {
 }
 
 func notNumber(field *catalog.Field, s catalog.Source, v typed) *filter.Error {
-	wants := "a number"
-	if s.Type == catalog.Int || s.Type == catalog.Bool {
+	where, wants := fmt.Sprintf("field %q", field.Name), "a number"
+	if s.Name != "" {
+		where = fmt.Sprintf("%q of field %q", s.Name, field.Name)
+	}
+	switch s.Type {
+	case catalog.Int:
 		wants = "a whole number"
+	case catalog.Bool:
+		wants = "true, false, 1 or 0"
 	}
 	return &filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("field %q needs %s, not %s", field.Name, wants, shown(v.Value)),
+		Message: fmt.Sprintf("%s needs %s, not %s", where, wants, shown(v.Value)),
+	}
+}
+
+func noMemberTakes(field *catalog.Field, sources []catalog.Source, v typed) filter.Error {
+	return filter.Error{
+		Code: codeWrongType, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("no member of field %q takes %s; with this operator they are %s", field.Name, shown(v.Value), typesOf(sources)),
 	}
 }
 

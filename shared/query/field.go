@@ -25,7 +25,7 @@ func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filte
 	if takes(sources, op) {
 		return op, true
 	}
-	b.fail(operatorMissing(field, sources, op, c))
+	b.fail(operatorMissing(b.filter.Form, field, sources, op, c))
 	return op, false
 }
 

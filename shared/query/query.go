@@ -95,7 +95,7 @@ type TextIn struct{ Values []string }
 type IntIn struct{ Values []int64 }
 
 // IntRange holds between the bounds, both included; a nil bound is open. gt and lt are bound as the next
-// integer, so there are no strict bounds.
+// integer, so there are no strict bounds. A range whose Min is above its Max holds for nothing.
 type IntRange struct{ Min, Max *int64 }
 
 // NumberRange holds for text that reads as a number (catalog.NumericText) between the bounds.

@@ -48,7 +48,7 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 	canonical := printRegex(tree)
 	compiled, err := regexp.Compile(canonical)
 	if err != nil {
-		return nil, nil, explainRegex(pattern, err)
+		return nil, nil, &regexProblem{code: codeRegexTooLarge, what: err.Error(), length: len(pattern)}
 	}
 	return &Regex{Source: pattern, Canonical: canonical, Compiled: compiled, size: size}, exact, nil
 }
@@ -85,7 +85,8 @@ func explainRegex(pattern string, err error) *regexProblem {
 	}
 	switch e.Code {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
-		return at(codeRegexUnsupported, groupName(pattern[findConstruct(pattern, e.Expr):]), e.Expr)
+		prefix, name := groupName(e.Expr)
+		return at(codeRegexUnsupported, name+" "+prefix, prefix)
 	case syntax.ErrInvalidEscape:
 		if what := escapeName(e.Expr); what != "" {
 			return at(codeRegexUnsupported, what, e.Expr)
@@ -97,7 +98,7 @@ func explainRegex(pattern string, err error) *regexProblem {
 		}
 		return at(codeRegexSyntax, "repeat of a repeat "+e.Expr, e.Expr)
 	case syntax.ErrInvalidRepeatSize:
-		return at(codeRegexUnsupported, "repeat over 1000 "+e.Expr, e.Expr)
+		return at(codeRegexUnsupported, "repeat over 1000 in all "+e.Expr, e.Expr)
 	case syntax.ErrLarge, syntax.ErrNestingDepth:
 		return &regexProblem{code: codeRegexTooLarge, what: "too large once compiled", length: len(pattern)}
 	case syntax.ErrMissingParen:
@@ -111,7 +112,7 @@ func explainRegex(pattern string, err error) *regexProblem {
 }
 
 // groupName names a group beginning with (? that RE2 does not have.
-func groupName(group string) string {
+func groupName(group string) (prefix, name string) {
 	for _, g := range []struct{ prefix, name string }{
 		{"(?=", "look-ahead"}, {"(?!", "negative look-ahead"},
 		{"(?<=", "look-behind"}, {"(?<!", "negative look-behind"},
@@ -121,10 +122,10 @@ func groupName(group string) string {
 		{"(?P<", "badly named group"}, {"(?<", "badly named group"},
 	} {
 		if strings.HasPrefix(group, g.prefix) {
-			return g.name + " " + g.prefix
+			return g.prefix, g.name
 		}
 	}
-	return "unknown group " + group[:min(len(group), 3)]
+	return group[:min(len(group), 3)], "unknown group"
 }
 
 // escapeName names an escape that other languages have and RE2 has not, or gives "".
@@ -188,13 +189,10 @@ func unopenedGroup(pattern string) int {
 
 // matchGroups pairs parentheses outside of classes; it gives those left open and the first stray ")", or -1.
 func matchGroups(pattern string) (open []int, stray int) {
-	inClass := false
 	for i := 0; i < len(pattern); i = nextConstruct(pattern, i) {
 		switch c := pattern[i]; {
-		case inClass:
-			inClass = c != ']'
 		case c == '[':
-			inClass = true
+			i = classEnd(pattern, i)
 		case c == '(':
 			open = append(open, i)
 		case c == ')' && len(open) > 0:
@@ -204,4 +202,23 @@ func matchGroups(pattern string) (open []int, stray int) {
 		}
 	}
 	return open, -1
+}
+
+// classEnd finds the "]" that closes the class at an offset: not one that comes first in it, nor that of [:alpha:].
+func classEnd(pattern string, i int) int {
+	i++
+	if strings.HasPrefix(pattern[i:], "^") {
+		i++
+	}
+	if strings.HasPrefix(pattern[i:], "]") {
+		i++
+	}
+	for i < len(pattern) && pattern[i] != ']' {
+		if end := strings.Index(pattern[i:], ":]"); strings.HasPrefix(pattern[i:], "[:") && end >= 0 {
+			i += end + len(":]")
+		} else {
+			i = nextConstruct(pattern, i)
+		}
+	}
+	return min(i, len(pattern)-1)
 }

@@ -18,10 +18,13 @@ func printRegex(re *syntax.Regexp) string {
 	return b.String()
 }
 
+// noMatch is the class of no character.
+const noMatch = `[^\x{0}-\x{10ffff}]`
+
 func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpNoMatch:
-		b.WriteString(`[^\x{0}-\x{10ffff}]`)
+		b.WriteString(noMatch)
 	case syntax.OpEmptyMatch:
 		b.WriteString(`(?:)`)
 	case syntax.OpLiteral:
@@ -29,6 +32,10 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 			writeLiteral(b, r, re.Flags&syntax.FoldCase != 0)
 		}
 	case syntax.OpCharClass:
+		if len(re.Rune) == 0 {
+			b.WriteString(noMatch)
+			return
+		}
 		writeClass(b, re.Rune)
 	case syntax.OpAnyCharNotNL:
 		b.WriteString(`[^\x{a}]`)

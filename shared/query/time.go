@@ -108,8 +108,11 @@ func parseTime(text string) (time.Time, string) {
 	case hour == 24 && minute+second+nanos > 0, hour > 24, minute > 59, second > 59:
 		return time.Time{}, timeNoSuchClock
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC).Add(-time.Duration(offset) * time.Minute)
-	return t.Truncate(time.Millisecond), ""
+	t := time.Date(year, time.Month(month), day, hour, minute-offset, second, nanos, time.UTC)
+	if t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, timeNoSuchDay
+	}
+	return t, ""
 }
 
 func daysIn(year, month int) int {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -154,11 +155,16 @@ func (b *binder) bindTyped(field *catalog.Field, sources []catalog.Source, op fi
 		}
 	}
 	ok := true
-	for j := range values {
-		if !accepted[j] {
+	for j, v := range values {
+		switch {
+		case accepted[j]:
+			continue
+		case len(sources) > 1:
+			b.fail(noMemberTakes(field, sources, v))
+		default:
 			b.fail(*first[j])
-			ok = false
 		}
+		ok = false
 	}
 	if !ok {
 		return op, nil, nil, false
@@ -265,16 +271,18 @@ func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []ty
 		if s.Type == catalog.Float {
 			stored = stored.rounded()
 		}
-		floor, inRange := stored.floor()
-		ceil, _ := stored.ceil()
+		floor, floorFits := stored.floor()
+		ceil, ceilFits := stored.ceil()
 		switch {
 		case !v.numeric:
 			refusals[i] = notNumber(field, s, v)
-		case !inRange:
+		case !floorFits || !ceilFits:
 			refusals[i] = outOfRange(field, v)
 		}
 		ok = ok && refusals[i] == nil
 		switch {
+		case op == filter.Gt && floor == math.MaxInt64, op == filter.Lt && ceil == math.MinInt64:
+			r = nothing()
 		case op == filter.Gt:
 			floor++
 			r.Min = &floor
@@ -293,6 +301,12 @@ func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []ty
 		return nil, refusals
 	}
 	return r, refusals
+}
+
+// nothing is the range of no integer.
+func nothing() IntRange {
+	low, high := int64(math.MinInt64), int64(math.MaxInt64)
+	return IntRange{Min: &high, Max: &low}
 }
 
 // numberTest holds for text that reads as a number within bounds.

@@ -1,0 +1,145 @@
+package query_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+)
+
+// TestBind holds the files of testdata/bind: what each filter comes to, or everything that is wrong with it.
+//
+//	# a rule
+//	> a whole filter
+//	+ conditions, to which the period is added
+//	= canonical form
+//	where  what is tested, as Query.String shows it
+//
+// A filter with mistakes is followed by its drawing and, when they can be mended, by "fixed" and the filter.
+func TestBind(t *testing.T) {
+	paths, err := filepath.Glob("testdata/bind/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files of cases: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, path, answerCases(string(content)))
+		})
+	}
+}
+
+func answerCases(content string) string {
+	var b strings.Builder
+	for line := range strings.Lines(content) {
+		switch text := strings.TrimSuffix(line[min(2, len(line)):], "\n"); {
+		case strings.HasPrefix(line, "#"):
+			b.WriteString("\n" + line)
+		case strings.HasPrefix(line, "> "):
+			b.WriteString("\n" + line + describe(text, true))
+		case strings.HasPrefix(line, "+ "):
+			b.WriteString("\n" + line + describe(withPeriod(text), false))
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+func withPeriod(text string) string {
+	if strings.HasPrefix(text, "{") {
+		return `[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` + text + "]"
+	}
+	return text + ", timestamp between 2026-01-01 and 2026-01-02"
+}
+
+// describe shows what a filter comes to; without the period, if that was only added.
+func describe(text string, period bool) string {
+	q, err := query.Bind(filter.Parse(text), query.Logs{})
+	if err != nil {
+		drawing := querytest.Explain(err)
+		var e *query.FilterError
+		if errors.As(err, &e) && e.Fixed != "" {
+			drawing += "fixed " + e.Fixed + "\n"
+		}
+		return drawing
+	}
+	var b strings.Builder
+	if !period {
+		q.Filter.Conditions = q.Filter.Conditions[1:]
+	} else {
+		b.WriteString(q.Period.String() + "\n")
+	}
+	b.WriteString("= " + filter.Format(q.Filter) + "\n")
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		b.WriteString("= " + filter.FormatJSON(q.Filter) + "\n")
+	}
+	for _, c := range q.Conditions {
+		b.WriteString("where  " + c.String() + "\n")
+	}
+	return b.String()
+}
+
+func TestBindTellsTheKindOfItsErrors(t *testing.T) {
+	_, err := query.Bind(filter.Parse("hots=1"), query.Logs{})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a filter with mistakes is of kind %v", fault.KindOf(err))
+	}
+	_, err = query.Bind(filter.Parse("timestamp between 2026-01-01 and 2027-01-01"), query.Stats{SegmentSeconds: 60})
+	if e := (*query.FilterError)(nil); errors.As(err, &e) || fault.KindOf(err) != fault.Invalid {
+		t.Errorf("too many segments are told as %v", err)
+	}
+	if want := "segments of 60 s cut the period into 525600 results, more than 10000; the shortest that fits is 3600 s"; err.Error() != want {
+		t.Errorf("got %q\nwant %q", err, want)
+	}
+}
+
+func TestBindPointsIntoTheJSONForm(t *testing.T) {
+	_, err := query.Bind(filter.Parse(`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","yesterday"]},`+
+		`{"field":"hots","op":"eq","value":1},{"field":"path","op":"gt","value":1},{"field":"tags","key":"a","op":"eq","value":"b"},`+
+		`{"field":"status","op":"in","value":[200,"ok"]},{"field":"headers","key":"(","op":"eq","value":"b"}]}`), query.Logs{})
+	var e *query.FilterError
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	var pointers []string
+	for _, one := range e.Errors {
+		pointers = append(pointers, one.Pointer)
+	}
+	want := "/AND/0/value/1 /AND/1/field /AND/2/op /AND/3/key /AND/4/value/1 /AND/5/key"
+	if got := strings.Join(pointers, " "); got != want {
+		t.Errorf("pointers %s\nwant     %s", got, want)
+	}
+}
+
+func TestBranchesRestrictEveryQuery(t *testing.T) {
+	f := filter.Parse(`timestamp between 2026-01-01 and 2026-01-02, status=404`)
+	free, err := query.Bind(f, query.Logs{}, query.WithBranches(nil))
+	if err != nil || len(free.Conditions) != 1 {
+		t.Fatalf("no branches: %v, %v", free.Conditions, err)
+	}
+	bound, err := query.Bind(f, query.Logs{}, query.WithBranches([]string{"prod", "staging"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bound.Conditions[1].String(), `branch in {"prod", "staging"}`; got != want {
+		t.Errorf("the condition is %s, want %s", got, want)
+	}
+	if bound.Fingerprint() == free.Fingerprint() {
+		t.Error("a restricted query has the fingerprint of the unrestricted one: they would share cached answers")
+	}
+	again, err := query.Bind(bound.Filter, query.Logs{}, query.WithBranches([]string{"prod", "staging"}))
+	if err != nil || again.Fingerprint() != bound.Fingerprint() {
+		t.Errorf("binding the canonical filter again gives %s, %v", filter.Format(again.Filter), err)
+	}
+	if _, err := query.Bind(f, query.Logs{}, query.WithBranches([]string{"prod", "a\x00b"})); err == nil {
+		t.Error("a branch that cannot be asked for was dropped, and with it the restriction")
+	}
+}

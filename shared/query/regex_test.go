@@ -1,0 +1,208 @@
+package query
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"testing"
+)
+
+// The atoms of random patterns, and texts that tell the difficult ones apart.
+var (
+	regexAtoms = []string{
+		"a", "b", "A", "k", "K", "s", "ß", "é", "ſ", ".", "^", "$", `\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `\S`, "[a-c]", "[^a-c]", `[\w-]`,
+		"[a&&b]", "[[a]", `\.`, `[[:^alpha:]]`, `\pL`, `\PL`, `\x{e9}`, `\Qa.b\E`, `\A`, `\z`, `\n`, "-", "_", " ", "]", "{", "0", "#",
+		"(?i)", "(?s)", "(?m)", "(?U)", "(?i:s)", "(?-i)", "(?s:.)", "(?m:^)", "(?m:$)", "(?:)", "[^\\x00-\\x{10FFFF}]", "/", ":", "[:a]",
+	}
+	regexTexts = []string{
+		"", "a", "b", "A", "k", "K", "\u212a", "s", "S", "ſ", "ß", "ss", "é", "É", "\n", "\r", " ", "\v", "\u00a0", "[", "&", "]", "-", "_",
+		"0", "٣", ".", "{", "#", "😀", "a.b", "a\nb", "ab", "aab", "ba", "bab", ":", "/",
+	}
+)
+
+func randomPattern(r *rand.Rand, depth int) string {
+	pick := func(from []string) string { return from[r.IntN(len(from))] }
+	sub := func() string { return randomPattern(r, depth-1) }
+	switch k := r.IntN(10); {
+	case depth == 0 || k < 4:
+		return pick(regexAtoms)
+	case k < 7:
+		return sub() + sub()
+	case k < 8:
+		return sub() + "|" + sub()
+	case k < 9:
+		return "(?:" + sub() + ")" + pick([]string{"*", "+", "?", "*?", "{2}", "{1,}", "{0,2}", "{0}"})
+	}
+	return pick([]string{"(", "(?i:", "(?P<n>", "(?:"}) + sub() + ")"
+}
+
+// TestCanonicalRegexFindsTheSame: the re-print matches exactly where the original does.
+func TestCanonicalRegexFindsTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	compared := 0
+	for range 20000 {
+		if checkCanonical(t, randomPattern(r, 4), false, regexTexts) {
+			compared++
+		}
+	}
+	if compared < 10000 {
+		t.Errorf("only %d random patterns are patterns", compared)
+	}
+}
+
+// FuzzRegex holds any pattern and text to the same rule.
+func FuzzRegex(f *testing.F) {
+	for i, atom := range regexAtoms {
+		f.Add(atom, regexTexts[i%len(regexTexts)], i%2 == 0)
+	}
+	for _, pattern := range []string{`((\pL{100}){9})`, `^(?:/a|/b)c?$`, `(a)\1`, `(?=a)`, `a++`, `x{1001}`, `(`, `[`, `a)`, `\Q(`, `[^]a]`, `(?P<n`} {
+		f.Add(pattern, "/ac", false)
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string, fold bool) {
+		checkCanonical(t, pattern, fold, []string{text})
+	})
+}
+
+func checkCanonical(t *testing.T, pattern string, fold bool, texts []string) bool {
+	t.Helper()
+	got, exact, problem := parseRegex(pattern, fold)
+	if problem != nil {
+		if problem.offset < 0 || problem.length < 0 || problem.offset+problem.length > len(pattern) {
+			t.Fatalf("%q: the problem %+v lies outside", pattern, problem)
+		}
+		if _, err := regexp.Compile(pattern); err == nil && problem.code != codeRegexTooLarge {
+			t.Fatalf("%q is refused: %+v", pattern, problem)
+		}
+		return false
+	}
+	written := pattern
+	if fold {
+		written = "(?i)" + pattern
+	}
+	original := regexp.MustCompile(written)
+	for _, text := range texts {
+		want := original.MatchString(text)
+		if is := got.Compiled.MatchString(text); is != want {
+			t.Fatalf("%q finds %v in %q, its print %q %v", written, want, text, got.Canonical, is)
+		}
+		if exact != nil && !fold && contains(exact, text) != want {
+			t.Fatalf("%q finds %v in %q, but stands for %q", pattern, want, text, exact)
+		}
+	}
+	return true
+}
+
+func contains(texts []string, text string) bool {
+	for _, one := range texts {
+		if one == text {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRegexBudget: DuckDB 1.5.5 takes \pL 445 times and refuses it 446 times.
+func TestRegexBudget(t *testing.T) {
+	for pattern, fits := range map[string]bool{
+		`(\pL{100}){3}`:                           true,
+		`(\pL{100}){4}`:                           false,
+		`((\pL{100}){9})`:                         false,
+		`.{1000}.{1000}.{1000}`:                   true,
+		strings.Repeat("a", maxPattern):           true,
+		strings.Repeat("a", maxPattern+1):         false,
+		`(` + strings.Repeat("a", 600) + `){900}`: false,
+		`((\pL{0,}){30}){30}`:                     false,
+		`(?i)` + strings.Repeat("k", 4000):        true,
+	} {
+		_, _, problem := parseRegex(pattern, false)
+		if (problem == nil) != fits {
+			t.Errorf("%.40s: refused %v, want fits = %v", pattern, problem, fits)
+		}
+		if problem != nil && problem.code != codeRegexTooLarge {
+			t.Errorf("%.40s is refused as %s", pattern, problem.code)
+		}
+	}
+}
+
+// TestProgramSizeIsAnUpperBound compares with Go's own programs over ASCII, where an instruction is a byte.
+func TestProgramSizeIsAnUpperBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		pattern := randomPattern(r, 5)
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			continue
+		}
+		program, err := syntax.Compile(tree.Simplify())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := programSize(tree); size+2 < len(program.Inst) { // Go adds one to begin and one to end
+			t.Errorf("%q: %d instructions, counted %d", pattern, len(program.Inst), size)
+		}
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	for _, c := range []struct{ text, prints, floor, ceil, round string }{
+		{"0", "0", "0", "0", "0"},
+		{"-0.000", "0", "0", "0", "0"},
+		{"007.50", "7.5", "7", "8", "8"},
+		{"-7.5", "-7.5", "-8", "-7", "-8"},
+		{"7.4", "7.4", "7", "8", "7"},
+		{"0.04", "0.04", "0", "1", "0"},
+		{"-0.5", "-0.5", "-1", "0", "-1"},
+		{"1e3", "1000", "1000", "1000", "1000"},
+		{"12.5E-1", "1.25", "1", "2", "1"},
+		{"1e-7", "1e-7", "0", "1", "0"},
+		{"1e-6", "0.000001", "0", "1", "0"},
+		{"-1.5e22", "-1.5e22", "range", "range", "range"},
+		{"123456789012345678901", "123456789012345678901", "range", "range", "range"},
+		{"9223372036854775807", "9223372036854775807", "9223372036854775807", "9223372036854775807", "9223372036854775807"},
+		{"-9223372036854775808", "-9223372036854775808", "-9223372036854775808", "-9223372036854775808", "-9223372036854775808"},
+		{"9223372036854775807.5", "9223372036854775807.5", "9223372036854775807", "range", "range"},
+		{"-9223372036854775808.5", "-9223372036854775808.5", "range", "-9223372036854775808", "range"},
+	} {
+		d, ok := parseDecimal(c.text)
+		if !ok {
+			t.Errorf("%s is not read", c.text)
+			continue
+		}
+		show := func(n int64, ok bool) string {
+			if !ok {
+				return "range"
+			}
+			return fmt.Sprint(n)
+		}
+		if got := d.String(); got != c.prints {
+			t.Errorf("%s prints as %s, want %s", c.text, got, c.prints)
+		}
+		if floor, ceil, round := show(d.floor()), show(d.ceil()), show(d.round()); floor != c.floor || ceil != c.ceil || round != c.round {
+			t.Errorf("%s: floor %s, ceil %s, round %s; want %s, %s, %s", c.text, floor, ceil, round, c.floor, c.ceil, c.round)
+		}
+	}
+	for _, text := range []string{"", "-", "+1", ".5", "5.", "1e", "1e+", "1e1234", "1x", " 1", "NaN", "Inf", "0x10", "1_000", strings.Repeat("1", 41), "0." + strings.Repeat("1", 41)} {
+		if d, ok := parseDecimal(text); ok {
+			t.Errorf("%q is read as %s", text, d)
+		}
+	}
+}
+
+func TestDecimalCompare(t *testing.T) {
+	ascending := []string{"-1e20", "-10.5", "-10", "-0.1", "0", "1e-9", "0.1", "0.12", "9", "10", "10.000001", "1e3"}
+	for i, a := range ascending {
+		for j, b := range ascending {
+			x, _ := parseDecimal(a)
+			y, _ := parseDecimal(b)
+			want := 0
+			if i != j {
+				want = map[bool]int{true: -1, false: 1}[i < j]
+			}
+			if got := x.compare(y); got != want {
+				t.Errorf("compare(%s, %s) = %d", a, b, got)
+			}
+		}
+	}
+}
