@@ -37,7 +37,7 @@ var mistakes = []struct{ name, text, codes, fixed string }{
 	{"commas in a row", `a=1,, ,b=2,,`, "extra_comma extra_comma", `a=1,b=2`},
 	{"and", `a=1 and b=2 AND c in (1) && d=4`, "wrong_separator wrong_separator wrong_separator", `a=1, b=2, c in (1), d=4`},
 	{"and after a comma", `a=1, and b=2`, "wrong_separator", `a=1, b=2`},
-	{"not after and", `a=1, and not b=2`, "wrong_separator expected_field", ``},
+	{"and not after a comma", `a=1, and not b=2`, "wrong_separator", `a=1, not b=2`},
 	{"a semicolon", `a=1; b="2"; c is true`, "wrong_separator wrong_separator", `a=1, b="2", c is true`},
 	{"a line break", "a=1\nb=2", "missing_comma", "a=1,\nb=2"},
 	{"no comma after between", `a between 1 and 2 b=2`, "missing_comma", `a between 1 and 2, b=2`},

@@ -49,6 +49,10 @@ func (p *parser) filters() {
 //
 //	condition = [ "not" ] field [ "[" [ "~" ] string "]" ] test .
 func (p *parser) condition() (c Condition, ok bool) {
+	if t := p.peek(); p.isJoiner(t) && p.looksLikeCondition(t.Span.End()) {
+		p.fail(wrongJoiner(p.text, t.Span, false))
+		p.take(t)
+	}
 	start := p.peek().Span
 	c.Negated = p.not()
 	if c.Field, c.Key, ok = p.field(); !ok {
@@ -87,13 +91,6 @@ func (p *parser) not() (negated bool) {
 func (p *parser) field() (Word, *Key, bool) {
 	t := p.peek()
 	switch {
-	case p.isJoiner(t) && p.looksLikeCondition(t.Span.End()):
-		p.fail(wrongJoiner(p.text, t.Span, false))
-		p.take(t)
-		t = p.peek()
-		if p.word(t, "not") {
-			return Word{}, nil, p.failed(expectedField(p.text, t.Span))
-		}
 	case p.mark(t, "("):
 		return Word{}, nil, p.grouping(t)
 	case t.Kind == StringToken && isName(strings.Trim(t.Span.of(p.text), `"`)):
