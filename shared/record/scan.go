@@ -296,10 +296,11 @@ func (s *scanner) skip() []byte {
 	for first := false; s.err == nil; {
 		switch c := s.peek(); c {
 		case '{', '[':
-			s.pos++
 			if len(s.nest) == maxDepth {
 				s.fail("less nesting")
+				return nil
 			}
+			s.pos++
 			s.nest = append(s.nest, c+2) // '}' and ']' are two after their openings
 			first = true
 		default:
