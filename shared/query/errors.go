@@ -34,7 +34,7 @@ const (
 	codeInvalidTime       = "invalid_time"
 	codePeriodMissing     = "period_missing"
 	codePeriodNotFirst    = "period_not_first"
-	codeNul               = "nul_character"
+	codeNul               = "nul"
 	codeNotUTF8           = "invalid_utf8"
 	codeRegexSyntax       = "regex_syntax"
 	codeRegexUnsupported  = "regex_unsupported"
@@ -48,7 +48,8 @@ const (
 	largestPatternMessage = "a pattern is at most 4 kB and at most as large, once compiled, as RE2 takes; shorten it or its repeats"
 )
 
-// Codes lists the codes that binding gives to mistakes, and what each means.
+// Codes lists the codes of mistakes in meaning, and what each says. nul and invalid_utf8 are mistakes of the
+// languages too, and documented there.
 var Codes = []struct{ Code, Meaning string }{
 	{codeUnknownField, "no field has that name"},
 	{codeOperatorMissing, "the type of the field, or of its member, does not have the operator"},
@@ -60,8 +61,6 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeInvalidTime, "the text is not a time with year, month and day"},
 	{codePeriodMissing, "no condition says which period is asked"},
 	{codePeriodNotFirst, "in the JSON form the period comes first"},
-	{codeNul, "a value holds the character NUL"},
-	{codeNotUTF8, "a value is not valid UTF-8"},
 	{codeRegexSyntax, "the regular expression is malformed"},
 	{codeRegexUnsupported, "the regular expression uses what RE2 does not have"},
 	{codeRegexTooLarge, "the regular expression is too long, or too large once compiled"},

@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// specification lists the fields of the request record as the specification does.
+const specification = `acl_triggers arguments asn authority biometric blocked bot branch bytes_sent challenge challenge_type
+	cf_restrict_triggers cf_triggers cookies country dr_triggers geo_region gf_triggers headers host hostname human ichallenge ip
+	logs method monitor monitor_reasons organization path path_parts port processing_stage profiling protocol proxy query
+	svc_latency svcid svcsessionid reason referer request_id request_length request_time result rl_triggers security_config
+	session session_ids status tags time_period timestamp trigger_counters upstream_addr upstream_data upstream_response_time
+	upstream_status url user_agent version`
+
+func TestEveryFieldOfTheSpecificationIsThere(t *testing.T) {
+	want := strings.Fields(specification)
+	slices.Sort(want)
+	if got := Names(); !slices.Equal(got, want) {
+		t.Errorf("the catalogue has %v, the specification %v, in alphabetical order", got, want)
+	}
+	for _, name := range want {
+		if f, ok := Lookup(name); !ok || f.Name != name {
+			t.Errorf("Lookup(%q) finds %v", name, f)
+		}
+	}
+	if _, ok := Lookup("Status"); ok {
+		t.Error("names of fields do not ignore case")
+	}
+}
+
+// columnTypes are the Go types of a source's values in lake.Row, without pointers and lists.
+var columnTypes = map[Type][]reflect.Kind{
+	String: {reflect.String}, Int: {reflect.Int64}, Float: {reflect.Int64}, Bool: {reflect.Bool}, Time: {reflect.Int64}, Any: {reflect.String},
+}
+
+func TestSourcesFitTheLake(t *testing.T) {
+	for _, f := range Fields {
+		for _, s := range f.Sources {
+			column, ok := column(reflect.TypeFor[lake.Row](), s.Column)
+			if !ok {
+				t.Errorf("%s: there is no column %s", f.Name, s.Column)
+				continue
+			}
+			var layout Layout
+			switch isList := column.Kind() == reflect.Slice; {
+			case isList && column.Elem() == reflect.TypeFor[lake.Pair]():
+				layout, column = Pairs, reflect.TypeFor[string]()
+			case isList && column.Elem().Kind() == reflect.Struct:
+				layout, column = Structs, column.Elem()
+			case isList:
+				layout, column = List, column.Elem()
+			default:
+				layout = Scalar
+			}
+			if s.Member != "" {
+				if column, ok = memberOf(column, s.Member); !ok {
+					t.Errorf("%s: column %s has no member %s", f.Name, s.Column, s.Member)
+					continue
+				}
+			}
+			if layout != s.Layout || !slices.Contains(columnTypes[s.Type], plain(column).Kind()) {
+				t.Errorf("%s is %s in layout %d, its column holds %s in layout %d", f.Name, s.Type, s.Layout, column, layout)
+			}
+			if (s.Name != "") != (f.Keys == ClosedKeys) {
+				t.Errorf("%s: only closed keys address sources, this one is %q", f.Name, s.Name)
+			}
+			for _, name := range f.Output() {
+				if _, ok := columnOf(name); !ok {
+					t.Errorf("%s comes out of column %s, which is not there", f.Name, name)
+				}
+			}
+		}
+	}
+}
+
+func column(row reflect.Type, name string) (reflect.Type, bool) {
+	for i := range row.NumField() {
+		if tag, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ","); tag == name {
+			return row.Field(i).Type, true
+		}
+	}
+	return nil, false
+}
+
+func columnOf(name string) (reflect.Type, bool) { return column(reflect.TypeFor[lake.Row](), name) }
+
+func memberOf(t reflect.Type, name string) (reflect.Type, bool) { return column(plain(t), name) }
+
+func plain(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+func TestOperators(t *testing.T) {
+	for i, op := range filter.Ops {
+		if Operators[i].Op != op || OperatorOf(op) != Operators[i] {
+			t.Errorf("operator %s is not in its place", op)
+		}
+		if Operators[i].Absent {
+			t.Errorf("operator %s holds for what is not there", op)
+		}
+	}
+	config, _ := Lookup("security_config")
+	active, ok := config.Member("acl_active")
+	if !ok || !active.Takes(filter.Gt) || !active.Takes(filter.Is) || active.Takes(filter.Regex) {
+		t.Errorf("acl_active has the operators %v", active.Ops())
+	}
+	blocked, _ := Lookup("blocked")
+	if got := blocked.Ops(); !slices.Equal(got, []filter.Op{filter.Is}) {
+		t.Errorf("blocked has the operators %v", got)
+	}
+	if got := config.Ops(); !slices.Equal(got, filter.Ops) {
+		t.Errorf("security_config has the operators %v", got)
+	}
+	if _, ok := blocked.Member("acl"); ok || blocked.Members() != nil {
+		t.Error("blocked has members")
+	}
+	if got := strings.Join(config.Members(), " "); got != "acl_active cf_active cf_rules gf_rules revision rl_rules secpolentryid secpolid" {
+		t.Errorf("the members of security_config are %s", got)
+	}
+}
+
+func TestAliasesNameFields(t *testing.T) {
+	for alias, name := range aliases {
+		if _, ok := Lookup(alias); ok {
+			t.Errorf("%s is a field itself", alias)
+		}
+		if _, ok := Lookup(name); !ok || Alias(alias) != name {
+			t.Errorf("%s stands for %s, which is no field", alias, name)
+		}
+	}
+}
+
+func TestNumericText(t *testing.T) {
+	for _, text := range []string{"0", "-1", "007", "1.5", "-0.25e-9", "1E+99", strings.Repeat("9", 40)} {
+		if !NumericText.MatchString(text) {
+			t.Errorf("%q does not read as a number", text)
+		}
+	}
+	for _, text := range []string{"", "-", "+1", ".5", "5.", "1e", "1e100", "NaN", "Infinity", " 1", "1\n", "0x1", strings.Repeat("9", 41)} {
+		if NumericText.MatchString(text) {
+			t.Errorf("%q reads as a number", text)
+		}
+	}
+}
+
+func TestDescriptionsAreWholeAndPrintable(t *testing.T) {
+	for _, d := range Describe() {
+		if d.Name == "" || d.Type == "" || len(d.Operators) == 0 || d.Doc == "" || !strings.HasSuffix(d.Doc, ".") || d.Example == "" {
+			t.Errorf("%+v lacks something", d)
+		}
+	}
+	data, _ := Lookup("upstream_data")
+	got, err := json.Marshal(data.Describe())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"name":"upstream_data","type":"any","operators":["eq","gt","lt","gte","lte","in","regex","between"],` +
+		`"key":{"rule":"closed","members":[{"name":"addr","type":"string","operators":["eq","in","regex"]},` +
+		`{"name":"response_time","type":"float","operators":["eq","gt","lt","gte","lte","in","between"]},` +
+		`{"name":"status","type":"integer","operators":["eq","gt","lt","gte","lte","in","between"]}]},` +
+		`"doc":"Attempts at the origin: addr, response_time, status.","example":"upstream_data[\"status\"]\u003e=500"}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,153 @@
+package query_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+)
+
+// reference is the language reference. What follows from the catalogue and from this package stands in it
+// between markers, and is written there by -update.
+const reference = "../filter/README.md"
+
+func TestReferenceIsUpToDate(t *testing.T) {
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(content)
+	for marker, section := range map[string]string{
+		"truth-table": truthTable(t), "meaning-codes": codeTable(), "fields": fieldTable(),
+	} {
+		begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
+		before, rest, opened := strings.Cut(text, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !opened || !closed {
+			t.Fatalf("%s has no place for %s", reference, marker)
+		}
+		text = before + begin + section + end + after
+	}
+	golden(t, reference, text)
+}
+
+// truthTable prints the verdicts that TestTruthTable executes for every field.
+func truthTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("The verdicts of every operator on what a request holds of a field. Tests execute this table for every field, on the reference\n" +
+		"evaluator and on every engine.\n\n| operator |")
+	for _, state := range querytest.States {
+		fmt.Fprintf(&b, " %s |", state)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(querytest.States)) + "\n")
+	for _, o := range catalog.Operators {
+		for _, negated := range []bool{false, true} {
+			name := "`" + o.Op.String() + "`"
+			if negated {
+				name = "`not " + o.Op.String() + "`"
+			}
+			fmt.Fprintf(&b, "| %s |", name)
+			for _, state := range querytest.States {
+				verdict := querytest.Verdict(state, negated)
+				if state == querytest.Absent && verdict != (o.Absent != negated) {
+					t.Errorf("the catalogue says %v of an absent value under %s, the truth table %v", o.Absent, o.Op, verdict)
+				}
+				fmt.Fprintf(&b, " %s |", map[bool]string{true: "holds", false: "–"}[verdict])
+			}
+			b.WriteByte('\n')
+		}
+	}
+	b.WriteString("\nA field of one value is never in the last two states. `timestamp` and `time_period` are never absent: a request without\n" +
+		"`time_period` has its `timestamp` in whole seconds. `svcid` and `svcsessionid` are the first cookie of that name.\n")
+	return b.String()
+}
+
+func codeTable() string {
+	var b strings.Builder
+	b.WriteString("And these are the mistakes of meaning:\n\n| code | |\n|---|---|\n")
+	for _, c := range query.Codes {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, c.Meaning)
+	}
+	return b.String()
+}
+
+func fieldTable() string {
+	var b strings.Builder
+	b.WriteString("| field | type | operators | key | | example |\n|---|---|---|---|---|---|\n")
+	for _, d := range catalog.Describe() {
+		key := ""
+		if d.Key != nil {
+			key = map[string]string{"open": "any name", "folded": "any name, in any case"}[d.Key.Rule]
+			for i, m := range d.Key.Members {
+				if i > 0 {
+					key += ", "
+				}
+				key += fmt.Sprintf("`%s` (%s)", m.Name, m.Type)
+			}
+		}
+		example := strings.ReplaceAll(d.Example, "|", `\|`)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | `%s` |\n", d.Name, d.Type, strings.Join(d.Operators, ", "), key, d.Doc, example)
+	}
+	return b.String()
+}
+
+// TestReferenceExamplesBind binds every example of the language reference and of the catalogue.
+func TestReferenceExamplesBind(t *testing.T) {
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := 0
+	for _, m := range regexp.MustCompile("(?ms)^```(?:json )?filter\n(.*?)^```$").FindAllStringSubmatch(string(content), -1) {
+		examples++
+		checkBinds(t, strings.TrimSpace(m[1]))
+	}
+	if examples < 10 {
+		t.Errorf("only %d examples were found", examples)
+	}
+	for _, f := range catalog.Fields {
+		text := f.Example
+		if f.Name != "timestamp" {
+			text = withPeriod(text)
+		}
+		if q := checkBinds(t, text); len(q.Conditions) == 1 && q.Conditions[0].Field.Name != f.Name {
+			t.Errorf("the example of %s is about %s", f.Name, q.Conditions[0].Field.Name)
+		}
+	}
+}
+
+func checkBinds(t *testing.T, text string) query.Query {
+	t.Helper()
+	q, err := query.Bind(filter.Parse(text), query.Logs{})
+	if err != nil {
+		t.Errorf("an example does not bind:\n%s", querytest.Explain(err))
+	}
+	return q
+}
+
+// TestCodesAreComplete: every code that some case of testdata/bind ends in is documented, and the other way round.
+func TestCodesAreComplete(t *testing.T) {
+	source, err := os.ReadFile("errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{"nul": true, "invalid_utf8": true}
+	for _, c := range query.Codes {
+		documented[c.Code] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
+		if !documented[m[1]] {
+			t.Errorf("code %s is not documented", m[1])
+		}
+		delete(documented, m[1])
+	}
+	for code := range documented {
+		t.Errorf("code %s is documented but never given", code)
+	}
+}
