@@ -66,55 +66,84 @@ func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comp
 	return list, bar.Finish()
 }
 
-// compare asks one question in rounds, each side once a round, so that a slower moment of the machine is a slower
-// moment for both. The first round warms up and is where the answers are compared.
+// fewRounds is enough for the naive way, which is slow.
+const fewRounds = 3
+
+// trial is one question being asked of both sides.
+type trial struct {
+	question question
+	client   client
+	db       *bare
+
+	ours, engine, overhead, bare, naive []time.Duration
+	answer                              answer
+	facts, naiveFacts                   []string
+}
+
+// compare asks one question in rounds, each side once a round and each round in the other order, so that a slower
+// moment of the machine is a slower moment for both. The first round warms up and is not counted.
 func compare(ctx context.Context, o Options, q question, c client, db *bare, tick func() error) (Comparison, error) {
-	r := Comparison{Name: q.name, What: q.what, goal: q.goal}
-	var ours, engine, overhead, bare, naive []time.Duration
+	t := trial{question: q, client: c, db: db}
 	for round := range o.Runs + 1 {
-		a, err := c.ask(ctx, q.request)
-		if err != nil {
-			return r, err
+		sides := []func(context.Context) error{t.askUs, t.askBare}
+		if round%2 == 1 {
+			slices.Reverse(sides)
 		}
-		facts, tookBare, err := db.run(ctx, q.sql)
-		if err != nil {
-			return r, err
+		if q.naive != nil && round <= fewRounds {
+			sides = append(sides, t.askNaive)
 		}
-		var tookNaive time.Duration
-		if q.naive != nil && (round < 4 || o.Runs < 4) { // it is slow, and three rounds tell
-			naiveFacts, took, err := db.run(ctx, q.naive)
-			if err != nil {
-				return r, err
-			}
-			if tookNaive = took; round == 0 {
-				r.Differs = differenceOf("naive SQL", facts, naiveFacts)
+		for _, ask := range sides {
+			if err := ask(ctx); err != nil {
+				return Comparison{}, err
 			}
 		}
 		if err := tick(); err != nil {
-			return r, err
-		}
-		if round == 0 {
-			mine, err := q.facts(a.Data)
-			if err != nil {
-				return r, err
-			}
-			r.Results, r.BytesScanned, r.BytesSent = len(facts), a.Meta.BytesScanned, a.bytes
-			if d := differenceOf("API", facts, mine); d != "" {
-				r.Differs = d
-			}
-			continue
-		}
-		ours, bare = append(ours, a.took), append(bare, tookBare)
-		engine, overhead = append(engine, a.took-a.overhead()), append(overhead, a.overhead())
-		if tookNaive > 0 {
-			naive = append(naive, tookNaive)
+			return Comparison{}, err
 		}
 	}
-	r.Ours, r.Bare, r.Engine, r.Overhead = timesOf(ours), timesOf(bare), timesOf(engine), timesOf(overhead)
+	return t.comparison()
+}
+
+func (t *trial) askUs(ctx context.Context) error {
+	a, err := t.client.ask(ctx, t.question.request)
+	t.answer = a
+	t.ours, t.engine, t.overhead = append(t.ours, a.took), append(t.engine, a.engine()), append(t.overhead, a.took-a.engine())
+	return err
+}
+
+func (t *trial) askBare(ctx context.Context) (err error) {
+	var took time.Duration
+	t.facts, took, err = t.db.run(ctx, t.question.sql)
+	t.bare = append(t.bare, took)
+	return err
+}
+
+func (t *trial) askNaive(ctx context.Context) (err error) {
+	var took time.Duration
+	t.naiveFacts, took, err = t.db.run(ctx, t.question.naive)
+	t.naive = append(t.naive, took)
+	return err
+}
+
+// comparison sums up the rounds but the first, and compares the answers of the last.
+func (t *trial) comparison() (Comparison, error) {
+	r := Comparison{
+		Name: t.question.name, What: t.question.what, goal: t.question.goal,
+		Ours: timesOf(t.ours[1:]), Bare: timesOf(t.bare[1:]), Engine: timesOf(t.engine[1:]), Overhead: timesOf(t.overhead[1:]),
+		BytesScanned: t.answer.Meta.BytesScanned, BytesSent: t.answer.bytes, Results: len(t.facts),
+	}
 	r.Ratio = r.Ours.Min / r.Bare.Min
-	if len(naive) > 0 {
-		times := timesOf(naive)
-		r.Naive, r.Faster = &times, times.Min/r.Ours.Min
+	if t.question.naive != nil {
+		naive := timesOf(t.naive[1:])
+		r.Naive, r.Faster = &naive, naive.Min/r.Ours.Min
+		r.Differs = differenceOf("naive SQL", t.facts, t.naiveFacts)
+	}
+	mine, err := t.question.facts(t.answer.Data)
+	if err != nil {
+		return r, err
+	}
+	if difference := differenceOf("API", t.facts, mine); difference != "" {
+		r.Differs = difference
 	}
 	return r, nil
 }

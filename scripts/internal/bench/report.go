@@ -72,7 +72,7 @@ func (r Report) timeRows(q Comparison) []Row {
 		Goal: fmt.Sprintf("≤ %.0f ms", q.goal.ms), Met: r.met(q.Ours.Min <= q.goal.ms),
 	}}
 	if q.Naive != nil {
-		usual := Row{What: q.Name + ", the usual way to write it", Bare: q.Naive.String(), Ratio: fmt.Sprintf("%.1f× slower", q.Faster)}
+		usual := Row{What: q.Name + ", the usual way to write it", Bare: q.Naive.String(), Ratio: fmt.Sprintf("%.1f×", q.Faster)}
 		if q.goal.naive > 0 {
 			usual.Goal, usual.Met = fmt.Sprintf("≥ %.0f×", q.goal.naive), r.met(q.Faster >= q.goal.naive)
 		}
@@ -143,7 +143,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 
 // WriteTable prints the table for people.
 func (r Report) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s; min / median of %d warm rounds; ratio = ours by bare DuckDB, of the minima\n\n",
+	fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s; min / median of %d warm rounds; ratio: ours by bare DuckDB, of the minima; × : that many times slower than ours\n\n",
 		r.Records, r.Objects, r.Cores, r.Go, r.System, r.Runs)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	print := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush tells of errors

@@ -50,9 +50,9 @@ type answer struct {
 	bytes int
 }
 
-// overhead is the part of the time that was not the engine's.
-func (a answer) overhead() time.Duration {
-	return a.took - time.Duration(a.Meta.EngineMS*float64(time.Millisecond))
+// engine is the part of the time that was spent in the engine.
+func (a answer) engine() time.Duration {
+	return time.Duration(a.Meta.EngineMS * float64(time.Millisecond))
 }
 
 // ask sends a request and reads its answer to the end; the time does not include making sense of it.
