@@ -1,0 +1,234 @@
+package ingest
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// albSource is the access log of AWS Application Load Balancers. Its fields stand in albFields in their order; lines
+// of older load balancers end earlier, those of newer ones later, and what we do not know goes to log_rest.
+type albSource struct{}
+
+func (albSource) Name() string { return "alb" }
+
+// albTypes are the first words a line may have.
+var albTypes = []string{"http", "https", "h2", "grpcs", "ws", "wss"}
+
+// The fields of a line that become fields of the record, by position.
+const (
+	albTime = iota + 1
+	albELB
+	albClient
+	albTarget
+	albRequestTime
+	albTargetTime
+	albResponseTime
+	albStatus
+	albTargetStatus
+	albReceived
+	albSent
+	albRequest
+	albUserAgent
+	albTLSCipher
+	albTLSProtocol
+	albTargetGroup
+	albTraceID
+	albDomain
+	albCertificate
+	albRulePriority
+	albCreated
+	albActions
+	albRedirect
+	albError
+	albTargets
+	albTargetStatuses
+	albLast
+)
+
+// albProxy names the entries of proxy that keep the balancer's own figures, by position of the field.
+var albProxy = []struct {
+	field int
+	name  string
+}{
+	{0, "type"}, {albELB, "elb"}, {albRequestTime, "request_processing_time"}, {albTargetTime, "target_processing_time"},
+	{albResponseTime, "response_processing_time"}, {albTLSCipher, "ssl_cipher"}, {albTLSProtocol, "ssl_protocol"},
+	{albTargetGroup, "target_group_arn"}, {albCertificate, "chosen_cert_arn"}, {albRulePriority, "matched_rule_priority"},
+	{albCreated, "request_creation_time"}, {albActions, "actions_executed"}, {albRedirect, "redirect_url"},
+	{albError, "error_reason"}, {albLast, "classification"}, {albLast + 1, "classification_reason"}, {albLast + 2, "conn_trace_id"},
+}
+
+func (albSource) Matches(line []byte) bool {
+	kind, rest, _ := bytes.Cut(line, []byte(" "))
+	stamp, _, ok := bytes.Cut(rest, []byte(" "))
+	return ok && slices.Contains(albTypes, string(kind)) && bytes.HasSuffix(stamp, []byte("Z"))
+}
+
+func (albSource) Complete(row *lake.Row) { completeURL(row) }
+
+func (albSource) Convert(dst, line []byte) ([]byte, error) {
+	var room [40][]byte
+	fields, err := albSplit(room[:0], line)
+	if err != nil {
+		return nil, err
+	}
+	field := func(i int) []byte {
+		if i >= len(fields) {
+			return nil
+		}
+		return present(fields[i])
+	}
+	o := newObject(dst)
+	o.text("timestamp", field(albTime))
+	client, port := splitHostPort(fields[albClient])
+	o.text("ip", present(client))
+	o.text("client_port", port)
+	albAppendRequest(&o, fields[albRequest])
+	o.text("user_agent", field(albUserAgent))
+	o.text("request_id", field(albTraceID))
+	o.text("hostname", field(albDomain))
+	if err := albAppendFigures(&o, fields); err != nil {
+		return nil, err
+	}
+	albAppendTargets(&o, field)
+	albAppendVerdict(&o, field(albActions))
+	albAppendProxy(&o, field)
+	if len(fields) > albLast+3 {
+		o.text("log_rest", bytes.Join(fields[albLast+3:], []byte(" ")))
+	}
+	return o.close(), nil
+}
+
+// albSplit cuts a line into its fields, quotes taken off.
+func albSplit(fields [][]byte, line []byte) ([][]byte, error) {
+	for rest := line; len(rest) > 0; {
+		var value []byte
+		if rest[0] == '"' {
+			var closed bool
+			if value, rest, closed, _ = quoted(rest); !closed {
+				return nil, badLine("the line ends inside field %d", len(fields)+1)
+			}
+		} else {
+			value, rest, _ = bytes.Cut(rest, []byte(" "))
+		}
+		fields = append(fields, value)
+	}
+	if len(fields) <= albUserAgent {
+		return nil, badLine("%d fields, where a load balancer writes at least %d", len(fields), albUserAgent+1)
+	}
+	return fields, nil
+}
+
+// albAppendRequest writes the fields of the request line; one that is none is kept in the member request.
+func albAppendRequest(o *object, line []byte) {
+	r, ok := parseRequest(line)
+	if !ok {
+		o.text("request", present(line))
+		return
+	}
+	r.append(o)
+}
+
+// albAppendFigures writes statuses, sizes and times. The balancer writes -1 for the time of a step not reached.
+func albAppendFigures(o *object, fields [][]byte) error {
+	for _, f := range []struct {
+		field int
+		name  string
+	}{{albStatus, "status"}, {albSent, "bytes_sent"}, {albReceived, "request_length"}} {
+		switch value := fields[f.field]; {
+		case string(value) == "-":
+		case isDigits(value) && len(value) < 19:
+			o.raw(f.name, unpadded(value))
+		default:
+			return badLine("%s is %q, not a number", f.name, value)
+		}
+	}
+	var total, own int64
+	reached := true
+	for _, field := range []int{albRequestTime, albTargetTime, albResponseTime} {
+		us, ok := microseconds(fields[field])
+		if !ok {
+			reached = false
+			continue
+		}
+		total += us
+		if field == albTargetTime {
+			o.raw("upstream_response_time", fields[field])
+		} else {
+			own += us
+		}
+	}
+	if reached {
+		o.raw("request_time", appendSeconds(nil, total))
+		o.raw("svc_latency", strconv.AppendInt(nil, own, 10))
+	}
+	return nil
+}
+
+// microseconds reads seconds such as 0.001; false for -1 and for anything else.
+func microseconds(word []byte) (int64, bool) {
+	whole, fraction, _ := bytes.Cut(word, []byte("."))
+	if !isSeconds(word) || len(whole) > 9 || len(fraction) > 6 {
+		return 0, false
+	}
+	us, err := strconv.ParseInt(string(whole)+string(fraction)+"000000"[len(fraction):], 10, 64)
+	return us, err == nil
+}
+
+// appendSeconds prints microseconds as seconds, as short as possible.
+func appendSeconds(b []byte, us int64) []byte {
+	b = strconv.AppendInt(b, us/1e6, 10)
+	if us%1e6 == 0 {
+		return b
+	}
+	fraction := strconv.AppendInt(nil, us%1e6+1e6, 10)[1:]
+	return append(append(b, '.'), bytes.TrimRight(fraction, "0")...)
+}
+
+// albAppendTargets writes the origins tried and what they answered: the lists of newer lines, else the one target.
+func albAppendTargets(o *object, field func(int) []byte) {
+	addresses, statuses := field(albTargets), field(albTargetStatuses)
+	if addresses == nil {
+		addresses = field(albTarget)
+	}
+	if statuses == nil {
+		statuses = field(albTargetStatus)
+	}
+	targets, codes := bytes.Fields(addresses), bytes.Fields(statuses)
+	o.texts("upstream_addr", targets)
+	if len(codes) > 0 && !slices.ContainsFunc(codes, func(c []byte) bool { return !isDigits(c) }) {
+		for i := range codes {
+			codes[i] = unpadded(codes[i])
+		}
+		o.raw("upstream_status", append(append([]byte("["), bytes.Join(codes, []byte(","))...), ']'))
+	}
+}
+
+// albAppendVerdict writes blocked and result when a firewall has looked at the request: it has refused it when
+// waf is the last action.
+func albAppendVerdict(o *object, actions []byte) {
+	list := bytes.Split(actions, []byte(","))
+	if !slices.ContainsFunc(list, func(a []byte) bool { return string(a) == "waf" }) {
+		return
+	}
+	blocked := string(list[len(list)-1]) == "waf"
+	o.flag("blocked", blocked)
+	if blocked {
+		o.text("result", []byte("Blocked"))
+	} else {
+		o.text("result", []byte("Passed"))
+	}
+}
+
+// albAppendProxy writes the balancer's own figures.
+func albAppendProxy(o *object, field func(int) []byte) {
+	list := make([]pair, 0, len(albProxy))
+	for _, p := range albProxy {
+		if value := field(p.field); value != nil {
+			list = append(list, pair{[]byte(p.name), value})
+		}
+	}
+	o.pairs("proxy", list)
+}

@@ -1,0 +1,132 @@
+package ingest
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+const (
+	// rowOverhead is about what a row costs in memory beside its texts.
+	rowOverhead = 1 << 10
+	// fewestPerPart is how many rows an object should have at least when memory forces it out early. With fewer the
+	// input is not in order of time, and rows wait in sorted runs instead.
+	fewestPerPart = 4096
+)
+
+// heldRow is a row and the batch whose memory it shares.
+type heldRow struct {
+	row  *lake.Row
+	from *decoded
+}
+
+// hourBuffer is the rows of one hour not yet written, in the order read.
+type hourBuffer struct {
+	rows []heldRow
+	cost int64
+}
+
+// buffer holds the rows not yet written, by hour.
+type buffer struct {
+	hours map[lake.Partition]*hourBuffer
+	cost  int64
+}
+
+func newBuffer() *buffer { return &buffer{hours: map[lake.Partition]*hourBuffer{}} }
+
+// add takes the rows of a batch.
+func (b *buffer) add(d *decoded) {
+	if len(d.rows) == 0 {
+		return
+	}
+	each := rowOverhead + d.textBytes/int64(len(d.rows))
+	var hour *hourBuffer
+	var p lake.Partition
+	for i := range d.rows {
+		row := &d.rows[i]
+		if here := lake.PartitionOf(row.TsMs); hour == nil || here != p {
+			p = here
+			if hour = b.hours[p]; hour == nil {
+				hour = &hourBuffer{}
+				b.hours[p] = hour
+			}
+		}
+		hour.rows = append(hour.rows, heldRow{row, d})
+		hour.cost += each
+	}
+	b.cost += each * int64(len(d.rows))
+}
+
+// take removes the rows of an hour.
+func (b *buffer) take(p lake.Partition) []heldRow {
+	hour := b.hours[p]
+	delete(b.hours, p)
+	b.cost -= hour.cost
+	return hour.rows
+}
+
+// fullest is the hour with the most rows, the earliest of equals.
+func (b *buffer) fullest() (p lake.Partition, rows int) {
+	for q, hour := range b.hours {
+		if len(hour.rows) > rows || len(hour.rows) == rows && q < p {
+			p, rows = q, len(hour.rows)
+		}
+	}
+	return p, rows
+}
+
+// partitions lists the hours, ascending.
+func (b *buffer) partitions() []lake.Partition { return slices.Sorted(maps.Keys(b.hours)) }
+
+// takeAll removes all rows.
+func (b *buffer) takeAll() []heldRow {
+	var all []heldRow
+	for _, p := range b.partitions() {
+		all = append(all, b.take(p)...)
+	}
+	return all
+}
+
+// sorted gives rows in order.
+func sorted(rows []heldRow) iter.Seq2[*lake.Row, error] {
+	order := func(a, b heldRow) int { return lake.Compare(a.row, b.row) }
+	if !slices.IsSortedFunc(rows, order) {
+		slices.SortFunc(rows, order)
+	}
+	return func(yield func(*lake.Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r.row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// release gives back the memory of rows that have been written.
+func release(rows []heldRow) {
+	for _, r := range rows {
+		if r.from.held.Add(-1) == 0 {
+			recycle(r.from)
+		}
+	}
+}
+
+// rowSlices keeps the row slices of batches that have been written.
+var rowSlices = sync.Pool{New: func() any { s := make([]lake.Row, 0, 256); return &s }}
+
+func newDecoded() *decoded { return &decoded{rows: (*rowSlices.Get().(*[]lake.Row))[:0]} }
+
+// recycle clears the rows, so that they keep no texts alive, and keeps the slice.
+func recycle(d *decoded) {
+	clear(d.rows)
+	rows := d.rows[:0]
+	d.rows = nil
+	rowSlices.Put(&rows)
+}
+
+// byName orders objects.
+func byName(a, b lake.Object) int { return cmp.Compare(a.Path, b.Path) }

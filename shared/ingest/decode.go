@@ -1,0 +1,157 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
+)
+
+// Codes of rejected lines that the decoder does not have.
+const (
+	// ContinuedLine is the rest of a line that an earlier import took before it was written to its end.
+	ContinuedLine record.Code = "continued_line"
+	// TimeOutOfRange is a time before 1970 or after 9999: partitions and engines know no others.
+	TimeOutOfRange record.Code = "time_out_of_range"
+)
+
+// latestMs is the first instant after the last year there is.
+var latestMs = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+
+// rejected is a line that is no record.
+type rejected struct {
+	line   int64
+	code   record.Code
+	reason string
+	text   []byte // of a line that is too long the beginning
+	length int64  // of the whole line
+}
+
+// decoded is what became of a batch.
+type decoded struct {
+	number    int
+	rows      []lake.Row
+	rejected  []rejected
+	blank     int64
+	invalid   int64 // records with text that is no Unicode
+	textBytes int64
+	openLost  bool // the open last line is among the rejected
+
+	held atomic.Int64 // rows not yet written
+}
+
+// converter turns lines into rows. Each goroutine has its own.
+type converter struct {
+	source   Source
+	id       string // of the source
+	defaults []Default
+	decoder  *record.Decoder
+	scratch  []byte
+}
+
+// Default is a value for a field that a record lacks.
+type Default struct{ Field, Value string }
+
+// checkDefaults tells whether every default can be set.
+func checkDefaults(defaults []Default) error {
+	for _, d := range defaults {
+		if err := record.SetDefault(&lake.Row{}, d.Field, d.Value); err != nil {
+			return fault.Wrap(fault.Invalid, err, "default %s=%s", d.Field, d.Value)
+		}
+	}
+	return nil
+}
+
+// decode turns a batch into rows and rejected lines. An error means that the defaults cannot be set.
+func (c *converter) decode(b batch, d *decoded) error {
+	d.number, d.textBytes = b.number, int64(len(b.text))
+	if b.tooLong > 0 {
+		d.rejected = append(d.rejected, rejected{
+			line: b.firstLine, code: record.TooLarge, text: bytes.Clone(b.text), length: b.tooLong,
+			reason: fmt.Sprintf("the line has %d bytes, more than %d", b.tooLong, record.MaxLine),
+		})
+		return nil
+	}
+	number := b.firstLine
+	for text := b.text; len(text) > 0; number++ {
+		line, rest, terminated := bytes.Cut(text, []byte("\n"))
+		text = rest
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if number == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			d.blank++
+			continue
+		}
+		var problem *record.Reject
+		var err error
+		if b.continues && number == b.firstLine {
+			problem = &record.Reject{Code: ContinuedLine, Message: "the line continues one that an earlier import took before it was whole"}
+		} else if problem, err = c.line(line, number, terminated, d); err != nil {
+			return err
+		}
+		if problem != nil {
+			d.rejected = append(d.rejected, rejected{line: number, code: problem.Code, reason: problem.Message, text: bytes.Clone(line), length: int64(len(line))})
+			d.openLost = d.openLost || !terminated
+		}
+	}
+	d.held.Store(int64(len(d.rows)))
+	return nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// line turns one line into a row at the end of d.rows.
+func (c *converter) line(line []byte, number int64, terminated bool, d *decoded) (*record.Reject, error) {
+	text, err := c.source.Convert(c.scratch[:0], line)
+	if err == nil && !terminated && bytes.Contains(text, []byte(lineCut)) {
+		err = badLine("the last line of the log is cut off")
+	}
+	if err != nil {
+		return rejectOf(err)
+	}
+	converted := len(text) > 0 && len(line) > 0 && &text[0] != &line[0]
+	if converted {
+		c.scratch = text
+	}
+	d.rows = append(d.rows, lake.Row{})
+	row := &d.rows[len(d.rows)-1]
+	notes, err := c.decoder.Decode(text, row)
+	if err == nil && (row.TsMs < 0 || row.TsMs >= latestMs) {
+		err = &record.Reject{Code: TimeOutOfRange, Message: "the time lies outside the years 1970 to 9999"}
+	}
+	if err != nil {
+		d.rows = d.rows[:len(d.rows)-1]
+		return rejectOf(err)
+	}
+	row.Source, row.Line = c.id, number
+	if row.RawLine != nil && converted {
+		original := base64.StdEncoding.EncodeToString(line)
+		row.RawLine = &original
+	}
+	for _, f := range c.defaults {
+		if err := record.SetDefault(row, f.Field, f.Value); err != nil {
+			return nil, err
+		}
+	}
+	c.source.Complete(row)
+	if notes.InvalidUTF8 {
+		d.invalid++
+	}
+	return nil, nil
+}
+
+func rejectOf(err error) (*record.Reject, error) {
+	var problem *record.Reject
+	if errors.As(err, &problem) {
+		return problem, nil
+	}
+	return nil, err
+}

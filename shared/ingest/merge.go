@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+const (
+	// mergeWidth is how many files are merged at once. Each costs the memory of a page of every column.
+	mergeWidth = 16
+	// mergeChunk is how many rows are read from each at a time.
+	mergeChunk = 64
+)
+
+// merged gives the rows of sorted Parquet files in order. A row is valid until the next one is asked for.
+func merged(paths []string) iter.Seq2[*lake.Row, error] {
+	return func(yield func(*lake.Row, error) bool) {
+		var front mergeFront
+		err := front.open(paths)
+		wanted := true
+		for err == nil && len(front) > 0 {
+			least := &front[0]
+			if wanted = yield(least.row, nil); !wanted {
+				break
+			}
+			if least.row, err = least.file.row(); err != nil {
+				break
+			}
+			if least.row != nil {
+				heap.Fix(&front, 0)
+				continue
+			}
+			err = least.file.close()
+			heap.Pop(&front)
+		}
+		for _, f := range front {
+			err = errors.Join(err, f.file.close())
+		}
+		if err != nil && wanted {
+			yield(nil, err)
+		}
+	}
+}
+
+// mergeFront is the next row of each file, a heap.
+type mergeFront []mergeHead
+
+type mergeHead struct {
+	row  *lake.Row
+	file *objectFile
+}
+
+func (m *mergeFront) open(paths []string) error {
+	for _, path := range paths {
+		f, err := openObject(path, mergeChunk)
+		if err != nil {
+			return err
+		}
+		row, err := f.row()
+		if err != nil || row == nil {
+			err = errors.Join(err, f.close())
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		*m = append(*m, mergeHead{row, f})
+	}
+	heap.Init(m)
+	return nil
+}
+
+func (m mergeFront) Len() int           { return len(m) }
+func (m mergeFront) Less(i, j int) bool { return lake.Compare(m[i].row, m[j].row) < 0 }
+func (m mergeFront) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *mergeFront) Push(x any)        { *m = append(*m, x.(mergeHead)) }
+func (m *mergeFront) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}
+
+// narrow merges files into fewer until no more than mergeWidth are left; new ones go to dir. Merged ones stay: the
+// directory is removed as a whole.
+func narrow(dir string, paths []string) ([]string, error) {
+	for round := 0; len(paths) > mergeWidth; round++ {
+		var wider []string
+		for group := range slices.Chunk(paths, mergeWidth) {
+			path := filepath.Join(dir, fmt.Sprintf("round-%d-%d.parquet", round, len(wider)))
+			if _, err := writeRows(path, merged(group)); err != nil {
+				return nil, fmt.Errorf("merge runs: %w", err)
+			}
+			wider = append(wider, path)
+		}
+		paths = wider
+	}
+	return paths, nil
+}

@@ -1,0 +1,23 @@
+package ingest
+
+import (
+	"bytes"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// orrerySource is NDJSON of the specification's records, in the API's shape or the engine's. Lines go to the decoder
+// as they are.
+type orrerySource struct{}
+
+func (orrerySource) Name() string { return "orrery" }
+
+// Matches takes any JSON object with a timestamp but for AWS WAF's.
+func (orrerySource) Matches(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"timestamp"`)) && !(wafSource{}).Matches(line)
+}
+
+func (orrerySource) Convert(_, line []byte) ([]byte, error) { return line, nil }
+
+// Complete does nothing: what a record lacks it lacked when it was recorded.
+func (orrerySource) Complete(*lake.Row) {}

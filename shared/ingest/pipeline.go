@@ -1,0 +1,355 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
+	"golang.org/x/sync/errgroup"
+)
+
+// pipeline turns the lines of an input into staged objects:
+//
+//	lineReader ─batch→ workers decode ─decoded→ collector ─job→ workers write, verify ─written→ collector
+//
+// The collector puts batches back into order, so that the same input gives the same objects. Workers write before
+// they decode: memory is freed before more is filled.
+type pipeline struct {
+	in      *input
+	source  Source
+	entry   entry
+	staging string
+	options Options
+
+	lines   *lineReader
+	batches chan batch
+	jobs    chan job
+	results chan result
+	read    chan int // how many batches there are, once the input has ended
+
+	buffer   *buffer
+	held     map[int]*decoded // batches that came before their turn
+	next     int              // number of the batch whose turn it is
+	queue    []job
+	running  int
+	parts    int      // names given to objects of this import
+	spilled  bool     // rows wait in runs
+	runs     []string // written so far
+	objects  []lake.Object
+	bad      quarantine
+	report   Report
+	openLost bool
+}
+
+// job is rows to write: an object of an hour, or a sorted run of many hours.
+type job struct {
+	rows []heldRow
+	name string // of the object, or of the file of the run
+	run  bool
+}
+
+// result is a batch decoded or a job done; exactly one is set.
+type result struct {
+	decoded *decoded
+	written *written
+}
+
+type written struct {
+	job    job
+	object lake.Object
+}
+
+func newPipeline(in *input, at position, e entry, source Source, staging string, options Options) *pipeline {
+	if options.Memory == 0 {
+		options.Memory = DefaultMemory
+	}
+	if options.Workers == 0 {
+		options.Workers = DefaultWorkers
+	}
+	return &pipeline{
+		in: in, source: source, entry: e, staging: staging, options: options,
+		lines: newLineReader(in, at), batches: make(chan batch), jobs: make(chan job), results: make(chan result), read: make(chan int, 1),
+		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.parts,
+		bad:    quarantine{path: filepath.Join(staging, stagedQuarantine)},
+		report: Report{Rejected: map[record.Code]int64{}},
+	}
+}
+
+// run stages every object of the input.
+func (p *pipeline) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		err := p.lines.run(ctx, p.batches)
+		p.read <- p.lines.number
+		return err
+	})
+	for range p.options.Workers {
+		group.Go(func() error { return p.work(ctx) })
+	}
+	group.Go(func() error {
+		defer close(p.jobs)
+		return p.collect(ctx)
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := p.mergeRuns(ctx); err != nil {
+		return err
+	}
+	if err := p.bad.close(); err != nil {
+		return err
+	}
+	return p.check()
+}
+
+// check compares what was decoded with what was verified on disk.
+func (p *pipeline) check() error {
+	slices.SortFunc(p.objects, byName)
+	var rows int64
+	for _, o := range p.objects {
+		rows += o.Rows
+	}
+	if rows != p.report.Records {
+		return fmt.Errorf("%d records were read, but the objects hold %d", p.report.Records, rows)
+	}
+	p.report.Objects, p.report.Partitions = len(p.objects), countPartitions(p.objects)
+	return nil
+}
+
+// work decodes and writes until there is nothing more to do.
+func (p *pipeline) work(ctx context.Context) error {
+	c := converter{source: p.source, id: p.entry.source, defaults: p.options.Defaults, decoder: record.NewDecoder()}
+	batches := p.batches
+	for {
+		select {
+		case j, ok := <-p.jobs:
+			if !ok {
+				return nil
+			}
+			if err := p.write(ctx, j); err != nil {
+				return err
+			}
+			continue
+		default:
+		}
+		select {
+		case j, ok := <-p.jobs:
+			if !ok {
+				return nil
+			}
+			if err := p.write(ctx, j); err != nil {
+				return err
+			}
+		case b, ok := <-batches:
+			if !ok {
+				batches = nil
+				continue
+			}
+			d := newDecoded()
+			err := c.decode(b, d)
+			b.release()
+			if err != nil {
+				return err
+			}
+			if err := p.send(ctx, result{decoded: d}); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *pipeline) send(ctx context.Context, r result) error {
+	select {
+	case p.results <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write writes one object, or one run, which needs no verification: its rows are counted in the end.
+func (p *pipeline) write(ctx context.Context, j job) error {
+	path := filepath.Join(p.staging, stagedName(j.name))
+	w := &written{job: j}
+	var err error
+	if j.run {
+		_, err = writeRows(path, sorted(j.rows))
+	} else {
+		w.object, err = writeObject(path, sorted(j.rows))
+		w.object.Path = j.name
+	}
+	if err != nil {
+		return err
+	}
+	release(j.rows)
+	return p.send(ctx, result{written: w})
+}
+
+// collect takes in results and gives out jobs until everything is written.
+func (p *pipeline) collect(ctx context.Context) error {
+	total, drained := -1, false
+	for {
+		if p.next == total && !drained {
+			drained = true
+			p.drain()
+		}
+		if drained && len(p.queue) == 0 && p.running == 0 {
+			return nil
+		}
+		var jobs chan job
+		var first job
+		if len(p.queue) > 0 {
+			jobs, first = p.jobs, p.queue[0]
+		}
+		select {
+		case jobs <- first:
+			p.queue = p.queue[1:]
+			p.running++
+		case r := <-p.results:
+			if err := p.take(r); err != nil {
+				return err
+			}
+		case total = <-p.read:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take takes in one result, and every batch whose turn it makes.
+func (p *pipeline) take(r result) error {
+	if w := r.written; w != nil {
+		p.running--
+		if w.job.run {
+			p.runs = append(p.runs, w.job.name)
+		} else {
+			p.objects = append(p.objects, w.object)
+		}
+		return nil
+	}
+	p.held[r.decoded.number] = r.decoded
+	for d := p.held[p.next]; d != nil; d = p.held[p.next] {
+		delete(p.held, p.next)
+		p.next++
+		if err := p.takeBatch(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pipeline) takeBatch(d *decoded) error {
+	for _, r := range d.rejected {
+		p.report.Rejected[r.code]++
+		if err := p.bad.add(r); err != nil {
+			return err
+		}
+	}
+	p.report.Records += int64(len(d.rows))
+	p.report.Blank += d.blank
+	p.report.Invalid += d.invalid
+	p.report.Bytes += d.textBytes
+	p.openLost = p.openLost || d.openLost
+	if p.options.Progress != nil {
+		p.options.Progress(Progress{Bytes: p.in.read.Load(), Records: p.report.Records})
+	}
+	p.buffer.add(d)
+	if p.buffer.cost > p.options.Memory {
+		p.spill()
+	}
+	return nil
+}
+
+// spill queues about half of the buffered rows: the fullest hours, or, when the rows are spread over so many hours
+// that the objects would be crumbs, all of them as one sorted run.
+func (p *pipeline) spill() {
+	for p.buffer.cost > p.options.Memory/2 {
+		hour, rows := p.buffer.fullest()
+		if rows < fewestPerPart {
+			p.queueRun()
+			return
+		}
+		p.queueObject(hour)
+	}
+}
+
+// drain queues what is left when the input has ended. With runs it becomes one more, to be merged with them.
+func (p *pipeline) drain() {
+	if p.spilled && p.buffer.cost > 0 {
+		p.queueRun()
+	}
+	for _, hour := range p.buffer.partitions() {
+		p.queueObject(hour)
+	}
+}
+
+func (p *pipeline) queueRun() {
+	p.spilled = true
+	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: fmt.Sprintf("run-%d.parquet", p.parts), run: true})
+	p.parts++
+}
+
+func (p *pipeline) queueObject(hour lake.Partition) {
+	p.queue = append(p.queue, job{rows: p.buffer.take(hour), name: p.objectName(hour)})
+}
+
+func (p *pipeline) objectName(hour lake.Partition) string {
+	name := lake.ObjectName(hour, p.entry.source, p.parts)
+	p.parts++
+	return name
+}
+
+// mergeRuns makes objects of the runs, hour by hour.
+func (p *pipeline) mergeRuns(ctx context.Context) error {
+	if len(p.runs) == 0 {
+		return nil
+	}
+	slices.Sort(p.runs)
+	paths := make([]string, len(p.runs))
+	for i, name := range p.runs {
+		paths[i] = filepath.Join(p.staging, name)
+	}
+	paths, err := narrow(p.staging, paths)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(merged(paths))
+	defer stop()
+	row, err, ok := next()
+	for ok && err == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hour := lake.PartitionOf(row.TsMs)
+		name := p.objectName(hour)
+		object, failed := writeObject(filepath.Join(p.staging, stagedName(name)), func(yield func(*lake.Row, error) bool) {
+			for ok && (err != nil || lake.PartitionOf(row.TsMs) == hour) {
+				if !yield(row, err) {
+					return
+				}
+				row, err, ok = next()
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+		object.Path = name
+		p.objects = append(p.objects, object)
+	}
+	return err
+}
+
+// reached is how far the import goes: to the end of the input, but for a last line without newline that could not
+// be read. It is read again, whole, when the log has grown.
+func (p *pipeline) reached() extent {
+	if p.openLost {
+		return p.lines.whole
+	}
+	return p.lines.all
+}

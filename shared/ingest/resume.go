@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// position is where in a source an import begins.
+type position struct {
+	base  entry     // the import that the input begins with; zero when there is none
+	sum   hash.Hash // of everything before
+	fresh bool      // nothing of the input was imported before
+}
+
+// findPosition reads as much of the input as has been imported before, by any earlier import, and leaves the rest.
+func (s *Store) findPosition(ctx context.Context, in *input, scratch string, head []byte) (position, error) {
+	known, err := s.ledger.candidates(ctx, head)
+	if err != nil || len(known) == 0 {
+		return position{sum: sha256.New(), fresh: true}, err
+	}
+	if err := in.keep(scratch); err != nil {
+		return position{}, err
+	}
+	best := -1
+	sum, length := sha256.New(), int64(0)
+	for i, e := range known {
+		n, err := copyContext(ctx, sum, in, e.length-length)
+		length += n
+		if err != nil {
+			return position{}, err
+		}
+		if length < e.length {
+			break // the input ends before
+		}
+		if bytes.Equal(sum.Sum(nil), e.sum[:]) && (best < 0 || known[best].length < e.length || e.latest) {
+			best = i
+		}
+	}
+	if best >= 0 && known[best].length == length {
+		in.forget()
+		return position{base: known[best], sum: sum}, nil
+	}
+	if err := in.rewind(); err != nil {
+		return position{}, err
+	}
+	sum = sha256.New()
+	if best < 0 {
+		return position{sum: sum, fresh: true}, nil
+	}
+	_, err = copyContext(ctx, sum, in, known[best].length)
+	return position{base: known[best], sum: sum}, err
+}
+
+// copyContext copies n bytes, or as many as there are, unless the context ends.
+func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (int64, error) {
+	const step = 8 << 20
+	var done int64
+	for done < n {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		copied, err := io.CopyN(to, from, min(step, n-done))
+		done += copied
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return done, fmt.Errorf("read: %w", err)
+		}
+	}
+	return done, nil
+}
+
+// sourceID names a source that begins with the head. Another source with the same beginning is told apart by a
+// number: they share a lock, so the number is free until the import is committed.
+func (s *Store) sourceID(ctx context.Context, head []byte) (string, error) {
+	sum := sha256.Sum256(head)
+	stem := hex.EncodeToString(sum[:8])
+	id := stem
+	for n := 2; ; n++ {
+		known, err := s.ledger.knows(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if !known {
+			return id, nil
+		}
+		id = fmt.Sprintf("%s-%d", stem, n)
+	}
+}
+
+// lockKey names the lock that imports of a source share, however long the source has grown: it depends on the first
+// line alone.
+func lockKey(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	sum := sha256.Sum256(bytes.TrimSuffix(line[:min(len(line), 4096)], []byte("\r")))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,197 @@
+// Package ingest turns logs into verified objects of the lake, once and only once, and keeps the lake tidy. README.md
+// beside this file tells how a line becomes a row and why a crash at any point leaves either nothing or whole objects.
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/manifest"
+)
+
+// Store is a data directory:
+//
+//	lake/fresh/yyyy/MM/dd/HH/<source>-<part>.parquet   objects as imported
+//	lake/compact/yyyy/MM/dd/HH/<digest>.parquet        objects merged by Compact
+//	lake/manifests/…                                   which of them hold the data, package manifest
+//	lake/_staging/<lock>/…                             objects in the making
+//	ledger.db                                          what has been imported
+//	quarantine/<source>.ndjson                         lines that are no records
+//	raw/                                               watched: what is dropped here is imported
+//
+// It may be used by many goroutines and, over the same directory, by many processes.
+type Store struct {
+	dir    string
+	index  *manifest.Store
+	ledger *ledger
+	now    func() time.Time
+	onStep func(step string) // tests end the process here
+}
+
+// Open opens a data directory, which is made if needed, and finishes or removes what a process that died has left.
+// now is the clock that dates what the ledger and the manifests say.
+func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error) {
+	s := &Store{dir: dir, now: now}
+	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	var err error
+	if s.index, err = manifest.Open(s.lakeDir()); err != nil {
+		return nil, err
+	}
+	if s.ledger, err = openLedger(ctx, filepath.Join(dir, "ledger.db")); err != nil {
+		return nil, err
+	}
+	if err := s.recover(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the ledger.
+func (s *Store) Close() error { return s.ledger.close() }
+
+// Index tells which objects hold the data; it is what engines read.
+func (s *Store) Index() *manifest.Store { return s.index }
+
+// RawDir is the directory that Watch imports from.
+func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
+
+func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
+func (s *Store) quarantineDir() string { return filepath.Join(s.dir, "quarantine") }
+func (s *Store) stagingRoot() string   { return filepath.Join(s.lakeDir(), "_staging") }
+func (s *Store) lockPath(key string) string {
+	return filepath.Join(s.dir, "locks", key+".lock")
+}
+
+func (s *Store) step(name string) {
+	if s.onStep != nil {
+		s.onStep(name)
+	}
+}
+
+// recover finishes imports whose commit point was passed, and removes staging directories that nobody owns.
+func (s *Store) recover(ctx context.Context) error {
+	update, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err := update.Close(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.stagingRoot())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list staging directories: %w", err)
+	}
+	for _, e := range entries {
+		lock, err := manifest.TryAcquire(s.lockPath(e.Name()))
+		if errors.Is(err, manifest.ErrLocked) {
+			continue // its import is running
+		}
+		if err != nil {
+			return err
+		}
+		err = os.RemoveAll(filepath.Join(s.stagingRoot(), e.Name()))
+		if err := errors.Join(err, lock.Release()); err != nil {
+			return fmt.Errorf("remove staging directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// begin waits for the right to change the index, and finishes what others have committed but not published. Whoever
+// changes the index does it through here, so the ledger and the index never part for longer than a crash.
+func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
+	update, err := s.index.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unfinished, err := s.ledger.unpublished(ctx)
+	for i := 0; err == nil && i < len(unfinished); i++ {
+		err = s.publish(ctx, update, unfinished[i])
+	}
+	if err != nil {
+		return nil, errors.Join(err, update.Close())
+	}
+	return update, nil
+}
+
+// publish moves the objects of a committed import to their places and lists them. Doing it twice does no harm: the
+// next one begins where this one died.
+func (s *Store) publish(ctx context.Context, update *manifest.Update, e entry) error {
+	staging := filepath.Join(s.stagingRoot(), e.staging)
+	for _, o := range e.objects {
+		s.step("publish: before a rename")
+		if err := s.place(staging, o.Path); err != nil {
+			return err
+		}
+	}
+	if err := s.placeQuarantine(staging, e.source, e.generation, e.rejected); err != nil {
+		return err
+	}
+	s.step("publish: before the manifests")
+	if err := update.Publish(manifest.Change{Add: e.objects}); err != nil {
+		return err
+	}
+	s.step("publish: before the ledger is told")
+	if err := s.ledger.markPublished(ctx, e); err != nil {
+		return err
+	}
+	s.step("publish: before the staging directory is removed")
+	if err := os.RemoveAll(staging); err != nil {
+		return fmt.Errorf("remove staging directory: %w", err)
+	}
+	return nil
+}
+
+// place moves a staged object to the place its name says, unless it is there already.
+func (s *Store) place(staging, name string) error {
+	return moveDurably(filepath.Join(staging, stagedName(name)), s.index.Path(name))
+}
+
+// moveDurably renames a synced file and syncs the directory it goes to. A file that has been moved already stays.
+func moveDurably(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	err := os.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := os.Stat(to); there == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("move into place: %w", err)
+	}
+	return syncUpTo(filepath.Dir(to))
+}
+
+// syncUpTo syncs a directory and those above it that may be as new as it: yyyy/MM/dd/HH.
+func syncUpTo(dir string) error {
+	for range 4 {
+		if err := manifest.SyncDir(dir); err != nil {
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
+	return nil
+}
+
+// stagedName is what an object is called before it is published.
+func stagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }
+
+// objectNames are the names of objects, as the ledger keeps them.
+func objectNames(objects []lake.Object) []string {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Path
+	}
+	return names
+}

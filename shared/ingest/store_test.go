@@ -1,0 +1,155 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
+)
+
+// testTime is when the tests say it is.
+var testTime = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func openStore(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, func() time.Time { return testTime })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// importText imports a log that is a string; it can seek, as a file can.
+func importText(t testing.TB, s *Store, text string, options Options) Report {
+	t.Helper()
+	report, err := s.Import(t.Context(), "test.log", strings.NewReader(text), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// lines makes n small records, ten a minute from an hour on, in NDJSON. Lines first…first+n-1 of a growing log.
+func lines(first, n int) string {
+	var b strings.Builder
+	for i := first; i < first+n; i++ {
+		at := time.Date(2026, 4, 1, 10, 0, 0, 0, time.UTC).Add(time.Duration(i) * 6 * time.Second)
+		fmt.Fprintf(&b, `{"timestamp":"%s","request_id":"r%d","status":%d,"path":"/p/%d"}`+"\n", at.Format(time.RFC3339), i, 200+i%3, i%7)
+	}
+	return b.String()
+}
+
+// rowsOf reads every row that the index lists, in order, each checked to lie in its partition.
+func rowsOf(t testing.TB, s *Store) []lake.Row {
+	t.Helper()
+	objects, err := s.Index().Objects(t.Context(), 0, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []lake.Row
+	for _, o := range objects {
+		got := readRows(t, o.Path)
+		if int64(len(got)) != o.Rows {
+			t.Errorf("%s has %d rows, its manifest says %d", o.Path, len(got), o.Rows)
+		}
+		for i := range got {
+			if lake.PartitionOf(got[i].TsMs) != o.Partition {
+				t.Errorf("%s holds a row of %s", o.Path, lake.PartitionOf(got[i].TsMs))
+			}
+		}
+		rows = append(rows, got...)
+	}
+	slices.SortFunc(rows, func(a, b lake.Row) int { return lake.Compare(&a, &b) })
+	return rows
+}
+
+func readRows(t testing.TB, path string) []lake.Row {
+	t.Helper()
+	f, err := openObject(path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []lake.Row
+	for {
+		row, err := f.row()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row == nil {
+			break
+		}
+		rows = append(rows, *row)
+	}
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// records prints the rows of the lake as the API would, one a line.
+func records(t testing.TB, s *Store) []string {
+	t.Helper()
+	var out []string
+	for _, row := range rowsOf(t, s) {
+		out = append(out, string(record.AppendJSON(nil, &row, nil)))
+	}
+	return out
+}
+
+// places lists source and line of every row, by line.
+func places(t testing.TB, s *Store) []string {
+	t.Helper()
+	rows := rowsOf(t, s)
+	slices.SortFunc(rows, func(a, b lake.Row) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Source, b.Source))
+	})
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = fmt.Sprintf("%s:%d", row.Source, row.Line)
+	}
+	return out
+}
+
+// tree lists the files below a directory, with their sizes, but for locks and the database.
+func tree(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || strings.HasPrefix(name, "ledger.db") || strings.HasPrefix(name, "locks") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%s %d\n", filepath.ToSlash(name), len(content))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// pipe is a reader that cannot seek.
+func pipe(text string) io.Reader { return io.MultiReader(bytes.NewReader([]byte(text))) }

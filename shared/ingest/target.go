@@ -1,0 +1,201 @@
+package ingest
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// request is the target of a request as log formats give it, cut into the fields of the specification.
+type request struct {
+	method, authority, path, query, protocol []byte
+}
+
+// parseRequest cuts a request line: GET http://host:80/path?query HTTP/1.1. It says false for what is none, such as
+// the first bytes of a TLS handshake sent to a plain port.
+func parseRequest(line []byte) (r request, ok bool) {
+	method, rest, ok := bytes.Cut(line, []byte(" "))
+	if !ok || !isMethod(method) {
+		return request{}, false
+	}
+	target := rest
+	if i := bytes.LastIndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i+1:], []byte("HTTP/")) {
+		target, r.protocol = rest[:i], rest[i+1:]
+	}
+	if len(target) == 0 {
+		return request{}, false
+	}
+	r.method = method
+	r.setTarget(target)
+	return r, true
+}
+
+// isMethod tells whether text can be a method: real ones are letters, perhaps with - or _.
+func isMethod(text []byte) bool {
+	for _, c := range text {
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// setTarget cuts the target of a request: /path?query, or the absolute form that proxies and load balancers log.
+func (r *request) setTarget(target []byte) {
+	if i := bytes.Index(target, []byte("://")); i > 0 && i < len("https")+1 {
+		end := bytes.IndexAny(target[i+3:], "/?")
+		if end < 0 {
+			end = len(target) - i - 3
+		}
+		r.authority, target = target[i+3:i+3+end], target[i+3+end:]
+	}
+	r.path = target
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		r.path, r.query = target[:i], target[i:]
+	}
+}
+
+// append writes the fields of the request.
+func (r *request) append(o *object) {
+	o.text("method", r.method)
+	o.text("path", r.path)
+	if len(r.query) > 0 {
+		o.text("query", r.query)
+		o.pairs("arguments", arguments(r.query[1:]))
+	}
+	o.text("protocol", r.protocol)
+	appendPathParts(o, r.path)
+	appendAuthority(o, r.authority)
+}
+
+// appendAuthority writes authority, host and port of what the client asked for: shop.example:8443, [::1]:80.
+func appendAuthority(o *object, authority []byte) {
+	if len(authority) == 0 {
+		return
+	}
+	o.text("authority", authority)
+	host, port := splitHostPort(authority)
+	o.text("host", host)
+	o.text("port", port)
+}
+
+func splitHostPort(authority []byte) (host, port []byte) {
+	i := bytes.LastIndexByte(authority, ':')
+	if i < 0 || !isDigits(authority[i+1:]) || (bytes.IndexByte(authority[:i], ':') >= 0 && authority[i-1] != ']') {
+		return authority, nil
+	}
+	return authority[:i], authority[i+1:]
+}
+
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// appendPathParts writes path_parts: part1, part2, … for the segments that are not empty, and path.
+func appendPathParts(o *object, path []byte) {
+	if len(path) == 0 {
+		return
+	}
+	var room [16]pair
+	parts := room[:0]
+	for segment := range bytes.SplitSeq(path, []byte("/")) {
+		if len(segment) > 0 {
+			parts = append(parts, pair{strconv.AppendInt([]byte("part"), int64(len(parts)+1), 10), segment})
+		}
+	}
+	o.pairs("path_parts", append(parts, pair{[]byte("path"), path}))
+}
+
+// arguments cuts a query without its question mark into names and values, percent-decoded. What would not be
+// Unicode when decoded stays encoded, so that nothing is lost; the field query holds the original anyway.
+func arguments(query []byte) []pair {
+	var list []pair
+	for part := range bytes.SplitSeq(query, []byte("&")) {
+		if len(part) == 0 {
+			continue
+		}
+		name, value, _ := bytes.Cut(part, []byte("="))
+		list = append(list, pair{unescapePercent(name), unescapePercent(value)})
+	}
+	return list
+}
+
+func unescapePercent(text []byte) []byte {
+	if bytes.IndexByte(text, '%') < 0 && bytes.IndexByte(text, '+') < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '+':
+			out = append(out, ' ')
+		case '%':
+			if i+2 >= len(text) {
+				return text
+			}
+			b, ok := unhex(text[i+1], text[i+2])
+			if !ok {
+				return text
+			}
+			out = append(out, b)
+			i += 2
+		default:
+			out = append(out, c)
+		}
+	}
+	if !utf8.Valid(out) {
+		return text
+	}
+	return out
+}
+
+func unhex(high, low byte) (byte, bool) {
+	h, ok1 := hexValue(high)
+	l, ok2 := hexValue(low)
+	return h<<4 | l, ok1 && ok2
+}
+
+func hexValue(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// cookies cuts the value of a Cookie header.
+func cookies(header []byte) []pair {
+	var list []pair
+	for part := range bytes.SplitSeq(header, []byte(";")) {
+		part = bytes.TrimSpace(part)
+		if len(part) == 0 {
+			continue
+		}
+		name, value, _ := bytes.Cut(part, []byte("="))
+		list = append(list, pair{name, value})
+	}
+	return list
+}
+
+// completeURL sets url, which is host and path, once defaults are set: an access log seldom names its host.
+func completeURL(row *lake.Row) {
+	if row.URL != nil || row.Path == nil {
+		return
+	}
+	url := *row.Path
+	if row.Host != nil {
+		url = *row.Host + url
+	}
+	row.URL = &url
+}
