@@ -18,6 +18,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/parquet-go/parquet-go"
 )
 
 // TestWriter_keeps_every_pattern_of_absent_values writes rows whose fields are absent, empty or set at random, in
@@ -35,6 +36,7 @@ func TestWriter_keeps_every_pattern_of_absent_values(t *testing.T) {
 			object := writtenRandomly(t, r, rows)
 			t.Run("reader", func(t *testing.T) { compareRows(t, rows, readAll(t, object)) })
 			t.Run("single_rows", func(t *testing.T) { compareRows(t, rows, readSingly(t, object)) })
+			t.Run("page_index", func(t *testing.T) { checkPageIndex(t, object) })
 			t.Run("duckdb", func(t *testing.T) { compareWithDuckDB(t, rows, object) })
 		})
 	}
@@ -70,7 +72,7 @@ func fillRandomly(r *rand.Rand, v reflect.Value, present float64) {
 }
 
 func randomText(r *rand.Rand) string {
-	texts := []string{"", "a", "value", "quo\"te", "back\\slash", "\x00nul\x00", "ünï©ode", "\U0001F600", "\u202eRTL", "=1+1", "%27", "line\nbreak", strings.Repeat("long ", 300)}
+	texts := []string{"", "a", "value", "quo\"te", "back\\slash", "\x00nul\x00", "ünï©ode", "\U0001F600", "\u202eRTL", "=1+1", "%27", "line\nbreak", strings.Repeat("\U0010ffff", 6), strings.Repeat("é", 20), "\u00ff", strings.Repeat("long ", 300)}
 	if r.IntN(4) == 0 {
 		return fmt.Sprint(r.Uint64())
 	}
@@ -150,21 +152,54 @@ func compareRows(t *testing.T, want, got []lake.Row) {
 	}
 }
 
+// checkPageIndex: engines skip a page whose bounds exclude what they look for, so every value must lie within them,
+// also where long bounds were cut short.
+func checkPageIndex(t *testing.T, object []byte) {
+	t.Helper()
+	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range file.RowGroups() {
+		for i, chunk := range group.ColumnChunks() {
+			index, err := chunk.ColumnIndex()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages := chunk.Pages()
+			for p := range index.NumPages() {
+				page, err := pages.ReadPage()
+				if err != nil {
+					t.Fatal(err)
+				}
+				values := make([]parquet.Value, page.NumValues())
+				if _, err := page.Values().ReadValues(values); err != nil && !errors.Is(err, io.EOF) {
+					t.Fatal(err)
+				}
+				for _, v := range values {
+					if v.IsNull() {
+						continue
+					}
+					if compare := chunk.Type().Compare; index.NullPage(p) || compare(v, index.MinValue(p)) < 0 || compare(v, index.MaxValue(p)) > 0 {
+						t.Errorf("%s: %.40q lies outside of %q…%q", file.Schema().Columns()[i], v, index.MinValue(p), index.MaxValue(p))
+					}
+				}
+				parquet.Release(page)
+			}
+			if err := pages.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func compareWithDuckDB(t *testing.T, rows []lake.Row, object []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.parquet")
 	if err := os.WriteFile(path, object, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	db := openDuckDB(t)
 	found, err := db.Query("SELECT CAST(to_json(t) AS VARCHAR) FROM read_parquet(?, file_row_number = true) AS t ORDER BY file_row_number", path)
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +226,53 @@ func compareWithDuckDB(t *testing.T, rows []lake.Row, object []byte) {
 	}
 	if n != len(rows) {
 		t.Fatalf("DuckDB found %d rows of %d", n, len(rows))
+	}
+}
+
+func openDuckDB(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// TestWriter_needles_are_found by DuckDB, which skips row groups by bloom filters and statistics.
+func TestWriter_needles_are_found(t *testing.T) {
+	rows := hour()[:3_000]
+	var object bytes.Buffer
+	w := lake.NewWriterGroups(&object, 500)
+	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := os.WriteFile(path, object.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := openDuckDB(t)
+	for column, text := range map[string]func(*lake.Row) *string{
+		"request_id": func(r *lake.Row) *string { return r.RequestID },
+		"ip":         func(r *lake.Row) *string { return r.IP },
+		"session":    func(r *lake.Row) *string { return r.Session },
+	} {
+		for i := 7; i < len(rows); i += 499 {
+			want, got := 0, 0
+			for j := range rows {
+				if *text(&rows[j]) == *text(&rows[i]) {
+					want++
+				}
+			}
+			query := fmt.Sprintf("SELECT count(*) FROM read_parquet(?) WHERE %s = ?", column)
+			if err := db.QueryRow(query, path, *text(&rows[i])).Scan(&got); err != nil || got != want {
+				t.Errorf("%s of row %d: %d rows, want %d, %v", column, i, got, want, err)
+			}
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Sort puts rows into the order of objects: ts_ms, ts_nanos, source, line, ascending.
 func Sort(rows []Row) {
-	if slices.IsSortedFunc(rows, func(a, b Row) int { return Compare(&a, &b) }) {
+	if sorted(rows) {
 		return
 	}
 	order := make([]int, len(rows))
@@ -16,6 +16,15 @@ func Sort(rows []Row) {
 	}
 	slices.SortFunc(order, func(i, j int) int { return Compare(&rows[i], &rows[j]) })
 	permute(rows, order)
+}
+
+func sorted(rows []Row) bool {
+	for i := 1; i < len(rows); i++ {
+		if Compare(&rows[i-1], &rows[i]) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Compare orders two rows as objects hold them. Source and line make the order total.
