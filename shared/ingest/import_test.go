@@ -1,22 +1,406 @@
 package ingest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/record"
 )
 
-func TestImportOnce(t *testing.T) {
+func TestImportMakesSortedHourlyObjects(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	report := importText(t, s, lines(0, 1500), Options{})
-	if report.Records != 1500 || report.Partitions != 3 || report.Objects != 3 {
+	want := Report{
+		Name: "test.log", Source: report.Source, Format: "orrery", Records: 1500, Rejected: map[record.Code]int64{},
+		Partitions: 3, Objects: 3, Bytes: int64(len(lines(0, 1500))),
+	}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Error(diff)
+	}
+	rows := rowsOf(t, s)
+	for i, row := range rows {
+		if row.Source != report.Source || row.Line != int64(i+1) || *row.RequestID != fmt.Sprintf("r%d", i) {
+			t.Fatalf("row %d is %s:%d %s", i, row.Source, row.Line, *row.RequestID)
+		}
+	}
+	if len(rows) != 1500 {
+		t.Errorf("%d rows", len(rows))
+	}
+	if files := tree(t, filepath.Join(s.dir, "lake", "_staging")); files != "" {
+		t.Errorf("left behind: %s", files)
+	}
+}
+
+func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
+	text := lines(0, 700)
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	for _, part := range []string{text[:1000], text[1000:]} { // two members, as appended by log rotation
+		if _, err := z.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		z.Reset(&zipped)
+	}
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forms := map[string]string{"plain": text, "gzip": zipped.String(), "zstd": string(encoder.EncodeAll([]byte(text), nil))}
+	for first, content := range forms {
+		t.Run(first, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			if report, err := s.Import(t.Context(), first, pipe(content), Options{}); err != nil || report.Records != 700 {
+				t.Fatal(report, err)
+			}
+			for second, content := range forms {
+				for _, seeks := range []bool{true, false} {
+					r := pipe(content)
+					if seeks {
+						r = strings.NewReader(content)
+					}
+					report, err := s.Import(t.Context(), second, r, Options{})
+					if err != nil || report.Records != 0 || report.Known != 700 {
+						t.Errorf("then %s, seeks %v: %+v, %v", second, seeks, report, err)
+					}
+				}
+			}
+			if got := len(rowsOf(t, s)); got != 700 {
+				t.Errorf("%d rows", got)
+			}
+		})
+	}
+}
+
+func TestTheSameInputMakesTheSameObjects(t *testing.T) {
+	// Rows over 40 hours, in no order, and too many for the memory allowed.
+	var b strings.Builder
+	for i := range 20_000 {
+		hour, second := i*7919%40, i*31%3600
+		fmt.Fprintf(&b, `{"timestamp":%d,"request_id":"r%d"}`+"\n", 1_770_000_000+hour*3600+second, i)
+	}
+	var trees [2]string
+	for i := range trees {
+		s := openStore(t, t.TempDir())
+		report := importText(t, s, b.String(), Options{Memory: 2 << 20, Workers: 1 + i*3})
+		if report.Records != 20_000 || report.Partitions != 41 || report.Objects != 41 {
+			t.Errorf("%+v", report)
+		}
+		if got := len(rowsOf(t, s)); got != 20_000 {
+			t.Errorf("%d rows", got)
+		}
+		trees[i] = tree(t, s.dir)
+	}
+	if diff := cmp.Diff(trees[0], trees[1]); diff != "" {
+		t.Errorf("one worker and four differ:\n%s", diff)
+	}
+}
+
+func TestManyRunsAreMergedInRounds(t *testing.T) {
+	var b strings.Builder
+	const n = 30_000
+	for i := range n {
+		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", 1_770_000_000+i*7919%50*3600)
+	}
+	s := openStore(t, t.TempDir())
+	report := importText(t, s, b.String(), Options{Memory: 1 << 20})
+	if report.Records != n || report.Partitions != 50 {
 		t.Errorf("%+v", report)
 	}
-	t.Logf("%+v\n%s", report, tree(t, s.dir))
-	if got := records(t, s); len(got) != 1500 {
-		t.Error(len(got))
+	if got := len(rowsOf(t, s)); got != n {
+		t.Errorf("%d rows", got)
 	}
-	again := importText(t, s, lines(0, 1500), Options{})
-	t.Logf("%+v", again)
-	grown := importText(t, s, lines(0, 1600), Options{})
-	t.Logf("%+v", grown)
-	t.Log(len(rowsOf(t, s)))
+}
+
+func TestMemoryForcesPartsOut(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	report := importText(t, s, strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","path":"/x"}`+"\n", 30_000), Options{Memory: 8 << 20})
+	if report.Records != 30_000 || report.Partitions != 1 || report.Objects < 3 {
+		t.Errorf("%+v", report)
+	}
+	if got := len(rowsOf(t, s)); got != 30_000 {
+		t.Errorf("equal lines are all kept: %d rows", got)
+	}
+}
+
+func TestGrownLogsImportTheirRest(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	text := lines(0, 900)
+	steps := []struct {
+		name           string
+		upTo           int // lines
+		records, known int64
+	}{
+		{"first", 100, 100, 0},
+		{"unchanged", 100, 0, 100},
+		{"grown", 850, 750, 100},
+		{"grown again", 900, 50, 850},
+		{"an older copy", 100, 0, 100},
+		{"an older copy", 850, 0, 850},
+		{"unchanged", 900, 0, 900},
+	}
+	var source string
+	for i, step := range steps {
+		part := strings.Join(strings.SplitAfter(text, "\n")[:step.upTo], "")
+		r := pipe(part)
+		if i%2 == 0 {
+			r = strings.NewReader(part)
+		}
+		report, err := s.Import(t.Context(), "growing", r, Options{})
+		if err != nil || report.Records != step.records || report.Known != step.known {
+			t.Errorf("%s: %+v, %v", step.name, report, err)
+		}
+		if source == "" {
+			source = report.Source
+		}
+		if report.Records > 0 && report.Source != source {
+			t.Errorf("%s became source %s, not %s", step.name, report.Source, source)
+		}
+	}
+	want := make([]string, 900)
+	for i := range want {
+		want[i] = fmt.Sprintf("%s:%d", source, i+1)
+	}
+	if diff := cmp.Diff(want, places(t, s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALogThatParts(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	shared := lines(0, 2000) // longer than the head
+	first := importText(t, s, shared, Options{})
+	grown := importText(t, s, shared+lines(5000, 10), Options{})
+	other := importText(t, s, shared+lines(9000, 20), Options{})
+	unlike := importText(t, s, shared[:len(shared)-4]+"9\"}\n"+lines(9000, 20), Options{})
+	if grown.Source != first.Source || grown.Records != 10 {
+		t.Errorf("grown: %+v", grown)
+	}
+	if other.Source == first.Source || other.Records != 20 || other.Known != 2000 {
+		t.Errorf("a log that goes another way from a known point on is a source of its own: %+v", other)
+	}
+	if unlike.Source == first.Source || unlike.Records != 2020 || unlike.Known != 0 {
+		t.Errorf("a log that only begins alike is another: %+v", unlike)
+	}
+	again := importText(t, s, shared+lines(9000, 20), Options{})
+	if again.Records != 0 || again.Known != 2020 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+func TestTheLastLineWithoutNewline(t *testing.T) {
+	whole := lines(0, 3)
+	text := strings.TrimSuffix(whole, "\n")
+	tests := []struct {
+		name     string
+		versions []string
+		records  int
+		rejected []record.Code
+	}{
+		{"whole, then terminated", []string{text, whole}, 3, []record.Code{}},
+		{"whole, then more lines", []string{text, whole + lines(3, 2)}, 5, []record.Code{}},
+		{"whole, then more lines, Windows", []string{text, text + "\r\n" + lines(3, 2)}, 5, []record.Code{}},
+		{"half, then whole", []string{text[:len(text)-20], whole}, 3, []record.Code{}},
+		{"half twice, then whole", []string{text[:len(text)-20], text[:len(text)-20], whole + lines(3, 2)}, 5, []record.Code{}},
+		{"nothing but half a line, then whole", []string{text[:30], whole}, 3, []record.Code{}},
+		{"whole, then the line goes on", []string{text, text + " {}\n" + lines(3, 2)}, 5, []record.Code{ContinuedLine}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			var last Report
+			for _, version := range test.versions {
+				last = importText(t, s, version, Options{Format: "orrery"})
+			}
+			if diff := cmp.Diff(test.rejected, append([]record.Code{}, last.Reasons()...)); diff != "" {
+				t.Error(diff)
+			}
+			var want []string
+			for i := range test.records {
+				want = append(want, fmt.Sprintf("%s:%d", last.Source, i+1))
+			}
+			if diff := cmp.Diff(want, places(t, s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	long := `{"timestamp":"2026-04-01T10:00:00Z","path":"` + strings.Repeat("x", 3_000_000) + `"}`
+	text := "\xef\xbb\xbf" + lines(0, 1) + // 1, after a byte order mark
+		"not json\r\n" + // 2
+		"\n  \n" + // 3, 4 blank
+		`{"path":"/"}` + "\n" + // 5
+		"\x00\xff\n" + // 6
+		long + "\n" + // 7
+		`{"timestamp":"1969-12-31T23:59:59Z"}` + "\n" + // 8
+		lines(1, 1) + // 9
+		`["timestamp"]` // 10
+	report := importText(t, s, text, Options{})
+	want := map[record.Code]int64{record.BadJSON: 2, record.NoTimestamp: 1, record.TooLarge: 1, TimeOutOfRange: 1, record.NotObject: 1}
+	if diff := cmp.Diff(want, report.Rejected); diff != "" {
+		t.Error(diff)
+	}
+	if report.Records != 2 || report.Blank != 2 || report.RejectedLines() != 6 {
+		t.Errorf("%+v", report)
+	}
+	content, err := os.ReadFile(report.Quarantine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type kept struct {
+		Line                        int
+		Code, Message, Text, Base64 string
+		Length                      int
+	}
+	var got []kept
+	for line := range bytes.Lines(content) {
+		var k kept
+		if err := json.Unmarshal(line, &k); err != nil {
+			t.Fatal(err)
+		}
+		if k.Message == "" {
+			t.Errorf("line %d has no message", k.Line)
+		}
+		k.Message = ""
+		got = append(got, k)
+	}
+	wanted := []kept{
+		{Line: 2, Code: "bad_json", Text: "not json"},
+		{Line: 5, Code: "no_timestamp", Text: `{"path":"/"}`},
+		{Line: 6, Code: "bad_json", Base64: "AP8="},
+		{Line: 7, Code: "too_large", Text: long[:sampleBytes], Length: len(long) + 1},
+		{Line: 8, Code: "time_out_of_range", Text: `{"timestamp":"1969-12-31T23:59:59Z"}`},
+		{Line: 10, Code: "not_object", Text: `["timestamp"]`},
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{report.Source + ":1", report.Source + ":9"}, places(t, s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRejectedLinesOfAKnownLogAreNotRejectedAgain(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	text := lines(0, 2) + "garbage\n"
+	if first := importText(t, s, text, Options{}); first.RejectedLines() != 1 {
+		t.Errorf("%+v", first)
+	}
+	before := tree(t, s.dir)
+	if again := importText(t, s, text, Options{}); again.RejectedLines() != 0 || again.Known != 3 {
+		t.Errorf("%+v", again)
+	}
+	if diff := cmp.Diff(before, tree(t, s.dir)); diff != "" {
+		t.Errorf("importing again changed files:\n%s", diff)
+	}
+	more := importText(t, s, text+"more garbage\n", Options{})
+	if more.RejectedLines() != 1 || filepath.Base(more.Quarantine) != more.Source+".2.ndjson" {
+		t.Errorf("%+v", more)
+	}
+	if last := importText(t, s, text+"more garbage\n", Options{}); last.RejectedLines() != 0 {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestALogWithoutRecordsDoesNotBlockAnotherTry(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	text := lines(0, 5)
+	if wrong := importText(t, s, text, Options{Format: "combined"}); wrong.Records != 0 || wrong.RejectedLines() != 5 {
+		t.Errorf("%+v", wrong)
+	}
+	right := importText(t, s, text, Options{})
+	if right.Records != 5 {
+		t.Errorf("%+v", right)
+	}
+	if _, err := os.Stat(s.quarantinePath(right.Source, 1)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the quarantine of the wrong try is still there: %v", err)
+	}
+}
+
+func TestDefaultsFillWhatIsMissing(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	text := `{"timestamp":"2026-04-01T10:00:00Z","host":"a.example"}` + "\n" + `{"timestamp":"2026-04-01T10:00:01Z"}` + "\n"
+	importText(t, s, text, Options{Defaults: []Default{{"host", "b.example"}, {"branch", "prod"}}})
+	rows := rowsOf(t, s)
+	if *rows[0].Host != "a.example" || *rows[1].Host != "b.example" || *rows[0].Branch != "prod" {
+		t.Error(records(t, s))
+	}
+}
+
+func TestMistakesAreTold(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	tests := []struct {
+		name, text string
+		options    Options
+		want       string
+	}{
+		{"unknown format", lines(0, 1), Options{Format: "csv"}, `unknown format "csv"`},
+		{"unknown field", lines(0, 1), Options{Defaults: []Default{{"hots", "x"}}}, `hots=x`},
+		{"no known format", "a,b,c\n1,2,3\n", Options{}, "--format"},
+		{"cut gzip", "\x1f\x8b\x08\x00\x00", Options{}, "gzip"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := s.Import(t.Context(), "x", strings.NewReader(test.text), test.options)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+			if test.name != "cut gzip" && fault.KindOf(err) != fault.Invalid {
+				t.Errorf("kind %d", fault.KindOf(err))
+			}
+		})
+	}
+	if report := importText(t, s, "", Options{}); report.Source != "" || report.Records != 0 {
+		t.Errorf("empty input: %+v", report)
+	}
+}
+
+func TestAnInterruptedImportLeavesNothing(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := s.Import(ctx, "x", pipe(lines(0, 20_000)), Options{Progress: func(p Progress) {
+		if p.Bytes == 0 {
+			t.Error("progress without bytes")
+		}
+		cancel()
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if got := rowsOf(t, s); len(got) != 0 {
+		t.Errorf("%d rows", len(got))
+	}
+	if files := tree(t, filepath.Join(s.dir, "lake", "_staging")); files != "" {
+		t.Errorf("left behind: %s", files)
+	}
+	if report := importText(t, s, lines(0, 20_000), Options{}); report.Records != 20_000 {
+		t.Errorf("the second start: %+v", report)
+	}
+}
+
+func TestInvalidUnicodeIsCountedAndKept(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	line := `{"timestamp":"2026-04-01T10:00:00Z","path":"/` + "\xff" + `"}`
+	if report := importText(t, s, line+"\n", Options{}); report.Invalid != 1 {
+		t.Errorf("%+v", report)
+	}
+	if row := rowsOf(t, s)[0]; *row.Path != "/\ufffd" || row.RawLine == nil {
+		t.Errorf("%q", *row.Path)
+	}
 }

@@ -81,18 +81,18 @@ func newPipeline(in *input, at position, e entry, source Source, staging string,
 
 // run stages every object of the input.
 func (p *pipeline) run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := p.lines.run(ctx, p.batches)
+		err := p.lines.run(working, p.batches)
 		p.read <- p.lines.number
 		return err
 	})
 	for range p.options.Workers {
-		group.Go(func() error { return p.work(ctx) })
+		group.Go(func() error { return p.work(working) })
 	}
 	group.Go(func() error {
 		defer close(p.jobs)
-		return p.collect(ctx)
+		return p.collect(working)
 	})
 	if err := group.Wait(); err != nil {
 		return err
