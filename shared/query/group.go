@@ -170,6 +170,7 @@ func uniteTerms(terms []Term) []Term {
 		i, ok := index[id]
 		if !ok {
 			index[id] = len(united)
+			t.Test = clip(t.Test)
 			united = append(united, t)
 		} else if union, ok := unite(united[i].Test, t.Test); ok {
 			united[i].Test = union
@@ -192,20 +193,32 @@ func uniteTerms(terms []Term) []Term {
 func unite(a, b Test) (Test, bool) {
 	switch a := a.(type) {
 	case TextIn:
-		return TextIn{Values: join(a.Values, b.(TextIn).Values)}, true
+		return TextIn{Values: append(a.Values, b.(TextIn).Values...)}, true
 	case IntIn:
-		return IntIn{Values: join(a.Values, b.(IntIn).Values)}, true
+		return IntIn{Values: append(a.Values, b.(IntIn).Values...)}, true
 	case Matches:
-		return Matches{Patterns: join(a.Patterns, b.(Matches).Patterns)}, true
+		return Matches{Patterns: append(a.Patterns, b.(Matches).Patterns...)}, true
 	case PairIn:
-		return PairIn{Fold: a.Fold, Pairs: join(a.Pairs, b.(PairIn).Pairs)}, true
+		return PairIn{Fold: a.Fold, Pairs: append(a.Pairs, b.(PairIn).Pairs...)}, true
 	}
 	return nil, false
 }
 
-// join appends without writing into the array of a, which may belong to a condition: only a slice that is
-// already ours has room, because it has grown here.
-func join[T any](a, b []T) []T { return append(a, b...) }
+// clip takes the room behind the set of a test, so that growing it never writes into an array that belongs to
+// a condition, which others may be reading.
+func clip(test Test) Test {
+	switch test := test.(type) {
+	case TextIn:
+		return TextIn{Values: slices.Clip(test.Values)}
+	case IntIn:
+		return IntIn{Values: slices.Clip(test.Values)}
+	case Matches:
+		return Matches{Patterns: slices.Clip(test.Patterns)}
+	case PairIn:
+		return PairIn{Fold: test.Fold, Pairs: slices.Clip(test.Pairs)}
+	}
+	return test
+}
 
 // intersect merges demands on one and the same value. Sets of texts or integers become their common elements
 // (none: nothing passes), ranges their common range; patterns and truths stay as they are.

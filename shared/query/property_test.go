@@ -106,48 +106,6 @@ func TestBetweenHasNoOrder(t *testing.T) {
 	})
 }
 
-// TestGroupsMeanTheConditions: grouping changes no verdict.
-func TestGroupsMeanTheConditions(t *testing.T) {
-	const seed = 7
-	r := rand.New(rand.NewPCG(seed, 0))
-	rows := querytest.Rows(r, 200)
-	for range 300 {
-		var conditions []query.Condition
-		for range 1 + r.IntN(6) {
-			q, err := query.Bind(filter.Parse(querytest.Filter(r, rows)), query.Logs{})
-			if err != nil {
-				t.Fatal(querytest.Explain(err))
-			}
-			conditions = append(conditions, q.Conditions...)
-		}
-		everything := query.Query{Scope: query.Scope{Period: query.Period{FromMs: -1 << 62, ToMs: 1 << 62}}}
-		groups := query.Groups(conditions)
-		for _, row := range rows {
-			everything.Conditions = conditions
-			want := query.Match(&everything, row)
-			if got := groupsHold(groups, row); got != want {
-				t.Fatalf("seed %d: groups say %v, conditions %v\n%v\n%+v", seed, got, want, conditions, groups)
-			}
-		}
-	}
-}
-
-// groupsHold reads the definition of a group to the letter.
-func groupsHold(groups []query.Group, row *lake.Row) bool {
-	q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: -1 << 62, ToMs: 1 << 62}}}
-	for _, g := range groups {
-		if len(g.Every) == 0 {
-			q.Conditions = append(q.Conditions, query.Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms})
-		}
-		for _, test := range g.Every {
-			term := g.Terms[0]
-			term.Test = test
-			q.Conditions = append(q.Conditions, query.Condition{Field: g.Field, Terms: []query.Term{term}})
-		}
-	}
-	return query.Match(&q, row)
-}
-
 // TestSegmentsAddUpToTheTotal: Σ segments = total, and a range cut in two sums to the whole.
 func TestSegmentsAddUpToTheTotal(t *testing.T) {
 	eachFilter(t, 300, func(t *testing.T, text string, q query.Query, rows []*lake.Row) {

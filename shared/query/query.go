@@ -88,7 +88,7 @@ type Test interface{ test() }
 // TrueFalse holds for the one boolean.
 type TrueFalse struct{ Want bool }
 
-// TextIn holds for any of the texts.
+// TextIn holds for any of the texts; for nothing when there are none.
 type TextIn struct{ Values []string }
 
 // IntIn holds for any of the integers: integers, microseconds, or a boolean counted as 1 or 0.

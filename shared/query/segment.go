@@ -1,7 +1,9 @@
 package query
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -61,7 +63,8 @@ func SegmentStart(tsMs, seconds int64) int64 {
 // CheckSegment refuses a length that is not one of Segments, or that cuts the period into more than 10,000.
 func CheckSegment(p Period, seconds int64) error {
 	if !slices.Contains(Segments, seconds) {
-		return fault.New(fault.Invalid, "a segment is one of %v seconds, not %d", Segments, seconds)
+		return fault.New(fault.Invalid, "a segment is one of %s … %d seconds, not %d",
+			strings.Trim(strings.ReplaceAll(fmt.Sprint(Segments[:8]), " ", ", "), "[]"), Segments[len(Segments)-1], seconds)
 	}
 	if n := SegmentCount(p, seconds); n > maxSegments {
 		return fault.New(fault.Invalid, "segments of %d s cut the period into %d results, more than %d; the shortest that fits is %d s",

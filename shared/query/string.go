@@ -73,6 +73,10 @@ func (c Condition) String() string {
 
 // String shows the term: the values it looks at and what is asked of them.
 func (t Term) String() string {
+	return t.place() + " " + testText(t.Test)
+}
+
+func (t Term) place() string {
 	place := t.Source.Column
 	if t.Source.Member != "" {
 		place += "." + t.Source.Member
@@ -83,7 +87,19 @@ func (t Term) String() string {
 	if t.Source.Layout != catalog.Scalar {
 		place = "any " + place
 	}
-	return place + " " + testText(t.Test)
+	return place
+}
+
+// String shows the group like the condition it stands for, or as a place and every test that must pass there.
+func (g Group) String() string {
+	if len(g.Every) == 0 {
+		return Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms}.String()
+	}
+	text := g.Terms[0].place() + " every:"
+	for _, test := range g.Every {
+		text += " " + testText(test)
+	}
+	return text
 }
 
 // String shows the key: a quoted name, or a pattern between slashes.

@@ -21,23 +21,32 @@ import (
 // Filter makes a random filter that binds, in either form: every field, operator, key rule, negation and list
 // comes up, and values are mostly drawn from the records, so that they hit.
 func Filter(r *rand.Rand, rows []*lake.Row) string {
-	g := generator{r: r, rows: rows}
-	return g.filter()
+	return newGenerator(r, rows, catalog.Names()).filter([]int{0, 1, 1, 1, 2, 2, 3, 5}[r.IntN(8)])
+}
+
+// FilterOn makes a random filter of n conditions on the given fields, beside its period.
+func FilterOn(r *rand.Rand, rows []*lake.Row, n int, fields ...string) string {
+	return newGenerator(r, rows, fields).filter(n)
 }
 
 type generator struct {
-	r    *rand.Rand
-	rows []*lake.Row
-	row  *lake.Row // the record that most conditions are true of; never nil
+	r      *rand.Rand
+	rows   []*lake.Row
+	row    *lake.Row // the record that most conditions are true of; never nil
+	fields []string
 }
 
-func (g *generator) filter() string {
-	g.row = &lake.Row{}
-	if len(g.rows) > 0 {
-		g.row = pick(g.r, g.rows)
+func newGenerator(r *rand.Rand, rows []*lake.Row, fields []string) *generator {
+	g := &generator{r: r, rows: rows, row: &lake.Row{}, fields: fields}
+	if len(rows) > 0 {
+		g.row = pick(r, rows)
 	}
+	return g
+}
+
+func (g *generator) filter(n int) string {
 	conditions := []filter.Condition{g.period()}
-	for range []int{0, 1, 1, 1, 2, 2, 3, 5}[g.r.IntN(8)] {
+	for range n {
 		conditions = append(conditions, g.condition())
 	}
 	f := filter.Filter{Conditions: conditions}
@@ -91,7 +100,10 @@ func (g *generator) time(ms int64) filter.Value {
 
 // condition is a random condition on a random field.
 func (g *generator) condition() filter.Condition {
-	field := &catalog.Fields[g.r.IntN(len(catalog.Fields))]
+	field, ok := catalog.Lookup(pick(g.r, g.fields))
+	if !ok {
+		panic("querytest: no such field")
+	}
 	source := pick(g.r, field.Sources)
 	c := filter.Condition{Field: filter.Word{Text: field.Name}, Op: pick(g.r, source.Ops()), Negated: g.chance(3)}
 	sample, known := g.sample(source, c.Op)

@@ -1,0 +1,184 @@
+package query_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// evaluate answers a shape over all of the records.
+func evaluate(shape query.Shape, rows ...*lake.Row) query.Answer {
+	q := everything()
+	q.Shape = shape
+	return query.Evaluate(&q, rows)
+}
+
+func TestLogsAreNewestFirst(t *testing.T) {
+	rows := []*lake.Row{
+		{TsMs: 2, TsNanos: 0, Source: "a", Line: 1},
+		{TsMs: 2, TsNanos: 5, Source: "a", Line: 2},
+		{TsMs: 2, TsNanos: 5, Source: "b", Line: 1},
+		{TsMs: 2, TsNanos: 5, Source: "a", Line: 10},
+		{TsMs: 3, TsNanos: 0, Source: "a", Line: 3},
+		{TsMs: 1, TsNanos: 9, Source: "c", Line: 99},
+	}
+	var got []string
+	for _, r := range evaluate(query.Logs{Limit: 5}, rows...).Logs {
+		got = append(got, fmt.Sprintf("%d.%d %s%d", r.TsMs, r.TsNanos, r.Source, r.Line))
+	}
+	if want := "3.0 a3, 2.5 b1, 2.5 a10, 2.5 a2, 2.0 a1"; strings.Join(got, ", ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+func TestStats(t *testing.T) {
+	rows := []*lake.Row{
+		{TsMs: 59_999, Hostname: ptr("b"), BytesSent: ptr(int64(10)), RequestLength: ptr(int64(1)), TotalUs: ptr(int64(5))},
+		{TsMs: 60_000, Host: ptr("b")},
+		{TsMs: 60_000, Hostname: ptr("a"), Host: ptr("b"), TotalUs: ptr(int64(7)), RequestLength: ptr(int64(3))},
+		{TsMs: 119_999},
+		{TsMs: 119_999},
+		{TsMs: 180_000},
+	}
+	got := evaluate(query.Stats{SegmentSeconds: 60}, rows...).Stats
+	want := []query.StatsRow{
+		{Segment: 0, Hostname: "b", Requests: 1, Bandwidth: 11, TimeUs: 5, Timed: 1},
+		{Segment: 60, Hostname: "a", Requests: 4, Bandwidth: 3, TimeUs: 7, Timed: 1}, // a and b tie; two records have none
+		{Segment: 180, Requests: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	grouped := evaluate(query.Stats{SegmentSeconds: 60, GroupByHostname: true}, rows...).Stats
+	want = []query.StatsRow{
+		{Segment: 0, Hostname: "b", Requests: 1, Bandwidth: 11, TimeUs: 5, Timed: 1},
+		{Segment: 60, Hostname: "", Requests: 2},
+		{Segment: 60, Hostname: "a", Requests: 1, Bandwidth: 3, TimeUs: 7, Timed: 1},
+		{Segment: 60, Hostname: "b", Requests: 1},
+		{Segment: 180, Requests: 1},
+	}
+	if diff := cmp.Diff(want, grouped); diff != "" {
+		t.Errorf("by hostname (-want +got):\n%s", diff)
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	rows := []*lake.Row{
+		{TsMs: 0, Status: ptr(int64(200)), IP: ptr("1"), Session: ptr("s"), Blocked: ptr(true), BytesSent: ptr(int64(4))},
+		{TsMs: 1, Status: ptr(int64(99)), IP: ptr("1"), Challenge: ptr(true), IChallenge: ptr(true), Human: ptr(true)},
+		{TsMs: 2, Status: ptr(int64(1000)), IP: ptr("2"), Session: ptr(""), IChallenge: ptr(true), UpstreamStatus: []int64{502, 200}},
+		{TsMs: 3, Status: ptr(int64(200)), Challenge: ptr(false), Blocked: ptr(false), UpstreamStatus: []int64{200, 404}},
+	}
+	got := evaluate(query.Timeline{SegmentSeconds: 60}, rows...).Timeline
+	want := []query.TimelineRow{{
+		Requests: 4, Blocked: 1, Challenges: 2, Human: 1, OriginBlocked: 1, IPs: 2, Sessions: 2, BytesSent: 4,
+		Statuses:       []query.StatusCount{{Status: 200, Count: 2}, {Status: 1000, Count: 1}, {Status: 99, Count: 1}},
+		OriginStatuses: []query.StatusCount{{Status: 200, Count: 2}, {Status: 404, Count: 1}, {Status: 502, Count: 1}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// topx shows the keys of a label in their order.
+func topx(answer query.Answer, label string) string {
+	var keys []string
+	for _, r := range answer.TopX {
+		if r.Label == label {
+			keys = append(keys, r.Key)
+		}
+	}
+	return strings.Join(keys, " ")
+}
+
+func TestTopXLabels(t *testing.T) {
+	all := &lake.Row{
+		Country: ptr("c"), Host: ptr("h"), IP: ptr("i"), Organization: ptr("o"), Reason: ptr("r"), MonitorReasons: []string{"m", "r", "m"},
+		Referer: ptr("f"), SvcID: ptr("s"), URL: ptr("u"), UserAgent: ptr("a"),
+		OriginUs: ptr(int64(1)), SvcUs: ptr(int64(2)), TotalUs: ptr(int64(3)),
+	}
+	answer := evaluate(query.TopX{Limit: 5}, all, &lake.Row{})
+	var got []string
+	for _, r := range answer.TopX {
+		got = append(got, r.Label+":"+r.Key)
+	}
+	want := "country:c host:h ip:i organization:o origin_time:u reason:m reason:r referer:f svc_time:u svcid:s total_time:u url:u user_agent:a"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+	if !slices.IsSorted(query.Labels) || len(query.Labels) != 12 {
+		t.Errorf("the labels are %v", query.Labels)
+	}
+}
+
+func TestTopXRanksByBlockedThenRequestsThenKey(t *testing.T) {
+	var rows []*lake.Row
+	add := func(ip string, blocked, passed int) {
+		for i := range blocked + passed {
+			rows = append(rows, &lake.Row{IP: &ip, Blocked: ptr(i < blocked)})
+		}
+	}
+	add("few", 0, 1)
+	add("busy", 0, 9)
+	add("bad", 2, 0)
+	add("worse", 2, 1)
+	add("tie", 0, 1)
+	if got := topx(evaluate(query.TopX{Limit: 4}, rows...), "ip"); got != "worse bad busy few" {
+		t.Errorf("the order is %s", got)
+	}
+}
+
+func TestTopXTimesRankByAverageAndComeOutByBlocked(t *testing.T) {
+	row := func(url string, blocked bool, us ...int64) (rows []*lake.Row) {
+		for _, n := range us {
+			rows = append(rows, &lake.Row{URL: &url, Blocked: &blocked, TotalUs: &n})
+		}
+		return rows
+	}
+	rows := slices.Concat(row("slow", false, 100, 200), row("slower", false, 170), row("fast", true, 1, 1, 1), row("blocked", true, 149))
+	rows = append(rows, &lake.Row{URL: ptr("untimed"), Blocked: ptr(true)}, &lake.Row{URL: ptr("slow")})
+	answer := evaluate(query.TopX{Limit: 3}, rows...)
+	if got := topx(answer, "total_time"); got != "blocked slow slower" {
+		t.Errorf("of the three slowest, the order is %s", got)
+	}
+	if got := topx(answer, "svc_time"); got != "" {
+		t.Errorf("label svc_time has keys without a time: %s", got)
+	}
+	for _, r := range answer.TopX {
+		if r.Label == "total_time" && r.Key == "slow" && (r.Requests != 3 || r.Total != query.Times{Count: 2, Sum: 300, Min: 100, Max: 200}) {
+			t.Errorf("slow is %+v", r)
+		}
+	}
+	if got := (query.Times{}).Average(); got != 0 {
+		t.Errorf("the average of nothing is %v", got)
+	}
+}
+
+func TestTopXFigures(t *testing.T) {
+	url := ptr("u")
+	rows := []*lake.Row{
+		{URL: url, ASN: ptr("b"), Country: ptr("z"), Blocked: ptr(true), Bot: ptr(true), Monitor: ptr(true), BytesSent: ptr(int64(1))},
+		{URL: url, ASN: ptr("a"), Country: ptr("y"), Human: ptr(true), MonitorReasons: []string{"m"}, RequestLength: ptr(int64(2))},
+		{URL: url, Challenge: ptr(true), MonitorReasons: []string{}, OriginUs: ptr(int64(9)), SvcUs: ptr(int64(8))},
+	}
+	want := query.TopXRow{
+		Label: "url", Key: "u", Requests: 3, Blocked: 1, Bots: 1, Challenges: 1, Human: 1, Monitored: 2, BytesSent: 1, RequestLength: 2,
+		Origin: query.Times{Count: 1, Sum: 9, Min: 9, Max: 9}, Svc: query.Times{Count: 1, Sum: 8, Min: 8, Max: 8},
+		FirstASN: "a", FirstCountry: "y",
+	}
+	for _, r := range evaluate(query.TopX{Limit: 1}, rows...).TopX {
+		if r.Label == "url" {
+			if diff := cmp.Diff(want, r); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package query_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+func period(t *testing.T, from, to string) query.Period {
+	t.Helper()
+	return query.Period{FromMs: instant(t, from), ToMs: instant(t, to)}
+}
+
+func instant(t *testing.T, text string) int64 {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.UnixMilli()
+}
+
+func TestSegmentFor(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     int64
+		count    int64
+	}{
+		{"2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 60, 1},
+		{"2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z", 60, 1},
+		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", 60, 1440},
+		{"2026-01-01T00:00:30Z", "2026-01-02T00:00:30Z", 60, 1441},
+		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00.001Z", 300, 289},
+		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00Z", 300, 1500},
+		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00.001Z", 900, 501},
+		{"2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", 3600, 1416},
+		{"2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", 21600, 1460},
+		{"2020-01-01T00:00:00Z", "2024-01-01T00:00:00Z", 86400, 1461},
+		{"1970-01-01T00:00:00Z", "2100-01-01T00:00:00Z", 32 * 86400, 1484},
+		{"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", 4096 * 86400, 893},
+		{"1969-12-31T23:59:59Z", "1970-01-01T00:00:01Z", 60, 2},
+	} {
+		p := period(t, c.from, c.to)
+		got := query.SegmentFor(p)
+		if count := query.SegmentCount(p, got); got != c.want || count != c.count {
+			t.Errorf("%s: segments of %d s, %d of them; want %d s, %d", p, got, count, c.want, c.count)
+		}
+		if err := query.CheckSegment(p, got); err != nil {
+			t.Errorf("%s: the default is refused: %v", p, err)
+		}
+	}
+}
+
+func TestCheckSegment(t *testing.T) {
+	week := period(t, "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z")
+	for seconds, want := range map[int64]string{
+		300: "",
+		60:  "segments of 60 s cut the period into 10080 results, more than 10000; the shortest that fits is 300 s",
+		61:  "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 61",
+		0:   "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 0",
+	} {
+		got := ""
+		if err := query.CheckSegment(week, seconds); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%d s: %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestSegmentsAreAlignedToTheEpoch(t *testing.T) {
+	for ms, want := range map[int64]int64{0: 0, 59_999: 0, 60_000: 60, -1: -60, -60_000: -60, -60_001: -120} {
+		if got := query.SegmentStart(ms, 60); got != want {
+			t.Errorf("the segment of %d ms starts at %d s, want %d", ms, got, want)
+		}
+	}
+}
+
+func TestClamp(t *testing.T) {
+	q := query.Query{Period: query.Period{FromMs: 100, ToMs: 200}, Scope: query.Scope{Period: query.Period{FromMs: 100, ToMs: 200}, Watermark: 7}}
+	for _, c := range []struct {
+		extent lake.Extent
+		want   query.Period
+	}{
+		{lake.Extent{MinTsMs: 0, MaxTsMs: 500, Rows: 1}, query.Period{FromMs: 100, ToMs: 200}},
+		{lake.Extent{MinTsMs: 150, MaxTsMs: 160, Rows: 1}, query.Period{FromMs: 150, ToMs: 160}},
+		{lake.Extent{MinTsMs: 200, MaxTsMs: 300, Rows: 1}, query.Period{FromMs: 200, ToMs: 200}},
+		{lake.Extent{MinTsMs: 201, MaxTsMs: 300, Rows: 1}, query.Period{FromMs: 100, ToMs: 99}},
+		{lake.Extent{MinTsMs: 150, MaxTsMs: 160, Rows: 0}, query.Period{FromMs: 100, ToMs: 99}},
+	} {
+		got := q.Clamp(c.extent)
+		if got.Scope.Period != c.want || got.Period != q.Period || got.Scope.Watermark != 7 {
+			t.Errorf("%+v: clamped to %+v, want %+v", c.extent, got.Scope, c.want)
+		}
+		if got.Scope.Empty() != (c.want.FromMs > c.want.ToMs) {
+			t.Errorf("%+v: empty is %v", c.extent, got.Scope.Empty())
+		}
+	}
+}
