@@ -117,6 +117,40 @@ var testKeys = StaticKeys{
 // newTestServer makes a server; given says what is special about it.
 func newTestServer(t testing.TB, given ...string) *testServer {
 	t.Helper()
+	return newServer(t, func(c *Config) {
+		for _, one := range given {
+			special, known := specials[one]
+			if !known {
+				t.Fatalf("nobody knows how a server with %q is made", one)
+			}
+			special(t, c)
+		}
+	})
+}
+
+var specials = map[string]func(testing.TB, *Config){
+	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"maintenance":  func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
+	"precondition": func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
+	"two versions": func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"busy engine": func(_ testing.TB, c *Config) {
+		c.Search = failing{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
+	},
+	"slow engine": func(_ testing.TB, c *Config) { c.Search = failing{fault.New(fault.Timeout, "25 s have passed")} },
+	"broken engine": func(_ testing.TB, c *Config) {
+		c.Search = failing{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
+	},
+	"small engine": func(_ testing.TB, c *Config) {
+		c.Search = failing{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
+	},
+	"backtracking engine": func(_ testing.TB, c *Config) {
+		c.Search = failing{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
+	},
+}
+
+// newServer makes a server; special changes what it is made of.
+func newServer(t testing.TB, special func(*Config)) *testServer {
+	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
 	if err != nil {
 		t.Fatal(err)
@@ -132,30 +166,7 @@ func newTestServer(t testing.TB, given ...string) *testServer {
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
-	for _, one := range given {
-		switch one {
-		case "keys":
-			c.Keys = testKeys
-		case "maintenance":
-			c.Maintenance = func() bool { return true }
-		case "precondition":
-			c.RequirePrecondition = true
-		case "two versions":
-			put(t, store, "planet of the shop")
-		case "busy engine":
-			c.Search = failing{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
-		case "slow engine":
-			c.Search = failing{fault.New(fault.Timeout, "25 s have passed")}
-		case "broken engine":
-			c.Search = failing{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
-		case "small engine":
-			c.Search = failing{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
-		case "backtracking engine":
-			c.Search = failing{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
-		default:
-			t.Fatalf("nobody knows how a server with %q is made", one)
-		}
-	}
+	special(&c)
 	s.Server = httptest.NewServer(New(c))
 	t.Cleanup(func() {
 		s.Close()

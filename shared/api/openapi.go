@@ -152,8 +152,8 @@ func (d *document) requestBody(to *route) *huma.RequestBody {
 		if mediaType == jsonType || mediaType == formType {
 			m.Schema = memberSchema(to.params)
 		}
-		if schema, ok := to.body.json.(*huma.Schema); ok {
-			m.Schema = schema
+		if mediaType == jsonType && to.body.json != nil {
+			m.Schema = to.body.json
 		}
 		for _, e := range examplesOf(to.id, 0) {
 			if e.status < 300 && e.request.mediaType() == mediaType {
@@ -239,7 +239,11 @@ func addExamples(content map[string]*huma.MediaType, examples []*example) {
 // documented gives the body of one side of the example.
 func (e *example) documented(m message) *huma.Example {
 	x := &huma.Example{Summary: e.summary, Value: m.body}
-	if m.mediaType() == jsonType {
+	switch m.mediaType() {
+	case formType: // its fields
+		name, value, _ := strings.Cut(m.body, "=")
+		x.Value = map[string]any{name: unescape(value)}
+	case jsonType:
 		var value any
 		if err := json.Unmarshal([]byte(m.body), &value); err != nil {
 			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
@@ -282,6 +286,17 @@ type CanonicalCondition struct {
 	Key   string `json:"key,omitempty" example:"^name$"`
 	Op    string `json:"op" example:"not eq"`
 	Value any    `json:"value" doc:"A value, or a list of values"`
+}
+
+// filterBodySchema describes the JSON that the parse route takes.
+func filterBodySchema() *huma.Schema {
+	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		memberSchema([]param{filtersParam}),
+		{Type: "object", AdditionalProperties: true, Description: "A JSON filter, or one condition."},
+		{Type: "array", Items: condition, Description: "The conditions of a JSON filter."},
+		{Type: "string", Description: "A filter as text."},
+	}}
 }
 
 // settingsSchema describes the settings of a planet, with their id when shown.

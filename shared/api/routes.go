@@ -42,7 +42,7 @@ type route struct {
 type requestBody struct {
 	doc   string
 	types []string
-	json  any // a value of the Go type that describes the JSON; nil: the route's parameters
+	json  *huma.Schema // of the JSON; nil: the route's parameters
 }
 
 // documented is an answer that is not an error.
@@ -95,7 +95,7 @@ func (s *server) routes() []route {
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
 			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
 			scope: DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
-			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType}},
+			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType}, json: filterBodySchema()},
 			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
 			handle:  s.parse,
@@ -275,24 +275,25 @@ var (
 		body: &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
 	}
 	syntaxHeader = param{
-		name: "syntax", example: "string_query", schema: &huma.Schema{Type: "string"},
+		name: "syntax", schema: &huma.Schema{Type: "string"},
 		doc: "string_query: read the filter in the query-string form even if it begins with a brace or a bracket.",
 	}
 	ifMatch = param{
-		name: "If-Match", example: `"3-5d0a6d8f2b9c4e17"`, schema: &huma.Schema{Type: "string"},
+		name: "If-Match", schema: &huma.Schema{Type: "string"},
 		doc: "Write only if the newest version has this ETag, or, with *, if there is one.",
 	}
 	ifNoneMatchWrite = param{
-		name: "If-None-Match", example: "*", schema: &huma.Schema{Type: "string", Enum: []any{"*"}},
+		name: "If-None-Match", schema: &huma.Schema{Type: "string", Enum: []any{"*"}},
 		doc: "*: write only if there is no planet yet.",
 	}
 	ifNoneMatchRead = param{
-		name: "If-None-Match", example: `"3-5d0a6d8f2b9c4e17"`, schema: &huma.Schema{Type: "string"},
+		name: "If-None-Match", schema: &huma.Schema{Type: "string"},
 		doc: "Answer 304 if the settings still have this ETag.",
 	}
 )
 
-const exampleFilter = "timestamp between 2026-01-01 and 2026-01-02, status>=500"
+// exampleFilter stands on the page ready to be sent: its period holds whatever is recorded.
+const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
 
 func limitParam(doc string, standard, most float64) param {
 	return param{

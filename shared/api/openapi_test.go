@@ -1,0 +1,146 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers/legacy"
+)
+
+// loadDocument reads the document with a validator that shares no code with what wrote it.
+func loadDocument(t *testing.T) *openapi3.T {
+	t.Helper()
+	s := newTestServer(t)
+	body := readAll(t, s.send(t, message{head: "GET /openapi.json HTTP/1.1\nHost: localhost"}))
+	loader := openapi3.NewLoader()
+	document, err := loader.LoadFromData(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func TestDocumentIsValidOpenAPI31(t *testing.T) {
+	document := loadDocument(t)
+	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
+		t.Errorf("version %s", document.OpenAPI)
+	}
+	if err := document.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.IsOpenAPI31OrLater()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDocumentShowsExamples: every answer and every error of every route is shown by at least one example.
+func TestDocumentShowsExamples(t *testing.T) {
+	for path, item := range loadDocument(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for _, p := range op.Parameters {
+				if p.Value.In != "header" && p.Value.Example == nil { // the page would send a header's example unasked
+					t.Errorf("%s %s: parameter %s has no example", method, path, p.Value.Name)
+				}
+			}
+			if op.RequestBody != nil {
+				for mediaType, content := range op.RequestBody.Value.Content {
+					if len(content.Examples) == 0 {
+						t.Errorf("%s %s: a body of type %s has no example", method, path, mediaType)
+					}
+				}
+			}
+			for status, response := range op.Responses.Map() {
+				shown := len(response.Value.Content) == 0
+				for _, content := range response.Value.Content {
+					shown = shown || len(content.Examples) > 0
+				}
+				if !shown {
+					t.Errorf("%s %s: status %s has no example", method, path, status)
+				}
+			}
+		}
+	}
+}
+
+// TestAnswersFollowTheDocument validates requests and answers of the examples against the document.
+func TestAnswersFollowTheDocument(t *testing.T) {
+	document := loadDocument(t)
+	router, err := legacy.NewRouter(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range examples {
+		if e.operation == "health" || e.status == http.StatusMethodNotAllowed {
+			continue // outside the base path; no operation
+		}
+		t.Run(e.file, func(t *testing.T) {
+			request := e.httpRequest(t)
+			found, parameters, err := router.FindRoute(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := &openapi3filter.RequestValidationInput{
+				Request: request, PathParams: parameters, Route: found,
+				Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true},
+			}
+			if e.status < 300 {
+				if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
+					t.Errorf("request: %v", err)
+				}
+			}
+			validateResponse(t, in, e)
+		})
+	}
+}
+
+func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e *example) {
+	t.Helper()
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: e.status, Header: http.Header{"X-Request-Id": {requestID}, "Content-Type": {e.response.mediaType()}},
+		Body: io.NopCloser(strings.NewReader(e.response.body)), Options: in.Options,
+	}
+	if e.response.mediaType() == textType {
+		return // any text will do
+	}
+	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
+		t.Errorf("answer: %v", err)
+	}
+}
+
+// httpRequest is the example's request for the validator, which takes encoded URLs only.
+func (e *example) httpRequest(t *testing.T) *http.Request {
+	t.Helper()
+	lines := strings.Split(e.request.head, "\n")
+	line := strings.Fields(lines[0])
+	path, query, _ := strings.Cut(line[1], "?")
+	values := url.Values{}
+	for _, pair := range strings.Split(query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			values.Add(name, unescape(value))
+		}
+	}
+	r, err := http.NewRequest(line[0], path+"?"+values.Encode(), strings.NewReader(e.request.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range lines[1:] {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+// TestDocumentIsTheSameEveryTime: it is a file that clients keep.
+func TestDocumentIsTheSameEveryTime(t *testing.T) {
+	s := &server{}
+	if !bytes.Equal(describe(s.routes(), "1"), describe(s.routes(), "1")) {
+		t.Error("two documents of one program differ")
+	}
+	if !json.Valid(describe(s.routes(), "1")) {
+		t.Error("the document is not JSON")
+	}
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/fault"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// table gives the cells of the table under a heading, without the backticks.
+func table(t *testing.T, heading string) [][]string {
+	t.Helper()
+	_, section, ok := strings.Cut(readme(t), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("README.md has no section %s", heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows [][]string
+	for _, line := range strings.Split(section, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(strings.TrimSpace(cells[i]), "`", "")
+		}
+		rows = append(rows, cells)
+	}
+	return rows[2:] // without the heads and the line below them
+}
+
+func TestReadmeListsTheRoutes(t *testing.T) {
+	var want, got []string
+	routes := (&server{}).routes()
+	for i := range routes {
+		if routes[i].tag != "" {
+			want = append(want, strings.Join([]string{routes[i].method, routes[i].path, string(routes[i].scope)}, " "))
+		}
+	}
+	for _, row := range table(t, "Routes") {
+		got = append(got, strings.Join(row[:3], " "))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-code +README):\n%s", diff)
+	}
+}
+
+func TestReadmeListsTheParameters(t *testing.T) {
+	listed := map[string]bool{} // "stats segment"
+	for _, row := range table(t, "Parameters") {
+		for _, id := range strings.Fields(row[1]) {
+			routes := (&server{}).routes()
+			i := slices.IndexFunc(routes, func(r route) bool { return r.id == id })
+			if i < 0 {
+				t.Fatalf("there is no route %s", id)
+			}
+			p := find(routes[i].params, row[0])
+			if p == nil {
+				t.Errorf("%s has no parameter %s", id, row[0])
+				continue
+			}
+			if most := p.schema.Maximum; most != nil && !strings.Contains(row[2], "1…"+strconv.Itoa(int(*most))) {
+				t.Errorf("%s of %s goes to %v, README.md says %s", row[0], id, *most, row[2])
+			}
+			if standard, ok := p.schema.Default.(float64); ok && row[3] != strconv.Itoa(int(standard)) {
+				t.Errorf("%s of %s is %v by default, README.md says %s", row[0], id, standard, row[3])
+			}
+			listed[id+" "+row[0]] = true
+		}
+	}
+	for _, r := range (&server{}).routes() {
+		for _, p := range r.params {
+			if !strings.HasSuffix(r.id, "-post") && !listed[r.id+" "+p.name] {
+				t.Errorf("README.md does not list %s of %s", p.name, r.id)
+			}
+		}
+	}
+}
+
+// TestReadmeListsTheErrors: the statuses of the table are those that the document names and an example shows.
+func TestReadmeListsTheErrors(t *testing.T) {
+	var got []int
+	for _, row := range table(t, "Errors") {
+		status, err := strconv.Atoi(row[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(examplesOf("", status)) == 0 {
+			t.Errorf("no example shows status %d", status)
+		}
+		got = append(got, status)
+	}
+	var want []int
+	routes := (&server{}).routes()
+	for i := range routes {
+		want = append(want, routes[i].allErrors()...)
+	}
+	for kind := fault.Internal; kind < fault.Canceled; kind++ {
+		want = append(want, statusOf(kind))
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
+		t.Errorf("statuses (-code +README):\n%s", diff)
+	}
+}
+
+var fenced = regexp.MustCompile("(?s)```http\n(.*?)\n```\n\n```(json|text)\n(.*?)\n```")
+
+func TestReadmeRequestsAreAnswered(t *testing.T) {
+	pairs := fenced.FindAllStringSubmatch(readme(t), -1)
+	if len(pairs) < 4 {
+		t.Fatalf("README.md shows only %d requests", len(pairs))
+	}
+	for _, pair := range pairs {
+		t.Run(strings.SplitN(pair[1], "?", 2)[0], func(t *testing.T) {
+			s := newTestServer(t)
+			got := strings.TrimRight(string(readAll(t, s.send(t, readMessage(pair[1])))), "\n")
+			if diff := cmp.Diff(pair[3], got); diff != "" {
+				t.Errorf("answer (-README +server):\n%s", diff)
+			}
+		})
+	}
+}
