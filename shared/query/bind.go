@@ -11,7 +11,11 @@ import (
 // The error is a *FilterError with every mistake of the filter, those of its syntax included; or of kind
 // fault.Invalid when the filter is right but the shape's segments are not.
 func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
-	b := binder{filter: f, problems: slices.Clone(f.Problems), seen: map[string]bool{}}
+	n := len(f.Conditions)
+	b := binder{
+		filter: f, problems: slices.Clone(f.Problems), seen: make(map[string]bool, n),
+		conditions: make([]Condition, 0, n), canonical: make([]filter.Condition, 1, n+1), // the first place is the period's
+	}
 	b.bindPeriod()
 	for i := range f.Conditions {
 		if i != b.periodAt {
@@ -29,7 +33,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Scope:      Scope{Period: b.period},
 		Conditions: b.conditions,
 		Shape:      shape,
-		Filter:     filter.Filter{Form: f.Form, Conditions: append([]filter.Condition{canonicalPeriod(b.period)}, b.canonical...)},
+		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
 	}
 	return q.withDefaults()
 }
@@ -63,7 +67,7 @@ type binder struct {
 	periodAt   int  // index of the condition that is the period, -1 when there is none
 	misplaced  bool // the period is not where the JSON form has it
 	conditions []Condition
-	canonical  []filter.Condition
+	canonical  []filter.Condition // the period first
 	seen       map[string]bool // canonical conditions, so that a repeated one is kept once
 	programs   int             // size of all patterns so far
 }

@@ -22,7 +22,7 @@ func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filte
 	if op == filter.Eq && c.List {
 		op = filter.In
 	}
-	if takes(sources, op) {
+	if slices.ContainsFunc(sources, func(s catalog.Source) bool { return takes(s, op) }) {
 		return op, true
 	}
 	b.fail(operatorMissing(b.filter.Form, field, sources, op, c))
@@ -30,8 +30,6 @@ func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filte
 }
 
 // takes reports whether a source has the operator, eq on a boolean included, which means is.
-func takes(sources []catalog.Source, op filter.Op) bool {
-	return slices.ContainsFunc(sources, func(s catalog.Source) bool {
-		return s.Takes(op) || op == filter.Eq && s.Type == catalog.Bool
-	})
+func takes(s catalog.Source, op filter.Op) bool {
+	return s.Takes(op) || op == filter.Eq && s.Type == catalog.Bool
 }

@@ -44,8 +44,8 @@ func (b *binder) bindPeriod() {
 		}
 	}
 	b.period = period
-	written := canonicalPeriod(period)
-	b.seen[identity(&written)] = true
+	b.canonical[0] = canonicalPeriod(period)
+	b.seen[identity(&b.canonical[0])] = true
 }
 
 // meantPeriod reports whether some condition was meant as the period and is already reported.

@@ -25,7 +25,9 @@ func (b *binder) bindValues(field *catalog.Field, sources []catalog.Source, op f
 	if !b.checkCount(op, c) || !b.checkTexts(c.Values) {
 		return boundValues{}, false
 	}
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s catalog.Source) bool { return !takes([]catalog.Source{s}, op) })
+	if lacks := func(s catalog.Source) bool { return !takes(s, op) }; slices.ContainsFunc(sources, lacks) {
+		sources = slices.DeleteFunc(slices.Clone(sources), lacks)
+	}
 	v := boundValues{op: op, list: op == filter.In || op == filter.Regex && len(c.Values) > 1}
 	var ok bool
 	if op == filter.Regex {
