@@ -76,7 +76,7 @@ func automatonOf(prog *syntax.Prog) (*automaton, bool) {
 	}
 	for _, pc := range a.states {
 		ways := map[uint32]int{}
-		if !a.follow(prog.Inst[pc].Out, map[uint32]bool{}, ways) {
+		if !a.follow(prog.Inst[pc].Out, map[uint32]int{}, ways) {
 			return nil, false
 		}
 		var edges []edge
@@ -97,9 +97,9 @@ func reads(inst *syntax.Inst) bool {
 	return false
 }
 
-// follow counts the ways from pc to each state that read nothing; anchors are taken to hold. It gives up after
-// maxSteps.
-func (a *automaton) follow(pc uint32, onWay map[uint32]bool, ways map[uint32]int) bool {
+// follow counts the ways from pc to each state that read nothing; anchors are taken to hold. A way may pass an
+// instruction twice: once to leave a round of a loop and once in the next, as in (a*b*)*. It gives up after maxSteps.
+func (a *automaton) follow(pc uint32, onWay, ways map[uint32]int) bool {
 	if a.steps++; a.steps > maxSteps {
 		return false
 	}
@@ -108,11 +108,11 @@ func (a *automaton) follow(pc uint32, onWay map[uint32]bool, ways map[uint32]int
 	case reads(inst):
 		ways[pc]++
 		return true
-	case inst.Op == syntax.InstMatch || inst.Op == syntax.InstFail || onWay[pc]:
+	case inst.Op == syntax.InstMatch || inst.Op == syntax.InstFail || onWay[pc] == 2:
 		return true
 	}
-	onWay[pc] = true
-	defer delete(onWay, pc)
+	onWay[pc]++
+	defer func() { onWay[pc]-- }()
 	if inst.Op == syntax.InstAlt || inst.Op == syntax.InstAltMatch {
 		if !a.follow(inst.Arg, onWay, ways) {
 			return false

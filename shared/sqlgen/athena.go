@@ -48,10 +48,9 @@ func (a athena) foundAny(text fragment, patterns []fragment) fragment {
 	})
 }
 
-// wholeMatch: regexp_like searches, so the pattern is anchored; \z and not $, which also matches before a final
-// line break.
-func (athena) wholeMatch(text, pattern fragment) fragment {
-	return `regexp_like(` + text + `, '\A(?:' || ` + pattern + ` || ')\z')`
+// reads: regexp_like searches, so the pattern is anchored; with \z, because $ also matches before a final line break.
+func (athena) reads(p *printer, text fragment) fragment {
+	return "regexp_like(" + text + ", " + p.text(`\A(?:`+catalog.NumericPattern+`)\z`) + ")"
 }
 
 func (athena) anyElement(list, condition fragment) fragment {

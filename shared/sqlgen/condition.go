@@ -178,7 +178,7 @@ func outside(value fragment, r query.IntRange) fragment {
 // numberRange asks text that reads as a number. TRY_CAST alone would also take what only one engine reads as a
 // number (' 1', 'NaN', '0x1p3'), so the text is matched first; the order of evaluation does not matter.
 func (p *printer) numberRange(value fragment, r query.NumberRange) fragment {
-	parts := []fragment{p.dialect.wholeMatch(value, p.text(catalog.NumericPattern))}
+	parts := []fragment{p.dialect.reads(p, value)}
 	number := "TRY_CAST(" + value + " AS double)"
 	if r.Min != nil {
 		parts = append(parts, number+compare(" > ", " >= ", r.MinOpen)+p.number(*r.Min))

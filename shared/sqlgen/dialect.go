@@ -17,8 +17,8 @@ type dialect interface {
 	pattern(r *query.Regex) (text, warning string)
 	// foundAny is true when any of the patterns, of which there is at least one, is found in the text.
 	foundAny(text fragment, patterns []fragment) fragment
-	// wholeMatch is true when the pattern, of plain RE2 without anchors, matches all of the text.
-	wholeMatch(text, pattern fragment) fragment
+	// reads is true when the text reads as a number.
+	reads(p *printer, text fragment) fragment
 	// anyElement is true when the condition on the element x holds for at least one; NULL or false if not.
 	anyElement(list, condition fragment) fragment
 	// overlaps is true when at least one element is one of the values; NULL or false if not.

@@ -1,6 +1,9 @@
 package sqlgen
 
-import "github.com/orrery/orrery/shared/query"
+import (
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/query"
+)
 
 // duckDB is the dialect of DuckDB 1.5.
 type duckDB struct{}
@@ -29,8 +32,8 @@ func (duckDB) foundAny(text fragment, patterns []fragment) fragment {
 	return either(parts)
 }
 
-func (duckDB) wholeMatch(text, pattern fragment) fragment {
-	return "regexp_full_match(" + text + ", " + pattern + ")"
+func (duckDB) reads(p *printer, text fragment) fragment {
+	return "regexp_full_match(" + text + ", " + p.text(catalog.NumericPattern) + ")"
 }
 
 // anyElement: there is no any_match; list_filter drops elements for which the condition is NULL.

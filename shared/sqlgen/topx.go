@@ -66,10 +66,9 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 		group:   "1, 2",
 	}
 
-	labels, present, rank := "ARRAY['url'", fragment("CASE labels.label"), fragment("CASE labels.label")
-	all := fragment(labels)
+	urlLabels, present, rank := fragment("'url'"), fragment("CASE labels.label"), fragment("CASE labels.label")
 	for _, t := range timeLabels {
-		all += ", '" + t.label + "'"
+		urlLabels += ", '" + t.label + "'"
 		present += " WHEN '" + t.label + "' THEN " + t.time + "_count"
 		rank += " WHEN '" + t.label + "' THEN " + average(t.time)
 	}
@@ -80,7 +79,7 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 			"row_number() OVER (PARTITION BY labels.label ORDER BY " + rank + " ELSE CAST(blocked AS double) END DESC, requests DESC, key) AS place",
 		}, topXNames...),
 		from: append(groups.block().bracketed("", " AS groups"),
-			line{0, "CROSS JOIN UNNEST(IF(groups.label = 'url', " + all + "], ARRAY[groups.label])) AS labels(label)"}),
+			line{0, "CROSS JOIN UNNEST(IF(groups.label = 'url', ARRAY[" + urlLabels + "], ARRAY[groups.label])) AS labels(label)"}),
 		where: []block{lines(present + " ELSE 1 END > 0")},
 	}
 	return selection{

@@ -31,3 +31,5 @@ func open(t testing.TB, store *enginetest.Store) *duckdb.Engine {
 	})
 	return e
 }
+
+func TestSuite(t *testing.T) { enginetest.Run(t, over(t)) }

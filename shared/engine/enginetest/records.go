@@ -52,3 +52,57 @@ func tame(r *lake.Row) {
 		}
 	}
 }
+
+// handMade are few records, each with something that engines get wrong: equal instants, bounds of hours and
+// segments, absent and empty values, names in other cases, text that is SQL, extreme numbers.
+func handMade() []lake.Row {
+	ten := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli()
+	at := func(ms, nanos int64, source string, line int64) lake.Row {
+		return lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: line, TimePeriod: ms / 1000}
+	}
+	rows := []lake.Row{
+		at(ten-1, 999_999, "a", 1), at(ten, 0, "a", 2), at(ten, 0, "a", 3), at(ten, 0, "b", 1), at(ten, 1, "a", 4), at(ten+1, 0, "a", 5),
+		at(ten+59_999, 0, "a", 6), at(ten+60_000, 0, "a", 7), at(ten+3_599_999, 0, "a", 8), at(ten+3_600_000, 0, "a", 9),
+		at(0, 0, "a", 10), at(-1, 0, "a", 11), at(-3_600_000, 5, "a", 12),
+	}
+	p := func(s string) *string { return &s }
+	n := func(i int64) *int64 { return &i }
+	yes, no := true, false
+
+	r := &rows[1]
+	r.Status, r.Blocked, r.URL, r.Host, r.IP, r.Session = n(403), &yes, p(`it's "quoted" \ % _`), p("b.example"), p("192.0.2.1"), p("s1")
+	r.Reason, r.MonitorReasons = p("Block - acl"), []string{"Block - acl", "Monitor - x", "Monitor - x"}
+	r.Tags = []string{"a", "b"}
+	r.Headers = []lake.Pair{{Name: "X-Case", Value: "a"}, {Name: "x-case", Value: "b"}}
+	r.BytesSent, r.TotalUs, r.OriginUs, r.SvcUs = n(10), n(150_000), n(0), n(-5)
+	r.SecurityConfig = &lake.SecurityConfig{ACLActive: &yes}
+
+	r = &rows[2]
+	r.Status, r.Blocked, r.URL, r.Hostname, r.IP, r.Session = n(200), &no, p(""), p("a.example"), p(""), p("s1")
+	r.Tags, r.UpstreamStatus = []string{"b", "c"}, []int64{502, 200}
+	r.Headers = []lake.Pair{{Name: "x-\u212aelvin", Value: "a"}}
+	r.Arguments = []lake.Pair{{Name: "n", Value: "2"}, {Name: "n", Value: " 2"}, {Name: "N", Value: "9"}}
+	r.BytesSent, r.RequestLength, r.TotalUs, r.OriginUs = n(-10), n(1<<50), n(100_000), n(600_000)
+	r.UpstreamData = []lake.Upstream{{}, {Addr: p("10.0.0.1:80"), ResponseUs: n(600_000), Status: n(502)}}
+	r.SecurityConfig, r.TriggerCounters = &lake.SecurityConfig{ACLActive: &no}, &lake.TriggerCounters{RL: n(2)}
+	r.ASN, r.Country, r.Organization = p("AS2"), p("Ä"), p("Z")
+
+	r = &rows[3]
+	r.Status, r.Human, r.IChallenge, r.URL, r.Host, r.IP = n(500), &yes, &yes, p(`\\`), p("a.example"), p("192.0.2.1")
+	r.UpstreamStatus = []int64{200, 404}
+	r.Arguments = []lake.Pair{{Name: "n", Value: "1e2"}, {Name: "", Value: ""}}
+	r.OriginUs, r.SvcUs, r.Session = n(600_000), n(1), p("S1")
+	r.ASN, r.Country, r.Organization = p("AS10"), p("Z"), p("a")
+
+	r = &rows[4]
+	r.Status, r.Bot, r.Challenge, r.Monitor, r.Host = n(-1), &yes, &yes, &yes, p("b.example")
+	r.Arguments = []lake.Pair{{Name: "n", Value: "0x10"}, {Name: "n", Value: "-1000"}, {Name: "n", Value: "NaN"}}
+	r.Referer, r.UserAgent, r.SvcID = p("=1+1"), p("\u202eevil\nline"), p("😀")
+
+	r = &rows[5]
+	r.Status, r.Monitor, r.MonitorReasons = n(1<<62), &no, []string{"only monitored"}
+	r.Hostname, r.Host = p(""), p("hidden.example")
+	r.Details, r.Extra, r.RawLine = p(`{"gf_triggers":[{"name":"x"}]}`), p(`{"unknown":null}`), p("raw\xff")
+	r.GFTriggers = []lake.Pair{{Name: "name", Value: "x"}}
+	return rows
+}

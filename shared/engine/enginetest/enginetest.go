@@ -1,0 +1,306 @@
+// Package enginetest is one suite that every engine passes: the contract as executed cases, and a comparison with
+// the reference evaluation on any number of generated filters.
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/record"
+)
+
+// Run holds an engine to the contract. open makes an engine over rows, which come in no order.
+func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	t.Run("truth table", func(t *testing.T) { testTruthTable(t, open) })
+	t.Run("cases", func(t *testing.T) { testCases(t, open) })
+	t.Run("nothing stored", func(t *testing.T) { testNothingStored(t, open) })
+	t.Run("pruned is unpruned", func(t *testing.T) { testPruning(t, open) })
+	t.Run("parts sum up", func(t *testing.T) { testSums(t, open) })
+	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
+	t.Run("a sum too large is an error", func(t *testing.T) { testOverflow(t, open) })
+	t.Run("stops when told", func(t *testing.T) { testStops(t, open) })
+	t.Run("explain", func(t *testing.T) { testExplain(t, open) })
+}
+
+// testTruthTable asks every filter of the truth table over all its records at once.
+func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	var rows []lake.Row
+	lines := map[string]int64{}
+	d := record.NewDecoder()
+	filters := map[string][]querytest.Case{}
+	var order []string
+	for _, c := range querytest.Cases() {
+		if lines[c.Record] == 0 {
+			var row lake.Row
+			if _, err := d.Decode([]byte(c.Record), &row); err != nil {
+				t.Fatalf("decode %s: %v", c.Record, err)
+			}
+			row.Source, row.Line = "truth", int64(len(rows)+1)
+			rows, lines[c.Record] = append(rows, row), row.Line
+		}
+		if filters[c.Filter] == nil {
+			order = append(order, c.Filter)
+		}
+		filters[c.Filter] = append(filters[c.Filter], c)
+	}
+	e := open(rows)
+	for _, text := range order {
+		q := bind(t, text, query.Logs{Limit: len(rows), Fields: []string{"request_id"}})
+		answer, _, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		chosen := map[int64]bool{}
+		for _, r := range answer.Logs {
+			chosen[r.Line] = true
+		}
+		for _, c := range filters[text] {
+			if got := chosen[lines[c.Record]]; got != c.Want {
+				t.Errorf("%v: %v, want %v for %s", c, got, c.Want, c.Record)
+			}
+		}
+	}
+}
+
+// testCases asks all shapes of filters about hand-made and generated records.
+func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	for _, set := range []struct {
+		name string
+		rows []lake.Row
+	}{
+		{"hand-made", handMade()},
+		{"generated", Records(t, 400, 7)},
+	} {
+		t.Run(set.name, func(t *testing.T) {
+			e, rows := open(set.rows), pointers(set.rows)
+			for _, text := range caseFilters {
+				for _, shape := range caseShapes {
+					check(t, e, bind(t, text, shape), rows)
+				}
+			}
+		})
+	}
+}
+
+const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
+
+// caseFilters lay bounds on instants that records have, and conditions on what makes trouble.
+var caseFilters = []string{
+	hours,
+	"timestamp between 2026-01-01 22:00:00.000 and 2026-01-01 22:00:00.000",
+	"timestamp between 2026-01-01 22:00:00.001 and 2026-01-01 22:59:59.999",
+	"timestamp between 2026-01-01 21:59:59.999 and 2026-01-01 23:00:00.000",
+	"timestamp between 2025-06-01 and 2025-06-02",
+	"timestamp between 1969-12-31 23:00 and 1970-01-01 01:00",
+	hours + `, timestamp between 2026-01-01 22:00 and 2026-01-01 22:10`,
+	hours + `, not timestamp between 2026-01-01 22:00 and 2026-01-01 23:10`,
+	hours + `, timestamp between 2026-01-01 22:00 and 2026-01-01 22:10, timestamp between 2026-01-01 22:20 and 2026-01-01 22:30`,
+	hours + `, status>=400`,
+	hours + `, status between 500 and 200, status!=404`,
+	hours + `, blocked is true`,
+	hours + `, not blocked is true`,
+	hours + `, url~"'|\\\\|%"`,
+	hours + `, url="it's \"quoted\" \\ % _"`,
+	hours + `, headers["X-CASE"]="a"`,
+	hours + `, headers["x-kelvin"]="a"`,
+	hours + `, headers~"^a$"`,
+	hours + `, arguments["n"]>1.5`,
+	hours + `, arguments["n"]>=-1e3, arguments["n"]<1e3`,
+	hours + `, tags="a", tags="b"`,
+	hours + `, tags in ("a", "z"), tags!="c"`,
+	hours + `, upstream_status=502, upstream_status=200`,
+	hours + `, upstream_status>=500`,
+	hours + `, upstream_data["response_time"]>0.5`,
+	hours + `, security_config["acl_active"]>0`,
+	hours + `, trigger_counters>0`,
+	hours + `, reason~"(?i)^BLOCK", reason~"acl|rate"`,
+	hours + `, request_time between 0.1 and 0.2`,
+	hours + `, ip=""`,
+}
+
+var caseShapes = []query.Shape{
+	query.Logs{Limit: 2500},
+	query.Logs{Limit: 1},
+	query.Logs{Limit: 3, Fields: []string{"timestamp", "tags", "gf_triggers", "upstream_response_time"}},
+	query.Stats{SegmentSeconds: 60},
+	query.Stats{SegmentSeconds: 300, GroupByHostname: true},
+	query.Stats{SegmentSeconds: 86_400},
+	query.Timeline{SegmentSeconds: 60},
+	query.Timeline{SegmentSeconds: 2 * 86_400},
+	query.TopX{Limit: 1},
+	query.TopX{Limit: 80},
+}
+
+// testNothingStored asks an engine without data.
+func testNothingStored(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	e := open(nil)
+	extent, err := e.Extent(t.Context())
+	if err != nil || extent.Rows != 0 {
+		t.Errorf("extent %+v, %v; want no rows", extent, err)
+	}
+	for _, shape := range caseShapes {
+		q := bind(t, hours, shape)
+		check(t, e, q, nil)
+		check(t, e, q.Clamp(extent), nil)
+	}
+}
+
+// testPruning compares a narrow scope with the same stretch of time as a condition on a wide one: hours that are
+// not read must not be missed.
+func testPruning(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	rows := Records(t, 600, 11)
+	e := open(rows)
+	extent, err := e.Extent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		from := Start.Add(time.Duration(i) * 31 * time.Minute)
+		to := from.Add(time.Duration(i*i) * time.Minute)
+		narrow := "timestamp between " + instant(from) + " and " + instant(to)
+		wide := "timestamp between 1970-01-01 and 2100-01-01, " + narrow
+		for _, shape := range []query.Shape{query.Logs{Limit: 50}, query.Stats{SegmentSeconds: 60}} {
+			want, _, err := e.Run(t.Context(), bind(t, narrow, shape).Clamp(extent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: 0, ToMs: 1 << 42}}, Conditions: bind(t, wide, counting).Conditions, Shape: shape}
+			diff, err := difference(t.Context(), e, q, want)
+			if err != nil || diff != "" {
+				t.Errorf("%s as a condition differs: %v\n%s", narrow, err, diff)
+			}
+		}
+	}
+}
+
+func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// testSums: the segments sum up to all records, n(p) + n(not p) = n(all), and a period cut in two to the whole.
+func testSums(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	rows := Records(t, 600, 13)
+	e := open(rows)
+	count := func(text string, shape query.Shape) int64 {
+		t.Helper()
+		answer, _, err := e.Run(t.Context(), bind(t, text, shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int64
+		for _, s := range answer.Stats {
+			n += s.Requests
+		}
+		for _, s := range answer.Timeline {
+			n += s.Requests
+		}
+		return n
+	}
+	all := int64(len(rows))
+	for _, shape := range []query.Shape{counting, query.Stats{SegmentSeconds: 60}, query.Stats{SegmentSeconds: 300, GroupByHostname: true}, query.Timeline{SegmentSeconds: 60}} {
+		if got := count(hours, shape); got != all {
+			t.Errorf("segments of %+v sum up to %d of %d records", shape, got, all)
+		}
+	}
+	for _, p := range []string{`status=200`, `tags~"a"`, `headers["user-agent"]~"."`, `blocked is false`, `upstream_response_time>0.01`} {
+		if yes, no := count(hours+", "+p, counting), count(hours+", not "+p, counting); yes+no != all {
+			t.Errorf("%s holds for %d records and fails for %d of %d", p, yes, no, all)
+		}
+	}
+	cut := Start.Add(97 * time.Minute)
+	first := count("timestamp between 2026-01-01 21:00 and "+instant(cut), counting)
+	second := count("timestamp between "+instant(cut.Add(time.Millisecond))+" and 2026-01-02 03:00", counting)
+	if first+second != all {
+		t.Errorf("the period in two parts has %d + %d records of %d", first, second, all)
+	}
+}
+
+// testManyConditions asks 5,000 conditions of several kinds at once; the specification sets no limit.
+func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	set := Records(t, 24, 17)
+	e, rows := open(set), pointers(set)
+	for name, condition := range map[string]func(i int) string{
+		"texts not equal":    func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
+		"patterns not found": func(i int) string { return fmt.Sprintf(`path!~"/never%d$"`, i) },
+		"pairs not equal":    func(i int) string { return fmt.Sprintf(`headers["x-%d"]!="%d"`, i%90, i) },
+		"numbers beside":     func(i int) string { return fmt.Sprintf(`status!=%d`, 1000+i) },
+		"tags not there":     func(i int) string { return fmt.Sprintf(`tags!="never-%d"`, i) },
+		"patterns found":     func(i int) string { return fmt.Sprintf(`url~"(?:never%d)?"`, i) },
+		"one of a kind each": func(i int) string { return fmt.Sprintf(`arguments["a%d"]!~"^%d$"`, i%60, i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Builder{}
+			text.WriteString(hours)
+			for i := range 5_000 {
+				text.WriteString(", " + condition(i))
+			}
+			q := bind(t, text.String(), counting)
+			diff, err := difference(t.Context(), e, q, query.Evaluate(&q, rows))
+			if err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// testOverflow: a sum over 64 bits is never a wrong figure.
+func testOverflow(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	huge := int64(1) << 62
+	rows := []lake.Row{{TsMs: Start.UnixMilli(), Source: "s", Line: 1, BytesSent: &huge}, {TsMs: Start.UnixMilli(), Source: "s", Line: 2, BytesSent: &huge}}
+	e := open(rows)
+	for _, shape := range []query.Shape{query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}} {
+		if _, _, err := e.Run(t.Context(), bind(t, hours, shape)); fault.KindOf(err) != fault.EngineLimit {
+			t.Errorf("%s: error %v, want one of kind EngineLimit", shapeName(shape), err)
+		}
+	}
+}
+
+// testStops: a caller that is gone and a deadline that has passed stop the engine, each with its kind.
+func testStops(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	e := open(Records(t, 100, 19))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	for _, shape := range caseShapes {
+		if _, _, err := e.Run(gone, bind(t, hours, shape)); fault.KindOf(err) != fault.Canceled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s of a caller that is gone: %v, want kind Canceled", shapeName(shape), err)
+		}
+		if _, _, err := e.Run(late, bind(t, hours, shape)); fault.KindOf(err) != fault.Timeout {
+			t.Errorf("%s after its deadline: %v, want kind Timeout", shapeName(shape), err)
+		}
+		check(t, e, bind(t, hours+", status=99999", shape), nil)
+	}
+}
+
+// testExplain: a plan tells what an answer then costs.
+func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	e := open(Records(t, 400, 23))
+	for _, shape := range caseShapes {
+		q := bind(t, `timestamp between 2026-01-01 22:15 and 2026-01-02 00:15, headers["x"]!="1"`, shape)
+		plan, err := e.Explain(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, cost, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.SQL) == 0 || len(plan.Columns) == 0 || plan.Bytes == 0 {
+			t.Errorf("%s: the plan tells nothing: %+v", shapeName(shape), plan)
+		}
+		if len(plan.Partitions) != 3 || plan.Objects != cost.Objects {
+			t.Errorf("%s: the plan has partitions %v and %d objects, the answer read %d", shapeName(shape), plan.Partitions, plan.Objects, cost.Objects)
+		}
+		if cost.BytesScanned > plan.Bytes || cost.BytesScanned == 0 {
+			t.Errorf("%s: the plan says %d bytes, the answer cost %d", shapeName(shape), plan.Bytes, cost.BytesScanned)
+		}
+	}
+}

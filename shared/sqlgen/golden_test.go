@@ -1,0 +1,149 @@
+package sqlgen
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; read the difference before committing it")
+
+// shapes are what a golden file may ask for.
+var shapes = map[string]query.Shape{
+	"logs":              query.Logs{Limit: 200},
+	"logs of fields":    query.Logs{Limit: 1000, Fields: []string{"timestamp", "ip", "upstream_data", "gf_triggers"}},
+	"stats":             query.Stats{SegmentSeconds: 60},
+	"stats by hostname": query.Stats{SegmentSeconds: 300, GroupByHostname: true},
+	"timeline":          query.Timeline{SegmentSeconds: 3600},
+	"topx":              query.TopX{Limit: 50},
+}
+
+// TestGolden prints whole statements. A file holds a filter, a shape and the watermark, and what both printers
+// make of them.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("found %d golden files: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := map[string]string{}
+			for _, f := range archive.Files {
+				in[f.Name] = strings.TrimSpace(string(f.Data))
+			}
+			q := bind(t, in["filter"], shapes[in["shape"]])
+			if in["watermark"] != "" {
+				at, err := time.Parse("2006-01-02 15:04", in["watermark"])
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.Scope.Watermark = lake.PartitionOf(at.UnixMilli())
+			}
+			athena, duckDB := printed(t, q)
+			out := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: []txtar.File{
+				{Name: "filter", Data: []byte(in["filter"] + "\n")},
+				{Name: "shape", Data: []byte(in["shape"] + "\n")},
+				{Name: "watermark", Data: []byte(in["watermark"] + "\n")},
+				{Name: "athena.sql", Data: []byte(athena)},
+				{Name: "duckdb.sql", Data: []byte(duckDB)},
+			}})
+			compareGolden(t, file, out)
+		})
+	}
+}
+
+// TestConditions prints the conditions of one filter a time, in both dialects, into one file to be read.
+func TestConditions(t *testing.T) {
+	const file = "testdata/conditions.golden"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, l := range strings.Split(string(golden), "\n") {
+		text, isFilter := strings.CutPrefix(l, "filter   ")
+		switch {
+		case isFilter:
+			q := bind(t, text+", timestamp between 2026-01-01 and 2026-01-02", shapes["stats"])
+			fmt.Fprintf(&out, "filter   %s\n", text)
+			for _, p := range []*printer{{dialect: athena{}, query: q}, {dialect: duckDB{}, query: q}} {
+				for i, b := range p.conditions() {
+					fmt.Fprintf(&out, "%-8s %s\n", map[bool]string{true: strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.dialect), "sqlgen.")), false: "     and"}[i == 0], b)
+				}
+				for _, w := range p.warnings {
+					fmt.Fprintf(&out, "warning  %s\n", w)
+				}
+				if p.err != nil {
+					t.Errorf("%s: %v", text, p.err)
+				}
+			}
+			out.WriteByte('\n')
+		case strings.HasPrefix(l, "#"):
+			out.WriteString(l + "\n")
+		}
+	}
+	compareGolden(t, file, []byte(strings.TrimSuffix(out.String(), "\n")))
+}
+
+func compareGolden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-golden +printed):\n%s", file, diff)
+	}
+}
+
+// printed gives all statements of both printers.
+func printed(t testing.TB, q query.Query) (athena, duckDB string) {
+	t.Helper()
+	a, err := Athena(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := DuckDB(q, []string{"/data/fresh/2026/01/01/23/a-0.parquet", "/data/fresh/2026/01/02/00/a-0.parquet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all(a), all(d)
+}
+
+func all(s Script) string {
+	var out strings.Builder
+	for _, one := range s.Statements {
+		fmt.Fprintf(&out, "/* %s */\n%s\n", one.Title, one.SQL)
+	}
+	return out.String()
+}
+
+func bind(t testing.TB, text string, shape query.Shape) query.Query {
+	t.Helper()
+	q, err := query.Bind(filter.Parse(text), shape)
+	if err != nil {
+		t.Fatalf("bind %s: %v", text, err)
+	}
+	return q
+}

@@ -1,0 +1,149 @@
+package sqlgen
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestJoni: nothing is left to the engine that it reads differently.
+func TestJoni(t *testing.T) {
+	for pattern, want := range map[string]string{
+		``:                   `(?:)`,
+		`abc`:                `abc`,
+		`a.c`:                `a[^\x{a}]c`,
+		`(?s)a.c`:            `a(?s:.)c`,
+		`^a$`:                `\Aa\z`,
+		`(?m)^a$`:            `(?:\A|(?<=\x{a}))a(?:\z|(?=\x{a}))`,
+		`\Aa\z`:              `\Aa\z`,
+		`a-b`:                `a\x{2d}b`,
+		`[[a]`:               `[\x{5b}a]`, // Joni nests classes
+		`[a&&b]`:             `[\x{26}a-b]`,
+		`(?i)k`:              `[Kk\x{212a}]`,
+		`(?i)s1`:             `[Ss\x{17f}]1`,
+		`(?i)é`:              `[\x{c9}\x{e9}]`,
+		`\d`:                 `[0-9]`,
+		`\s`:                 `[\x{9}-\x{a}\x{c}-\x{d}\x{20}]`, // without the vertical tab
+		`(?P<n>a)`:           `a`,
+		`(a)(b|c)`:           `a[b-c]`,
+		`(?U)a+`:             `(?:a)+`,
+		`a*?`:                `(?:a)*`,
+		`a{2}`:               `(?:a){2}`,
+		`a{2,}`:              `(?:a){2,}`,
+		`a{2,5}`:             `(?:a){2,5}`,
+		`ab?`:                `a(?:b)?`,
+		`(?:)*x`:             `(?:)x`,
+		`(^)*x`:              `(?:\A)*x`,
+		`(a+)+b`:             `(?:a)+b`,
+		`(a*)*b`:             `(?:a)*b`,
+		`(a*)+b`:             `(?:a)*b`,
+		`(a+)*b`:             `(?:a)*b`,
+		`(a?)*b`:             `(?:a)*b`,
+		`(a+)?b`:             `(?:a)*b`,
+		`(a{2})+`:            `(?:(?:a){2})+`,
+		`(foo|bar)x`:         `(?:foo|bar)x`,
+		`(foo|bar)+`:         `(?:foo|bar)+`,
+		`[^\x00-\x{10FFFF}]`: `(?!)`,
+		`😀`:                  `\x{1f600}`,
+		`\b`:                 `(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))`,
+		`\B`:                 `(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))`,
+	} {
+		if got, _ := joni(pattern); got != want {
+			t.Errorf("%s is printed as %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// TestJoniMeansTheSame compares random patterns with their print, wherever Go's engine can take it: Go has no
+// look-arounds, so those of anchors and word boundaries are put back first.
+func TestJoniMeansTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	back := strings.NewReplacer(
+		`(?:\A|(?<=\x{a}))`, `(?m:^)`, `(?:\z|(?=\x{a}))`, `(?m:$)`,
+		`(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))`, `\b`,
+		`(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))`, `\B`,
+		`(?!)`, `[^\x00-\x{10FFFF}]`)
+	compared := 0
+	for compared < 4_000 {
+		pattern := randomPattern(random, 4)
+		want, err := regexp.Compile(pattern)
+		if err != nil {
+			continue
+		}
+		printed, _ := joni(pattern)
+		got, err := regexp.Compile(back.Replace(printed))
+		if err != nil {
+			t.Fatalf("%s is printed as %s: %v", pattern, printed, err)
+		}
+		for range 6 {
+			text := ""
+			for range random.IntN(6) {
+				text += texts[random.IntN(len(texts))]
+			}
+			if want.MatchString(text) != got.MatchString(text) {
+				t.Fatalf("%s is printed as %s, which differs on %q", pattern, printed, text)
+			}
+			compared++
+		}
+	}
+}
+
+var (
+	atoms = []string{"a", "b", "A", "k", "s", "ß", "é", "ﬁ", ".", "^", "$", `\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `[a-c]`, `[^a-c]`, `[\w-]`, `[a&&b]`, `[[a]`,
+		`\.`, `\[`, `[[:alpha:]]`, `\pL`, `\p{Greek}`, `\x{e9}`, `\Qa.b\E`, `\z`, `\n`, "-", "_", " ", "#", "(?i)", "(?s)", "(?m)", "(?i:s)", "(?m:^)", "é?"}
+	repeats = []string{"*", "+", "?", "{2}", "{1,3}", "{0,}", "*?", "{0}"}
+	texts   = []string{"a", "b", "A", "k", "K", "\u212a", "s", "ſ", "ß", "é", "É", "ﬁ", "\n", "\r", " ", "\v", "[", "&", "-", "_", "0", "٣", "α", ".", "#", "😀"}
+)
+
+func randomPattern(r *rand.Rand, depth int) string {
+	switch k := r.IntN(10); {
+	case depth == 0 || k < 5:
+		return atoms[r.IntN(len(atoms))]
+	case k < 7:
+		return "(" + randomPattern(r, depth-1) + ")" + repeats[r.IntN(len(repeats))]
+	case k < 8:
+		return randomPattern(r, depth-1) + "|" + randomPattern(r, depth-1)
+	}
+	return randomPattern(r, depth-1) + randomPattern(r, depth-1)
+}
+
+// TestAmbiguous: what would take a backtracking engine exponential time, and what would not.
+func TestAmbiguous(t *testing.T) {
+	for _, pattern := range []string{
+		`(a|aa)+$`, `(a|ab|b)*c`, `(a+b?)*c`, `(a*b*)*c`, `(a?b?)*c`, `(\w+\s?)*$`, `(.*a){20}`, `(x+x+)+y`, `^(([a-z])+.)+[A-Z]([a-z])+$`, `(a?a?)*b`, `(?:a?){30}a{30}b`,
+	} {
+		if _, warning := joni(pattern); warning == "" {
+			t.Errorf("%s raises no warning", pattern)
+		}
+	}
+	for _, pattern := range []string{
+		``, `abc`, `a*`, `.*`, `.*a.*b.*c`, `(a+)+b`, `(ab)*c`, `(a|b)*c`, `(foo|bar)+`, `^/api/(v[0-9]+/)?[a-z]+$`, `(?i)union.+select`, `\d{1,3}(\.\d{1,3}){3}`,
+		`^[^/]*/[^/]*$`, `(GET|POST|PUT)`, `[\w.]+@[\w]+`, `(a,)*a`, `x{0,1000}`, `(\w+ )*\w`,
+		`(a|a)*b`, `([a-z]+)*\d`, `(a|[ab])*c`, `(?i)(k|\x{212a})*x`, `(.|\n|a)*x`, // simplified to what is not
+	} {
+		if _, warning := joni(pattern); warning != "" {
+			t.Errorf("%s: %s", pattern, warning)
+		}
+	}
+}
+
+// TestAmbiguousIsQuick: judging a pattern never takes long; one too large to judge counts as ambiguous.
+func TestAmbiguousIsQuick(t *testing.T) {
+	words := strings.Repeat("word|", 300)
+	for _, pattern := range []string{
+		"(?:" + words + "x)*", strings.Repeat("(a?b?", 60) + strings.Repeat(")*", 60), `((\pL{20}){9})*`, strings.Repeat("a?", 500) + "b", strings.Repeat("(a|b|c|d)*", 200),
+	} {
+		began := time.Now()
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ambiguous(plain(tree))
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("judging a pattern of %d bytes took %v", len(pattern), took)
+		}
+	}
+}

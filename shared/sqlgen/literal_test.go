@@ -1,0 +1,130 @@
+package sqlgen
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+var hostile = []string{
+	"", "'", "''", "'''", `\`, `\'`, `'\`, "--", "/* */", "';", "' OR 1=1 --", `"`, "a\nb", "\r\n", "\t", "\x01", "\u0085", "\u2028", "é", "😀",
+	"\u202e", "\u0130", "\u212a", "U&'\\0041'", "E'\\n'", "x'00'", "$$", "${x}", "?", ":p", "{{", "}", "0", "-1", "NULL", strings.Repeat("'", 300),
+}
+
+// FuzzLiteral: whatever the text, its literal is one token that means it.
+func FuzzLiteral(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Add("\x00")
+	f.Add("\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		var p printer
+		literal := string(p.text(s))
+		if strings.Contains(s, "\x00") || !utf8.ValidString(s) {
+			var refused *ValueError
+			if !errors.As(p.err, &refused) {
+				t.Fatalf("%q is not refused: %v", s, p.err)
+			}
+			return
+		}
+		if p.err != nil {
+			t.Fatalf("%q is refused: %v", s, p.err)
+		}
+		if got := tokens(literal); !slices.Equal(got, []string{"text"}) {
+			t.Fatalf("%q is printed as tokens %q: %s", s, got, literal)
+		}
+		if got := strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"); got != s {
+			t.Fatalf("%q is printed as %s, which means %q", s, literal, got)
+		}
+	})
+}
+
+// FuzzRender: the shape of a statement does not depend on the values in it.
+func FuzzRender(f *testing.F) {
+	for i, s := range hostile {
+		f.Add(s, hostile[(i*7)%len(hostile)], int64(i-20), math.Ldexp(float64(i-20), i))
+	}
+	const text, number, float = "plain", int64(7), 1.5
+	f.Fuzz(func(t *testing.T, a, b string, n int64, v float64) {
+		if !utf8.ValidString(a+b) || strings.Contains(a+b, "\x00") || math.IsNaN(v) || math.IsInf(v, 0) || strings.ToLower(a) == strings.ToLower(text) {
+			t.Skip()
+		}
+		for _, shape := range []query.Shape{query.Logs{Limit: 1}, query.TopX{Limit: 1}} {
+			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
+			plain.Shape, odd.Shape = shape, shape
+			for _, print := range []func(query.Query) (Script, error){Athena, func(q query.Query) (Script, error) { return DuckDB(q, []string{a}) }} {
+				want, err := print(plain)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := print(odd)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w, g := tokens(all(want)), tokens(all(got)); !slices.Equal(w, g) {
+					t.Fatalf("values %q %q %d %v change the shape of the statement:\n%s", a, b, n, v, all(got))
+				}
+			}
+		}
+	})
+}
+
+// valuesQuery has a condition wherever a value can stand.
+func valuesQuery(a, b string, n int64, v float64) query.Query {
+	q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: 0, ToMs: 3_600_000}}}
+	add := func(field string, negated bool, key *query.Key, tests ...query.Test) {
+		f, _ := catalog.Lookup(field)
+		c := query.Condition{Field: f, Negated: negated}
+		for _, test := range tests {
+			c.Terms = append(c.Terms, query.Term{Source: f.Sources[0], Key: key, Fold: f.Keys == catalog.FoldedKeys, Test: test})
+		}
+		q.Conditions = append(q.Conditions, c)
+	}
+	add("host", false, nil, query.TextIn{Values: []string{a}})
+	add("url", true, nil, query.TextIn{Values: []string{a, b + "!"}})
+	add("tags", false, nil, query.TextIn{Values: []string{a, b + "!"}})
+	add("cookies", false, &query.Key{Name: a}, query.Matches{Patterns: []*query.Regex{{Canonical: "a"}}})
+	add("headers", true, &query.Key{Name: a}, query.NumberRange{Min: &v, Max: &v})
+	add("arguments", false, nil, query.PairIn{Pairs: []lake.Pair{{Name: "x", Value: a}, {Name: "y", Value: b}}})
+	add("status", false, nil, query.IntIn{Values: []int64{n}})
+	add("bytes_sent", true, nil, query.IntRange{Min: &n, Max: &n})
+	add("upstream_status", true, nil, query.IntRange{Max: &n})
+	return q
+}
+
+func TestNumbersAreRefusedUnlessFinite(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		var p printer
+		p.number(v)
+		if p.err == nil {
+			t.Errorf("%v is not refused", v)
+		}
+	}
+	var p printer
+	for _, v := range []float64{0, -0.5, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, 1.0 / 3} {
+		if got, err := strconv.ParseFloat(string(p.number(v)), 64); err != nil || got != v {
+			t.Errorf("%v is printed as %s", v, p.number(v))
+		}
+	}
+}
+
+func TestRefusedValuesAreReported(t *testing.T) {
+	q := valuesQuery("a", "b\x00", 1, 1)
+	q.Shape = query.TopX{Limit: 1}
+	var refused *ValueError
+	if _, err := Athena(q); !errors.As(err, &refused) || refused.Error() == "" {
+		t.Errorf("Athena: %v, want a ValueError", err)
+	}
+	if _, err := DuckDB(q, nil); !errors.As(err, &refused) {
+		t.Errorf("DuckDB: %v, want a ValueError", err)
+	}
+}
