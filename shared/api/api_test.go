@@ -9,15 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
@@ -176,15 +181,16 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 	const text = `timestamp between 2026-01-01 and 2026-01-02, path=/a%20b`
 	const want = `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},{"field":"path","op":"eq","value":"/a%20b"}]}`
 	tests := map[string]message{
-		"text":                         post("", textType, text),
-		"object":                       post("", jsonType, `{"filters": "`+text+`"}`),
-		"object_with_JSON":             post("", jsonType, `{"filters": `+want+`}`),
-		"JSON_text":                    post("", jsonType, `"`+text+`"`),
-		"canonical_JSON":               post("", jsonType, want),
-		"list_of_conditions":           post("", jsonType, want[len(`{"AND":`):len(want)-1]),
-		"JSON_as_text":                 post("", textType, want),
-		"form":                         post("", formType, "x=y&filters="+percent(text)),
-		"form_that_is_the_text_itself": post("", formType, text),
+		"text":                          post("", textType, text),
+		"object":                        post("", jsonType, `{"filters": "`+text+`"}`),
+		"object_with_JSON":              post("", jsonType, `{"filters": `+want+`}`),
+		"JSON_text":                     post("", jsonType, `"`+text+`"`),
+		"canonical_JSON":                post("", jsonType, want),
+		"list_of_conditions":            post("", jsonType, want[len(`{"AND":`):len(want)-1]),
+		"JSON_as_text":                  post("", textType, want),
+		"form":                          post("", formType, "x=y&filters="+percent(text)),
+		"form_that_is_the_text_itself":  post("", formType, text),
+		"form_that_is_the_text_encoded": post("", formType, percent(text)),
 	}
 	s := newTestServer(t)
 	for name, request := range tests {
@@ -418,6 +424,32 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
+// leaving is a read path whose caller goes away while it works.
+type leaving struct{ leave context.CancelFunc }
+
+func (l leaving) Search(ctx context.Context, _ search.Request) (search.Result, error) {
+	l.leave()
+	return search.Result{}, fault.Wrap(fault.Canceled, ctx.Err(), "the caller went away")
+}
+
+func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	var log bytes.Buffer
+	var h http.Handler
+	newServer(t, func(c *Config) {
+		c.Search, c.Log = leaving{leave}, slog.New(slog.NewJSONHandler(&log, nil))
+		h = New(*c)
+	})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/api/v4.0/data/logs?filters=x", nil))
+	if !strings.Contains(log.String(), `"status":499`) || strings.Contains(log.String(), `"failed"`) {
+		t.Errorf("log %s", &log)
+	}
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d: it must not look like an answer", w.Code)
+	}
+}
+
 func TestAcceptedEncoding(t *testing.T) {
 	for accept, want := range map[string]encoding{
 		"":                        identity,
@@ -620,4 +652,33 @@ func TestPlanetLimitFitsTheBody(t *testing.T) {
 			t.Errorf("%d bytes: %s, want %d", len(text), r.Status, want)
 		}
 	}
+}
+
+func BenchmarkTopXAnswer(b *testing.B) {
+	h := &hearing{}
+	half := 0.5
+	for i := range 600 {
+		h.finds.TopX = append(h.finds.TopX, search.TopXResult{Label: "url", Key: fmt.Sprint("shop.example/product/", i), AvgOriginTime: &half, AvgTotalTime: &half, NumOfRequests: int64(i)})
+	}
+	handler := New(Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for b.Loop() {
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil))
+	}
+}
+
+type noPlanets struct{ planet.Store }
+
+func FuzzUnescape(f *testing.F) {
+	for _, seed := range []string{"", "a b", "%", "+", "é;{}", "\x00\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := unescape(url.QueryEscape(text)); got != text {
+			t.Errorf("%q came back as %q", text, got)
+		}
+		if g, err := readQuery("filters="+url.QueryEscape(text)+"&_x", []param{filtersParam}); err != nil || g["filters"] != text {
+			t.Errorf("%q came back as %q, %v", text, g["filters"], err)
+		}
+		unescape(text)
+	})
 }

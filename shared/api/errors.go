@@ -92,18 +92,13 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.RegexRefused:
 		return http.StatusBadRequest
-	case fault.Unavailable:
+	case fault.Unavailable, fault.Canceled: // a caller who went away hears nothing; anybody else may try again
 		return http.StatusServiceUnavailable
 	case fault.Timeout:
 		return http.StatusGatewayTimeout
-	case fault.Canceled:
-		return statusGone
 	}
 	panic(fmt.Sprintf("api: no status for kind %d", kind))
 }
-
-// statusGone stands in the log for a caller who went away before the answer; nobody receives it.
-const statusGone = 499
 
 // What a caller hears of a failure that is ours: always the same sentence. The cause is in the log.
 var fixedSentences = map[int]string{
@@ -121,15 +116,11 @@ var retryAfter = map[int]time.Duration{
 // fail answers with an error.
 func (s *server) fail(c *call, err error) {
 	e := s.errorOf(c, err)
-	if e.Code >= 500 {
+	if e.Code >= 500 && !c.gone() {
 		s.Log.LogAttrs(c.r.Context(), slog.LevelError, "failed", slog.String("request_id", c.id), slog.String("route", c.routeID()), slog.String("error", err.Error()))
 	}
 	if c.w.status != 0 {
 		return // the answer is under way; its length tells the caller that it is not whole
-	}
-	if e.Code == statusGone {
-		c.w.status = statusGone
-		return
 	}
 	s.errorHeaders(c.w.Header(), e.Code, err)
 	body, contentType := e.text(c.filters), textType
@@ -178,8 +169,8 @@ func (s *server) errorOf(c *call, err error) Error {
 		e.Message = fmt.Sprintf("the body may have at most %d bytes", tooLarge.Limit)
 	case errors.As(err, &known):
 		e.Code, e.Message = statusOf(known.Kind), known.Message
-	case c.r.Context().Err() != nil:
-		e.Code = statusGone
+	case c.gone():
+		e.Code = http.StatusServiceUnavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Code = http.StatusGatewayTimeout
 	default:

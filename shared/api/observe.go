@@ -92,11 +92,15 @@ func (s *server) finish(c *call) {
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	}
+	status := c.w.status
+	if c.gone() {
+		status = statusGone
+	}
 	attributes := []slog.Attr{
 		slog.String("request_id", c.id),
 		slog.String("method", c.r.Method),
 		slog.String("route", c.routeID()),
-		slog.Int("status", c.w.status),
+		slog.Int("status", status),
 		slog.Float64("ms", float64(s.Now().Sub(c.began).Microseconds())/1000),
 		slog.Int64("bytes", c.w.bytes),
 	}
@@ -108,6 +112,12 @@ func (s *server) finish(c *call) {
 	}
 	s.Log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
 }
+
+// statusGone stands in the log for a caller who went away before the answer; nobody receives it.
+const statusGone = 499
+
+// gone tells whether the caller went away.
+func (c *call) gone() bool { return c.r.Context().Err() != nil }
 
 func (c *call) routeID() string {
 	if c.route == nil {

@@ -53,6 +53,10 @@ func filterOf(body []byte, mediaType string, params []param) (string, error) {
 				return unescape(value), nil
 			}
 		}
+		// A form that was encoded holds no blank, and a filter as text always does, around "between".
+		if !strings.ContainsAny(string(body), " \t\r\n") {
+			return unescape(string(body)), nil
+		}
 	}
 	return string(body), nil
 }

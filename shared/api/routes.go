@@ -165,6 +165,8 @@ func (s *server) register() {
 		adapters := bases
 		if !routes[i].underBase() {
 			adapters = []huma.Adapter{outside}
+		} else if !strings.Contains(routes[i].path, "{") {
+			s.paths = append(s.paths, basePaths[0]+routes[i].path)
 		}
 		for _, adapter := range adapters {
 			adapter.Handle(&huma.Operation{Method: routes[i].method, Path: routes[i].path}, func(ctx huma.Context) {
@@ -206,16 +208,7 @@ func (s *server) noRoute(r *http.Request) error {
 	if allow := s.allowed(r); allow != "" {
 		return errMethod(r.Method, allow)
 	}
-	var paths []string
-	for _, to := range s.routes() {
-		if to.underBase() {
-			to.path = basePaths[0] + to.path
-		}
-		if !strings.Contains(to.path, "{") {
-			paths = append(paths, to.path)
-		}
-	}
-	return errNoRoute(r.URL.Path, filter.Nearest(r.URL.Path, paths))
+	return errNoRoute(r.URL.Path, filter.Nearest(r.URL.Path, s.paths))
 }
 
 // options answers OPTIONS. There are no CORS headers: no other origin may use the API.

@@ -23,6 +23,9 @@ var _ planet.Store = (*Store)(nil)
 // schemaVersion is the file's PRAGMA user_version.
 const schemaVersion = 1
 
+// connections is how many readers and writers of this process the file has at once; others wait.
+const connections = 8
+
 // The settings stand last: listing versions then never touches the pages that hold them.
 const schema = `
 CREATE TABLE planet_versions (
@@ -43,6 +46,8 @@ func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open planets %s: %w", path, err)
 	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	s := &Store{db}
 	if err := s.prepare(ctx, now); err != nil {
 		return nil, errors.Join(fmt.Errorf("open planets %s: %w", path, err), db.Close())
