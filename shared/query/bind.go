@@ -18,7 +18,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	}
 	b.bindPeriod()
 	for i := range f.Conditions {
-		if i != b.periodAt {
+		if i != b.periodAt && !b.hopeless() {
 			b.bindCondition(&f.Conditions[i])
 		}
 	}
@@ -68,9 +68,12 @@ type binder struct {
 	misplaced  bool // the period is not where the JSON form has it
 	conditions []Condition
 	canonical  []filter.Condition // the period first
-	seen       map[string]bool // canonical conditions, so that a repeated one is kept once
-	programs   int             // size of all patterns so far
+	seen       map[string]bool    // canonical conditions, so that a repeated one is kept once
+	programs   int                // size of all patterns so far
 }
+
+// hopeless reports whether mistakes further on would not be told any more: conditions are bound in their order.
+func (b *binder) hopeless() bool { return len(b.problems)-len(b.filter.Problems) > filter.MaxErrors }
 
 // bindCondition binds one condition, or records why it means nothing.
 func (b *binder) bindCondition(c *filter.Condition) {

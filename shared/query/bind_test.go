@@ -143,3 +143,50 @@ func TestBranchesRestrictEveryQuery(t *testing.T) {
 		t.Error("a branch that cannot be asked for was dropped, and with it the restriction")
 	}
 }
+
+func TestBindTellsTheFirstTwentyMistakes(t *testing.T) {
+	_, err := query.Bind(filter.Parse(strings.Repeat("hots=1, ", 500)+"status~(, timestamp between 2026-01-01 and 2026-01-02"), query.Logs{})
+	var e *query.FilterError
+	if !errors.As(err, &e) || len(e.Errors) != filter.MaxErrors {
+		t.Fatalf("%v", err)
+	}
+	for i, one := range e.Errors {
+		if one.Span.Offset != 8*i {
+			t.Errorf("mistake %d stands at %d", i, one.Span.Offset)
+		}
+	}
+	if e.Fixed != "" {
+		t.Errorf("fixed as %.100s", e.Fixed)
+	}
+}
+
+// TestBindTakesFiltersMadeByHand: without a text there are no places, but there are mistakes.
+func TestBindTakesFiltersMadeByHand(t *testing.T) {
+	value := func(texts ...string) (values []filter.Value) {
+		for _, text := range texts {
+			values = append(values, filter.Value{Kind: filter.Text, Text: text, Quoted: true})
+		}
+		return values
+	}
+	conditions := []filter.Condition{
+		{Field: filter.Word{Text: "timestamp"}, Op: filter.Between, Values: value("2026-01-01", "2026-01-02")},
+		{Field: filter.Word{Text: "path"}, Op: filter.Regex, Values: value("(")},
+		{Field: filter.Word{Text: "path"}, Op: filter.Eq, Values: value("a", "b")},
+		{Field: filter.Word{Text: "path"}, Op: filter.Eq},
+		{Field: filter.Word{Text: "status"}, Op: filter.Between, Values: value("1")},
+		{Field: filter.Word{Text: "path"}, Op: filter.Eq, Values: value("\xff")},
+		{Field: filter.Word{Text: "cookies"}, Key: &filter.Key{Text: "["}, Op: filter.Eq, Values: value("a")},
+		{Field: filter.Word{Text: "host"}, Op: filter.Eq, Values: value(strings.Repeat("long", 99) + "\x00")},
+	}
+	_, err := query.Bind(filter.Filter{Form: filter.QueryString, Conditions: conditions}, query.Logs{})
+	want := "malformed regular expression: unclosed (; the language is RE2; operator eq takes one value, not 2; operator eq takes one value, not 0; " +
+		"operator between takes two values, not 1; the text is not valid UTF-8; malformed regular expression: missing closing ] [; " +
+		"the language is RE2; the character NUL cannot be asked for"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	conditions = append(conditions[:1], filter.Condition{Field: filter.Word{Text: "status"}, Op: filter.Eq, Values: value("404")})
+	if q, err := query.Bind(filter.Filter{Conditions: conditions}, query.Logs{}); err != nil || len(q.Conditions) != 1 {
+		t.Errorf("%v, %v", q.Conditions, err)
+	}
+}

@@ -106,11 +106,24 @@ func scalarValues(v reflect.Value, kind catalog.Type) []value {
 
 // field finds the field of a struct by its column's name.
 func field(v reflect.Value, column string) reflect.Value {
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
-		if name == column {
-			return v.Field(i)
+	i, ok := columns[v.Type()][column]
+	if !ok {
+		panic(fmt.Sprintf("query: %s has no column %q", v.Type(), column))
+	}
+	return v.Field(i)
+}
+
+// columns gives the place of every column in the structs of a record.
+var columns = func() map[reflect.Type]map[string]int {
+	all := map[reflect.Type]map[string]int{}
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[lake.Row](), reflect.TypeFor[lake.Upstream](), reflect.TypeFor[lake.TriggerCounters](), reflect.TypeFor[lake.SecurityConfig](),
+	} {
+		all[t] = map[string]int{}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("parquet"), ",")
+			all[t][name] = i
 		}
 	}
-	panic(fmt.Sprintf("query: %s has no column %q", v.Type(), column))
-}
+	return all
+}()

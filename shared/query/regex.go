@@ -63,7 +63,11 @@ func (b *binder) parsePattern(v filter.Value, fold bool, member string) (*Regex,
 		}
 		problem = &regexProblem{code: codeRegexTooLarge, what: "all patterns together are too large once compiled", length: len(v.Text)}
 	}
-	b.fail(regexRefused(problem, b.filter.Within(v, problem.offset, problem.offset+problem.length), member))
+	span := v.Span
+	if span.Length > 0 { // a filter that was not parsed has no text to point into
+		span = b.filter.Within(v, problem.offset, problem.offset+problem.length)
+	}
+	b.fail(regexRefused(problem, span, member))
 	return nil, nil, false
 }
 
@@ -85,8 +89,9 @@ func explainRegex(pattern string, err error) *regexProblem {
 	}
 	switch e.Code {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
-		prefix, name := groupName(e.Expr)
-		return at(codeRegexUnsupported, name+" "+prefix, prefix)
+		offset := findConstruct(pattern, e.Expr)
+		prefix, name := groupName(pattern[offset:])
+		return &regexProblem{code: codeRegexUnsupported, what: name + " " + prefix, offset: offset, length: len(prefix)}
 	case syntax.ErrInvalidEscape:
 		if what := escapeName(e.Expr); what != "" {
 			return at(codeRegexUnsupported, what, e.Expr)
@@ -125,7 +130,7 @@ func groupName(group string) (prefix, name string) {
 			return g.prefix, g.name
 		}
 	}
-	return group[:min(len(group), 3)], "unknown group"
+	return group[:min(len(group), 3)], "such group"
 }
 
 // escapeName names an escape that other languages have and RE2 has not, or gives "".

@@ -63,9 +63,6 @@ func readPeriod(values []typed, refusals []*filter.Error) (Period, []*filter.Err
 	var ms [2]int64
 	for i, v := range values {
 		t, problem := parseTime(v.Text)
-		if problem == "" && v.Kind == filter.Number && len(v.Text) != len("20060102") {
-			problem = timeIncomplete
-		}
 		if problem != "" {
 			refusals[i] = invalidTime(v, problem)
 			continue
