@@ -1,6 +1,6 @@
 // Package bench measures the product on the machine it runs on: a generated day of records goes through the real
-// importer, its questions through the real HTTP API, and each answer is compared, for time and for content, with
-// the same question in hand-written SQL on bare DuckDB over the same files.
+// importer and the real compaction, questions about it through the real HTTP API, and each answer is compared, for
+// time and for content, with the same question in hand-written SQL on bare DuckDB over the same files.
 //
 // Absolute figures are the machine's; the ratios are ours. Therefore the two sides of a ratio are measured in
 // turn, in one process, with the same number of threads, so that whatever slows the machine slows both.
@@ -53,8 +53,9 @@ type Options struct {
 type Product struct {
 	// Import imports one log, gzip-compressed NDJSON of records, under a name.
 	Import  func(ctx context.Context, name string, r io.Reader) error
-	Index   engine.Index // which objects hold the data
-	Handler http.Handler // the API
+	Compact func(ctx context.Context) error // merges the objects of each hour
+	Index   engine.Index                    // which objects hold the data
+	Handler http.Handler                    // the API
 	Close   func() error
 }
 

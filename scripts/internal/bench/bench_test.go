@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 
 func checkReport(t *testing.T, r Report) {
 	t.Helper()
-	if r.Records != 2_000 || r.Objects == 0 || r.Bytes == 0 || r.Import.PerSecond <= 0 || r.Import.PerSecondOne <= 0 || r.Import.BytesPerRecord < 2_000 {
+	if r.Records != 2_000 || r.Objects == 0 || r.Bytes == 0 || r.Import.PerSecond <= 0 || r.Import.PerSecondOne <= 0 || r.Import.Objects != r.Objects || r.Import.BytesPerRecord < 2_000 {
 		t.Errorf("report %+v", r)
 	}
 	var names []string
@@ -201,7 +201,10 @@ func openReference(dir string) (Product, error) {
 	if err != nil {
 		return Product{}, err
 	}
-	return Product{Import: r.importLog, Index: r, Handler: r.handler(service), Close: func() error { return nil }}, nil
+	return Product{
+		Import: r.importLog, Compact: func(context.Context) error { return nil },
+		Index: r, Handler: r.handler(service), Close: func() error { return nil },
+	}, nil
 }
 
 func (r *reference) load() error {

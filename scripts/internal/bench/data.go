@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Import is what importing took. It is measured when the data is made, and kept beside it.
+// Import is what it took to make the data. It is measured once, and kept beside the data.
 type Import struct {
 	Records        int64   `json:"records"`
 	BytesPerRecord float64 `json:"ndjson_bytes_per_record"`
@@ -29,6 +29,9 @@ type Import struct {
 	Cores          int     `json:"cores"`                       // that these were
 	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one, on a quarter of the records
 	PeakBytes      int64   `json:"peak_memory_bytes,omitempty"` // of the import with all cores
+	Objects        int     `json:"objects"`                     // after the import
+	Bytes          int64   `json:"bytes"`                       // of these objects
+	CompactSeconds float64 `json:"compact_seconds"`             // to make one object an hour of them
 	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
 }
 
@@ -82,11 +85,33 @@ func makeData(ctx context.Context, o Options) (made Import, err error) {
 	if err != nil {
 		return Import{}, err
 	}
-	return Import{
+	made = Import{
 		Records: int64(o.Records), BytesPerRecord: float64(bytes) / float64(o.Records),
 		PerSecond: perSecond(o.Records, all), Cores: runtime.GOMAXPROCS(0), PerSecondOne: perSecond(sample, one),
 		PeakBytes: memory.peak(), MeasuredAt: time.Now().UTC().Format(time.RFC3339),
-	}, nil
+	}
+	err = compactData(ctx, o, &made)
+	return made, err
+}
+
+// compactData merges what the import has made, and tells what it was before.
+func compactData(ctx context.Context, o Options, made *Import) (err error) {
+	product, err := o.Open(ctx, dataDir(o))
+	if err != nil {
+		return fmt.Errorf("open the data: %w", err)
+	}
+	defer func() { err = errors.Join(err, product.Close()) }()
+	imported, err := storedIn(ctx, product.Index)
+	if err != nil {
+		return err
+	}
+	made.Objects, made.Bytes = len(imported.objects), imported.bytes
+	began := time.Now()
+	if err := product.Compact(ctx); err != nil {
+		return fmt.Errorf("compact the data: %w", err)
+	}
+	made.CompactSeconds = time.Since(began).Seconds()
+	return nil
 }
 
 func perSecond(records int, d time.Duration) float64 {

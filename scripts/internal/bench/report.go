@@ -85,6 +85,8 @@ func (r Report) storageRows() []Row {
 	stored := float64(r.Bytes) / float64(r.Records)
 	rows := []Row{
 		{What: fmt.Sprintf("storage, of %.0f B NDJSON", r.Import.BytesPerRecord), Ours: fmt.Sprintf("%.1f B/record", stored), Goal: fmt.Sprintf("≤ %d B/record", bytesPerRecord), Met: r.met(stored <= bytesPerRecord)},
+		{What: fmt.Sprintf("storage before compaction, in %d objects", r.Import.Objects), Ours: fmt.Sprintf("%.1f B/record", float64(r.Import.Bytes)/float64(r.Records))},
+		{What: "compaction", Ours: fmt.Sprintf("%.1f s", r.Import.CompactSeconds)},
 		{What: "import, one core", Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecondOne), Goal: fmt.Sprintf("≥ %d", perSecondPerCore), Met: r.met(r.Import.PerSecondOne >= perSecondPerCore)},
 		{What: fmt.Sprintf("import, %d cores", r.Import.Cores), Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecond), Goal: fmt.Sprintf("≥ %d", perSecondTwo), Met: r.met(r.Import.PerSecond >= perSecondTwo)},
 	}

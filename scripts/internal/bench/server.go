@@ -1,10 +1,10 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -67,8 +67,11 @@ func (c client) ask(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("ask %s: %w", r.route, err)
 	}
-	body, err := io.ReadAll(resp.Body)
+	var read bytes.Buffer
+	read.Grow(int(max(resp.ContentLength, 0)) + bytes.MinRead)
+	_, err = read.ReadFrom(resp.Body)
 	took := time.Since(began)
+	body := read.Bytes()
 	if closing := resp.Body.Close(); err == nil {
 		err = closing
 	}
