@@ -1,0 +1,119 @@
+// Package local is the composition root of the product on one machine: a data directory becomes the engine, the
+// importer, the planets and the HTTP surface. It is the only place outside functions that builds implementations.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine/duckdb"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// What one machine gives to queries.
+const (
+	memoryLimit  = "2GB"            // of DuckDB; what exceeds it is spilled into the data directory
+	queryTimeout = 60 * time.Second // the longest an answer may take
+	longestLine  = 64               // queries that may wait
+	retryAfter   = 2 * time.Second  // told to those refused
+)
+
+// Product is everything over one data directory. Several processes may have the same directory open.
+type Product struct {
+	Store  *ingest.Store
+	Engine *duckdb.Engine
+	Search *search.Service
+
+	planets *sqlite.Store
+}
+
+// Open opens a data directory, and makes it if it does not exist.
+func Open(ctx context.Context, data string) (p *Product, err error) {
+	data, err = filepath.Abs(data)
+	if err != nil {
+		return nil, err
+	}
+	p = &Product{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("open data in %s: %w", data, err), p.Close())
+			p = nil
+		}
+	}()
+	if p.Store, err = ingest.Open(ctx, data, time.Now); err != nil {
+		return p, err
+	}
+	spill := filepath.Join(data, "spill")
+	if err := os.MkdirAll(spill, 0o755); err != nil {
+		return p, err
+	}
+	p.Engine, err = duckdb.Open(p.Store.Index(), duckdb.Options{
+		MemoryLimit: memoryLimit,
+		TempDir:     spill,
+		AllowedDirs: []string{filepath.Join(data, "lake")},
+	})
+	if err != nil {
+		return p, err
+	}
+	// DuckDB uses every core for one query, so that more than a few at once only slow each other down.
+	line := search.NewLine(max(2, runtime.NumCPU()), longestLine, retryAfter)
+	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
+		return p, err
+	}
+	p.planets, err = sqlite.Open(ctx, filepath.Join(data, "planets.db"), time.Now())
+	return p, err
+}
+
+// Close ends everything that Open began.
+func (p *Product) Close() error {
+	var errs []error
+	if p.planets != nil {
+		errs = append(errs, p.planets.Close())
+	}
+	if p.Engine != nil {
+		errs = append(errs, p.Engine.Close())
+	}
+	if p.Store != nil {
+		errs = append(errs, p.Store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Serving says to whom the HTTP surface answers.
+type Serving struct {
+	APIKey  string // "": callers need none
+	Log     *slog.Logger
+	Version string
+}
+
+// Handler is the HTTP surface.
+func (p *Product) Handler(s Serving) http.Handler {
+	c := api.Config{Search: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Version: s.Version}
+	if s.APIKey != "" {
+		c.Keys = api.OneKey(s.APIKey)
+	}
+	return api.New(c)
+}
+
+// CheckAddress refuses to listen where others could connect without a key: on anything but a loopback address.
+func CheckAddress(address, apiKey string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is not an address to listen on; write HOST:PORT, such as 127.0.0.1:8080", address)
+	}
+	if ip := net.ParseIP(host); apiKey != "" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s can be reached from other machines, so callers need a key: set ORRERY_API_KEY (or --api-key), or listen on 127.0.0.1", address)
+}

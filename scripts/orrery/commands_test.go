@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCommands runs commands to their end: what they print, where, and how they exit.
+func TestCommands(t *testing.T) {
+	data := tourData(t)
+	junk := filepath.Join(t.TempDir(), "junk.log")
+	if err := os.WriteFile(junk, []byte(`{"timestamp":"2026-01-01T10:00:00Z","path":"/a"}`+"\n{broken\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args           []string
+		stdin          string
+		code           int
+		stdout, stderr string // substrings
+	}{
+		"parse prints both forms":                  {[]string{"parse", `status=404, timestamp between 2026-01-02 and 2026-01-01`}, "", exitDone, `"op":"eq","value":404`, ""},
+		"parse draws mistakes":                     {[]string{"parse", `hots=a, ` + tourDay}, "", exitFailed, "", "^^^^"},
+		"parse reads standard input":               {[]string{"parse", "-"}, tourDay + "\n", exitDone, "timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00", ""},
+		"fields lists the catalogue":               {[]string{"fields"}, "", exitDone, "upstream_response_time", ""},
+		"explain shows Athena's SQL":               {[]string{"explain", "topx", tourDay, "--data", data}, "", exitDone, "datehour BETWEEN '2026/01/01/00'", ""},
+		"explain tells what would be read":         {[]string{"explain", "stats", tourDay, "--data", data}, "", exitDone, "partitions 24, from 2026/01/01/00 to 2026/01/01/23", ""},
+		"explain works without data":               {[]string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")}, "", exitDone, "there is no data", ""},
+		"query prints JSON off a terminal":         {[]string{"query", "stats", tourDay, "--data", data}, "", exitDone, `{"data":{"results":[`, ""},
+		"query prints a result a line":             {[]string{"query", "logs", tourDay, "--data", data, "--limit", "2", "--format", "ndjson", "--fields", "ip"}, "", exitDone, "{\"ip\":\"", ""},
+		"query draws the API's refusal":            {[]string{"query", "logs", "hots=1, " + tourDay, "--data", data}, "", exitFailed, "", "corrected: host=1"},
+		"query names a wrong parameter":            {[]string{"query", "logs", tourDay, "--data", data, "--limit", "9999"}, "", exitFailed, "", "limit"},
+		"query of no data says what to do":         {[]string{"query", "logs", tourDay, "--data", filepath.Join(data, "none")}, "", exitFailed, "", "import a log"},
+		"import keeps bad lines and exits 3":       {[]string{"import", "--data", t.TempDir(), junk}, "", exitRejected, "1 records in 1 partitions, 1 rejected", ""},
+		"import of nothing there names the file":   {[]string{"import", "--data", t.TempDir(), "none.log"}, "", exitFailed, "", "none.log"},
+		"import refuses a folder":                  {[]string{"import", "--data", t.TempDir(), t.TempDir()}, "", exitFailed, "", "is a folder"},
+		"import refuses a field that is not there": {[]string{"import", "--data", t.TempDir(), "--set", "hots=a", junk}, "", exitFailed, "", "hots"},
+		"import explains --set":                    {[]string{"import", "--data", t.TempDir(), "--set", "branch", junk}, "", exitUsage, "", "FIELD=VALUE"},
+		"generate needs a place":                   {[]string{"generate", "--records", "5"}, "", exitUsage, "", "--data"},
+		"generate explains times":                  {[]string{"generate", "--records", "5", "--output", "-", "--from", "yesterday"}, "", exitUsage, "", "2026-01-31"},
+		"generate writes to standard output":       {[]string{"generate", "--records", "5", "--output", "-"}, "", exitDone, `"request_id"`, ""},
+		"an unknown command is usage":              {[]string{"qeury"}, "", exitUsage, "", "query"},
+		"help is help":                             {[]string{"--help"}, "", exitDone, "serve", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, code := orrery(t, test.stdin, test.args...)
+			if code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			if !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("want %q in standard output and %q in standard error", test.stdout, test.stderr)
+			}
+			if t.Failed() {
+				t.Logf("standard output:\n%.2000s\nstandard error:\n%.2000s", stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestGenerateFiles writes the same records plain and compressed, and imports both as one.
+func TestGenerateFiles(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "data")
+	for _, name := range []string{"a.ndjson", "a.ndjson.gz", "a.ndjson.zst"} {
+		file := filepath.Join(folder, name)
+		if _, stderr, code := orrery(t, "", "generate", "--records", "500", "--nasty", "--output", file, "--from", "2026-01-01", "--to", "2026-01-02"); code != exitDone {
+			t.Fatalf("generate %s: %s", name, stderr)
+		}
+		out, stderr, code := orrery(t, "", "import", "--data", data, file)
+		if code != exitDone {
+			t.Fatalf("import %s exited %d: %s%s", name, code, out, stderr)
+		}
+		want := "500 records"
+		if name != "a.ndjson" {
+			want = "0 records in 0 partitions, 0 rejected"
+		}
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: %q, want %q", name, out, want)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// binary builds the real command once for all tests of this package.
+var binary = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "orrery-e2e-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "orrery")
+	if output, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, output)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary folder harms nobody
+	}
+	os.Exit(code)
+}
+
+func buildBinary(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds and starts the real command")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// server is a running `orrery serve`.
+type server struct {
+	t       *testing.T
+	command *exec.Cmd
+	base    string
+	lines   chan string // of standard error; closed at its end
+	log     strings.Builder
+}
+
+var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:\[\]]+)`)
+
+// startServer starts the real binary on a free port and waits until it says where it answers.
+func startServer(t *testing.T, data string, args ...string) *server {
+	t.Helper()
+	command := exec.Command(buildBinary(t), append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
+	command.Env = environment()
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill() }) // already gone when the test stopped it
+	s := &server{t: t, command: command, lines: make(chan string, 10_000)}
+	go func() {
+		scanner := bufio.NewScanner(stderr)
+		scanner.Buffer(nil, 1<<20)
+		for scanner.Scan() {
+			s.lines <- scanner.Text()
+		}
+		close(s.lines)
+	}()
+	if err := s.waitFor("answers on"); err != nil {
+		t.Fatal(err)
+	}
+	s.base = addressPattern.FindStringSubmatch(s.log.String())[1]
+	return s
+}
+
+// waitFor reads what the server says up to and with the line after one that holds text.
+func (s *server) waitFor(text string) error {
+	found := false
+	for line := range s.lines {
+		s.log.WriteString(line + "\n")
+		if found {
+			return nil
+		}
+		found = strings.Contains(line, text)
+	}
+	return fmt.Errorf("the server ended without saying %q:\n%s", text, s.log.String())
+}
+
+// interrupt presses Ctrl-C and waits for the end.
+func (s *server) interrupt() error {
+	if err := s.command.Process.Signal(syscall.SIGINT); err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range s.lines {
+		s.log.WriteString(line + "\n")
+	}
+	return s.command.Wait()
+}
+
+func (s *server) get(path string, parameters url.Values) (status int, body []byte) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.base+path+"?"+parameters.Encode(), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	body, err = io.ReadAll(response.Body)
+	if closing := response.Body.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response.StatusCode, body
+}
+
+// results asks a data route and returns its results.
+func (s *server) results(route, filters string, more ...string) []map[string]any {
+	s.t.Helper()
+	parameters := url.Values{"filters": {filters}}
+	for i := 0; i < len(more); i += 2 {
+		parameters.Set(more[i], more[i+1])
+	}
+	status, body := s.get("/api/v4.0/data/"+route, parameters)
+	if status != http.StatusOK {
+		s.t.Fatalf("%s %s answered %d: %s", route, filters, status, body)
+	}
+	var answer struct {
+		Data struct {
+			Results []map[string]any `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.Data.Results
+}
+
+// orrery runs a command of the real binary to its end.
+func orrery(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	command := exec.Command(buildBinary(t), args...)
+	command.Env = environment()
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errs
+	if err := command.Run(); err != nil && command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+// environment is that of the test without what would change the command's defaults.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ORRERY_") })
+}

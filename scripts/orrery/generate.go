@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"github.com/klauspost/compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+type generateCommand struct {
+	Records int    `required:"" help:"How many records." placeholder:"N"`
+	Seed    uint64 `default:"1" help:"The same seed gives the same records."`
+	From    string `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
+	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
+	Nasty   bool   `help:"Hostile text in every field."`
+	Data    string `xor:"where" required:"" env:"ORRERY_DATA" help:"Import the records into this folder." placeholder:"DIR"`
+	Output  string `xor:"where" required:"" help:"Write the records to this file instead, gzip or zstd by its ending; - for standard output." placeholder:"FILE"`
+}
+
+// Run makes the records. Writing to a file goes through a temporary one, so that a file with the wanted name
+// is always whole.
+func (g *generateCommand) Run(ctx context.Context, c console) error {
+	from, to, err := g.period(time.Now())
+	if err != nil {
+		return err
+	}
+	options := gen.Options{Records: g.Records, Seed: g.Seed, From: from, To: to, Nasty: g.Nasty}
+	if g.Output == "" {
+		return g.intoData(ctx, c, options)
+	}
+	if g.Output == "-" {
+		return writeRecords(ctx, c.out, options, c.err)
+	}
+	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })
+}
+
+func (g *generateCommand) period(now time.Time) (from, to time.Time, err error) {
+	to = now.UTC().Truncate(time.Hour)
+	if g.To != "" {
+		if to, err = parseTime("--to", g.To); err != nil {
+			return from, to, err
+		}
+	}
+	from = to.Add(-24 * time.Hour)
+	if g.From != "" {
+		if from, err = parseTime("--from", g.From); err != nil {
+			return from, to, err
+		}
+	}
+	if !from.Before(to) {
+		return from, to, &exitError{code: exitUsage, message: "--from must lie before --to"}
+	}
+	if g.Records < 1 {
+		return from, to, &exitError{code: exitUsage, message: "--records must be at least 1"}
+	}
+	return from, to, nil
+}
+
+func parseTime(flag, text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, &exitError{code: exitUsage, message: fmt.Sprintf("%s: %q is not a time like 2026-01-31 or 2026-01-31T10:00:00Z", flag, text)}
+}
+
+// intoData imports the records as if they came from a log of their own.
+func (g *generateCommand) intoData(ctx context.Context, c console, options gen.Options) error {
+	product, err := local.Open(ctx, g.Data)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("generated-%d-%d-%s", g.Seed, g.Records, options.From.Format("20060102T150405"))
+	report, err := importGenerated(ctx, product.Store, name, options, c.err)
+	if closing := product.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	return tell(c.out, report)
+}
+
+// importGenerated hands the generator to the importer as if it were a log.
+func importGenerated(ctx context.Context, store *ingest.Store, name string, options gen.Options, stderr io.Writer) (ingest.Report, error) {
+	bar := newProgress(stderr, int64(options.Records), "making records", false)
+	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{
+		Format:   "orrery",
+		Progress: func(p ingest.Progress) { show(bar, p.Records) },
+	})
+	return report, errors.Join(err, bar.Finish())
+}
+
+// writeRecords writes NDJSON, stopping when ctx ends.
+func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr io.Writer) error {
+	bar := newProgress(stderr, int64(options.Records), "making records", false)
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	records := gen.New(options)
+	var line []byte
+	for n := 1; ; n++ {
+		var more bool
+		if line, more = records.Next(line[:0]); !more {
+			break
+		}
+		if _, err := buffered.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		if n%1000 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			show(bar, int64(n))
+		}
+	}
+	return errors.Join(bar.Finish(), buffered.Flush())
+}
+
+// writeFile writes a file whole or not at all, compressed as its name's ending says.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".orrery-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	packed, err := compressor(f, path)
+	if err != nil {
+		return err
+	}
+	if err := write(packed); err != nil {
+		return err
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func compressor(w io.Writer, path string) (io.WriteCloser, error) {
+	switch {
+	case strings.HasSuffix(path, ".gz"):
+		return gzip.NewWriter(w), nil
+	case strings.HasSuffix(path, ".zst"):
+		return zstd.NewWriter(w)
+	}
+	return plain{w}, nil
+}
+
+// plain is a compressor that does not compress.
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+type importCommand struct {
+	Data   string   `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder to import into; made if needed." placeholder:"DIR"`
+	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"orrery, aws-waf, alb or combined; auto tells by the first lines."`
+	Set    []string `sep:"none" help:"Value for a field that the records lack; may be repeated." placeholder:"FIELD=VALUE"`
+	Files  []string `arg:"" name:"file" help:"Logs, gzip, zstd or plain; - is standard input."`
+}
+
+// Run imports one log after the other. A log that cannot be read does not keep the others out.
+func (i *importCommand) Run(ctx context.Context, c console) error {
+	defaults, err := defaultsOf(i.Set)
+	if err != nil {
+		return err
+	}
+	product, err := local.Open(ctx, i.Data)
+	if err != nil {
+		return err
+	}
+	var failed error
+	var rejected int64
+	for _, file := range i.Files {
+		report, err := i.one(ctx, c, product.Store, file, defaults)
+		if err == nil {
+			rejected += report.RejectedLines()
+			err = tell(c.out, report)
+		}
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			break
+		}
+	}
+	if failed = errors.Join(failed, product.Close()); failed != nil {
+		return failed
+	}
+	if rejected > 0 {
+		return &exitError{code: exitRejected}
+	}
+	return nil
+}
+
+func (i *importCommand) one(ctx context.Context, c console, store *ingest.Store, file string, defaults []ingest.Default) (ingest.Report, error) {
+	name, in, size, err := openLog(file, c.in)
+	if err != nil {
+		return ingest.Report{}, err
+	}
+	bar := newProgress(c.err, size, name, true)
+	report, err := store.Import(ctx, name, in, ingest.Options{
+		Format:   i.Format,
+		Defaults: defaults,
+		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
+	})
+	return report, errors.Join(err, bar.Finish(), in.Close())
+}
+
+// openLog opens a log and tells its size, -1 when it has none.
+func openLog(file string, stdin io.Reader) (name string, in io.ReadCloser, size int64, err error) {
+	if file == "-" {
+		return "standard input", io.NopCloser(stdin), -1, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder; name the logs in it, such as %s", file, filepath.Join(file, "*.gz"))
+	}
+	if err != nil {
+		return "", nil, 0, errors.Join(err, f.Close())
+	}
+	size = info.Size()
+	if !info.Mode().IsRegular() {
+		size = -1
+	}
+	return filepath.Base(file), f, size, nil
+}
+
+func defaultsOf(set []string) ([]ingest.Default, error) {
+	var defaults []ingest.Default
+	for _, s := range set {
+		field, value, ok := strings.Cut(s, "=")
+		if !ok || field == "" {
+			return nil, &exitError{code: exitUsage, message: fmt.Sprintf("--set %s: write FIELD=VALUE, such as --set branch=prod", s)}
+		}
+		defaults = append(defaults, ingest.Default{Field: field, Value: value})
+	}
+	return defaults, nil
+}
+
+// tell prints what an import did: one line, and one more for what was rejected.
+func tell(w io.Writer, r ingest.Report) error {
+	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s", r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
+	if r.Format != "" {
+		text += " (" + r.Format + ")"
+	}
+	if r.Known > 0 {
+		text += fmt.Sprintf("; %d lines were there already", r.Known)
+	}
+	if r.Invalid > 0 {
+		text += fmt.Sprintf("; %d had text that is not Unicode, kept as it came", r.Invalid)
+	}
+	text += "\n"
+	for _, reason := range r.Reasons() {
+		text += fmt.Sprintf("  rejected %d: %s\n", r.Rejected[reason], reason)
+	}
+	if r.Quarantine != "" {
+		text += fmt.Sprintf("  kept with line numbers and reasons in %s\n", r.Quarantine)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+)
+
+type parseCommand struct {
+	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
+}
+
+// Run prints the canonical filter in both forms: JSON on the first line, query string on the second.
+func (p *parseCommand) Run(c console) error {
+	text, err := filterText(p.Filter, c.in)
+	if err != nil {
+		return err
+	}
+	q, err := query.Bind(filter.Parse(text), query.Logs{Limit: 1})
+	if err != nil {
+		return drawn(err, c.err)
+	}
+	_, err = fmt.Fprintf(c.out, "%s\n%s\n", filter.FormatJSON(q.Filter), filter.Format(q.Filter))
+	return err
+}
+
+// filterText is the filter of a command line: the argument itself, or standard input for "-".
+func filterText(arg string, in io.Reader) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return "", fmt.Errorf("read the filter from standard input: %w", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// drawn shows the mistakes of a filter under its text, and the corrected filter where there is one.
+func drawn(err error, stderr io.Writer) error {
+	var wrong *query.FilterError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	fmt.Fprint(stderr, filter.Draw(wrong.Text, wrong.Errors))
+	if wrong.Fixed != "" {
+		fmt.Fprintf(stderr, "corrected: %s\n", wrong.Fixed)
+	}
+	return &exitError{code: exitFailed}
+}

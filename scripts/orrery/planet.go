@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+type planetCommand struct {
+	Get planetGetCommand `cmd:"" help:"Print the settings of a configuration's planet."`
+	Put planetPutCommand `cmd:"" help:"Replace them with the JSON on standard input."`
+}
+
+type planetGetCommand struct {
+	Config string `arg:"" help:"Name of the configuration, such as prod."`
+	target
+}
+
+// Run prints the settings as the API gives them. Its ETag, for a careful put, goes to standard error.
+func (p *planetGetCommand) Run(ctx context.Context, c console) error {
+	api, done, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	body, header, err := api.call(ctx, http.MethodGet, planetPath(p.Config), nil, nil)
+	if closing := done(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.err, "ETag:", header.Get("ETag"))
+	_, err = c.out.Write(append(body, '\n'))
+	return err
+}
+
+type planetPutCommand struct {
+	Config string `arg:"" help:"Name of the configuration, such as prod."`
+	target
+	IfMatch string `help:"Only if the settings still have this ETag." placeholder:"ETAG"`
+}
+
+// Run replaces the settings with those on standard input.
+func (p *planetPutCommand) Run(ctx context.Context, c console) error {
+	settings, err := io.ReadAll(c.in)
+	if err != nil {
+		return fmt.Errorf("read the settings from standard input: %w", err)
+	}
+	header := http.Header{}
+	if p.IfMatch != "" {
+		header.Set("If-Match", p.IfMatch)
+	}
+	api, done, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	body, _, err := api.call(ctx, http.MethodPut, planetPath(p.Config)+"/__default__", settings, header)
+	if closing := done(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	var said struct{ Message string }
+	if err := json.Unmarshal(body, &said); err != nil {
+		return fmt.Errorf("the answer is not of the API's shape: %w", err)
+	}
+	_, err = fmt.Fprintln(c.out, said.Message)
+	return err
+}
+
+func planetPath(config string) string {
+	return "/api/v4.0/conf/" + url.PathEscape(config) + "/planets"
+}

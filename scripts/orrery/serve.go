@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+type serveCommand struct {
+	Data   string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder that holds the data." placeholder:"DIR"`
+	Listen string `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
+	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers must send; needed on any address but a loopback one." placeholder:"KEY"`
+	Demo   bool   `default:"true" negatable:"" help:"Make a demo day when there is no data."`
+}
+
+// How long a server waits: for a request's headers, for a whole request, and for running answers at its end.
+const (
+	headerWait = 10 * time.Second
+	bodyWait   = 60 * time.Second
+	idleWait   = 2 * time.Minute
+	drainWait  = 30 * time.Second
+)
+
+// demoRecords is the size of the demo day.
+const demoRecords = 100_000
+
+// Run serves until ctx ends, then lets running answers finish.
+func (s *serveCommand) Run(ctx context.Context, c console) error {
+	if err := local.CheckAddress(s.Listen, s.APIKey); err != nil {
+		return &exitError{code: exitUsage, message: err.Error()}
+	}
+	// Listen before the demo day is made: an address in use should not cost anybody a minute.
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
+	}
+	product, err := local.Open(ctx, s.Data)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	err = s.serve(ctx, c, product, listener)
+	return errors.Join(err, product.Close())
+}
+
+func (s *serveCommand) serve(ctx context.Context, c console, product *local.Product, listener net.Listener) error {
+	extent, err := s.ensureData(ctx, c, product)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	logger := slog.New(slog.NewJSONHandler(c.err, nil))
+	server := &http.Server{
+		Handler:           product.Handler(local.Serving{APIKey: s.APIKey, Log: logger}),
+		ReadHeaderTimeout: headerWait,
+		ReadTimeout:       bodyWait,
+		IdleTimeout:       idleWait,
+		MaxHeaderBytes:    1 << 20, // filters travel in the request line
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	s.welcome(c.err, "http://"+listener.Addr().String(), extent)
+
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	fmt.Fprintln(c.err, "stopping: running answers may finish")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
+	defer cancel()
+	return server.Shutdown(drain)
+}
+
+// ensureData makes a demo day when there is nothing to ask about.
+func (s *serveCommand) ensureData(ctx context.Context, c console, product *local.Product) (lake.Extent, error) {
+	extent, err := product.Engine.Extent(ctx)
+	if err != nil || extent.Rows > 0 || !s.Demo {
+		return extent, err
+	}
+	to := time.Now().UTC().Truncate(time.Second)
+	fmt.Fprintf(c.err, "no data in %s yet: making a demo day of %d records (--no-demo leaves it empty)\n", s.Data, demoRecords)
+	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
+	if _, err := importGenerated(ctx, product.Store, "demo-day", options, c.err); err != nil {
+		return extent, fmt.Errorf("make the demo day: %w", err)
+	}
+	return product.Engine.Extent(ctx)
+}
+
+// welcome tells where the API is, what its data covers, and three things to try, ready to be pasted.
+func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
+	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
+	if extent.Rows == 0 {
+		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n  go run ./scripts/orrery import --data %s access.log.gz\n\n", s.Data)
+		return
+	}
+	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
+	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n", extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
+	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
+	key := ""
+	if s.APIKey != "" {
+		key = ` -H "x-api-key: $ORRERY_API_KEY"`
+	}
+	for _, try := range []struct{ what, route, filter string }{
+		{"who is attacking", "topx?limit=3", ", blocked is true"},
+		{"why were requests blocked", "logs?limit=3&fields=timestamp,ip,path,reason", ", blocked is true"},
+		{"server errors over time", "timeline?segment=1h", ", status>=500"},
+	} {
+		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n", try.what, base, try.route, key, period, try.filter)
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const tourDay = "timestamp between 2026-01-01 and 2026-01-02"
+
+// tourData makes a folder with a small generated day.
+func tourData(t *testing.T) string {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	_, stderr, code := orrery(t, "", "generate", "--records", "3000", "--seed", "3", "--from", "2026-01-01", "--to", "2026-01-02", "--data", data)
+	if code != exitDone {
+		t.Fatalf("generate exited %d: %s", code, stderr)
+	}
+	return data
+}
+
+// TestServe starts the real server and asks the seven routes of the specification over HTTP.
+func TestServe(t *testing.T) {
+	s := startServer(t, tourData(t), "--no-demo")
+
+	t.Run("logs are the newest first, up to the limit", func(t *testing.T) {
+		records := s.results("logs", tourDay, "limit", "50")
+		if len(records) != 50 {
+			t.Fatalf("%d records, want 50", len(records))
+		}
+		for i := 1; i < len(records); i++ {
+			if records[i-1]["timestamp"].(string) < records[i]["timestamp"].(string) {
+				t.Errorf("record %d is newer than the one before it", i)
+			}
+		}
+	})
+	t.Run("stats and timeline count every record once", func(t *testing.T) {
+		for _, route := range []string{"stats", "timeline"} {
+			total := 0.0
+			segments := s.results(route, tourDay, "segment", "1h")
+			for _, segment := range segments {
+				total += segment["num_of_requests"].(float64)
+			}
+			if total != 3000 || len(segments) != 24 {
+				t.Errorf("%s: %v records in %d segments, want 3000 in 24", route, total, len(segments))
+			}
+		}
+	})
+	t.Run("topx has its labels in alphabetical order", func(t *testing.T) {
+		last := ""
+		labels := map[string]bool{}
+		for _, result := range s.results("topx", tourDay, "limit", "3") {
+			label := result["label"].(string)
+			if label < last {
+				t.Errorf("label %s after %s", label, last)
+			}
+			last, labels[label] = label, true
+		}
+		if len(labels) != 12 {
+			t.Errorf("%d labels, want 12", len(labels))
+		}
+	})
+	t.Run("both base paths and both forms give the same answer", func(t *testing.T) {
+		jsonForm := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"blocked","op":"is","value":true}]}`
+		var answers []string
+		for _, ask := range []struct{ base, filters string }{
+			{"/api/v4.0", tourDay + ", blocked is true"}, {"/api/v4", tourDay + ", blocked is true"}, {"/api/v4.0", jsonForm},
+		} {
+			status, body := s.get(ask.base+"/data/topx", url.Values{"filters": {ask.filters}})
+			if status != http.StatusOK {
+				t.Fatalf("%s answered %d: %s", ask.base, status, body)
+			}
+			var a answer
+			if err := json.Unmarshal(body, &a); err != nil {
+				t.Fatal(err)
+			}
+			results, err := json.Marshal(a.Data.Results)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers = append(answers, string(results))
+		}
+		if answers[0] != answers[1] || answers[0] != answers[2] || len(answers[0]) < 100 {
+			t.Errorf("answers differ or are empty: %d, %d, %d bytes", len(answers[0]), len(answers[1]), len(answers[2]))
+		}
+	})
+	t.Run("a planet is put and got by the command, through the server", func(t *testing.T) {
+		settings := `{"name":"prod planet","trusted_nets":[{"address":"192.0.2.0/24","comment":"office"}],"ichallenge":{"attrs":{},"lang":{},"palette":["#fff"],"position":{}}}`
+		if out, stderr, code := orrery(t, settings, "planet", "put", "prod", "--url", s.base); code != exitDone || out != "Successfully updated entry\n" {
+			t.Fatalf("put exited %d: %s%s", code, out, stderr)
+		}
+		out, _, _ := orrery(t, "", "planet", "get", "prod", "--url", s.base)
+		if !strings.Contains(out, `"prod planet"`) {
+			t.Errorf("got %s", out)
+		}
+	})
+	t.Run("another address than a loopback one needs a key", func(t *testing.T) {
+		_, stderr, code := orrery(t, "", "serve", "--listen", "0.0.0.0:0", "--data", t.TempDir())
+		if code != exitUsage || !strings.Contains(stderr, "ORRERY_API_KEY") {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	})
+	t.Run("Ctrl-C drains and stops", func(t *testing.T) {
+		if err := s.interrupt(); err != nil {
+			t.Errorf("serve ended with %v\n%s", err, s.log.String())
+		}
+	})
+}
+
+// TestServeDemo starts with nothing: a demo day is made, and the three questions printed with it are run as they
+// stand, by a shell.
+func TestServeDemo(t *testing.T) {
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is missing", tool)
+		}
+	}
+	s := startServer(t, filepath.Join(t.TempDir(), "data"))
+	if err := s.waitFor("server errors over time"); err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^  curl .*$`).FindAllString(s.log.String(), -1)
+	if len(commands) != 3 {
+		t.Fatalf("%d things to try, want 3:\n%s", len(commands), s.log.String())
+	}
+	for _, command := range commands {
+		out, err := exec.Command("sh", "-c", command).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", command, err)
+		}
+		var a answer
+		if err := json.Unmarshal(out, &a); err != nil || len(a.Data.Results) == 0 {
+			t.Errorf("%s answered %.200s", command, out)
+		}
+	}
+	if err := s.interrupt(); err != nil {
+		t.Errorf("serve ended with %v", err)
+	}
+}

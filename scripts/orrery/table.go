@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+)
+
+// tableColumns are the members that a table shows, per route: those that answer the usual question.
+var tableColumns = map[string][]string{
+	"logs":     {"timestamp", "ip", "method", "host", "path", "status", "result", "reason"},
+	"stats":    {"timeperiod_string", "hostname", "num_of_requests", "sum_of_bandwidth", "avg_latency"},
+	"timeline": {"timeperiod_string", "num_of_requests", "num_of_blocked_requests", "num_of_challenges", "num_of_ip", "num_of_sessions", "array_status_codes"},
+	"topx":     {"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time", "first_geo_country"},
+}
+
+// writeTable prints the columns of each JSON object, aligned. Values are made safe for a terminal.
+func writeTable(w io.Writer, columns []string, objects []json.RawMessage) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	heads := make([]string, len(columns))
+	for i, name := range columns {
+		heads[i] = strings.TrimPrefix(name, "num_of_")
+	}
+	fmt.Fprintln(tw, strings.Join(heads, "\t"))
+	for _, object := range objects {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(object, &members); err != nil {
+			return fmt.Errorf("a result is not an object: %w", err)
+		}
+		cells := make([]string, len(columns))
+		for i, name := range columns {
+			cells[i] = cell(members[name])
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	return tw.Flush()
+}
+
+// number shortens a fraction to four digits that count; whole numbers stay whole.
+func number(text string) string {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		return strconv.FormatFloat(f, 'g', 4, 64)
+	}
+	return text
+}
+
+// maxCell is how much of a value a table shows.
+const maxCell = 60
+
+// cell is a value as a table shows it: text without quotes, status counts as 200:12, control and direction
+// characters (which could rewrite the terminal's line) as their escapes.
+func cell(value json.RawMessage) string {
+	var text string
+	var counts []struct {
+		Key   string
+		Value int64
+	}
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return "-"
+	case value[0] == '"' && json.Unmarshal(value, &text) == nil:
+	case value[0] == '[' && json.Unmarshal(value, &counts) == nil:
+		parts := make([]string, len(counts))
+		for i, c := range counts {
+			parts[i] = fmt.Sprintf("%s:%d", c.Key, c.Value)
+		}
+		text = strings.Join(parts, " ")
+	default:
+		text = number(string(value))
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if n++; n > maxCell {
+			b.WriteRune('…')
+			break
+		}
+		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,129 @@
+package shared_test
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/orrery/orrery/"
+
+// outside is what a core package may not reach for: it takes values and gives values.
+var outside = []string{"context", "os", "net", "net/http", "database/sql", "log", "log/slog", "os/exec", "syscall"}
+
+// TestArchitecture holds the imports to the table of README.md.
+func TestArchitecture(t *testing.T) {
+	rows := readTable(t)
+	seen := map[string]bool{}
+	for _, row := range rows {
+		seen[row.name] = true
+		t.Run(row.name, func(t *testing.T) {
+			inside, others := importsOf(t, row.name)
+			if diff := cmp.Diff(row.imports, inside); diff != "" {
+				t.Errorf("imports differ from README.md (-table +code):\n%s", diff)
+			}
+			if !row.core {
+				return
+			}
+			for _, name := range others {
+				if slices.Contains(outside, name) || strings.Contains(name, "aws") || strings.Contains(name, "duckdb") || strings.Contains(name, "sqlite") {
+					t.Errorf("a core package imports %s", name)
+				}
+			}
+		})
+	}
+	for _, folder := range packageFolders(t) {
+		if !seen[folder] {
+			t.Errorf("package %s is not in README.md's table", folder)
+		}
+	}
+}
+
+type tableRow struct {
+	name    string
+	core    bool
+	imports []string
+}
+
+var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z/]+)`( \\(core\\))? \\| [^|]+ \\|([^|]*)\\|$")
+
+func readTable(t *testing.T) []tableRow {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []tableRow
+	for _, m := range rowPattern.FindAllStringSubmatch(string(text), -1) {
+		row := tableRow{name: m[1], core: m[2] != "", imports: []string{}}
+		for _, name := range strings.Fields(m[3]) {
+			row.imports = append(row.imports, strings.Trim(name, "`"))
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) < 10 {
+		t.Fatalf("README.md's table has only %d rows: the pattern no longer fits it", len(rows))
+	}
+	return rows
+}
+
+// importsOf lists what a package's own files import: packages of shared by their short names, and the rest.
+func importsOf(t *testing.T, folder string) (inside, others []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside = []string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if short, ok := strings.CutPrefix(path, module+"shared/"); ok {
+				inside = append(inside, short)
+			} else {
+				others = append(others, path)
+			}
+		}
+	}
+	slices.Sort(inside)
+	return slices.Compact(inside), others
+}
+
+// packageFolders lists the folders that hold code, but for those that only tests use (enginetest, planettest …).
+func packageFolders(t *testing.T) []string {
+	t.Helper()
+	var folders []string
+	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		if !strings.HasSuffix(folder, "test") {
+			folders = append(folders, folder)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}

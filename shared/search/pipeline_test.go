@@ -1,0 +1,105 @@
+package search_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden stages")
+
+// watermark splits the goldens' night at midnight: what is earlier has been compacted.
+var watermark = lake.PartitionOf(1767312000000) // 2026-01-02 00:00 UTC
+
+// TestPipeline shows every stage of many queries: testdata/*.txtar hold a filter and a shape, and what each
+// stage makes of them. Read the difference an -update makes.
+func TestPipeline(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 60 {
+		t.Fatalf("only %d golden files", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) < 2 || archive.Files[0].Name != "shape" || archive.Files[1].Name != "filter" {
+				t.Fatal("a golden starts with -- shape -- and -- filter --")
+			}
+			got := *archive
+			got.Files = append(archive.Files[:2:2], stagesOf(t, string(archive.Files[0].Data), string(archive.Files[1].Data))...)
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(&got))); diff != "" {
+				t.Errorf("stages differ (-golden +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func stagesOf(t *testing.T, shape, text string) []txtar.File {
+	t.Helper()
+	request, err := requestOf(strings.TrimSpace(shape), strings.TrimSuffix(text, "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, err := search.Stages(request, watermark)
+	var wrong *query.FilterError
+	if errors.As(err, &wrong) {
+		drawn := filter.Draw(wrong.Text, wrong.Errors)
+		if wrong.Fixed != "" {
+			drawn += "corrected: " + wrong.Fixed + "\n"
+		}
+		return []txtar.File{{Name: "error", Data: []byte(drawn)}}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []txtar.File
+	for _, stage := range stages {
+		files = append(files, txtar.File{Name: stage.Name, Data: []byte(stage.Text)})
+	}
+	return files
+}
+
+// requestOf reads a shape line such as "topx limit=3".
+func requestOf(shape, text string) (search.Request, error) {
+	words := strings.Fields(shape)
+	r := search.Request{Route: search.Route(words[0]), Filters: text}
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "limit":
+			r.Limit = value
+		case "segment":
+			r.Segment = value
+		case "fields":
+			r.Fields = value
+		case "group_by":
+			r.GroupBy = value
+		default:
+			return r, fmt.Errorf("unknown parameter %q in shape line", name)
+		}
+	}
+	return r, nil
+}
