@@ -247,6 +247,28 @@ func TestBranchesOfTheKeyReachTheSearch(t *testing.T) {
 	}
 }
 
+func TestOneKeyAllowsEverything(t *testing.T) {
+	s := newServer(t, func(c *Config) { c.Keys = OneKey("s3cret") })
+	for path, method := range map[string]string{
+		"/data/fields": "GET", "/conf/prod/planets": "GET", "/conf/prod/planets/__default__/versions/1/restore": "POST",
+	} {
+		r := s.send(t, message{head: method + " /api/v4.0" + path + " HTTP/1.1\nHost: api.example\nAuthorization: Bearer s3cret"})
+		if r.StatusCode != http.StatusOK {
+			t.Errorf("%s %s: %s", method, path, r.Status)
+		}
+	}
+	if r := s.send(t, get("/api/v4.0/data/fields", "Authorization: Bearer s3cre")); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("another key: %s", r.Status)
+	}
+}
+
+func TestParameterOfATwinIsInTheBody(t *testing.T) {
+	body := readAll(t, newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)))
+	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
+		t.Errorf("%s", body)
+	}
+}
+
 type brokenKeys struct{}
 
 func (brokenKeys) Find(context.Context, KeyHash) (Key, bool, error) {

@@ -17,10 +17,13 @@ const maxFilterBody = 2_100_000
 
 // Container is the answer of a data route.
 type Container[T any] struct {
-	Data struct {
-		Results []T `json:"results"`
-	} `json:"data"`
+	Data Results[T]  `json:"data"`
 	Meta search.Meta `json:"meta"`
+}
+
+// Results is what was found.
+type Results[T any] struct {
+	Results []T `json:"results"`
 }
 
 // TopXResult is a result of topx. A key longer than 1,024 characters is cut.

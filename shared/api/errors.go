@@ -71,6 +71,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
+func errMethod(method, allow string) error {
+	return &refusal{status: http.StatusMethodNotAllowed, allow: allow, message: fmt.Sprintf("%s is not possible here; possible are %s", method, allow)}
+}
+
+func errNotAcceptable(offers []string) error {
+	return &refusal{status: http.StatusNotAcceptable, message: "the answer can be had as " + strings.Join(offers, " or ") + " only"}
+}
+
+func errMediaType(got string, want ...string) error {
+	if got == "" {
+		got = "a body without Content-Type"
+	}
+	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("%s is not understood here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
+}
+
 // statusOf is the one table of kinds of failure and statuses.
 func statusOf(kind fault.Kind) int {
 	switch kind {

@@ -44,7 +44,7 @@ func describe(routes []route, version string) []byte {
 			"basic":  {Type: "http", Scheme: "basic", Description: "The API key as user or as password."},
 		}},
 	}
-	d.schemas.Map()["Record"] = recordSchema()
+	d.schemas.Map()["LogRecord"] = recordSchema()
 	for i := range routes {
 		if routes[i].tag != "" {
 			d.add(&routes[i])
@@ -77,8 +77,10 @@ func loosen(s *huma.Schema) {
 // schemaName names a type in the document: Container[search.StatsResult] is StatsResultContainer.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
-	if element, ok := strings.CutPrefix(name, "Container"); ok {
-		return element + "Container"
+	for _, generic := range []string{"Container", "Results"} {
+		if element, ok := strings.CutPrefix(name, generic); ok {
+			return element + generic
+		}
 	}
 	return name
 }
@@ -253,12 +255,12 @@ func (e *example) documented(m message) *huma.Example {
 	return x
 }
 
-// recordExample stands for a record of logs where a Go type is needed; its schema is made from the catalogue.
-type recordExample struct{}
+// logRecord stands for a record where a Go type is needed; its schema is made from the catalogue.
+type logRecord struct{}
 
 // Schema implements huma.SchemaProvider.
-func (recordExample) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Ref: "#/components/schemas/Record"}
+func (logRecord) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
 }
 
 // recordSchema describes a record by the catalogue of fields. Records keep what they were ingested with, so

@@ -90,9 +90,7 @@ func filterOfJSON(body []byte, params []param) (string, error) {
 
 // Fields is the catalogue of fields.
 type Fields struct {
-	Data struct {
-		Results []catalog.Description `json:"results"`
-	} `json:"data"`
+	Data Results[catalog.Description] `json:"data"`
 }
 
 // fields serves the catalogue.

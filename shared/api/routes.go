@@ -88,7 +88,7 @@ func (s *server) routes() []route {
 		Container[search.TimelineResult]{}, segmentParam)...)
 	all = append(all, data(search.Logs, "Request records",
 		"The newest matching records, newest first. Fields a record lacks are absent.",
-		Container[recordExample]{}, limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam)...)
+		Container[logRecord]{}, limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam)...)
 
 	return append(all, []route{
 		{

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
@@ -38,21 +37,6 @@ func errNoRoute(path, near string) error {
 		return fault.New(fault.NotFound, "there is nothing at %s; did you mean %s?", path, near)
 	}
 	return fault.New(fault.NotFound, "there is nothing at %s; /openapi.json lists what there is", path)
-}
-
-func errMethod(method, allow string) error {
-	return &refusal{status: http.StatusMethodNotAllowed, allow: allow, message: fmt.Sprintf("%s is not possible here; possible are %s", method, allow)}
-}
-
-func errNotAcceptable(offers []string) error {
-	return &refusal{status: http.StatusNotAcceptable, message: "the answer can be had as " + strings.Join(offers, " or ") + " only"}
-}
-
-func errMediaType(got string, want ...string) error {
-	if got == "" {
-		got = "a body without Content-Type"
-	}
-	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("%s is not understood here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
 }
 
 func errAnswerTooLarge(sent int) error {
