@@ -13,8 +13,13 @@ import (
 const (
 	// rowOverhead is about what a row costs in memory beside its texts.
 	rowOverhead = 1 << 10
-	// fewestPerPart is how many rows an object should have at least when memory forces it out early. With fewer the
-	// input is not in order of time, and rows wait in sorted runs instead.
+	// staleBatches is after how many batches without a row an hour is taken to be complete: logs are written about in
+	// order of time.
+	staleBatches = 32
+	// fewestPerHour is how many rows an object of a complete hour should have at least when memory forces it out, and
+	// fewestPerPart one of an hour that may get more. With fewer the input is in no order of time; its rows wait in
+	// sorted runs instead.
+	fewestPerHour = 512
 	fewestPerPart = 4096
 )
 
@@ -28,6 +33,7 @@ type heldRow struct {
 type hourBuffer struct {
 	rows []heldRow
 	cost int64
+	last int // number of the latest batch that had a row of it
 }
 
 // buffer holds the rows not yet written, by hour.
@@ -54,6 +60,7 @@ func (b *buffer) add(d *decoded) {
 				hour = &hourBuffer{}
 				b.hours[p] = hour
 			}
+			hour.last = d.number
 		}
 		hour.rows = append(hour.rows, heldRow{row, d})
 		hour.cost += each
@@ -67,6 +74,18 @@ func (b *buffer) take(p lake.Partition) []heldRow {
 	delete(b.hours, p)
 	b.cost -= hour.cost
 	return hour.rows
+}
+
+// complete lists the hours that have got no row for a while and are worth an object, ascending.
+func (b *buffer) complete(number int) []lake.Partition {
+	var list []lake.Partition
+	for p, hour := range b.hours {
+		if number-hour.last >= staleBatches && len(hour.rows) >= fewestPerHour {
+			list = append(list, p)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // fullest is the hour with the most rows, the earliest of equals.

@@ -86,20 +86,20 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 }
 
 func TestTheSameInputMakesTheSameObjects(t *testing.T) {
-	// Rows over 40 hours, in no order, and too many for the memory allowed.
+	// Rows over 20 hours, in no order, and too many for the memory allowed.
 	var b strings.Builder
-	for i := range 20_000 {
-		hour, second := i*7919%40, i*31%3600
+	for i := range 8_000 {
+		hour, second := i*7919%20, i*31%3600
 		fmt.Fprintf(&b, `{"timestamp":%d,"request_id":"r%d"}`+"\n", 1_770_000_000+hour*3600+second, i)
 	}
 	var trees [2]string
 	for i := range trees {
 		s := openStore(t, t.TempDir())
-		report := importText(t, s, b.String(), Options{Memory: 2 << 20, Workers: 1 + i*3})
-		if report.Records != 20_000 || report.Partitions != 41 || report.Objects != 41 {
+		report := importText(t, s, b.String(), Options{Memory: 1 << 20, Workers: 1 + i*3})
+		if report.Records != 8_000 || report.Partitions != 21 || report.Objects != 21 {
 			t.Errorf("%+v", report)
 		}
-		if got := len(rowsOf(t, s)); got != 20_000 {
+		if got := len(rowsOf(t, s)); got != 8_000 {
 			t.Errorf("%d rows", got)
 		}
 		trees[i] = tree(t, s.dir)
@@ -111,13 +111,13 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 
 func TestManyRunsAreMergedInRounds(t *testing.T) {
 	var b strings.Builder
-	const n = 30_000
+	const n = 20_000
 	for i := range n {
-		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", 1_770_000_000+i*7919%50*3600)
+		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", 1_770_000_000+i*7919%12*3600)
 	}
 	s := openStore(t, t.TempDir())
 	report := importText(t, s, b.String(), Options{Memory: 1 << 20})
-	if report.Records != n || report.Partitions != 50 {
+	if report.Records != n || report.Partitions != 12 {
 		t.Errorf("%+v", report)
 	}
 	if got := len(rowsOf(t, s)); got != n {

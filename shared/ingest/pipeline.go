@@ -266,9 +266,12 @@ func (p *pipeline) takeBatch(d *decoded) error {
 	return nil
 }
 
-// spill queues about half of the buffered rows: the fullest hours, or, when the rows are spread over so many hours
-// that the objects would be crumbs, all of them as one sorted run.
+// spill queues about half of the buffered rows: the hours that seem complete, then the fullest, or, when the rows are
+// spread over so many hours that the objects would be crumbs, all of them as one sorted run.
 func (p *pipeline) spill() {
+	for _, hour := range p.buffer.complete(p.next - 1) {
+		p.queueObject(hour)
+	}
 	for p.buffer.cost > p.options.Memory/2 {
 		hour, rows := p.buffer.fullest()
 		if rows < fewestPerPart {

@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/gen"
+)
+
+// BenchmarkImport imports a generated day of records of 2.6 kB, everything included: decoding, sorting, writing,
+// syncing, opening again and verifying every page, publishing. ORRERY_BENCH_RECORDS sets how many.
+func BenchmarkImport(b *testing.B) {
+	records := 100_000
+	if text, ok := os.LookupEnv("ORRERY_BENCH_RECORDS"); ok {
+		if _, err := fmt.Sscan(text, &records); err != nil {
+			b.Fatal(err)
+		}
+	}
+	path := filepath.Join(b.TempDir(), "day.ndjson")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.Copy(f, gen.New(gen.Options{Records: records, Seed: 1})); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := f.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			var spent time.Duration
+			var last Report
+			for b.Loop() {
+				b.StopTimer()
+				s := openStore(b, b.TempDir())
+				if _, err := f.Seek(0, io.SeekStart); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				began := time.Now()
+				last, err = s.Import(b.Context(), "day", f, Options{Workers: workers})
+				if err != nil || last.Records != int64(records) {
+					b.Fatal(last, err)
+				}
+				spent += time.Since(began)
+			}
+			b.ReportMetric(float64(b.N)*float64(records)/spent.Seconds(), "records/s")
+			b.ReportMetric(float64(last.Objects), "objects")
+			b.ReportMetric(peakMegabytes(b), "MB-peak")
+		})
+	}
+}
+
+// peakMegabytes is the most memory the process has had, where the system tells; 0 elsewhere.
+func peakMegabytes(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kb float64
+	if _, err := fmt.Sscan(after, &kb); err != nil {
+		b.Fatal(err)
+	}
+	return kb / 1024
+}

@@ -1,0 +1,269 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"errors"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/manifest"
+)
+
+// importInSteps imports a log as it grows, so that its hours consist of several objects.
+func importInSteps(t testing.TB, s *Store, total, step int) {
+	t.Helper()
+	for n := step; n <= total; n += step {
+		importText(t, s, lines(0, n), Options{})
+	}
+}
+
+func objectPaths(t testing.TB, s *Store) []string {
+	t.Helper()
+	objects, err := s.Index().Objects(t.Context(), 0, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objectNames(objects)
+}
+
+func compact(t testing.TB, s *Store, options CompactOptions) CompactReport {
+	t.Helper()
+	report, err := s.Compact(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importInSteps(t, s, 1500, 100)
+	importText(t, s, lines(300, 50), Options{}) // another source, in the same hours
+	before := records(t, s)
+	old := objectPaths(t, s)
+	report := compact(t, s, CompactOptions{})
+	if report.Hours != 3 || report.Objects != len(old) || report.Rows != 1550 || report.After >= report.Before || report.Removed != 0 {
+		t.Errorf("%d objects: %+v", len(old), report)
+	}
+	if got := objectPaths(t, s); len(got) != 3 || !strings.Contains(got[0], "/compact/") {
+		t.Errorf("objects %v", got)
+	}
+	if diff := cmp.Diff(before, records(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	for _, path := range old {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("a query may still be reading: %v", err)
+		}
+	}
+	again := compact(t, s, CompactOptions{})
+	if again.Hours != 0 {
+		t.Errorf("nothing is left to merge: %+v", again)
+	}
+	s.now = func() time.Time { return testTime.Add(DefaultGrace) }
+	swept := compact(t, s, CompactOptions{})
+	if swept.Removed != len(old) {
+		t.Errorf("%+v", swept)
+	}
+	for _, path := range old {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+	if diff := cmp.Diff(before, records(t, s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCompactedLogsAreStillKnown(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importInSteps(t, s, 600, 200)
+	compact(t, s, CompactOptions{})
+	if again := importText(t, s, lines(0, 600), Options{}); again.Records != 0 || again.Known != 600 {
+		t.Errorf("unchanged: %+v", again)
+	}
+	if grown := importText(t, s, lines(0, 700), Options{}); grown.Records != 100 || grown.Known != 600 {
+		t.Errorf("grown: %+v", grown)
+	}
+	compact(t, s, CompactOptions{})
+	s.now = func() time.Time { return testTime.Add(time.Hour) }
+	compact(t, s, CompactOptions{})
+	if again := importText(t, s, lines(0, 700), Options{}); again.Records != 0 {
+		t.Errorf("unchanged: %+v", again)
+	}
+	if got := len(rowsOf(t, s)); got != 700 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+func TestCompactionRemovesStrangers(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importInSteps(t, s, 200, 100)
+	hour := filepath.Dir(objectPaths(t, s)[0])
+	stray := filepath.Join(hour, "left-behind-0.parquet")
+	if err := os.WriteFile(stray, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if report := compact(t, s, CompactOptions{}); report.Removed != 1 {
+		t.Errorf("%+v", report)
+	}
+	if _, err := os.Stat(stray); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestAnHourBeingCompactedIsLeftAlone(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importInSteps(t, s, 200, 100)
+	hour := lake.PartitionOf(rowsOf(t, s)[0].TsMs)
+	lock, err := manifest.TryAcquire(s.lockPath(fmt.Sprintf("compact-%d", hour)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := compact(t, s, CompactOptions{}); report.Busy != 1 || report.Hours != 0 {
+		t.Errorf("%+v", report)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if report := compact(t, s, CompactOptions{}); report.Hours != 1 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestReadersCountRightWhileCompactorsWork counts all rows, again and again, over the files the index names, while
+// two compactors merge what an importer adds and remove what they replaced.
+func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
+	dir := t.TempDir()
+	const total, step = 600, 60
+	importer := openStore(t, dir)
+	imported := make(chan int, 1) // rows that every reader from now on must see
+	imported <- 0
+	stop := make(chan struct{})
+	var working, reading sync.WaitGroup
+	for range 2 {
+		compactor := openStore(t, dir)
+		working.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := compactor.Compact(context.Background(), CompactOptions{Grace: time.Nanosecond}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	reader := openStore(t, dir)
+	counted := 0
+	reading.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			least := <-imported
+			imported <- least
+			got, err := countRows(reader)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // replaced since the index was read, and no grace in this test: ask again
+			}
+			if err != nil || got < least || got%step != 0 {
+				t.Errorf("counted %d rows, at least %d must be there: %v", got, least, err)
+				return
+			}
+			counted++
+		}
+	})
+	for n := step; n <= total; n += step {
+		importText(t, importer, lines(0, n), Options{})
+		<-imported
+		imported <- n
+	}
+	close(stop)
+	working.Wait()
+	reading.Wait()
+	if got, err := countRows(reader); err != nil || got != total {
+		t.Errorf("%d rows in the end, %v", got, err)
+	}
+	if counted == 0 {
+		t.Error("the reader never got through")
+	}
+}
+
+// countRows opens every object listed, as an engine would, and counts distinct lines.
+func countRows(s *Store) (int, error) {
+	objects, err := s.Index().Objects(context.Background(), 0, math.MaxInt64)
+	if err != nil {
+		return 0, err
+	}
+	seen := map[int64]bool{}
+	for _, o := range objects {
+		f, err := openObject(o.Path, 64)
+		if err != nil {
+			return 0, err
+		}
+		for {
+			row, err := f.row()
+			if err != nil {
+				return 0, errors.Join(err, f.close())
+			}
+			if row == nil {
+				break
+			}
+			if seen[row.Line] {
+				return 0, errors.Join(fmt.Errorf("line %d is there twice", row.Line), f.close())
+			}
+			seen[row.Line] = true
+		}
+		if err := f.close(); err != nil {
+			return 0, err
+		}
+	}
+	return len(seen), nil
+}
+
+func TestAMergeThatLosesAValueIsNoticed(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importText(t, s, lines(0, 2), Options{})
+	rows := rowsOf(t, s)
+	sumOf := func(rows ...lake.Row) uint64 {
+		sum := &rowSum{seed: fixedSeed}
+		for i := range rows {
+			sum.add(&rows[i])
+		}
+		return sum.sum
+	}
+	whole := sumOf(rows...)
+	if whole != sumOf(rows...) {
+		t.Error("equal rows, other sum")
+	}
+	changed := rows[1]
+	changed.Status = nil
+	empty := rows[1]
+	empty.Tags = []string{}
+	for name, other := range map[string]uint64{
+		"a row lost": sumOf(rows[0]), "a row twice": sumOf(rows[0], rows[0], rows[1]), "another order": sumOf(rows[1], rows[0]),
+		"a value lost": sumOf(rows[0], changed), "an empty list for none": sumOf(rows[0], empty),
+	} {
+		if other == whole {
+			t.Errorf("%s is not noticed", name)
+		}
+	}
+}
+
+var fixedSeed = newRowSum().seed
