@@ -11,9 +11,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowSchema is the schema of every object of this version.
-var rowSchema = parquet.SchemaOf(Row{})
-
 // leavesOf is the numbers of the Parquet columns that a top-level column consists of.
 var leavesOf = func() map[string][]int {
 	leaves := map[string][]int{}
@@ -22,9 +19,6 @@ var leavesOf = func() map[string][]int {
 	}
 	return leaves
 }()
-
-// ErrSchema says that an object was written with other columns than Row has.
-var ErrSchema = errors.New("object has other columns than this version reads")
 
 // File is an open object from which single rows are read: by the page index, only the pages they lie on. It keeps
 // the dictionaries and the last page of every column it has read, about twice the object's size at most, so a second
@@ -45,12 +39,9 @@ type rowGroup struct {
 // OpenFile reads footer and page index of an object.
 func OpenFile(r io.ReaderAt, size int64) (_ *File, err error) {
 	defer contain(&err)
-	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
+	file, err := openParquet(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("open parquet object: %w", err)
-	}
-	if !parquet.EqualNodes(file.Schema(), rowSchema) {
-		return nil, ErrSchema
+		return nil, err
 	}
 	f := &File{file: file}
 	first := int64(0)

@@ -120,10 +120,10 @@ func TestWriter_size_of_ordinary_records(t *testing.T) {
 		what        string
 		most, found float64
 	}{
-		{"all", 160, float64(object.Bytes) / float64(len(rows))},
-		{"topx", 36, perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons", "referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length", "total_us", "svc_us", "origin_us")},
-		{"timeline", 16.1, perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "bytes_sent")},
-		{"stats", 9, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
+		{"all", 150, float64(object.Bytes) / float64(len(rows))},
+		{"topx", 34, perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons", "referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length", "total_us", "svc_us", "origin_us")},
+		{"timeline", 15, perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "bytes_sent")},
+		{"stats", 8, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
 		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line")},
 	} {
 		t.Logf("%s: %.2f bytes a record", c.what, c.found)

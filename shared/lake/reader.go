@@ -15,9 +15,9 @@ type Reader struct {
 // NewReader opens an object of the given size.
 func NewReader(r io.ReaderAt, size int64) (_ *Reader, err error) {
 	defer contain(&err)
-	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	file, err := openParquet(r, size, parquet.SkipPageIndex(true))
 	if err != nil {
-		return nil, fmt.Errorf("open parquet object: %w", err)
+		return nil, err
 	}
 	return &Reader{in: parquet.NewGenericReader[Row](file)}, nil
 }

@@ -6,8 +6,9 @@ package lake
 // optional columns of Go value types in batched writes, so optional scalars are pointers and nothing else.
 //
 // Names are those of the request record except where the stored form differs: times are epoch milliseconds
-// (ts_ms) with what is finer in ts_nanos, durations are whole microseconds (*_us). Ints are dictionary-free
-// unless they are few (status): dictionaries on integers cost bytes.
+// (ts_ms) with what is finer in ts_nanos, durations are whole microseconds (*_us). Integers have no dictionary
+// unless their values are few (status): it costs bytes. Those without an encoding are delta encoded, see NewWriter;
+// "zstd" is a higher level of compression than the rest has, where it pays.
 type Row struct {
 	// The record's place: order is (ts_ms, ts_nanos, source, line), all descending in answers.
 	TsMs     int64  `parquet:"ts_ms,delta"`
@@ -17,7 +18,7 @@ type Row struct {
 	Line     int64  `parquet:"line,delta"`      // line in that source, from 1
 
 	TimePeriod    int64   `parquet:"time_period,delta"`
-	RequestID     *string `parquet:"request_id,optional,plain"`
+	RequestID     *string `parquet:"request_id,optional,plain,zstd"`
 	IP            *string `parquet:"ip,optional,dict"`
 	Host          *string `parquet:"host,optional,dict"`
 	Hostname      *string `parquet:"hostname,optional,dict"`
@@ -25,7 +26,7 @@ type Row struct {
 	Method        *string `parquet:"method,optional,dict"`
 	Path          *string `parquet:"path,optional,dict"`
 	Query         *string `parquet:"query,optional,dict"`
-	URL           *string `parquet:"url,optional,dict"`
+	URL           *string `parquet:"url,optional,dict,zstd"`
 	Protocol      *string `parquet:"protocol,optional,dict"`
 	Port          *string `parquet:"port,optional,dict"`
 	Version       *string `parquet:"version,optional,dict"`
@@ -36,8 +37,8 @@ type Row struct {
 	Organization  *string `parquet:"organization,optional,dict"`
 	UserAgent     *string `parquet:"user_agent,optional,dict"`
 	Referer       *string `parquet:"referer,optional,dict"`
-	Session       *string `parquet:"session,optional,dict"`
-	SvcID         *string `parquet:"svcid,optional,dict"`        // promoted: first cookie svcid
+	Session       *string `parquet:"session,optional,dict,zstd"`
+	SvcID         *string `parquet:"svcid,optional,dict,zstd"`   // promoted: first cookie svcid
 	SvcSessionID  *string `parquet:"svcsessionid,optional,dict"` // promoted: first cookie svcsessionid
 	Result        *string `parquet:"result,optional,dict"`
 	Reason        *string `parquet:"reason,optional,dict"`
@@ -45,12 +46,12 @@ type Row struct {
 	// ProcessingStage has no documented type: the text of whatever came, a number as its JSON literal.
 	ProcessingStage *string `parquet:"processing_stage,optional,dict"`
 
-	Status        *int64 `parquet:"status,optional,dict"`
+	Status        *int64 `parquet:"status,optional,dict,zstd"`
 	BytesSent     *int64 `parquet:"bytes_sent,optional,plain"`
-	RequestLength *int64 `parquet:"request_length,optional,plain"`
-	TotalUs       *int64 `parquet:"total_us,optional,plain"`  // request_time
-	SvcUs         *int64 `parquet:"svc_us,optional,plain"`    // svc_latency, microseconds as ingested
-	OriginUs      *int64 `parquet:"origin_us,optional,plain"` // upstream_response_time
+	RequestLength *int64 `parquet:"request_length,optional"`
+	TotalUs       *int64 `parquet:"total_us,optional"`  // request_time
+	SvcUs         *int64 `parquet:"svc_us,optional"`    // svc_latency, microseconds as ingested
+	OriginUs      *int64 `parquet:"origin_us,optional"` // upstream_response_time
 	// OriginNull: upstream_response_time came as null, which the specification allows, and not absent.
 	OriginNull bool `parquet:"origin_null"`
 
@@ -64,7 +65,7 @@ type Row struct {
 	Tags           []string   `parquet:"tags,optional,list" parquet-element:",dict"`
 	MonitorReasons []string   `parquet:"monitor_reasons,optional,list" parquet-element:",dict"`
 	UpstreamAddr   []string   `parquet:"upstream_addr,optional,list" parquet-element:",dict"`
-	UpstreamStatus []int64    `parquet:"upstream_status,optional,list" parquet-element:",dict"`
+	UpstreamStatus []int64    `parquet:"upstream_status,optional,list" parquet-element:",dict,zstd"`
 	UpstreamData   []Upstream `parquet:"upstream_data,optional,list"`
 
 	TriggerCounters *TriggerCounters `parquet:"trigger_counters,optional"`
@@ -109,8 +110,8 @@ type Pair struct {
 // Upstream is one attempt at an origin.
 type Upstream struct {
 	Addr       *string `parquet:"addr,optional,dict"`
-	ResponseUs *int64  `parquet:"response_us,optional,plain"` // response_time in microseconds
-	Status     *int64  `parquet:"status,optional,dict"`
+	ResponseUs *int64  `parquet:"response_us,optional"` // response_time in microseconds
+	Status     *int64  `parquet:"status,optional,dict,zstd"`
 }
 
 // TriggerCounters counts the actions each stage triggered.

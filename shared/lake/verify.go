@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Verify reads a whole object back and says what it holds; Path is left empty. It is an error if a page's checksum
@@ -13,12 +14,9 @@ import (
 // partition.
 func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
 	defer contain(&err)
-	file, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
+	file, err := openParquet(r, size)
 	if err != nil {
-		return Object{}, fmt.Errorf("open parquet object: %w", err)
-	}
-	if !parquet.EqualNodes(file.Schema(), rowSchema) {
-		return Object{}, ErrSchema
+		return Object{}, err
 	}
 	if file.NumRows() == 0 {
 		return Object{}, errors.New("object holds no rows")
@@ -26,7 +24,7 @@ func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
 	object := Object{Rows: file.NumRows(), Bytes: size, ColumnBytes: columnBytes(file)}
 	var order orderCheck
 	for i, group := range file.RowGroups() {
-		if err := verifyGroup(group, &order); err != nil {
+		if err := verifyGroup(group, &file.Metadata().RowGroups[i], &order); err != nil {
 			return Object{}, fmt.Errorf("row group %d: %w", i, err)
 		}
 	}
@@ -41,18 +39,11 @@ func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
 	return object, nil
 }
 
-// contain turns a panic into an error: parquet-go v0.32.0 panics on some damaged objects.
-func contain(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("damaged parquet object: %v", p)
-	}
-}
-
 // placeColumns is the columns that say where a row stands, in the order Compare looks at them.
 var placeColumns = []string{"ts_ms", "ts_nanos", "source", "line"}
 
 // verifyGroup decodes every page of a row group.
-func verifyGroup(group parquet.RowGroup, order *orderCheck) error {
+func verifyGroup(group parquet.RowGroup, footer *format.RowGroup, order *orderCheck) error {
 	chunks := group.ColumnChunks()
 	places := make([][]parquet.Value, len(placeColumns))
 	for leaf, path := range rowSchema.Columns() {
@@ -62,19 +53,20 @@ func verifyGroup(group parquet.RowGroup, order *orderCheck) error {
 				keep = &places[i]
 			}
 		}
-		rows, err := verifyChunk(chunks[leaf], keep)
+		pages, err := verifyChunk(chunks[leaf], keep)
+		if err == nil {
+			err = verifyIndex(chunks[leaf], &footer.Columns[leaf].MetaData, pages, group.NumRows())
+		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", path, err)
-		}
-		if rows != group.NumRows() {
-			return fmt.Errorf("column %s has %d rows instead of %d", path, rows, group.NumRows())
 		}
 	}
 	return order.add(places)
 }
 
-// verifyChunk decodes every page of a column and counts the rows; it appends the values to keep, if that is not nil.
-func verifyChunk(chunk parquet.ColumnChunk, keep *[]parquet.Value) (rows int64, err error) {
+// verifyChunk decodes every page of a column and returns how many rows each has; it appends the values to keep, if
+// that is not nil.
+func verifyChunk(chunk parquet.ColumnChunk, keep *[]parquet.Value) (rows []int64, err error) {
 	pages := chunk.Pages()
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	var values int64
@@ -84,22 +76,53 @@ func verifyChunk(chunk parquet.ColumnChunk, keep *[]parquet.Value) (rows int64, 
 			break
 		}
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		rows += page.NumRows()
+		rows = append(rows, page.NumRows())
 		values += page.NumValues()
 		if keep != nil {
 			err = appendValues(keep, page)
 		}
 		parquet.Release(page)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if values != chunk.NumValues() {
-		return 0, fmt.Errorf("%d values instead of %d", values, chunk.NumValues())
+		return nil, fmt.Errorf("%d values instead of %d", values, chunk.NumValues())
 	}
 	return rows, nil
+}
+
+// verifyIndex compares the page index, by which single rows are found, with the pages: they follow one another
+// without a gap from the footer's first page to the end of the chunk.
+func verifyIndex(chunk parquet.ColumnChunk, footer *format.ColumnMetaData, pageRows []int64, groupRows int64) error {
+	index, err := chunk.OffsetIndex()
+	if err != nil {
+		return err
+	}
+	if index.NumPages() != len(pageRows) {
+		return fmt.Errorf("%d pages, %d in the index", len(pageRows), index.NumPages())
+	}
+	offset, row := footer.DataPageOffset, int64(0)
+	for i, rows := range pageRows {
+		if index.Offset(i) != offset || index.FirstRowIndex(i) != row {
+			return fmt.Errorf("the index is wrong about page %d", i)
+		}
+		offset += index.CompressedPageSize(i)
+		row += rows
+	}
+	start := footer.DataPageOffset
+	if footer.DictionaryPageOffset != 0 {
+		start = footer.DictionaryPageOffset
+	}
+	if offset != start+footer.TotalCompressedSize {
+		return errors.New("the pages do not end where the column does")
+	}
+	if row != groupRows {
+		return fmt.Errorf("%d rows instead of %d", row, groupRows)
+	}
+	return nil
 }
 
 func appendValues(values *[]parquet.Value, page parquet.Page) error {

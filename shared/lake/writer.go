@@ -36,6 +36,8 @@ func newWriter(w io.Writer, rowsPerGroup int64) *Writer {
 		parquet.KeyValueMetadata(versionKey, strconv.Itoa(SchemaVersion)),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		// Integers without an encoding of their own: parquet-go knows no tag for it on pointers.
+		parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
 		parquet.DataPageVersion(1),
 		parquet.DataPageStatistics(true),
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("ts_ms"))),
