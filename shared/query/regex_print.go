@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,7 +16,35 @@ import (
 func printRegex(re *syntax.Regexp) string {
 	var b strings.Builder
 	writeRegex(&b, re)
-	return b.String()
+	if plain(re) {
+		return b.String()
+	}
+	return "(" + b.String() + ")"
+}
+
+// plain reports whether the only empty parts of a pattern are anchors at its very ends. DuckDB 1.5.5 rewrites
+// sequences of literals as LIKE, and gets anchors and empty groups wrong elsewhere: k\A finds "k". A capture
+// round the whole keeps it from trying.
+func plain(re *syntax.Regexp) bool {
+	parts := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		parts = re.Sub
+	}
+	if parts[0].Op == syntax.OpBeginText {
+		parts = parts[1:]
+	}
+	if n := len(parts); n > 0 && parts[n-1].Op == syntax.OpEndText {
+		parts = parts[:n-1]
+	}
+	return !slices.ContainsFunc(parts, hasEmpty)
+}
+
+func hasEmpty(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, hasEmpty)
 }
 
 // noMatch is the class of no character.
