@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,7 +16,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/engine/duckdb"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/search"
@@ -23,7 +24,6 @@ import (
 
 // What one machine gives to queries.
 const (
-	memoryLimit  = "2GB"            // of DuckDB; what exceeds it is spilled into the data directory
 	queryTimeout = 60 * time.Second // the longest an answer may take
 	longestLine  = 64               // queries that may wait
 	retryAfter   = 2 * time.Second  // told to those refused
@@ -32,10 +32,16 @@ const (
 // Product is everything over one data directory. Several processes may have the same directory open.
 type Product struct {
 	Store  *ingest.Store
-	Engine *duckdb.Engine
+	Engine Engine
 	Search *search.Service
 
 	planets *sqlite.Store
+}
+
+// Engine answers queries until it is closed.
+type Engine interface {
+	engine.Engine
+	io.Closer
 }
 
 // Open opens a data directory, and makes it if it does not exist.
@@ -58,12 +64,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if err := os.MkdirAll(spill, 0o755); err != nil {
 		return p, err
 	}
-	p.Engine, err = duckdb.Open(p.Store.Index(), duckdb.Options{
-		MemoryLimit: memoryLimit,
-		TempDir:     spill,
-		AllowedDirs: []string{filepath.Join(data, "lake")},
-	})
-	if err != nil {
+	if p.Engine, err = openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill); err != nil {
 		return p, err
 	}
 	// DuckDB uses every core for one query, so that more than a few at once only slow each other down.
