@@ -83,7 +83,7 @@ func (albSource) Convert(dst, line []byte) ([]byte, error) {
 	o := newObject(dst)
 	o.text("timestamp", field(albTime))
 	client, port := splitHostPort(fields[albClient])
-	o.text("ip", present(client))
+	o.text("ip", present(bytes.Trim(client, "[]")))
 	o.text("client_port", port)
 	albAppendRequest(&o, fields[albRequest])
 	o.text("user_agent", field(albUserAgent))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/record"
+	"golang.org/x/sync/errgroup"
 )
 
 func TestImportMakesSortedHourlyObjects(t *testing.T) {
@@ -110,18 +112,73 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 }
 
 func TestManyRunsAreMergedInRounds(t *testing.T) {
-	var b strings.Builder
-	const n = 20_000
-	for i := range n {
-		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", 1_770_000_000+i*7919%12*3600)
-	}
 	s := openStore(t, t.TempDir())
-	report := importText(t, s, b.String(), Options{Memory: 1 << 20})
-	if report.Records != n || report.Partitions != 12 {
-		t.Errorf("%+v", report)
+	importText(t, s, lines(0, 600), Options{})
+	all := rowsOf(t, s)
+	dir := t.TempDir()
+	const runs = 40 // three rounds' worth
+	var paths []string
+	for i := range runs {
+		var rows []heldRow
+		for n := i; n < len(all); n += runs {
+			rows = append(rows, heldRow{row: &all[n]})
+		}
+		slices.Reverse(rows)
+		path := filepath.Join(dir, fmt.Sprintf("run-%d.parquet", i))
+		if _, err := writeRows(path, sorted(rows)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
 	}
-	if got := len(rowsOf(t, s)); got != n {
-		t.Errorf("%d rows", got)
+	paths, err := narrow(dir, paths)
+	if err != nil || len(paths) != 3 {
+		t.Fatal(paths, err)
+	}
+	next := 0
+	for row, err := range merged(paths) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Line != all[next].Line {
+			t.Fatalf("row %d is line %d", next, row.Line)
+		}
+		next++
+	}
+	if next != len(all) {
+		t.Errorf("%d rows", next)
+	}
+	if _, err := writeRows(filepath.Join(dir, "x"), merged([]string{paths[0], filepath.Join(dir, "missing")})); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that is gone: %v", err)
+	}
+}
+
+func TestTwoImportsAtOnceAreSafe(t *testing.T) {
+	dir := t.TempDir()
+	for _, texts := range [][]string{
+		{lines(0, 400), lines(0, 400), lines(3000, 300), lines(3000, 300)},
+		{lines(0, 700), lines(0, 700), lines(3000, 300), lines(0, 700)}, // grown
+	} {
+		var all errgroup.Group
+		for _, text := range texts {
+			s := openStore(t, dir)
+			all.Go(func() error {
+				_, err := s.Import(context.Background(), "log", pipe(text), Options{})
+				return err
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range rowsOf(t, openStore(t, dir)) {
+		if seen[*row.RequestID] {
+			t.Errorf("%s is there twice", *row.RequestID)
+		}
+		seen[*row.RequestID] = true
+	}
+	if len(seen) != 1000 {
+		t.Errorf("%d records", len(seen))
 	}
 }
 

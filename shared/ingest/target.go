@@ -32,10 +32,10 @@ func parseRequest(line []byte) (r request, ok bool) {
 	return r, true
 }
 
-// isMethod tells whether text can be a method: real ones are letters, perhaps with - or _.
+// isMethod tells whether text can be a method: real ones are letters, perhaps with - or _ after the first.
 func isMethod(text []byte) bool {
-	for _, c := range text {
-		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_' {
+	for i, c := range text {
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (i == 0 || c != '-' && c != '_') {
 			return false
 		}
 	}
@@ -50,6 +50,9 @@ func (r *request) setTarget(target []byte) {
 			end = len(target) - i - 3
 		}
 		r.authority, target = target[i+3:i+3+end], target[i+3+end:]
+	}
+	if len(target) == 0 {
+		return
 	}
 	r.path = target
 	if i := bytes.IndexByte(target, '?'); i >= 0 {
