@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"hash/maphash"
 	"unsafe"
 
@@ -70,7 +69,7 @@ func (a *arena) copy(b []byte) string {
 	}
 	if cap(a.bytes)-len(a.bytes) < len(b) {
 		if len(b) > chunkBytes/4 {
-			return string(bytes.Clone(b))
+			return string(b)
 		}
 		a.bytes = make([]byte, 0, chunkBytes)
 	}
@@ -117,6 +116,15 @@ func keep[T any](chunk *[]T, items []T) []T {
 	from := len(*chunk)
 	*chunk = append(*chunk, items...)
 	return (*chunk)[from:len(*chunk):len(*chunk)]
+}
+
+// emptied is an empty set, the same one unless it has grown large: emptying a large one takes as long as filling it.
+func emptied(set map[string]struct{}) map[string]struct{} {
+	if len(set) > chunkItems {
+		return map[string]struct{}{}
+	}
+	clear(set)
+	return set
 }
 
 // one is a new zero item at the end of a chunk.

@@ -110,7 +110,7 @@ func (d *Decoder) begin(line []byte, row *lake.Row) {
 	d.when, d.hasTime, d.badTime, d.period = instant{}, false, nil, nil
 	d.seen = seenFields{}
 	d.repeated = false
-	clear(d.unknown)
+	d.unknown = emptied(d.unknown)
 	d.extra, d.details = d.extra[:0], d.details[:0]
 }
 

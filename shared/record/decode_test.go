@@ -303,3 +303,23 @@ func TestFields_are_the_catalogue(t *testing.T) {
 		})
 	}
 }
+
+// TestDecode_many_names: names are told apart in time that grows with their number, not its square.
+func TestDecode_many_names(t *testing.T) {
+	var members, headers []string
+	for i := range 20_000 {
+		members = append(members, fmt.Sprintf(`"x%d":%d`, i, i))
+		headers = append(headers, fmt.Sprintf(`"h%d":"%d"`, i, i))
+	}
+	d := record.NewDecoder()
+	for _, line := range []string{
+		`{"timestamp":0,` + strings.Join(members, ",") + `}`,
+		`{"timestamp":0,"headers":{` + strings.Join(headers, ",") + `}}`,
+		`{"timestamp":0,"headers":{` + strings.Join(headers, ",") + `,"h1":"twice"}}`,
+		`{"timestamp":0,"headers":{"a":"1"},"b":2}`,
+	} {
+		if !checkLine(t, d, []byte(line)) {
+			t.Errorf("%.40s… is rejected", line)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -53,7 +54,7 @@ func defaultOf(f *field, value string) (set func(*lake.Row), err error) {
 			}
 		}, nil
 	}
-	return nil, fmt.Errorf("only fields with a single string, number or boolean can be set, and lists of strings")
+	return nil, errors.New("only fields with a single string, number or boolean can be set, and lists of strings")
 }
 
 func defaultNumber(f *field, value string, scale int, what string) (func(*lake.Row), error) {

@@ -25,7 +25,7 @@ func (d *Decoder) pairsValue(column *[]lake.Pair, asObject bool) (exact bool) {
 // pairsObject reads {"name": value, "name": [value, value]}. What is no string counts by its text and is not exact,
 // nor are fewer than two values in an array, or a name that comes twice.
 func (d *Decoder) pairsObject() (exact bool) {
-	clear(d.names)
+	d.names = emptied(d.names)
 	return d.members(func(raw []byte) bool {
 		start := len(d.entries)
 		name := *d.intern(raw)
