@@ -1,6 +1,7 @@
 package duckdb_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -18,9 +19,13 @@ func over(t *testing.T) func(rows []lake.Row) engine.Engine {
 	return func(rows []lake.Row) engine.Engine { return open(t, enginetest.NewStore(t, rows)) }
 }
 
-func open(t testing.TB, store *enginetest.Store) *duckdb.Engine {
+// open opens an engine that may read the folders, else all temporary files.
+func open(t testing.TB, index engine.Index, folders ...string) *duckdb.Engine {
 	t.Helper()
-	e, err := duckdb.Open(store, duckdb.Options{AllowedDirs: []string{store.Dir}})
+	if folders == nil {
+		folders = []string{os.TempDir()}
+	}
+	e, err := duckdb.Open(index, duckdb.Options{AllowedDirs: folders})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ type Store struct {
 
 	mu      sync.Mutex
 	objects []lake.Object
-	asked   int
 }
 
 var _ engine.Index = (*Store)(nil)
@@ -45,6 +44,9 @@ func NewStore(t testing.TB, rows []lake.Row) *Store {
 	return s
 }
 
+// StoreOf is a store of objects that a folder holds already.
+func StoreOf(dir string, objects []lake.Object) *Store { return &Store{Dir: dir, objects: objects} }
+
 // Add writes one object of rows of one partition, sorted.
 func (s *Store) Add(t testing.TB, name string, rows []lake.Row) lake.Object {
 	t.Helper()
@@ -65,25 +67,21 @@ func (s *Store) Add(t testing.TB, name string, rows []lake.Row) lake.Object {
 	return o
 }
 
-// Forget takes an object off the index; its file stays.
-func (s *Store) Forget(path string) {
+// Replace puts another object in the place of one, as compaction does.
+func (s *Store) Replace(path string, by lake.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.objects = slices.DeleteFunc(slices.Clone(s.objects), func(o lake.Object) bool { return o.Path == path })
-}
-
-// Asked tells how often the index has been asked for objects.
-func (s *Store) Asked() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked
+	for i, o := range s.objects {
+		if o.Path == path {
+			s.objects[i] = by
+		}
+	}
 }
 
 // Objects implements engine.Index.
 func (s *Store) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked++
 	var in []lake.Object
 	for _, o := range s.objects {
 		if from <= o.Partition && o.Partition <= to {

@@ -1,0 +1,9 @@
+package duckdb
+
+import "context"
+
+// Exec runs any statement, as only tests may.
+func (e *Engine) Exec(ctx context.Context, statement string) error {
+	_, err := e.db.ExecContext(ctx, statement)
+	return err
+}
