@@ -19,7 +19,7 @@ func eachFilter(t *testing.T, n int, test func(t *testing.T, text string, q quer
 	t.Helper()
 	const seed = 20260101
 	r := rand.New(rand.NewPCG(seed, 0))
-	rows := querytest.Rows(r, 300)
+	rows := querytest.Rows(r, 120)
 	for range n {
 		text := querytest.Filter(r, rows)
 		q, err := query.Bind(filter.Parse(text), query.Logs{})
@@ -63,7 +63,7 @@ func TestCanonicalFormsBindToTheSame(t *testing.T) {
 // TestNegationIsTheComplement: n(p) + n(not p) = n(all), record by record.
 func TestNegationIsTheComplement(t *testing.T) {
 	hits := 0
-	eachFilter(t, 1000, func(t *testing.T, text string, q query.Query, rows []*lake.Row) {
+	eachFilter(t, 800, func(t *testing.T, text string, q query.Query, rows []*lake.Row) {
 		for i := range q.Conditions {
 			one := q
 			one.Conditions = []query.Condition{q.Conditions[i]}
