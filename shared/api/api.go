@@ -60,8 +60,8 @@ func New(c Config) http.Handler {
 type server struct {
 	Config
 	mux     *http.ServeMux
-	openapi []byte   // the document
-	paths   []string // of the routes without a name in braces, for did-you-mean
+	openapi func() []byte // the document, written when it is first asked for
+	paths   []string      // of the routes without a name in braces, for did-you-mean
 }
 
 // ServeHTTP answers one request, whatever happens to it.

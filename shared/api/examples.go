@@ -8,6 +8,7 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The examples of the OpenAPI document are files that a test plays against the server: what is shown is what
@@ -23,7 +24,7 @@ import (
 //go:embed examples/*.http
 var exampleFiles embed.FS
 
-var examples = readExamples()
+var examples = sync.OnceValue(readExamples)
 
 // example is one request and its answer.
 type example struct {
@@ -103,7 +104,7 @@ func (m message) mediaType() string {
 // examplesOf lists the examples of an operation and a status; "" and 0 stand for any.
 func examplesOf(operation string, status int) []*example {
 	var list []*example
-	for _, e := range examples {
+	for _, e := range examples() {
 		if (operation == "" || e.operation == operation) && (status == 0 || e.status == status) {
 			list = append(list, e)
 		}

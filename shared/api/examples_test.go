@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "write the answers into the examples; re
 
 // TestExamples plays every example against a real server, byte by byte over a connection.
 func TestExamples(t *testing.T) {
-	for _, e := range examples {
+	for _, e := range examples() {
 		t.Run(e.file, func(t *testing.T) {
 			s := newTestServer(t, e.given...)
 			got := s.show(t, s.send(t, e.request))
@@ -74,7 +74,7 @@ func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range examples {
+	for _, e := range examples() {
 		i := slices.IndexFunc(routes, func(r route) bool { return r.id == e.operation })
 		if i < 0 {
 			t.Errorf("%s is of no route", e.file)

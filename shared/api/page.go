@@ -41,7 +41,7 @@ func (s *server) page(c *call) error {
 
 // document serves the OpenAPI document.
 func (s *server) document(c *call) error {
-	return c.sendFile("application/openapi+json", s.openapi)
+	return c.sendFile("application/openapi+json", s.openapi())
 }
 
 // sendFile sends something that changes only with the program, or 304 when the caller has it.

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -153,7 +154,7 @@ func (s *server) routes() []route {
 	}...)
 }
 
-// register puts the routes on the mux and writes the OpenAPI document.
+// register puts the routes on the mux.
 func (s *server) register() {
 	outside := humago.NewAdapter(s.mux, "")
 	var bases []huma.Adapter
@@ -175,7 +176,7 @@ func (s *server) register() {
 			})
 		}
 	}
-	s.openapi = describe(routes, s.Version)
+	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version) })
 }
 
 func (r *route) underBase() bool {
