@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -80,8 +81,8 @@ type regexProblem struct {
 
 // explainRegex finds the construct that the parser could not take.
 func explainRegex(pattern string, err error) *regexProblem {
-	e, ok := err.(*syntax.Error)
-	if !ok {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
 		return &regexProblem{code: codeRegexSyntax, what: err.Error(), length: len(pattern)}
 	}
 	at := func(code, what, expr string) *regexProblem {

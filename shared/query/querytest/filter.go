@@ -3,6 +3,7 @@
 package querytest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -250,10 +251,10 @@ func (g *generator) numbers(c *filter.Condition, sample string, known bool) {
 		return filter.Value{Kind: filter.Number, Text: literal}
 	}
 	c.Values = []filter.Value{one()}
-	switch {
-	case c.Op == filter.Between:
+	switch c.Op {
+	case filter.Between:
 		c.Values = append(c.Values, one())
-	case c.Op == filter.In:
+	case filter.In:
 		c.List = true
 		for range g.r.IntN(4) {
 			c.Values = append(c.Values, one())
@@ -279,7 +280,7 @@ func text(s string) filter.Value { return filter.Value{Kind: filter.Text, Text: 
 
 // Explain tells why a generated filter does not bind, for the report of a test.
 func Explain(err error) string {
-	if e, ok := err.(*query.FilterError); ok {
+	if e := (*query.FilterError)(nil); errors.As(err, &e) {
 		return filter.Draw(e.Text, e.Errors)
 	}
 	return fmt.Sprint(err)
