@@ -19,6 +19,9 @@ const hourOfRows = 42_000
 
 var hour = sync.OnceValue(func() []lake.Row { return decoded(hourOfRows) })
 
+// some is fewer, where it does not matter how many.
+var some = sync.OnceValue(func() []lake.Row { return decoded(6_000) })
+
 // decoded is n records of one hour, as rows.
 func decoded(n int) []lake.Row {
 	d := record.NewDecoder()

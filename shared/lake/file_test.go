@@ -11,7 +11,7 @@ import (
 )
 
 func TestFile_reads_single_rows(t *testing.T) {
-	rows := hour()
+	rows := some()
 	object := written(t, rows)
 	f, err := lake.OpenFile(bytes.NewReader(object), int64(len(object)))
 	if err != nil {

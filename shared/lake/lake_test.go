@@ -94,7 +94,7 @@ func TestColumns(t *testing.T) {
 }
 
 func TestFile_reads_chosen_columns(t *testing.T) {
-	rows := hour()[:500]
+	rows := some()[:500]
 	object := written(t, rows)
 	r, size := bytes.NewReader(object), int64(len(object))
 	got, err := lake.ReadColumns(r, size, []int64{7, 499}, []string{"ts_ms", "headers", "trigger_counters"})
@@ -114,7 +114,7 @@ func TestFile_reads_chosen_columns(t *testing.T) {
 }
 
 func TestFile_refuses_what_is_not_there(t *testing.T) {
-	object := written(t, hour()[:10])
+	object := written(t, some()[:10])
 	r, size := bytes.NewReader(object), int64(len(object))
 	for _, n := range []int64{-1, 10} {
 		if _, err := lake.ReadRows(r, size, []int64{n}); err == nil || !strings.Contains(err.Error(), "of 10") {
@@ -133,7 +133,7 @@ func TestFile_refuses_what_is_not_there(t *testing.T) {
 }
 
 func TestReader_and_File_notice_damaged_pages(t *testing.T) {
-	object := written(t, hour()[:2_000])
+	object := written(t, some()[:2_000])
 	damaged := bytes.Clone(object)
 	for i := 4; i < len(damaged)/2; i += 50 {
 		damaged[i] ^= 0xff
@@ -164,7 +164,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 }
 
 func TestWriter_reports_a_full_disk(t *testing.T) {
-	rows := hour()[:2_000]
+	rows := some()[:2_000]
 	for _, room := range []brokenWriter{0, 10_000, 100_000} {
 		w := lake.NewWriterGroups(&room, 500)
 		if err := errors.Join(w.Write(rows), w.Close()); err == nil || !strings.Contains(err.Error(), "disk full") {

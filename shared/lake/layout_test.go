@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write golden files instead of comparing
 // TestWriter_layout pins down what engines see of an object: change testdata/layout.txt only with intent, and raise
 // SchemaVersion if a column has changed its meaning.
 func TestWriter_layout(t *testing.T) {
-	object := written(t, hour()[:3_000])
+	object := written(t, some()[:3_000])
 	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ import (
 // batches of random length and several row groups, and reads them back in three ways. parquet-go has corrupted
 // optional columns in batched writes before.
 func TestWriter_keeps_every_pattern_of_absent_values(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
-			rows := make([]lake.Row, 1+r.IntN(700))
+			rows := make([]lake.Row, 1+r.IntN(400))
 			present := r.Float64() // how many of the fields are set
 			for i := range rows {
 				fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), present)
@@ -245,7 +245,7 @@ func openDuckDB(t *testing.T) *sql.DB {
 
 // TestWriter_needles_are_found by DuckDB, which skips row groups by bloom filters and statistics.
 func TestWriter_needles_are_found(t *testing.T) {
-	rows := hour()[:3_000]
+	rows := some()[:3_000]
 	var object bytes.Buffer
 	w := lake.NewWriterGroups(&object, 500)
 	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
