@@ -130,7 +130,7 @@ func appendStatus(o *object, rest []byte) ([]byte, error) {
 	if len(status) != 3 || !isDigits(status) {
 		return nil, badLine("no status of three digits after the request")
 	}
-	o.raw("status", status)
+	o.raw("status", unpadded(status))
 	switch {
 	case string(sent) == "-":
 		o.raw("bytes_sent", []byte("0"))
