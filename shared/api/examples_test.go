@@ -46,7 +46,7 @@ func TestExamples(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, got); diff != "" {
-				t.Errorf("answer (-example +server):\n%s", diff)
+				t.Errorf("answer (-example +server); if the server is right, run with -update and read the diff:\n%s", diff)
 			}
 			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", e.status)) {
 				t.Errorf("the file says status %d, the server %s", e.status, got)

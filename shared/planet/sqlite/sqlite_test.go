@@ -82,12 +82,19 @@ func TestOpenFails(t *testing.T) {
 }
 
 // TestKilledWriterLosesNothing kills a process that writes without pause and reports every version that was
-// acknowledged to it; each of them must be in the file, whole, with the history gapless.
+// acknowledged to it; each of them must be in the file, whole, with the history gapless. All the while this
+// process writes to the same file.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
+	s, own := open(t, path), 0
 	for _, reports := range []int{1, 7, 40} {
-		acknowledged := killWriterAfter(t, path, reports)
-		s := open(t, path)
+		acknowledged := killWriterAfter(t, path, reports, func() {
+			own++
+			change := planet.Change{Settings: numbered(own), By: "parent", At: planettest.At}
+			if info, err := planet.Put(t.Context(), s, "ours", change); err != nil || info.Number != own {
+				t.Fatalf("beside another writer: version %d, %v, want %d", info.Number, err, own)
+			}
+		})
 		list, err := s.Versions(t.Context(), "killed")
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +112,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 }
 
 // killWriterAfter kills a writing process after that many reports and returns the last version it reported.
-func killWriterAfter(t *testing.T, path string, reports int) int {
+// beside is called at every report.
+func killWriterAfter(t *testing.T, path string, reports int, beside func()) int {
 	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), childPath+"="+path)
@@ -122,6 +130,7 @@ func killWriterAfter(t *testing.T, path string, reports int) int {
 		if _, err := fmt.Sscanf(lines.Text(), "version %d", &last); err != nil {
 			t.Fatalf("the writer said %q", lines.Text())
 		}
+		beside()
 		if n == reports {
 			if err := child.Process.Kill(); err != nil {
 				t.Fatal(err)
