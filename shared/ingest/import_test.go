@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,24 +45,30 @@ func TestImportMakesSortedHourlyObjects(t *testing.T) {
 	}
 }
 
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 	text := lines(0, 700)
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	for _, part := range []string{text[:1000], text[1000:]} { // two members, as appended by log rotation
-		if _, err := z.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		z.Reset(&zipped)
-	}
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forms := map[string]string{"plain": text, "gzip": zipped.String(), "zstd": string(encoder.EncodeAll([]byte(text), nil))}
+	forms := map[string]string{
+		"plain": text,
+		"gzip":  zipped(t, text[:1000]) + zipped(t, text[1000:]), // two members, as when one was appended
+		"zstd":  string(encoder.EncodeAll([]byte(text), nil)),
+	}
 	for first, content := range forms {
 		t.Run(first, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
@@ -237,24 +244,41 @@ func TestGrownLogsImportTheirRest(t *testing.T) {
 }
 
 func TestALogThatParts(t *testing.T) {
-	s := openStore(t, t.TempDir())
-	shared := lines(0, 2000) // longer than the head
-	first := importText(t, s, shared, Options{})
-	grown := importText(t, s, shared+lines(5000, 10), Options{})
-	other := importText(t, s, shared+lines(9000, 20), Options{})
-	unlike := importText(t, s, shared[:len(shared)-4]+"9\"}\n"+lines(9000, 20), Options{})
-	if grown.Source != first.Source || grown.Records != 10 {
-		t.Errorf("grown: %+v", grown)
+	inputs := map[string]func(string) io.Reader{
+		"file":        func(text string) io.Reader { return strings.NewReader(text) },
+		"pipe":        pipe,
+		"zipped file": func(text string) io.Reader { return strings.NewReader(zipped(t, text)) },
+		"zipped pipe": func(text string) io.Reader { return pipe(zipped(t, text)) },
 	}
-	if other.Source == first.Source || other.Records != 20 || other.Known != 2000 {
-		t.Errorf("a log that goes another way from a known point on is a source of its own: %+v", other)
-	}
-	if unlike.Source == first.Source || unlike.Records != 2020 || unlike.Known != 0 {
-		t.Errorf("a log that only begins alike is another: %+v", unlike)
-	}
-	again := importText(t, s, shared+lines(9000, 20), Options{})
-	if again.Records != 0 || again.Known != 2020 {
-		t.Errorf("again: %+v", again)
+	for name, input := range inputs {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			importLog := func(text string) Report {
+				report, err := s.Import(t.Context(), "log", input(text), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return report
+			}
+			shared := lines(0, 2000) // longer than the head
+			first := importLog(shared)
+			grown := importLog(shared + lines(5000, 10))
+			other := importLog(shared + lines(9000, 20))
+			unlike := importLog(shared[:len(shared)-4] + "9\"}\n" + lines(9000, 20))
+			if grown.Source != first.Source || grown.Records != 10 {
+				t.Errorf("grown: %+v", grown)
+			}
+			if other.Source == first.Source || other.Records != 20 || other.Known != 2000 {
+				t.Errorf("a log that goes another way from a known point on is a source of its own: %+v", other)
+			}
+			if unlike.Source == first.Source || unlike.Records != 2020 || unlike.Known != 0 {
+				t.Errorf("a log that only begins alike is another: %+v", unlike)
+			}
+			again := importLog(shared + lines(9000, 20))
+			if again.Records != 0 || again.Known != 2020 {
+				t.Errorf("again: %+v", again)
+			}
+		})
 	}
 }
 
