@@ -58,7 +58,7 @@ func TestFiltersArriveWhole(t *testing.T) {
 			h := &hearing{}
 			s := newServer(t, func(c *Config) { c.Search = h })
 			r := s.sendRaw(t, "GET", "GET /api/v4.0/data/logs?_=17&filters="+sent+"&limit=7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-			if body := readAll(t, r); r.StatusCode != http.StatusOK {
+			if body := r.body; r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, body)
 			}
 			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.asked); diff != "" {
@@ -118,7 +118,7 @@ func TestParametersReachTheSearch(t *testing.T) {
 			h := &hearing{}
 			s := newServer(t, func(c *Config) { c.Search = h })
 			if r := s.send(t, test.request); r.StatusCode != http.StatusOK {
-				t.Fatalf("%s\n%s", r.Status, readAll(t, r))
+				t.Fatalf("%s\n%s", r.Status, r.body)
 			}
 			if diff := cmp.Diff(test.want, h.asked); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
@@ -160,7 +160,7 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := s.send(t, post("/api/v4.0"+test.path, test.contentType, test.body))
-			if body := readAll(t, r); r.StatusCode != test.want {
+			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%.300s", r.Status, test.want, body)
 			}
 		})
@@ -196,7 +196,7 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 	for name, request := range tests {
 		t.Run(name, func(t *testing.T) {
 			request.head = strings.Replace(request.head, "POST ", "POST /api/v4/data/timeline/parse", 1)
-			if got := string(readAll(t, s.send(t, request))); got != want {
+			if got := string(s.send(t, request).body); got != want {
 				t.Errorf("got %s\nwant %s", got, want)
 			}
 		})
@@ -229,7 +229,7 @@ func TestKeys(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := s.send(t, get("/api/v4.0/conf/prod/planets", test.header))
-			if body := readAll(t, r); r.StatusCode != test.want {
+			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}
 		})
@@ -263,7 +263,7 @@ func TestOneKeyAllowsEverything(t *testing.T) {
 }
 
 func TestParameterOfATwinIsInTheBody(t *testing.T) {
-	body := readAll(t, newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)))
+	body := newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)).body
 	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
 		t.Errorf("%s", body)
 	}
@@ -342,7 +342,7 @@ func TestGuard(t *testing.T) {
 				head += "\n" + header
 			}
 			r := newTestServer(t, given...).send(t, message{head: head})
-			if body := readAll(t, r); r.StatusCode != test.want {
+			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}
 		})
@@ -381,14 +381,14 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	s := newTestServer(t)
 	full := s.send(t, get("/api/v4.0/data/fields"))
 	head := s.send(t, message{head: "HEAD /api/v4.0/data/fields HTTP/1.1\nHost: localhost"})
-	if full.ContentLength < 1000 || head.ContentLength != full.ContentLength || len(readAll(t, head)) > 0 {
+	if full.ContentLength < 1000 || head.ContentLength != full.ContentLength || len(head.body) > 0 {
 		t.Errorf("GET has %d bytes, HEAD says %d", full.ContentLength, head.ContentLength)
 	}
 }
 
 func TestPagePartsAreThere(t *testing.T) {
 	s := newTestServer(t)
-	page := string(readAll(t, s.send(t, get("/"))))
+	page := string(s.send(t, get("/")).body)
 	if strings.Contains(page, "://") || strings.Contains(page, "<style") || strings.Contains(page, "style=") {
 		t.Error("the page needs what its policy forbids")
 	}
@@ -397,7 +397,7 @@ func TestPagePartsAreThere(t *testing.T) {
 			continue
 		}
 		r := s.send(t, get("/"+part))
-		if len(readAll(t, r)) == 0 || r.StatusCode != http.StatusOK {
+		if len(r.body) == 0 || r.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", part, r.Status)
 		}
 		if again := s.send(t, get("/"+part, "If-None-Match: "+r.Header.Get("ETag"))); again.StatusCode != http.StatusNotModified {
@@ -423,7 +423,7 @@ func TestAccessLogTellsNoSecrets(t *testing.T) {
 
 func TestCauseOfOurFailureIsInTheLogOnly(t *testing.T) {
 	s := newTestServer(t, "broken engine")
-	body := readAll(t, s.send(t, get("/api/v4.0/data/logs?filters=x")))
+	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body
 	if bytes.Contains(body, []byte("checksum")) || !strings.Contains(s.log.String(), "page checksum differs") {
 		t.Errorf("body %s\nlog %s", body, s.log)
 	}
@@ -438,7 +438,7 @@ func (panicking) Search(context.Context, search.Request) (search.Result, error) 
 func TestPanicIsAnError(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Search = panicking{} })
 	r := s.send(t, get("/api/v4.0/data/logs?filters=x"))
-	if body := readAll(t, r); r.StatusCode != http.StatusInternalServerError || bytes.Contains(body, []byte("index")) {
+	if body := r.body; r.StatusCode != http.StatusInternalServerError || bytes.Contains(body, []byte("index")) {
 		t.Errorf("%s %s", r.Status, body)
 	}
 	if !strings.Contains(s.log.String(), "panic: index out of range") {
@@ -513,10 +513,10 @@ func TestNegotiate(t *testing.T) {
 
 func TestAnswersAreCompressedWhenAsked(t *testing.T) {
 	s := newTestServer(t)
-	bare := readAll(t, s.send(t, get("/api/v4.0/data/fields")))
+	bare := s.send(t, get("/api/v4.0/data/fields")).body
 	for _, e := range encodings {
 		r := s.send(t, get("/api/v4.0/data/fields", "Accept-Encoding: "+string(e)))
-		sent := readAll(t, r)
+		sent := r.body
 		if got := decompress(t, e, sent); r.Header.Get("Content-Encoding") != string(e) || !bytes.Equal(got, bare) || len(sent) > len(bare)/2 {
 			t.Errorf("%s: %d of %d bytes, header %q", e, len(sent), len(bare), r.Header.Get("Content-Encoding"))
 		}
@@ -549,7 +549,7 @@ func decompress(t testing.TB, e encoding, sent []byte) []byte {
 func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
 	s := newTestServer(t)
 	big := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"` + strings.Repeat("logo ", 1000) + `"},"lang":{},"palette":[],"position":{}}}`
-	write := func(etag string) *http.Response {
+	write := func(etag string) reply {
 		return s.send(t, message{head: "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\nHost: localhost\nContent-Type: application/json\nIf-Match: " + etag, body: big})
 	}
 	if r := write("*"); r.StatusCode != http.StatusOK {
@@ -557,7 +557,7 @@ func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
 	}
 	r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip"))
 	etag := r.Header.Get("ETag")
-	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipped, readAll(t, r)), []byte(`{"id":"__default__","name":"p"`)) {
+	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipped, r.body), []byte(`{"id":"__default__","name":"p"`)) {
 		t.Fatalf("ETag %s", etag)
 	}
 	if r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip", "If-None-Match: "+etag)); r.StatusCode != http.StatusNotModified {
@@ -631,7 +631,7 @@ func TestAnswerThatIsTooLargeSaysWhatToDo(t *testing.T) {
 	}
 	s := newServer(t, func(c *Config) { c.Search = h })
 	r := s.send(t, get("/api/v4.0/data/stats?filters=x"))
-	if body := readAll(t, r); r.StatusCode != http.StatusUnprocessableEntity || !bytes.Contains(body, []byte("Accept-Encoding: gzip")) {
+	if body := r.body; r.StatusCode != http.StatusUnprocessableEntity || !bytes.Contains(body, []byte("Accept-Encoding: gzip")) {
 		t.Errorf("%s %.300s", r.Status, body)
 	}
 	if r := s.send(t, get("/api/v4.0/data/stats?filters=x", "Accept-Encoding: gzip")); r.StatusCode != http.StatusOK {

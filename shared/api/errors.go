@@ -191,10 +191,10 @@ func (s *server) errorOf(c *call, err error) Error {
 	default:
 		e.Code = http.StatusInternalServerError
 	}
-	switch kind := fault.KindOf(err); {
-	case kind == fault.EngineLimit:
+	switch fault.KindOf(err) {
+	case fault.EngineLimit:
 		e.Detail = details{{Loc: []any{c.place(), "filters"}, Msg: e.Message, Type: "engine_limit"}}
-	case kind == fault.RegexRefused:
+	case fault.RegexRefused:
 		e.Errors = mistakesOf(c.filters, filter.Errors{{Code: "regex_refused", Message: e.Message, Span: filter.Span{Length: len(c.filters)}}})
 	}
 	if sentence, ours := fixedSentences[e.Code]; ours {

@@ -192,8 +192,14 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
+// reply is an answer, read to its end.
+type reply struct {
+	*http.Response
+	body []byte
+}
+
 // send writes a request as it stands, with Content-Length when it has a body, and reads the answer.
-func (s *testServer) send(t testing.TB, m message) *http.Response {
+func (s *testServer) send(t testing.TB, m message) reply {
 	t.Helper()
 	head := strings.ReplaceAll(m.head, "\n", "\r\n")
 	if m.body != "" {
@@ -203,13 +209,12 @@ func (s *testServer) send(t testing.TB, m message) *http.Response {
 	return s.sendRaw(t, method, head+"\r\nConnection: close\r\n\r\n"+m.body)
 }
 
-func (s *testServer) sendRaw(t testing.TB, method, request string) *http.Response {
+func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 	t.Helper()
 	connection, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = connection.Close() }) // what matters has been read
 	if _, err := io.WriteString(connection, request); err != nil {
 		t.Fatal(err)
 	}
@@ -217,16 +222,20 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) *http.Respons
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response
+	body, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close(), connection.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return reply{response, body}
 }
 
 // shownHeaders are those that differ from answer to answer; the others have a test of their own.
 var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Retry-After", "WWW-Authenticate"}
 
 // show prints an answer as the examples have it, JSON laid out for people.
-func (s *testServer) show(t testing.TB, r *http.Response) string {
+func (s *testServer) show(t testing.TB, r reply) string {
 	t.Helper()
-	body := readAll(t, r)
+	body := r.body
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %s\n", r.Status)
 	for _, name := range shownHeaders {
@@ -244,18 +253,6 @@ func (s *testServer) show(t testing.TB, r *http.Response) string {
 	}
 	b.Write(bytes.TrimRight(body, "\n"))
 	return b.String()
-}
-
-func readAll(t testing.TB, r *http.Response) []byte {
-	t.Helper()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return body
 }
 
 // oracle is an engine that holds its records in memory.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -87,7 +88,7 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
 // finish turns a panic into an answer and writes the access log: never a header, a filter, a parameter or a key.
 func (s *server) finish(c *call) {
 	if cause := recover(); cause != nil {
-		if cause == http.ErrAbortHandler {
+		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(cause)
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))

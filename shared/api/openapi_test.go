@@ -18,7 +18,7 @@ import (
 func loadDocument(t *testing.T) *openapi3.T {
 	t.Helper()
 	s := newTestServer(t)
-	body := readAll(t, s.send(t, message{head: "GET /openapi.json HTTP/1.1\nHost: localhost"}))
+	body := s.send(t, message{head: "GET /openapi.json HTTP/1.1\nHost: localhost"}).body
 	loader := openapi3.NewLoader()
 	document, err := loader.LoadFromData(body)
 	if err != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,16 +215,18 @@ func expectation(h http.Header) (planet.Expect, error) {
 func entityTags(values []string) (tags []string, ok bool) {
 	for _, tag := range strings.Split(strings.Join(values, ","), ",") {
 		tag = strings.TrimSpace(tag)
-		switch {
-		case tag == "":
+		if tag == "" {
 			continue
-		case tag != "*" && !(len(tag) >= 2 && strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"`) && strings.HasSuffix(tag, `"`)):
+		}
+		if tag != "*" && !entityTag.MatchString(tag) {
 			return nil, false
 		}
 		tags = append(tags, plainETag(tag))
 	}
 	return tags, true
 }
+
+var entityTag = regexp.MustCompile(`\A(W/)?"[^"]*"\z`)
 
 // sendPlanet sends settings, or 304 when the caller has them.
 func (c *call) sendPlanet(v planet.Version) error {

@@ -129,7 +129,7 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 	for _, pair := range pairs {
 		t.Run(strings.SplitN(pair[1], "?", 2)[0], func(t *testing.T) {
 			s := newTestServer(t)
-			got := strings.TrimRight(string(readAll(t, s.send(t, readMessage(pair[1])))), "\n")
+			got := strings.TrimRight(string(s.send(t, readMessage(pair[1])).body), "\n")
 			if diff := cmp.Diff(pair[3], got); diff != "" {
 				t.Errorf("answer (-README +server):\n%s", diff)
 			}
