@@ -1,0 +1,232 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/search"
+)
+
+func TestAcceptedEncoding(t *testing.T) {
+	for accept, want := range map[string]encoding{
+		"":                        identity,
+		"gzip":                    gzipped,
+		"gzip, deflate, br, zstd": zstdized,
+		"GZIP;q=0.8, zstd;q=0.5":  gzipped,
+		"gzip;q=0":                identity,
+		"*":                       zstdized,
+		"*;q=0.1, zstd;q=0":       gzipped,
+		"identity, gzip;q=0.5":    identity,
+		"identity;q=0.5, gzip":    gzipped,
+		"br":                      identity,
+		"gzip;q=x":                identity,
+		"gzip;q=7":                identity,
+		"gzip;;":                  identity,
+	} {
+		if got := acceptedEncoding([]string{accept}); got != want {
+			t.Errorf("Accept-Encoding %q: %q, want %q", accept, got, want)
+		}
+	}
+}
+
+func TestNegotiate(t *testing.T) {
+	for accept, want := range map[string]string{
+		"application/json":                   jsonType,
+		"*/*":                                jsonType,
+		"text/*":                             textType,
+		"text/plain, application/json;q=0.9": textType,
+		"text/html,application/xhtml+xml,*/*;q=0.8": jsonType,
+		"application/json;q=0, */*":                 textType,
+		"application/xml":                           "",
+		"application/json; charset=utf-8":           jsonType,
+	} {
+		if got := negotiate([]string{accept}, jsonType, textType); got != want {
+			t.Errorf("Accept %q: %q, want %q", accept, got, want)
+		}
+	}
+}
+
+func TestAnswersAreCompressedWhenAsked(t *testing.T) {
+	s := newTestServer(t)
+	bare := s.send(t, get("/api/v4.0/data/fields")).body
+	for _, e := range encodings {
+		r := s.send(t, get("/api/v4.0/data/fields", "Accept-Encoding: "+string(e)))
+		sent := r.body
+		if got := decompress(t, e, sent); r.Header.Get("Content-Encoding") != string(e) || !bytes.Equal(got, bare) || len(sent) > len(bare)/2 {
+			t.Errorf("%s: %d of %d bytes, header %q", e, len(sent), len(bare), r.Header.Get("Content-Encoding"))
+		}
+	}
+	if r := s.send(t, get(healthPath, "Accept-Encoding: gzip")); r.Header.Get("Content-Encoding") != "" {
+		t.Error("a few bytes were compressed")
+	}
+}
+
+func decompress(t testing.TB, e encoding, sent []byte) []byte {
+	t.Helper()
+	var from io.Reader = bytes.NewReader(sent)
+	var err error
+	switch e {
+	case gzipped:
+		from, err = gzip.NewReader(from)
+	case zstdized:
+		from, err = zstd.NewReader(from)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
+	s := newTestServer(t)
+	big := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"` + strings.Repeat("logo ", 1000) + `"},"lang":{},"palette":[],"position":{}}}`
+	write := func(etag string) reply {
+		return s.send(t, message{head: "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\nHost: localhost\nContent-Type: application/json\nIf-Match: " + etag, body: big})
+	}
+	if r := write("*"); r.StatusCode != http.StatusOK {
+		t.Fatal(r.Status)
+	}
+	r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip"))
+	etag := r.Header.Get("ETag")
+	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipped, r.body), []byte(`{"id":"__default__","name":"p"`)) {
+		t.Fatalf("ETag %s", etag)
+	}
+	if r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip", "If-None-Match: "+etag)); r.StatusCode != http.StatusNotModified {
+		t.Errorf("read again: %s", r.Status)
+	}
+	if r := write(etag); r.StatusCode != http.StatusOK {
+		t.Errorf("written with the ETag read: %s", r.Status)
+	}
+	if r := write(etag); r.StatusCode != http.StatusPreconditionFailed {
+		t.Errorf("written again with it: %s", r.Status)
+	}
+}
+
+// TestLogsStopAtTheLimit: whatever the records and the coding, the answer is at most as long as it may be, is
+// whole JSON, and holds the first records in order; and it does not stop long before it must.
+func TestLogsStopAtTheLimit(t *testing.T) {
+	const limit = 100_000
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := func(int) string {
+		b := make([]byte, 1+random.IntN(3000))
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		return base64.StdEncoding.EncodeToString(b)
+	}
+	kinds := map[string]struct {
+		record func(int) string
+		count  int
+		least  int // bytes sent at least, when it stops
+	}{
+		"alike":            {func(i int) string { return fmt.Sprint("request ", i, strings.Repeat(" the same", 200)) }, 60_000, limit * 9 / 10},
+		"noise":            {noise, 400, limit - 3*4096},
+		"one_is_too_large": {func(int) string { return strings.Repeat("x", 2*limit) }, 3, 0},
+		"few":              {noise, 3, 0},
+	}
+	for name, kind := range kinds {
+		for _, e := range []encoding{identity, gzipped, zstdized} {
+			t.Run(name+"_"+string(e), func(t *testing.T) {
+				records := make([]json.RawMessage, kind.count)
+				for i := range records {
+					records[i] = encode(map[string]string{"v": kind.record(i)})
+				}
+				sent := logsBody(e, records, search.Meta{Filter: "f"}, limit)
+				if len(sent) > limit {
+					t.Fatalf("%d bytes are sent", len(sent))
+				}
+				var got Container[json.RawMessage]
+				if err := json.Unmarshal(decompress(t, e, sent), &got); err != nil {
+					t.Fatal(err)
+				}
+				n := len(got.Data.Results)
+				if !slices.EqualFunc(records[:n], got.Data.Results, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+					t.Error("other records")
+				}
+				stopped := got.Meta.Truncated != nil && got.Meta.Truncated.Reason == "bytes"
+				if stopped != (n < len(records)) {
+					t.Errorf("%d of %d records, truncated %+v", n, len(records), got.Meta.Truncated)
+				}
+				if stopped && len(sent) < kind.least {
+					t.Errorf("stopped at %d bytes of %d", len(sent), limit)
+				}
+			})
+		}
+	}
+}
+
+func TestAnswerThatIsTooLargeSaysWhatToDo(t *testing.T) {
+	h := &hearing{}
+	for i := range 20_000 {
+		h.finds.Stats = append(h.finds.Stats, search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)})
+	}
+	s := newServer(t, func(c *Config) { c.Search = h })
+	r := s.send(t, get("/api/v4.0/data/stats?filters=x"))
+	if body := r.body; r.StatusCode != http.StatusUnprocessableEntity || !bytes.Contains(body, []byte("Accept-Encoding: gzip")) {
+		t.Errorf("%s %.300s", r.Status, body)
+	}
+	if r := s.send(t, get("/api/v4.0/data/stats?filters=x", "Accept-Encoding: gzip")); r.StatusCode != http.StatusOK {
+		t.Errorf("compressed it fits, and is %s", r.Status)
+	}
+}
+
+func TestLongKeysAreCut(t *testing.T) {
+	long := strings.Repeat("é", 1025)
+	results := shortKeys([]search.TopXResult{{Key: long}, {Key: long + "x"}, {Key: long[:2*1024]}, {Key: "short"}})
+	for i, cut := range []bool{true, true, false, false} {
+		if n := len([]rune(results[i].Key)); results[i].KeyTruncated != cut || n > maxKey {
+			t.Errorf("key %d: %d characters, truncated %v", i, n, results[i].KeyTruncated)
+		}
+	}
+	if results[0].Key == results[1].Key {
+		t.Error("two keys became one")
+	}
+	if results[2].Key != long[:2*1024] || results[3].Key != "short" {
+		t.Error("a key that fits was changed")
+	}
+}
+
+func TestPlanetLimitFitsTheBody(t *testing.T) {
+	s := newTestServer(t)
+	body := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"%s"},"lang":{},"palette":[],"position":{}}}`
+	for size, want := range map[int]int{planet.MaxBytes: 200, planet.MaxBytes + 1: 413} {
+		text := fmt.Sprintf(body, strings.Repeat("x", size-len(body)+2))
+		r := s.send(t, message{head: "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\nHost: localhost\nContent-Type: application/json", body: text})
+		if r.StatusCode != want {
+			t.Errorf("%d bytes: %s, want %d", len(text), r.Status, want)
+		}
+	}
+}
+
+func BenchmarkTopXAnswer(b *testing.B) {
+	h := &hearing{}
+	half := 0.5
+	for i := range 600 {
+		h.finds.TopX = append(h.finds.TopX, search.TopXResult{Label: "url", Key: fmt.Sprint("shop.example/product/", i), AvgOriginTime: &half, AvgTotalTime: &half, NumOfRequests: int64(i)})
+	}
+	handler := New(Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for b.Loop() {
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil))
+	}
+}
+
+type noPlanets struct{ planet.Store }

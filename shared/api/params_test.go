@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+func TestFiltersArriveWhole(t *testing.T) {
+	const want = `path~"^/a;b{1,2}[x|y]\\d<>^` + "`" + `$", timestamp between 2026-01-01T00:00:00 02:00 and 2026-01-02`
+	tests := map[string]string{
+		"half_encoded_as_browsers_do":       strings.ReplaceAll(want, " ", "%20"),
+		"spaces_as_plus":                    strings.ReplaceAll(want, " ", "+"),
+		"wholly_encoded":                    percent(want),
+		"encoded_in_lower_case":             strings.ToLower(percent(want)),
+		"the_plus_of_an_offset_not_encoded": strings.ReplaceAll(strings.Replace(want, "00 02:00", "00+02:00", 1), " ", "%20"),
+	}
+	for name, sent := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &hearing{}
+			s := newServer(t, func(c *Config) { c.Search = h })
+			r := s.sendRaw(t, "GET", "GET /api/v4.0/data/logs?_=17&filters="+sent+"&limit=7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+			if body := r.body; r.StatusCode != http.StatusOK {
+				t.Fatalf("%s\n%s", r.Status, body)
+			}
+			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.asked); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if q, err := query.Bind(filter.Parse(want), query.Logs{}); err != nil || q.Period.FromMs != 1767218400000 {
+		t.Errorf("the offset is lost: %+v, %v", q.Period, err)
+	}
+}
+
+func percent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, "%%%02X", s[i])
+	}
+	return b.String()
+}
+
+func TestUnescapeLeavesAloneWhatIsNotEncoded(t *testing.T) {
+	for sent, want := range map[string]string{"100%": "100%", "%": "%", "%2": "%2", "%zz": "%zz", "%2525": "%25", "a+b%2Bc": "a b+c", "%e2%82%AC": "€"} {
+		if got := unescape(sent); got != want {
+			t.Errorf("unescape(%q) = %q, want %q", sent, got, want)
+		}
+	}
+}
+
+func TestParametersReachTheSearch(t *testing.T) {
+	tests := map[string]struct {
+		request message
+		want    search.Request
+	}{
+		"header_syntax_forces_the_string_form": {
+			get("/api/v4.0/data/topx?filters={}", "syntax: string_query"),
+			search.Request{Route: search.TopX, Filters: "{}", Form: filter.QueryString},
+		},
+		"short_base_path": {
+			get("/api/v4/data/stats?filters=x&segment=1h&group_by=hostname"),
+			search.Request{Route: search.Stats, Filters: "x", Segment: "1h", GroupBy: "hostname"},
+		},
+		"twin_with_a_JSON_filter": {
+			post("/api/v4.0/data/logs", jsonType, `{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
+			search.Request{Route: search.Logs, Filters: `{"AND": [ {"a": 1.0} ]}`, Limit: "12", Fields: "ip,host"},
+		},
+		"twin_with_text": {
+			post("/api/v4/data/timeline?_=1", "application/json; charset=UTF-8", `{"filters": "a=\"b\"", "segment": "5m"}`),
+			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
+		},
+		"twin_with_names_as_text": {
+			post("/api/v4/data/logs", jsonType, `{"filters": "x", "fields": "ip,host"}`),
+			search.Request{Route: search.Logs, Filters: "x", Fields: "ip,host"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &hearing{}
+			s := newServer(t, func(c *Config) { c.Search = h })
+			if r := s.send(t, test.request); r.StatusCode != http.StatusOK {
+				t.Fatalf("%s\n%s", r.Status, r.body)
+			}
+			if diff := cmp.Diff(test.want, h.asked); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func post(path, contentType, body string) message {
+	return message{head: "POST " + path + " HTTP/1.1\nHost: localhost\nContent-Type: " + contentType, body: body}
+}
+
+func TestBodiesThatAreRefused(t *testing.T) {
+	tests := map[string]struct {
+		path, contentType, body string
+		want                    int
+	}{
+		"members_twice":            {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
+		"no_filters":               {"/data/logs", jsonType, `{}`, 422},
+		"null_filters":             {"/data/logs", jsonType, `{"filters": null}`, 422},
+		"a_list":                   {"/data/logs", jsonType, `[]`, 422},
+		"limit_with_a_fraction":    {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
+		"limit_null":               {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
+		"fields_of_numbers":        {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
+		"fields_null":              {"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422},
+		"parameters_in_the_query":  {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
+		"another_character_set":    {"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415},
+		"not_a_media_type":         {"/data/logs", "json", `{"filters": "x"}`, 415},
+		"a_filter_over_1_MB":       {"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400},
+		"parse_of_something_else":  {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
+		"parse_of_a_number":        {"/data/timeline/parse", jsonType, `5`, 422},
+		"parse_of_broken_JSON":     {"/data/timeline/parse", jsonType, `{"filters"`, 422},
+		"parse_with_a_parameter":   {"/data/timeline/parse?filters=x", textType, `x`, 422},
+		"parse_of_a_multipart":     {"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 415},
+		"restore_of_what_is_not":   {"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404},
+		"restore_of_another_entry": {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
+	}
+	s := newTestServer(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := s.send(t, post("/api/v4.0"+test.path, test.contentType, test.body))
+			if body := r.body; r.StatusCode != test.want {
+				t.Errorf("%s, want %d\n%.300s", r.Status, test.want, body)
+			}
+		})
+	}
+	long := post("/api/v4.0/data/logs", jsonType, "")
+	long.head += fmt.Sprintf("\nContent-Length: %d", maxFilterBody+1)
+	if r := s.send(t, long); r.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body that says it is too long: %s", r.Status)
+	}
+	compressed := post("/api/v4.0/data/logs", jsonType, `{"filters": "x"}`)
+	compressed.head += "\nContent-Encoding: gzip"
+	if r := s.send(t, compressed); r.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("a compressed body: %s", r.Status)
+	}
+}
+
+func TestParseTakesEveryKindOfBody(t *testing.T) {
+	const text = `timestamp between 2026-01-01 and 2026-01-02, path=/a%20b`
+	const want = `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},{"field":"path","op":"eq","value":"/a%20b"}]}`
+	tests := map[string]message{
+		"text":                          post("", textType, text),
+		"object":                        post("", jsonType, `{"filters": "`+text+`"}`),
+		"object_with_JSON":              post("", jsonType, `{"filters": `+want+`}`),
+		"JSON_text":                     post("", jsonType, `"`+text+`"`),
+		"canonical_JSON":                post("", jsonType, want),
+		"list_of_conditions":            post("", jsonType, want[len(`{"AND":`):len(want)-1]),
+		"JSON_as_text":                  post("", textType, want),
+		"form":                          post("", formType, "x=y&filters="+percent(text)),
+		"form_that_is_the_text_itself":  post("", formType, text),
+		"form_that_is_the_text_encoded": post("", formType, percent(text)),
+	}
+	s := newTestServer(t)
+	for name, request := range tests {
+		t.Run(name, func(t *testing.T) {
+			request.head = strings.Replace(request.head, "POST ", "POST /api/v4/data/timeline/parse", 1)
+			if got := string(s.send(t, request).body); got != want {
+				t.Errorf("got %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestParameterOfATwinIsInTheBody(t *testing.T) {
+	body := newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)).body
+	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
+		t.Errorf("%s", body)
+	}
+}
+
+func FuzzUnescape(f *testing.F) {
+	for _, seed := range []string{"", "a b", "%", "+", "é;{}", "\x00\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := unescape(url.QueryEscape(text)); got != text {
+			t.Errorf("%q came back as %q", text, got)
+		}
+		if g, err := readQuery("filters="+url.QueryEscape(text)+"&_x", []param{filtersParam}); err != nil || g["filters"] != text {
+			t.Errorf("%q came back as %q, %v", text, g["filters"], err)
+		}
+		unescape(text)
+	})
+}
