@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"time"
-
-	_ "github.com/duckdb/duckdb-go/v2" // the driver "duckdb"
 )
 
 // bare is DuckDB without us: one connection, as many threads as the product has.

@@ -53,7 +53,7 @@ type Options struct {
 type Product struct {
 	// Import imports one log, gzip-compressed NDJSON of records, under a name.
 	Import  func(ctx context.Context, name string, r io.Reader) error
-	Compact func(ctx context.Context) error // merges the objects of each hour
+	Compact func(ctx context.Context) error // merges the objects of each hour; nil: they stay as imported
 	Index   engine.Index                    // which objects hold the data
 	Handler http.Handler                    // the API
 	Close   func() error

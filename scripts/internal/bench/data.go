@@ -106,6 +106,9 @@ func compactData(ctx context.Context, o Options, made *Import) (err error) {
 		return err
 	}
 	made.Objects, made.Bytes = len(imported.objects), imported.bytes
+	if product.Compact == nil {
+		return nil
+	}
 	began := time.Now()
 	if err := product.Compact(ctx); err != nil {
 		return fmt.Errorf("compact the data: %w", err)

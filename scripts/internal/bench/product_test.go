@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+// TestRunProduct measures the product itself, small, so that its answers are held to the SQL in every test run.
+func TestRunProduct(t *testing.T) {
+	r, err := Run(t.Context(), Options{Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+	checkReport(t, r)
+	for _, q := range r.Questions {
+		if q.BytesScanned == 0 || q.Engine.Min <= 0 || q.Overhead.Min <= 0 {
+			t.Errorf("%s: %d bytes scanned, engine %v, overhead %v", q.Name, q.BytesScanned, q.Engine, q.Overhead)
+		}
+	}
+}
+
+func openProduct(ctx context.Context, dir string) (Product, error) {
+	p, err := local.Open(ctx, dir)
+	if err != nil {
+		return Product{}, err
+	}
+	return Product{
+		Import: func(ctx context.Context, name string, r io.Reader) error {
+			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
+			return err
+		},
+		Compact: func(ctx context.Context) error {
+			_, err := p.Store.Compact(ctx, ingest.CompactOptions{})
+			return err
+		},
+		Index:   p.Store.Index(),
+		Handler: p.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)}),
+		Close:   p.Close,
+	}, nil
+}
