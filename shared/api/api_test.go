@@ -159,3 +159,12 @@ func TestNewNeedsItsParts(t *testing.T) {
 	}()
 	New(Config{})
 }
+
+// TestEvery422SaysWhere: also when what refused does not know about parameters.
+func TestEvery422SaysWhere(t *testing.T) {
+	s := newServer(t, func(c *Config) { c.Search = failing{fault.New(fault.Invalid, "no")} })
+	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body
+	if !bytes.Contains(body, []byte(`"detail":[{"loc":["query"],"msg":"no","type":"value_error"}]`)) {
+		t.Errorf("%s", body)
+	}
+}

@@ -197,6 +197,9 @@ func (s *server) errorOf(c *call, err error) Error {
 	case fault.RegexRefused:
 		e.Errors = mistakesOf(c.filters, filter.Errors{{Code: "regex_refused", Message: e.Message, Span: filter.Span{Length: len(c.filters)}}})
 	}
+	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
+		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
+	}
 	if sentence, ours := fixedSentences[e.Code]; ours {
 		e = Error{Code: e.Code, Message: sentence, RequestID: c.id}
 	}
