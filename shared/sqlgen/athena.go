@@ -118,7 +118,11 @@ func passesDemand(value fragment, test query.Test) fragment {
 	case query.Matches:
 		return "regexp_like(" + value + ", d)"
 	case query.PairIn:
-		return "contains(d, CAST(ROW(" + elementName(test.Fold) + ", " + value + ") AS " + pairType + "))"
+		itsName := element + ".name"
+		if test.Fold {
+			itsName = foldedName
+		}
+		return "contains(d, CAST(ROW(" + itsName + ", " + value + ") AS " + pairType + "))"
 	}
 	return "contains(d, " + value + ")"
 }
@@ -147,6 +151,8 @@ func (p *printer) anyOf(patterns []*query.Regex) string {
 }
 
 func array(values []fragment) fragment { return "ARRAY[" + join(values, ", ") + "]" }
+
+func (athena) bytes(text fragment) fragment { return "length(to_utf8(" + text + "))" }
 
 func (athena) length(list fragment) fragment { return "cardinality(" + list + ")" }
 

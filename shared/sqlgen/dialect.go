@@ -3,7 +3,7 @@ package sqlgen
 import "github.com/orrery/orrery/shared/query"
 
 // dialect is where the engines' words differ. Every method is named for a meaning; everything they share (IN,
-// BETWEEN, coalesce, TRY_CAST, translate, window functions) is written once, elsewhere.
+// BETWEEN, coalesce, TRY_CAST, lower, translate, window functions) is written once, elsewhere.
 type dialect interface {
 	// maxBytes is the longest statement the engine takes, 0 for no limit.
 	maxBytes() int
@@ -19,6 +19,8 @@ type dialect interface {
 	foundAny(text fragment, patterns []fragment) fragment
 	// reads is true when the text reads as a number.
 	reads(p *printer, text fragment) fragment
+	// bytes is the length of the text in UTF-8.
+	bytes(text fragment) fragment
 	// anyElement is true when the condition on the element x holds for at least one; NULL or false if not.
 	anyElement(list, condition fragment) fragment
 	// overlaps is true when at least one element is one of the values; NULL or false if not.

@@ -50,6 +50,8 @@ func (duckDB) overlaps(list fragment, values []fragment) fragment {
 
 func (duckDB) demands(*printer, query.Term, []query.Test) (all fragment, ok bool) { return "", false }
 
+func (duckDB) bytes(text fragment) fragment { return "strlen(" + text + ")" }
+
 func (duckDB) length(list fragment) fragment { return "len(" + list + ")" }
 
 func (duckDB) last(list fragment) fragment { return list + "[-1]" }

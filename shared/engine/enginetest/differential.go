@@ -5,7 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -31,29 +34,44 @@ func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	rows := Records(t, differentialRecords, *filterSeed)
 	e := open(rows)
 	all := pointers(rows)
-	some, none := 0, 0
-	forEachQuery(t, rows, *filterCount, func(i int, q query.Query) {
-		matching := matches(&q, all)
-		if len(matching) > 0 && len(matching) < len(all) {
-			some++
-		} else {
-			none++
-		}
-		q.Shape = shapes[i%len(shapes)]
-		check(t, e, q, matching)
-		switch q.Shape.(type) {
-		case query.Logs, query.TopX:
-			q.Shape = counting
-			check(t, e, q, matching)
-		}
-		if t.Failed() {
-			t.FailNow() // one filter at a time is enough to read
-		}
-	})
-	t.Logf("differential: %d filters chose some of the records, %d all or none", some, none)
-	if some < none/4 {
-		t.Errorf("only %d of %d filters chose some of the records: the generator asks too little", some, some+none)
+	var some, none atomic.Int64
+	queries := make(chan numbered)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for n := range queries {
+				if t.Failed() {
+					continue // one filter at a time is enough to read
+				}
+				q := n.query
+				matching := matches(&q, all)
+				if len(matching) > 0 && len(matching) < len(all) {
+					some.Add(1)
+				} else {
+					none.Add(1)
+				}
+				q.Shape = shapes[n.number%len(shapes)]
+				check(t, e, q, matching)
+				switch q.Shape.(type) {
+				case query.Logs, query.TopX:
+					q.Shape = counting
+					check(t, e, q, matching)
+				}
+			}
+		})
 	}
+	forEachQuery(t, rows, *filterCount, func(i int, q query.Query) { queries <- numbered{i, q} })
+	close(queries)
+	workers.Wait()
+	t.Logf("differential: %d filters chose some of the records, %d all or none", some.Load(), none.Load())
+	if some.Load() < none.Load()/4 {
+		t.Errorf("only %d filters chose some of the records, %d all or none: the generator asks too little", some.Load(), none.Load())
+	}
+}
+
+type numbered struct {
+	number int
+	query  query.Query
 }
 
 // counting is the cheapest shape: one figure for all matching records.
