@@ -33,6 +33,7 @@ func TestCommands(t *testing.T) {
 		"query names a wrong parameter":            {[]string{"query", "logs", tourDay, "--data", data, "--limit", "9999"}, "", exitFailed, "", "limit"},
 		"query of no data says what to do":         {[]string{"query", "logs", tourDay, "--data", filepath.Join(data, "none")}, "", exitFailed, "", "import a log"},
 		"import keeps bad lines and exits 3":       {[]string{"import", "--data", t.TempDir(), junk}, "", exitRejected, "1 records in 1 partitions, 1 rejected", ""},
+		"compact says what it merged":              {[]string{"compact", "--data", data}, "", exitDone, "merged 0 objects of 0 hours", ""},
 		"import of nothing there names the file":   {[]string{"import", "--data", t.TempDir(), "none.log"}, "", exitFailed, "", "none.log"},
 		"import refuses a folder":                  {[]string{"import", "--data", t.TempDir(), t.TempDir()}, "", exitFailed, "", "is a folder"},
 		"import refuses a field that is not there": {[]string{"import", "--data", t.TempDir(), "--set", "hots=a", junk}, "", exitFailed, "", "hots"},

@@ -28,11 +28,13 @@ type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
 	Import   importCommand   `cmd:"" help:"Import logs: once and only once, bad lines kept aside."`
 	Generate generateCommand `cmd:"" help:"Make realistic request records, the same for the same seed."`
+	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
 	Query    queryCommand    `cmd:"" help:"Ask for logs, stats, timeline or topx."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
+	Bench    benchCommand    `cmd:"" help:"Measure this machine: every route beside bare DuckDB, with ratios."`
 }
 
 // console is where a command reads and writes: machine output to out, everything else to err.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -19,6 +20,7 @@ type serveCommand struct {
 	Data   string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen string `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
 	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers must send; needed on any address but a loopback one." placeholder:"KEY"`
+	Watch  bool   `help:"Import what is dropped into the folder's raw/."`
 	Demo   bool   `default:"true" negatable:"" help:"Make a demo day when there is no data."`
 }
 
@@ -67,6 +69,11 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	var watching sync.WaitGroup
+	if s.Watch {
+		watching.Go(func() { watch(ctx, product.Store, logger) })
+	}
+	defer watching.Wait()
 	s.welcome(c.err, "http://"+listener.Addr().String(), extent)
 
 	select {
@@ -98,6 +105,9 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 // welcome tells where the API is, what its data covers, and three things to try, ready to be pasted.
 func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
 	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
+	if s.Watch {
+		fmt.Fprintf(w, "Logs dropped into %s/raw/ are imported.\n", s.Data)
+	}
 	if extent.Rows == 0 {
 		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n  go run ./scripts/orrery import --data %s access.log.gz\n\n", s.Data)
 		return

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/bench"
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+type benchCommand struct {
+	Dir      string        `default:".orrery/bench" type:"path" help:"Folder for the data; made once, then used again." placeholder:"DIR"`
+	Records  int           `default:"1000000" help:"Records in the generated day." placeholder:"N"`
+	Runs     int           `default:"7" help:"Counted runs of each question." placeholder:"N"`
+	Clients  int           `default:"32" help:"Concurrent clients of the load." placeholder:"N"`
+	Duration time.Duration `default:"60s" help:"How long the load lasts."`
+	JSON     bool          `name:"json" help:"Print the report as JSON."`
+}
+
+// Run measures this machine and prints one table. It fails when answers differ, never because of a time.
+func (b *benchCommand) Run(ctx context.Context, c console) error {
+	report, err := bench.Run(ctx, bench.Options{
+		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
+		Progress: c.err, Open: openForBench,
+	})
+	if err != nil {
+		return err
+	}
+	if b.JSON {
+		return json.NewEncoder(c.out).Encode(report)
+	}
+	return report.WriteTable(c.out)
+}
+
+func openForBench(ctx context.Context, dir string) (bench.Product, error) {
+	product, err := local.Open(ctx, dir)
+	if err != nil {
+		return bench.Product{}, err
+	}
+	return bench.Product{
+		Import: func(ctx context.Context, name string, r io.Reader) error {
+			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
+			return err
+		},
+		Index:   product.Store.Index(),
+		Handler: product.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)}),
+		Close:   product.Close,
+	}, nil
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+type compactCommand struct {
+	Data string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder whose hours to compact." placeholder:"DIR"`
+}
+
+// Run merges the objects of every hour that has several. A server over the same folder goes on answering.
+func (k *compactCommand) Run(ctx context.Context, c console) error {
+	if err := mustExist(k.Data); err != nil {
+		return err
+	}
+	product, err := local.Open(ctx, k.Data)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(c.err, -1, "compacting hours", false)
+	report, err := product.Store.Compact(ctx, ingest.CompactOptions{Progress: func(done, total int) {
+		bar.ChangeMax(total)
+		show(bar, int64(done))
+	}})
+	if err = errors.Join(err, bar.Finish(), product.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
+		report.Objects, report.Hours, report.Rows, report.Before, report.After, report.Removed)
+	return err
+}

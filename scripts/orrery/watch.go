@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+// How often a watching server looks for new logs and for hours to compact, and how many objects an hour may have
+// before it is worth merging.
+const (
+	lookEvery    = 500 * time.Millisecond
+	compactEvery = 10 * time.Minute
+	manyObjects  = 8
+)
+
+// watch imports what is dropped into the watched folder and compacts hours that come to have many objects, until ctx
+// ends. What goes wrong is logged: it is no reason to stop answering.
+func watch(ctx context.Context, store *ingest.Store, logger *slog.Logger) {
+	watcher, err := ingest.NewWatcher(store, ingest.Options{})
+	if err != nil {
+		logger.Error("not watching", "error", err)
+		return
+	}
+	var compacting sync.WaitGroup
+	compacting.Go(func() { compactSometimes(ctx, store, logger) })
+	defer compacting.Wait()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	if err := watcher.Run(ctx, ticker.C, func(t ingest.Taken) { logTaken(logger, t) }); err != nil {
+		logger.Error("watching has ended", "error", err)
+	}
+}
+
+func logTaken(logger *slog.Logger, t ingest.Taken) {
+	if t.Err != nil {
+		logger.Error("not imported", "file", t.Path, "error", t.Err)
+		return
+	}
+	logger.Info("imported", "file", t.Path, "records", t.Report.Records, "rejected", t.Report.RejectedLines(),
+		"known", t.Report.Known, "ms", t.Report.Elapsed.Milliseconds())
+}
+
+func compactSometimes(ctx context.Context, store *ingest.Store, logger *slog.Logger) {
+	ticker := time.NewTicker(compactEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		report, err := store.Compact(ctx, ingest.CompactOptions{MinObjects: manyObjects})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			// The data is as it was; the next turn tries again.
+			logger.Error("not compacted", "error", err)
+		case report.Hours > 0:
+			logger.Info("compacted", "hours", report.Hours, "objects", report.Objects, "records", report.Rows)
+		}
+	}
+}
