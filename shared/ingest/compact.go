@@ -146,11 +146,12 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 
 // compactDigest names what is made of objects by their names: the same ones always give the same.
 func compactDigest(names []manifest.Name) string {
-	h := sha256.New()
+	var text []byte
 	for _, n := range names {
-		fmt.Fprintf(h, "%d %s\n", ledgerRules, n.Name) // a hash never fails
+		text = fmt.Appendf(text, "%d %s\n", ledgerRules, n.Name)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // mergeObjects merges files into one and compares what was read from them with what can be read from it: every row,

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -146,7 +147,7 @@ func (r *lineReader) fill(text []byte, size int) (filled []byte, last bool, err 
 		text = append(make([]byte, 0, size), text...)
 	}
 	n, err := io.ReadFull(r.in, text[from:size])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return text[:from+n], true, nil
 	}
 	if err != nil {
@@ -195,16 +196,16 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 		part, err := r.in.text.ReadSlice('\n')
 		length += int64(len(part))
 		r.consume(part)
-		switch err {
-		case bufio.ErrBufferFull:
-			continue
-		case nil, io.EOF:
+		last = errors.Is(err, io.EOF)
+		if err == nil || last {
 			b := r.batch(text[:sampleBytes], 1)
 			b.tooLong = length
 			r.whole, r.all = r.soFar(), r.soFar()
-			return b, err == io.EOF, nil
+			return b, last, nil
 		}
-		return batch{}, false, fmt.Errorf("read: %w", err)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return batch{}, false, fmt.Errorf("read: %w", err)
+		}
 	}
 }
 

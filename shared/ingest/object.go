@@ -112,10 +112,10 @@ func (o *objectFile) row() (*lake.Row, error) {
 			return nil, nil
 		}
 		n, err := o.reader.Read(o.rows[:cap(o.rows)])
-		if err != nil && err != io.EOF {
+		o.rows, o.next, o.ended = o.rows[:n], 0, errors.Is(err, io.EOF)
+		if err != nil && !o.ended {
 			return nil, fmt.Errorf("read object %s: %w", o.file.Name(), err)
 		}
-		o.rows, o.next, o.ended = o.rows[:n], 0, err == io.EOF
 	}
 	o.next++
 	return &o.rows[o.next-1], nil

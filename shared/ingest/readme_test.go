@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	rowPattern   = regexp.MustCompile("(?m)^\\| ([^|]+) \\| [^|]+ \\|$")
+	rowPattern   = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \|$`)
 	namePattern  = regexp.MustCompile("`([a-z_0-9]+)`")
 	fieldPattern = regexp.MustCompile(`(?m)^  ([A-Za-z_0-9]+) `)
 )

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -66,7 +67,7 @@ func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (in
 		}
 		copied, err := io.CopyN(to, from, min(step, n-done))
 		done += copied
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -133,32 +133,30 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 }
 
 // take imports a file. One that cannot be imported as it is, is told and left until it changes.
-func (w *Watcher) take(ctx context.Context, path string, looked sighting, tell func(Taken)) (err error) {
+func (w *Watcher) take(ctx context.Context, path string, looked sighting, tell func(Taken)) error {
 	name, err := filepath.Rel(w.dir, path)
 	if err != nil {
 		return err
 	}
 	name = filepath.ToSlash(name)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	report, err := w.importFile(ctx, name, path)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if err != nil {
-		tell(Taken{Path: path, Err: err})
-		return nil
-	}
-	report, err := w.store.Import(ctx, name, f, w.options)
-	err = errors.Join(err, f.Close())
-	if err != nil {
-		if ctx.Err() != nil {
+	if err == nil {
+		if err := w.store.ledger.rememberWatched(ctx, name, looked.size, looked.changed); err != nil {
 			return err
 		}
-		tell(Taken{Path: path, Err: err})
-		return nil
 	}
-	if err := w.store.ledger.rememberWatched(ctx, name, looked.size, looked.changed); err != nil {
-		return err
-	}
-	tell(Taken{Path: path, Report: report})
+	tell(Taken{Path: path, Report: report, Err: err})
 	return nil
+}
+
+func (w *Watcher) importFile(ctx context.Context, name, path string) (report Report, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return w.store.Import(ctx, name, f, w.options)
 }
