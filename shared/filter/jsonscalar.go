@@ -209,7 +209,7 @@ func (r *jsonReader) bareEnd() int {
 
 // wrongString reads a string in quotes that JSON does not have.
 func (r *jsonReader) wrongString() (node, bool) {
-	closers := ""
+	var closers string
 	curly, size := curlyQuote(r.text[r.at:])
 	switch {
 	case curly:

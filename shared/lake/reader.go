@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,7 +28,7 @@ func (r *Reader) Read(rows []Row) (n int, err error) {
 	defer contain(&err)
 	clear(rows)
 	n, err = r.in.Read(rows)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return n, fmt.Errorf("read parquet rows: %w", err)
 	}
 	return n, err

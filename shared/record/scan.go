@@ -293,7 +293,8 @@ func (s *scanner) skip() []byte {
 	s.peek()
 	start := s.pos
 	s.nest = s.nest[:0]
-	for first := false; s.err == nil; {
+	var first bool // whether what comes next is the first of its list or object
+	for s.err == nil {
 		switch c := s.peek(); c {
 		case '{', '[':
 			if len(s.nest) == maxDepth {
