@@ -145,13 +145,16 @@ func (r Report) MarshalJSON() ([]byte, error) {
 
 // WriteTable prints the table for people.
 func (r Report) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s; min / median of %d warm rounds; ratio: ours by bare DuckDB, of the minima; × : that many times slower than ours\n\n",
+	_, err := fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s\nmin / median of %d warm rounds; ratio: ours by bare DuckDB, of the minima; ×: that many times slower than ours\n\n",
 		r.Records, r.Objects, r.Cores, r.Go, r.System, r.Runs)
+	if err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	print := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush tells of errors
-	print("what", "ours", "bare DuckDB", "ratio", "goal", "met?")
+	write := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush tells of errors
+	write("what", "ours", "bare DuckDB", "ratio", "goal", "met?")
 	for _, row := range r.Rows() {
-		print(row.What, dash(row.Ours), dash(row.Bare), dash(row.Ratio), dash(row.Goal), verdict(row.Met))
+		write(row.What, dash(row.Ours), dash(row.Bare), dash(row.Ratio), dash(row.Goal), verdict(row.Met))
 	}
 	if err := table.Flush(); err != nil {
 		return err
