@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -30,10 +31,11 @@ func (b *benchCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
+	write := report.WriteTable
 	if b.JSON {
-		return json.NewEncoder(c.out).Encode(report)
+		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(report) }
 	}
-	return report.WriteTable(c.out)
+	return errors.Join(write(c.out), report.Err())
 }
 
 func openForBench(ctx context.Context, dir string) (bench.Product, error) {
@@ -44,6 +46,10 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	return bench.Product{
 		Import: func(ctx context.Context, name string, r io.Reader) error {
 			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
+			return err
+		},
+		Compact: func(ctx context.Context) error {
+			_, err := product.Store.Compact(ctx, ingest.CompactOptions{})
 			return err
 		},
 		Index:   product.Store.Index(),

@@ -8,6 +8,9 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
+// usualRecord is the size of a usual record in bytes: room made at once is cheaper than room that grows.
+const usualRecord = 3 << 10
+
 // logsOf prints the records. The engine was asked for one more than the limit: when it found that one, there
 // are more than the answer holds.
 func logsOf(rows []*lake.Row, shape query.Logs) ([]json.RawMessage, *Truncated) {
@@ -16,7 +19,7 @@ func logsOf(rows []*lake.Row, shape query.Logs) ([]json.RawMessage, *Truncated) 
 		rows, more = rows[:shape.Limit], &Truncated{Reason: "limit"}
 	}
 	records := make([]json.RawMessage, len(rows))
-	var text []byte
+	text := make([]byte, 0, len(rows)*usualRecord)
 	for i, row := range rows {
 		start := len(text)
 		text = record.AppendJSON(text, row, shape.Fields)
