@@ -1,0 +1,252 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// oracle is an engine that answers with the reference evaluation of rows in memory.
+type oracle struct {
+	rows []*lake.Row
+	fail error
+}
+
+func (oracle) Name() string { return "oracle" }
+
+func (o oracle) Extent(context.Context) (lake.Extent, error) {
+	e := lake.Extent{Rows: int64(len(o.rows))}
+	for i, r := range o.rows {
+		if i == 0 {
+			e.MinTsMs, e.MaxTsMs = r.TsMs, r.TsMs
+		}
+		e.MinTsMs, e.MaxTsMs = min(e.MinTsMs, r.TsMs), max(e.MaxTsMs, r.TsMs)
+	}
+	return e, nil
+}
+
+func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	if o.fail != nil {
+		return query.Answer{}, engine.Cost{}, o.fail
+	}
+	return query.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}, nil
+}
+
+func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
+
+// rowsOf decodes one record a line.
+func rowsOf(t *testing.T, lines string) []*lake.Row {
+	t.Helper()
+	var rows []*lake.Row
+	decoder := record.NewDecoder()
+	for line := range strings.Lines(lines) {
+		row := &lake.Row{}
+		if _, err := decoder.Decode([]byte(line), row); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		row.Source, row.Line = "s", int64(len(rows)+1)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+const traffic = `{"timestamp":"2026-01-01T10:00:00Z","host":"a.example","ip":"192.0.2.1","status":200,"request_time":0.5,"bytes_sent":100,"request_length":10,"upstream_status":[502,200],"country":"Germany"}
+{"timestamp":"2026-01-01T10:00:30Z","host":"b.example","ip":"192.0.2.2","status":403,"request_time":0.25,"blocked":true,"reason":"acl","upstream_response_time":null}
+{"timestamp":"2026-01-01T10:00:30Z","host":"b.example","ip":"192.0.2.2","status":403,"blocked":true,"reason":"acl","session":"x"}
+{"timestamp":"2026-01-01T10:02:00Z","host":"a.example","status":200}
+`
+
+func service(t *testing.T, e engine.Engine) *search.Service {
+	t.Helper()
+	s, err := search.New(e, search.Options{Now: func() time.Time { return time.Unix(0, 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func ask(t *testing.T, r search.Request) search.Result {
+	t.Helper()
+	if r.Filters == "" {
+		r.Filters = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:02"
+	}
+	result, err := service(t, oracle{rows: rowsOf(t, traffic)}).Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestSearchLogs(t *testing.T) {
+	t.Run("newest first, of one instant the later line first", func(t *testing.T) {
+		var got []string
+		for _, text := range ask(t, search.Request{Route: search.Logs, Fields: "timestamp,session"}).Logs {
+			got = append(got, string(text))
+		}
+		want := []string{
+			`{"timestamp":"2026-01-01T10:02:00Z"}`, `{"timestamp":"2026-01-01T10:00:30Z","session":"x"}`,
+			`{"timestamp":"2026-01-01T10:00:30Z"}`, `{"timestamp":"2026-01-01T10:00:00Z"}`,
+		}
+		if !jsonEqual(t, want, got) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("an answer that stops at the limit says so", func(t *testing.T) {
+		r := ask(t, search.Request{Route: search.Logs, Limit: "3"})
+		if len(r.Logs) != 3 || r.Meta.Truncated == nil || r.Meta.Truncated.Reason != "limit" {
+			t.Errorf("%d records, truncated %v", len(r.Logs), r.Meta.Truncated)
+		}
+	})
+	t.Run("an answer that ends with the last match does not", func(t *testing.T) {
+		if r := ask(t, search.Request{Route: search.Logs, Limit: "4"}); len(r.Logs) != 4 || r.Meta.Truncated != nil {
+			t.Errorf("%d records, truncated %v", len(r.Logs), r.Meta.Truncated)
+		}
+	})
+	t.Run("nothing found is an empty list", func(t *testing.T) {
+		if r := ask(t, search.Request{Route: search.Logs, Filters: "timestamp between 2030-01-01 and 2030-01-02"}); r.Logs == nil || len(r.Logs) != 0 {
+			t.Errorf("got %v, want an empty list", r.Logs)
+		}
+	})
+}
+
+func jsonEqual(t *testing.T, want, got []string) bool {
+	t.Helper()
+	return slices.EqualFunc(want, got, func(a, b string) bool {
+		var x, y any
+		if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+			t.Fatalf("%s or %s is not JSON", a, b)
+		}
+		return cmp.Equal(x, y)
+	})
+}
+
+func TestSearchStats(t *testing.T) {
+	r := ask(t, search.Request{Route: search.Stats})
+	want := []search.StatsResult{
+		{AvgLatency: 0.375, Hostname: "b.example", NumOfRequests: 3, SumOfBandwidth: 110, TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00"},
+		{TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00"},
+		{Hostname: "a.example", NumOfRequests: 1, TimePeriod: 1767261720, TimeperiodString: "2026-01-01 10:02:00"},
+	}
+	if diff := cmp.Diff(want, r.Stats); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if grouped := ask(t, search.Request{Route: search.Stats, GroupBy: "hostname"}).Stats; len(grouped) != 4 {
+		t.Errorf("%d groups, want two hosts, an empty segment, one host", len(grouped))
+	}
+}
+
+func TestSearchTimeline(t *testing.T) {
+	first := ask(t, search.Request{Route: search.Timeline}).Timeline[0]
+	want := search.TimelineResult{
+		ArrayOriginStatusCodes: []search.StatusResult{{Key: "200", Value: 1}, {Key: "502", Value: 1}},
+		ArrayStatusCodes:       []search.StatusResult{{Key: "403", Value: 2}, {Key: "200", Value: 1}},
+		NumOfBlockedRequests:   2, NumOfIP: 2, NumOfRequests: 3, NumOfSessions: 1, SumOfSentBytes: 100,
+		TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00",
+	}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSearchTopX(t *testing.T) {
+	results := ask(t, search.Request{Route: search.TopX}).TopX
+	i := slices.IndexFunc(results, func(r search.TopXResult) bool { return r.Label == "host" && r.Key == "a.example" })
+	if i < 0 {
+		t.Fatalf("no such key in %v", results)
+	}
+	got := results[i]
+	if got.AvgOriginTime != nil || got.MaxOriginTime != nil || got.MinOriginTime != nil {
+		t.Error("no request reached the origin, so its times must be null")
+	}
+	if got.AvgTotalTime == nil || *got.AvgTotalTime != 0.5 || got.FirstGeoCountry != "Germany" || got.NumOfRequests != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSearchMeta(t *testing.T) {
+	a := ask(t, search.Request{Route: search.Stats, Filters: "status=404, timestamp between 2026-01-02 and 2026-01-01T10:00:00.5Z"}).Meta
+	b := ask(t, search.Request{Route: search.Stats, Filters: `[{"field":"timestamp","op":"between","value":["2026-01-01 10:00:00.5","2026-01-02"]},{"value":"404","op":"eq","field":"status"}]`}).Meta
+	if a.Fingerprint != b.Fingerprint || a.Filter != b.Filter {
+		t.Errorf("equal meaning, but %q and %q", a.Filter, b.Filter)
+	}
+	want := search.MetaPeriod{From: "2026-01-01T10:00:00.5Z", To: "2026-01-02T00:00:00Z"}
+	if a.Period != want || a.SegmentSeconds != 60 || a.Engine != "oracle" || a.BytesScanned != 10 || a.RowsConsidered != 4 {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	const period = "timestamp between 2026-01-01 and 2026-01-02"
+	s := service(t, oracle{})
+	for name, test := range map[string]struct {
+		request search.Request
+		param   string
+	}{
+		"a limit of logs over 2,500":            {search.Request{Route: search.Logs, Limit: "2501"}, "limit"},
+		"a limit of topx over 80":               {search.Request{Route: search.TopX, Limit: "81"}, "limit"},
+		"a limit of 0":                          {search.Request{Route: search.TopX, Limit: "0"}, "limit"},
+		"a limit that is no number":             {search.Request{Route: search.Logs, Limit: "ten"}, "limit"},
+		"a segment that is no length":           {search.Request{Route: search.Stats, Segment: "5 minutes"}, "segment"},
+		"a segment that is not offered":         {search.Request{Route: search.Stats, Segment: "7m"}, "segment"},
+		"a segment that gives too many results": {search.Request{Route: search.Timeline, Segment: "60", Filters: "timestamp between 2020-01-01 and 2026-01-01"}, "segment"},
+		"a group that is not offered":           {search.Request{Route: search.Stats, GroupBy: "ip"}, "group_by"},
+		"a field that does not exist":           {search.Request{Route: search.Logs, Fields: "ip,hots"}, "fields"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.request.Filters == "" {
+				test.request.Filters = period
+			}
+			_, err := s.Search(t.Context(), test.request)
+			var wrong *search.ParamError
+			if !errors.As(err, &wrong) || wrong.Param != test.param {
+				t.Errorf("got %v, want a ParamError of %s", err, test.param)
+			}
+		})
+	}
+	t.Run("a wrong filter, with its mistakes", func(t *testing.T) {
+		_, err := s.Search(t.Context(), search.Request{Route: search.Logs, Filters: "hots=1, " + period})
+		var wrong *query.FilterError
+		if !errors.As(err, &wrong) || wrong.Fixed != "host=1, "+period {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("the kind of an engine's failure is kept", func(t *testing.T) {
+		failing := service(t, oracle{fail: fault.New(fault.EngineLimit, "too much")})
+		if _, err := failing.Search(t.Context(), search.Request{Route: search.Logs, Filters: period}); fault.KindOf(err) != fault.EngineLimit {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestSearchBranches(t *testing.T) {
+	rows := rowsOf(t, `{"timestamp":"2026-01-01T10:00:00Z","branch":"a"}
+{"timestamp":"2026-01-01T10:00:00Z","branch":"b"}
+{"timestamp":"2026-01-01T10:00:00Z"}
+`)
+	result, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{Route: search.Logs, Branches: []string{"b"}, Filters: "timestamp between 2026-01-01 and 2026-01-02"})
+	if err != nil || len(result.Logs) != 1 || !strings.Contains(string(result.Logs[0]), `"branch":"b"`) {
+		t.Errorf("got %s, %v, want the one record of branch b", result.Logs, err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	if _, err := search.New(nil, search.Options{Now: time.Now}); err == nil {
+		t.Error("no engine, no error")
+	}
+	if _, err := search.New(oracle{}, search.Options{}); err == nil {
+		t.Error("no clock, no error")
+	}
+}
