@@ -45,6 +45,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	}
 	return bench.Product{
 		Import: func(ctx context.Context, name string, r io.Reader) error {
+			defer forImport()()
 			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
 			return err
 		},

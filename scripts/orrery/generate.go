@@ -96,6 +96,7 @@ func (g *generateCommand) intoData(ctx context.Context, c console, options gen.O
 
 // importGenerated hands the generator to the importer as if it were a log.
 func importGenerated(ctx context.Context, store *ingest.Store, name string, options gen.Options, stderr io.Writer) (ingest.Report, error) {
+	defer forImport()()
 	bar := newProgress(stderr, int64(options.Records), "making records", false)
 	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{
 		Format:   "orrery",

@@ -26,6 +26,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
+	defer forImport()()
 	product, err := local.Open(ctx, i.Data)
 	if err != nil {
 		return err
