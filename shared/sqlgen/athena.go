@@ -122,18 +122,16 @@ func passesDemand(value fragment, test query.Test) fragment {
 		if test.Fold {
 			itsName = foldedName
 		}
-		return "contains(d, CAST(ROW(" + itsName + ", " + value + ") AS " + pairType + "))"
+		return "contains(d, ROW(" + itsName + ", " + value + "))"
 	}
 	return "contains(d, " + value + ")"
 }
-
-const pairType fragment = "ROW(name varchar, value varchar)"
 
 // pairRows are name/value pairs as rows.
 func (p *printer) pairRows(pairs []lake.Pair) []fragment {
 	out := make([]fragment, len(pairs))
 	for i, pair := range pairs {
-		out[i] = "CAST(ROW(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ") AS " + pairType + ")"
+		out[i] = "ROW(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ")"
 	}
 	return out
 }

@@ -53,10 +53,14 @@ func FuzzRender(f *testing.F) {
 	for i, s := range hostile {
 		f.Add(s, hostile[(i*7)%len(hostile)], int64(i-20), math.Ldexp(float64(i-20), i))
 	}
-	const text, number, float = "plain", int64(7), 1.5
+	const number, float = int64(7), 1.5
 	f.Fuzz(func(t *testing.T, a, b string, n int64, v float64) {
-		if !utf8.ValidString(a+b) || strings.Contains(a+b, "\x00") || math.IsNaN(v) || math.IsInf(v, 0) || strings.ToLower(a) == strings.ToLower(text) {
+		if !utf8.ValidString(a+b) || strings.Contains(a+b, "\x00") || math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Skip()
+		}
+		text := "plain"
+		if !isASCII(a) { // names beyond ASCII are compared in another way
+			text = "plaïn"
 		}
 		for _, shape := range []query.Shape{query.Logs{Limit: 1}, query.TopX{Limit: 1}} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
