@@ -14,7 +14,7 @@ import (
 )
 
 type benchCommand struct {
-	Dir      string        `default:".orrery/bench" type:"path" help:"Folder for the data; made once, then used again." placeholder:"DIR"`
+	Dir      string        `default:".orrery/bench" help:"Folder for the data; made once, then used again." placeholder:"DIR"`
 	Records  int           `default:"1000000" help:"Records in the generated day." placeholder:"N"`
 	Runs     int           `default:"7" help:"Counted runs of each question." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load." placeholder:"N"`

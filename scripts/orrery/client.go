@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -19,7 +18,7 @@ import (
 
 // target says whom a command asks: a server, or a folder of data in this process.
 type target struct {
-	Data   string `help:"Folder of data to ask." default:".orrery" env:"ORRERY_DATA" type:"path"`
+	Data   folder `help:"Folder of data to ask." default:".orrery" env:"ORRERY_DATA"`
 	URL    string `help:"Ask a server instead, by its base address." placeholder:"URL"`
 	APIKey string `help:"API key of that server." env:"ORRERY_API_KEY" name:"api-key" placeholder:"KEY"`
 }
@@ -31,28 +30,31 @@ type client struct {
 	key  string
 }
 
-// connect opens the target. The caller calls close when done.
-func (t target) connect(ctx context.Context) (c *client, done func() error, err error) {
+// connect opens the target. The caller calls done at the end. In this process, what goes wrong on our side is told on
+// stderr: there is no other log to find it in.
+func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done func() error, err error) {
 	if t.URL != "" {
-		return &client{http: http.DefaultClient, base: strings.TrimRight(t.URL, "/"), key: t.APIKey}, func() error { return nil }, nil
+		return &client{http: http.DefaultClient, base: baseOf(t.URL), key: t.APIKey}, func() error { return nil }, nil
 	}
-	if err := mustExist(t.Data); err != nil {
+	if err := t.Data.mustExist(); err != nil {
 		return nil, nil, err
 	}
-	product, err := local.Open(ctx, t.Data)
+	product, err := local.Open(ctx, string(t.Data))
 	if err != nil {
 		return nil, nil, err
 	}
-	handler := product.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)})
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	handler := product.Handler(local.Serving{Log: logger})
 	return &client{http: &http.Client{Transport: handlerTransport{handler}}, base: "http://localhost"}, product.Close, nil
 }
 
-// mustExist refuses a folder of data that is not there: asking must not make one.
-func mustExist(data string) error {
-	if _, err := os.Stat(data); err != nil {
-		return fmt.Errorf("there is no data in %s: import a log, generate records, or name another folder with --data", data)
+// baseOf is a server's address as people copy it, without the API's base path.
+func baseOf(address string) string {
+	address = strings.TrimRight(address, "/")
+	for _, path := range []string{"/api/v4.0", "/api/v4"} {
+		address = strings.TrimSuffix(address, path)
 	}
-	return nil
+	return address
 }
 
 // call sends one request and returns the body of a successful answer. The API's refusal is the error.

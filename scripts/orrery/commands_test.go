@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +41,9 @@ func TestCommands(t *testing.T) {
 		"import refuses a folder":                  {[]string{"import", "--data", t.TempDir(), t.TempDir()}, "", exitFailed, "", "is a folder"},
 		"import refuses a field that is not there": {[]string{"import", "--data", t.TempDir(), "--set", "hots=a", junk}, "", exitFailed, "", "hots"},
 		"import explains --set":                    {[]string{"import", "--data", t.TempDir(), "--set", "branch", junk}, "", exitUsage, "", "FIELD=VALUE"},
+		"a table shows the fields asked for":       {[]string{"query", "logs", tourDay, "--data", data, "--limit", "1", "--format", "table", "--fields", "country, asn"}, "", exitDone, "country", ""},
+		"a table without rows says so":             {[]string{"query", "logs", "timestamp between 1990-01-01 and 1990-01-02", "--data", data, "--format", "table"}, "", exitDone, "", "no records match"},
+		"generate takes one place":                 {[]string{"generate", "--records", "5", "--data", data, "--output", "-"}, "", exitUsage, "", "--output FILE"},
 		"generate needs a place":                   {[]string{"generate", "--records", "5"}, "", exitUsage, "", "--data"},
 		"generate explains times":                  {[]string{"generate", "--records", "5", "--output", "-", "--from", "yesterday"}, "", exitUsage, "", "2026-01-31"},
 		"generate writes to standard output":       {[]string{"generate", "--records", "5", "--output", "-"}, "", exitDone, `"request_id"`, ""},
@@ -80,5 +86,63 @@ func TestGenerateFiles(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s: %q, want %q", name, out, want)
 		}
+	}
+}
+
+// TestDataFolder: an empty name means the default folder, and --output wins over ORRERY_DATA.
+func TestDataFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("ORRERY_DATA", "")
+	c := console{in: strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}`), out: io.Discard, err: io.Discard}
+	if code := run(t.Context(), []string{"import", "-"}, c); code != exitDone {
+		t.Fatalf("import exited %d", code)
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 || entries[0].Name() != ".orrery" {
+		t.Errorf("the working directory holds %v, want only .orrery", entries)
+	}
+	t.Setenv("ORRERY_DATA", "elsewhere")
+	var out bytes.Buffer
+	c.out = &out
+	if code := run(t.Context(), []string{"generate", "--records", "3", "--output", "-"}, c); code != exitDone || strings.Count(out.String(), "\n") != 3 {
+		t.Errorf("generate exited %d with %d lines", code, strings.Count(out.String(), "\n"))
+	}
+}
+
+// TestWriteFile: a link stays a link, and a pipe is written to.
+func TestWriteFile(t *testing.T) {
+	folder := t.TempDir()
+	link := filepath.Join(folder, "link.ndjson")
+	if err := os.Symlink(filepath.Join(folder, "file.ndjson"), link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }
+	for range 2 { // the first makes the file, the second replaces it
+		if err := writeFile(filepath.Join(folder, "file.ndjson"), write); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeFile(link, write); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v, %v", info, err)
+	}
+	pipe := filepath.Join(folder, "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip("no named pipes here")
+	}
+	read := make(chan []byte, 1)
+	go func() {
+		text, err := os.ReadFile(pipe)
+		if err != nil {
+			t.Error(err)
+		}
+		read <- text
+	}()
+	if err := writeFile(pipe, write); err != nil {
+		t.Error(err)
+	}
+	if text := <-read; string(text) != "x" {
+		t.Errorf("the reader of the pipe got %q", text)
 	}
 }

@@ -10,15 +10,15 @@ import (
 )
 
 type compactCommand struct {
-	Data string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder whose hours to compact." placeholder:"DIR"`
+	Data folder `default:".orrery" env:"ORRERY_DATA" help:"Folder whose hours to compact." placeholder:"DIR"`
 }
 
 // Run merges the objects of every hour that has several. A server over the same folder goes on answering.
 func (k *compactCommand) Run(ctx context.Context, c console) error {
-	if err := mustExist(k.Data); err != nil {
+	if err := k.Data.mustExist(); err != nil {
 		return err
 	}
-	product, err := local.Open(ctx, k.Data)
+	product, err := local.Open(ctx, string(k.Data))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 type explainCommand struct {
 	Shape   string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	Data    string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder whose data the plan is for." placeholder:"DIR"`
+	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder whose data the plan is for." placeholder:"DIR"`
 	Limit   string `help:"How many records (logs) or keys per label (topx)."`
 	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
@@ -44,11 +44,11 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 
 // cost prints which partitions and how many bytes the query would read of the data there is.
 func (e *explainCommand) cost(ctx context.Context, c console, request search.Request) error {
-	if _, err := os.Stat(e.Data); err != nil {
+	if _, err := os.Stat(string(e.Data)); err != nil {
 		_, err := fmt.Fprintf(c.out, "== reads\nnothing: there is no data in %s\n", e.Data)
 		return err
 	}
-	product, err := local.Open(ctx, e.Data)
+	product, err := local.Open(ctx, string(e.Data))
 	if err != nil {
 		return err
 	}

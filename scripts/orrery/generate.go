@@ -25,8 +25,8 @@ type generateCommand struct {
 	From    string `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
 	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
 	Nasty   bool   `help:"Hostile text in every field."`
-	Data    string `xor:"where" required:"" env:"ORRERY_DATA" help:"Import the records into this folder." placeholder:"DIR"`
-	Output  string `xor:"where" required:"" help:"Write the records to this file instead, gzip or zstd by its ending; - for standard output." placeholder:"FILE"`
+	Data    folder `help:"Import the records into this folder (default: ORRERY_DATA, unless --output is given)." placeholder:"DIR"`
+	Output  string `help:"Write the records to this file instead, gzip or zstd by its ending; - for standard output." placeholder:"FILE"`
 }
 
 // Run makes the records. Writing to a file goes through a temporary one, so that a file with the wanted name
@@ -34,6 +34,9 @@ type generateCommand struct {
 func (g *generateCommand) Run(ctx context.Context, c console) error {
 	from, to, err := g.period(time.Now())
 	if err != nil {
+		return err
+	}
+	if err := g.place(); err != nil {
 		return err
 	}
 	options := gen.Options{Records: g.Records, Seed: g.Seed, From: from, To: to, Nasty: g.Nasty}
@@ -44,6 +47,17 @@ func (g *generateCommand) Run(ctx context.Context, c console) error {
 		return writeRecords(ctx, c.out, options, c.err)
 	}
 	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })
+}
+
+// place settles where the records go: into one place, and never by accident.
+func (g *generateCommand) place() error {
+	if g.Data == "" && g.Output == "" {
+		g.Data = folder(os.Getenv("ORRERY_DATA"))
+	}
+	if (g.Data == "") == (g.Output == "") {
+		return &exitError{code: exitUsage, message: "say where the records go: --data DIR imports them, --output FILE writes them (- is standard output)"}
+	}
+	return nil
 }
 
 func (g *generateCommand) period(now time.Time) (from, to time.Time, err error) {
@@ -79,7 +93,7 @@ func parseTime(flag, text string) (time.Time, error) {
 
 // intoData imports the records as if they came from a log of their own.
 func (g *generateCommand) intoData(ctx context.Context, c console, options gen.Options) error {
-	product, err := local.Open(ctx, g.Data)
+	product, err := local.Open(ctx, string(g.Data))
 	if err != nil {
 		return err
 	}
@@ -129,8 +143,15 @@ func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr 
 	return errors.Join(bar.Finish(), buffered.Flush())
 }
 
-// writeFile writes a file whole or not at all, compressed as its name's ending says.
+// writeFile writes a file whole or not at all, compressed as its name's ending says. What a link points to is
+// replaced, not the link; a pipe or a device is written to as it is.
 func writeFile(path string, write func(io.Writer) error) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".orrery-*")
 	if err != nil {
 		return err
@@ -160,6 +181,19 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return f.Close()
+}
+
+// writeInto writes to something that is there already and is no file.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	packed, err := compressor(f, path)
+	if err == nil {
+		err = errors.Join(write(packed), packed.Close())
+	}
+	return errors.Join(err, f.Close())
 }
 
 func compressor(w io.Writer, path string) (io.WriteCloser, error) {

@@ -14,7 +14,7 @@ import (
 )
 
 type importCommand struct {
-	Data   string   `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder to import into; made if needed." placeholder:"DIR"`
+	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into; made if needed." placeholder:"DIR"`
 	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"orrery, aws-waf, alb or combined; auto tells by the first lines."`
 	Set    []string `sep:"none" help:"Value for a field that the records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Files  []string `arg:"" name:"file" help:"Logs, gzip, zstd or plain; - is standard input."`
@@ -27,7 +27,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	defer forImport()()
-	product, err := local.Open(ctx, i.Data)
+	product, err := local.Open(ctx, string(i.Data))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type planetGetCommand struct {
 
 // Run prints the settings as the API gives them. Its ETag, for a careful put, goes to standard error.
 func (p *planetGetCommand) Run(ctx context.Context, c console) error {
-	api, done, err := p.connect(ctx)
+	api, done, err := p.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if p.IfMatch != "" {
 		header.Set("If-Match", p.IfMatch)
 	}
-	api, done, err := p.connect(ctx)
+	api, done, err := p.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}

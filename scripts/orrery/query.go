@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -41,7 +42,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	api, done, err := q.connect(ctx)
+	api, done, err := q.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,23 @@ func (q *queryCommand) print(body []byte, c console) error {
 		}
 		return nil
 	}
-	return writeTable(c.out, tableColumns[q.Route], a.Data.Results)
+	if len(a.Data.Results) == 0 {
+		_, err := fmt.Fprintln(c.err, "no records match")
+		return err
+	}
+	return writeTable(c.out, q.columns(), a.Data.Results)
+}
+
+// columns are those of the route, or the fields that were asked for.
+func (q *queryCommand) columns() []string {
+	if q.Fields == "" {
+		return tableColumns[q.Route]
+	}
+	names := strings.Split(q.Fields, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	return names
 }
 
 func isTerminal(w io.Writer) bool {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 )
 
 type serveCommand struct {
-	Data   string `default:".orrery" env:"ORRERY_DATA" type:"path" help:"Folder that holds the data." placeholder:"DIR"`
+	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen string `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
 	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers must send; needed on any address but a loopback one." placeholder:"KEY"`
 	Watch  bool   `help:"Import what is dropped into the folder's raw/."`
@@ -45,7 +46,7 @@ func (s *serveCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
 	}
-	product, err := local.Open(ctx, s.Data)
+	product, err := local.Open(ctx, string(s.Data))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -74,7 +75,7 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		watching.Go(func() { watch(ctx, product.Store, logger) })
 	}
 	defer watching.Wait()
-	s.welcome(c.err, "http://"+listener.Addr().String(), extent)
+	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent)
 
 	select {
 	case err := <-ended:
@@ -117,6 +118,7 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
 	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
 	key := ""
 	if s.APIKey != "" {
+		fmt.Fprint(w, "  # the key, once\n  export ORRERY_API_KEY=…\n\n")
 		key = ` -H "x-api-key: $ORRERY_API_KEY"`
 	}
 	for _, try := range []struct{ what, route, filter string }{
@@ -126,4 +128,12 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
 	} {
 		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n", try.what, base, try.route, key, period, try.filter)
 	}
+}
+
+// reachable is an address that this machine can ask: one that stands for all addresses becomes localhost.
+func reachable(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return a.String()
 }
