@@ -50,7 +50,7 @@ awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core 
 say "fuzzing, $fuzz each"
 git ls-files '*_test.go' | xargs grep -lE '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r folder; do
 	for target in $(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$folder"/*_test.go | sed 's/^func //'); do
-		go test -run='^$' -fuzz="^$target\$" -fuzztime="$fuzz" "./$folder" </dev/null
+		go test -run='^$' -fuzz="^$target\$" -fuzztime="$fuzz" -fuzzminimizetime=1s "./$folder" </dev/null
 	done
 done
 
