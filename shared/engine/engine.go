@@ -29,7 +29,7 @@ type Cost struct {
 	Objects        int      // Parquet objects read
 	BytesScanned   int64    // compressed bytes of the columns touched
 	RowsConsidered int64    // rows of those objects
-	Skipped        []string // objects that could not be read, by name: the answer lacks them
+	Skipped        []string // objects that could not be read, by lake.NameOf: the answer lacks them
 }
 
 // Plan is what a query would do.

@@ -74,6 +74,25 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestNameOf: users were once shown where the server keeps its data.
+func TestNameOf(t *testing.T) {
+	p := lake.PartitionOf(1_767_308_400_000)
+	fresh, compact := lake.ObjectName(p, "5f3a", 2), lake.CompactName(p, "77aa")
+	for objectPath, want := range map[string]string{
+		"/srv/orrery/lake/" + fresh:        fresh,
+		"/srv/compact/fresh/" + compact:    compact,
+		fresh:                              fresh,
+		"s3://bucket/fresh/" + fresh:       fresh,
+		"/home/me/fresh/other-1.parquet":   "other-1.parquet",
+		"/home/me/data/2026/other.parquet": "other.parquet",
+		"":                                 "",
+	} {
+		if got := lake.NameOf(objectPath); got != want {
+			t.Errorf("NameOf(%q) = %q, want %q", objectPath, got, want)
+		}
+	}
+}
+
 func TestColumns(t *testing.T) {
 	if n := reflect.TypeFor[lake.Row]().NumField(); len(lake.Columns) != n || len(lake.ColumnNames) != n {
 		t.Errorf("%d columns and %d names of %d fields", len(lake.Columns), len(lake.ColumnNames), n)

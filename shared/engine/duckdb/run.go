@@ -26,7 +26,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 		answer, err := e.answer(ctx, q, objects)
 		if err == nil {
 			cost := costOf(q, objects, int64(len(answer.Logs)))
-			cost.Skipped = skipped
+			cost.Skipped = names(skipped)
 			return answer, cost, nil
 		}
 		if !mayBeAnObject(ctx, err) {
@@ -45,6 +45,15 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 
 func without(objects []lake.Object, skipped []string) []lake.Object {
 	return slices.DeleteFunc(objects, func(o lake.Object) bool { return slices.Contains(skipped, o.Path) })
+}
+
+// names is what callers may know of objects: their names, not where they lie.
+func names(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, lake.NameOf(path))
+	}
+	return list
 }
 
 // answer answers q over exactly these objects.
