@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
@@ -157,6 +159,40 @@ func TestBindTellsTheFirstTwentyMistakes(t *testing.T) {
 	}
 	if e.Fixed != "" {
 		t.Errorf("fixed as %.100s", e.Fixed)
+	}
+}
+
+// TestBindTellsOfWhatItCouldRead: a filter of 1 MB with a period was once said to have none.
+func TestBindTellsOfWhatItCouldRead(t *testing.T) {
+	const period = `timestamp between 2026-01-01 and 2026-01-02`
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"too_long":                    {period + ", path=" + strings.Repeat("a", filter.MaxText), []string{"too_long"}},
+		"not_UTF-8":                   {period + ", path=\xff", []string{"invalid_utf8"}},
+		"too_deep":                    {strings.Repeat(`{"AND":[`, 40) + `{"field":"status","op":"eq","value":1}` + strings.Repeat("]}", 40), []string{"too_deep"}},
+		"NUL_in_a_quoted_value":       {period + ", path=\"/\x00\"", []string{"nul"}},
+		"NUL_in_a_bare_value":         {period + ", path=/\x00", []string{"nul"}},
+		"NUL_in_a_key":                {period + ", headers[\"a\x00\"]=b", []string{"nul"}},
+		"NUL_escaped_in_JSON":         {`[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"path","op":"eq","value":"/\u0000"}]`, []string{"nul"}},
+		"NUL_in_two_values":           {period + ", path=\"/\x00\", host=\"\x00\"", []string{"nul", "nul"}},
+		"nothing_unreadable_about_it": {"path=/", []string{"period_missing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := query.Bind(filter.Parse(test.text), query.Logs{})
+			var e *query.FilterError
+			if !errors.As(err, &e) {
+				t.Fatalf("%v", err)
+			}
+			var got []string
+			for _, one := range e.Errors {
+				got = append(got, one.Code)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("codes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -21,7 +21,7 @@ func (b *binder) bindPeriod() {
 	conditions := b.filter.Conditions
 	b.periodAt = periodIndex(conditions)
 	if b.periodAt < 0 {
-		if !b.meantPeriod(conditions) {
+		if !b.unread() && !b.meantPeriod(conditions) {
 			b.fail(periodMissing(b.filter.Text))
 		}
 		return
@@ -46,6 +46,13 @@ func (b *binder) bindPeriod() {
 	b.period = period
 	b.canonical[0] = canonicalPeriod(period)
 	b.seen[identity(&b.canonical[0])] = true
+}
+
+// unread reports whether the text, or what follows some place of it, was not read at all: the period may be there.
+func (b *binder) unread() bool {
+	return slices.ContainsFunc(b.filter.Problems, func(e filter.Error) bool {
+		return e.Code == "too_long" || e.Code == "too_deep" || e.Code == codeNotUTF8 // the languages' own, beyond which they do not read
+	})
 }
 
 // meantPeriod reports whether some condition was meant as the period and is already reported.

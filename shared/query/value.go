@@ -69,7 +69,9 @@ func (b *binder) checkTexts(values []filter.Value) bool {
 func (b *binder) checkText(text string, span filter.Span, member string) bool {
 	for i := range len(text) {
 		if text[i] == 0 {
-			b.fail(nulInText(span, member))
+			if !b.toldOfNUL(span) {
+				b.fail(nulInText(span, member))
+			}
 			return false
 		}
 	}
@@ -78,6 +80,13 @@ func (b *binder) checkText(text string, span filter.Span, member string) bool {
 		return false
 	}
 	return true
+}
+
+// toldOfNUL reports whether the parser has told of a NUL in the span already.
+func (b *binder) toldOfNUL(span filter.Span) bool {
+	return slices.ContainsFunc(b.filter.Problems, func(e filter.Error) bool {
+		return e.Code == codeNul && e.Span.Offset >= span.Offset && e.Span.End() <= span.End()
+	})
 }
 
 // bindPatterns binds the patterns of a regex condition. Those that stand for whole texts become these texts.
