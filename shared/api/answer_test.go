@@ -150,7 +150,7 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 				for i := range records {
 					records[i] = encode(map[string]string{"v": kind.record(i)})
 				}
-				sent := logsBody(e, records, search.Meta{Filter: "f"}, limit)
+				sent := logsBody(e, printed(records), search.Meta{Filter: "f"}, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}
@@ -173,6 +173,12 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// printed are records that are text already.
+type printed []json.RawMessage
+
+func (p printed) Len() int                            { return len(p) }
+func (p printed) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
 
 func TestAnswerThatIsTooLargeSaysWhatToDo(t *testing.T) {
 	h := &hearing{}

@@ -88,31 +88,32 @@ func (plain) Flush() error    { return nil }
 func (plain) Close() error    { return nil }
 func (plain) Reset(io.Writer) {}
 
-// compressing runs write with a compressor into a buffer and returns what came out. Writing to memory does
-// not fail, so an error is our bug.
-func compressing(e encoding, write func(w compressor, out *bytes.Buffer) error) []byte {
-	var out bytes.Buffer
-	var w compressor = plain{&out}
+// compressing runs write with a compressor into out, which is in memory: writing there does not fail, so an
+// error is our bug.
+func compressing(e encoding, out io.Writer, write func(w compressor) error) {
+	var w compressor = plain{out}
 	if pool, ok := pools[e]; ok {
 		w = pool.Get().(compressor)
 		defer pool.Put(w)
-		w.Reset(&out)
+		w.Reset(out)
+		defer w.Reset(nil) // what lies in the pool must not keep the answer
 	}
-	err := write(w, &out)
+	err := write(w)
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
 		panic("api: an answer cannot be compressed: " + err.Error())
 	}
-	return out.Bytes()
 }
 
 func compress(body []byte, e encoding) []byte {
-	return compressing(e, func(w compressor, _ *bytes.Buffer) error {
+	var out bytes.Buffer
+	compressing(e, &out, func(w compressor) error {
 		_, err := w.Write(body)
 		return err
 	})
+	return out.Bytes()
 }
 
 // A strong ETag names the bytes sent, so the compressed forms of one version have names of their own. Callers

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -102,19 +104,12 @@ func sendLogs(c *call, result search.Result) error {
 
 // sendResults sends results that make sense only together: too many are refused.
 func sendResults[T any](c *call, results []T, meta search.Meta) error {
-	var v Container[T]
-	v.Data.Results, v.Meta = results, meta
-	if v.Data.Results == nil {
-		v.Data.Results = []T{}
+	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
+	body := resultsBody(e, results, meta, maxAnswer)
+	if body.written > maxAnswer {
+		return errAnswerTooLarge(body.written)
 	}
-	a := answer{status: http.StatusOK, contentType: jsonType, body: encode(v)}
-	if e := acceptedEncoding(c.r.Header.Values("Accept-Encoding")); e != identity && len(a.body) >= minCompressed {
-		a.body, a.encoding = compress(a.body, e), e
-	}
-	if len(a.body) > maxAnswer {
-		return errAnswerTooLarge(len(a.body))
-	}
-	c.send(a)
+	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: body.kept.Bytes()})
 	return nil
 }
 
@@ -158,12 +153,16 @@ func readText(value json.RawMessage) (text, want string) {
 	return text, ""
 }
 
+// readInteger takes every spelling of an integer that JSON has: 10, 10.0 and 1e1 are one number.
 func readInteger(value json.RawMessage) (text, want string) {
-	var n int64
-	if err := json.Unmarshal(value, &n); err != nil || value[0] == 'n' {
+	var n float64
+	if err := json.Unmarshal(value, &n); err != nil || value[0] == 'n' || n != math.Trunc(n) {
 		return "", "an integer"
 	}
-	return string(value), ""
+	if math.Abs(n) > 1<<53 {
+		return string(value), "" // more than any parameter takes; told as it was written
+	}
+	return strconv.FormatInt(int64(n), 10), ""
 }
 
 // readNames takes a list of names, or the names as the query has them.

@@ -69,11 +69,17 @@ func limitOf(text string, standard, most int) (int, error) {
 	if text == "" {
 		return standard, nil
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
+	n, ok := wholeNumber(text)
+	if !ok || n > int64(most) {
 		return 0, &ParamError{Param: "limit", Message: fmt.Sprintf("%q is not a whole number from 1 to %d", text, most), Suggestion: strconv.Itoa(standard)}
 	}
-	return n, nil
+	return int(n), nil
+}
+
+// wholeNumber reads a number from 1 on in its one spelling: digits, the first not zero.
+func wholeNumber(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return n, err == nil && n >= 1 && strconv.FormatInt(n, 10) == text
 }
 
 func fieldsOf(text string) ([]string, error) {
@@ -104,8 +110,8 @@ func segmentOf(text string) (int64, error) {
 	}
 	digits := strings.TrimRight(text, "smhd")
 	unit, known := map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[text[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil || !known || n < 1 {
+	n, ok := wholeNumber(digits)
+	if !ok || !known {
 		return 0, &ParamError{Param: "segment", Message: fmt.Sprintf("%q is not a length such as 60, 5m, 1h or 1d", text), Suggestion: "5m"}
 	}
 	return n * unit, nil

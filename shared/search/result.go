@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,9 +9,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Result is the answer to one request. Exactly the slice of the route is not nil.
+// Result is the answer to one request: the results of its route, and no others.
 type Result struct {
-	Logs     []json.RawMessage // records as the API prints them, newest first
+	Logs     Records
 	Stats    []StatsResult
 	Timeline []TimelineResult
 	TopX     []TopXResult

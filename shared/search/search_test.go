@@ -93,8 +93,9 @@ func ask(t *testing.T, r search.Request) search.Result {
 func TestSearchLogs(t *testing.T) {
 	t.Run("newest first, of one instant the later line first", func(t *testing.T) {
 		var got []string
-		for _, text := range ask(t, search.Request{Route: search.Logs, Fields: "timestamp,session"}).Logs {
-			got = append(got, string(text))
+		found := ask(t, search.Request{Route: search.Logs, Fields: "timestamp,session"}).Logs
+		for i := range found.Len() {
+			got = append(got, string(found.AppendJSON(nil, i)))
 		}
 		want := []string{
 			`{"timestamp":"2026-01-01T10:02:00Z"}`, `{"timestamp":"2026-01-01T10:00:30Z","session":"x"}`,
@@ -106,18 +107,19 @@ func TestSearchLogs(t *testing.T) {
 	})
 	t.Run("an answer that stops at the limit says so", func(t *testing.T) {
 		r := ask(t, search.Request{Route: search.Logs, Limit: "3"})
-		if len(r.Logs) != 3 || r.Meta.Truncated == nil || r.Meta.Truncated.Reason != "limit" {
-			t.Errorf("%d records, truncated %v", len(r.Logs), r.Meta.Truncated)
+		if r.Logs.Len() != 3 || r.Meta.Truncated == nil || r.Meta.Truncated.Reason != "limit" {
+			t.Errorf("%d records, truncated %v", r.Logs.Len(), r.Meta.Truncated)
 		}
 	})
 	t.Run("an answer that ends with the last match does not", func(t *testing.T) {
-		if r := ask(t, search.Request{Route: search.Logs, Limit: "4"}); len(r.Logs) != 4 || r.Meta.Truncated != nil {
-			t.Errorf("%d records, truncated %v", len(r.Logs), r.Meta.Truncated)
+		if r := ask(t, search.Request{Route: search.Logs, Limit: "4"}); r.Logs.Len() != 4 || r.Meta.Truncated != nil {
+			t.Errorf("%d records, truncated %v", r.Logs.Len(), r.Meta.Truncated)
 		}
 	})
 	t.Run("nothing found is an empty list", func(t *testing.T) {
-		if r := ask(t, search.Request{Route: search.Logs, Filters: "timestamp between 2030-01-01 and 2030-01-02"}); r.Logs == nil || len(r.Logs) != 0 {
-			t.Errorf("got %v, want an empty list", r.Logs)
+		r := ask(t, search.Request{Route: search.Logs, Filters: "timestamp between 2030-01-01 and 2030-01-02"})
+		if text, err := json.Marshal(r.Logs); err != nil || string(text) != "[]" {
+			t.Errorf("got %s, %v, want an empty list", text, err)
 		}
 	})
 }
@@ -198,6 +200,9 @@ func TestSearchRefuses(t *testing.T) {
 		"a limit of logs over 2,500":            {search.Request{Route: search.Logs, Limit: "2501"}, "limit"},
 		"a limit of topx over 80":               {search.Request{Route: search.TopX, Limit: "81"}, "limit"},
 		"a limit of 0":                          {search.Request{Route: search.TopX, Limit: "0"}, "limit"},
+		"a limit with a sign":                   {search.Request{Route: search.Logs, Limit: "+5"}, "limit"},
+		"a limit with a leading zero":           {search.Request{Route: search.Logs, Limit: "05"}, "limit"},
+		"a segment with a leading zero":         {search.Request{Route: search.Stats, Segment: "05m"}, "segment"},
 		"a limit that is no number":             {search.Request{Route: search.Logs, Limit: "ten"}, "limit"},
 		"a segment that is no length":           {search.Request{Route: search.Stats, Segment: "5 minutes"}, "segment"},
 		"a segment that is not offered":         {search.Request{Route: search.Stats, Segment: "7m"}, "segment"},
@@ -237,8 +242,8 @@ func TestSearchBranches(t *testing.T) {
 {"timestamp":"2026-01-01T10:00:00Z"}
 `)
 	result, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{Route: search.Logs, Branches: []string{"b"}, Filters: "timestamp between 2026-01-01 and 2026-01-02"})
-	if err != nil || len(result.Logs) != 1 || !strings.Contains(string(result.Logs[0]), `"branch":"b"`) {
-		t.Errorf("got %s, %v, want the one record of branch b", result.Logs, err)
+	if err != nil || result.Logs.Len() != 1 || !strings.Contains(string(result.Logs.AppendJSON(nil, 0)), `"branch":"b"`) {
+		t.Errorf("got %d records, %v, want the one record of branch b", result.Logs.Len(), err)
 	}
 }
 

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// largeRecords is an engine whose every record has 32 kB.
+type largeRecords struct {
+	oracle
+	found []*lake.Row
+}
+
+func newLargeRecords(t testing.TB, count int) *largeRecords {
+	t.Helper()
+	e := &largeRecords{oracle: *newOracle(t), found: make([]*lake.Row, count)}
+	decoder := record.NewDecoder()
+	for i := range e.found {
+		line := fmt.Sprintf(`{"timestamp":"2026-01-01T10:00:00Z","path":"/%d","query":"%s"}`, i, strings.Repeat(fmt.Sprint("&", i*7919), 32<<10/6))
+		e.found[i] = &lake.Row{}
+		if _, err := decoder.Decode([]byte(line), e.found[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+func (e *largeRecords) Run(context.Context, query.Query) (query.Answer, engine.Cost, error) {
+	return query.Answer{Logs: e.found}, engine.Cost{}, nil
+}
+
+// nowhere receives an answer and keeps nothing.
+type nowhere struct {
+	header http.Header
+	bytes  int
+}
+
+func (n *nowhere) Header() http.Header { return n.header }
+func (n *nowhere) WriteHeader(int)     {}
+func (n *nowhere) Write(p []byte) (int, error) {
+	n.bytes += len(p)
+	return io.Discard.Write(p)
+}
+
+// TestLargeRecordsAreNotHeldTwice: the answer to a question that found 2,500 records of 32 kB, 80 MB, once took
+// 660 MB, most of it for records that did not fit. What answering allocates is bounded by the answer.
+func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
+	searcher, err := search.New(newLargeRecords(t, 1000), search.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := New(Config{Search: searcher, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for _, e := range []encoding{identity, gzipped, zstdized} {
+		ask := func() (allocated uint64, sent int) {
+			r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/logs?limit=2500&filters=timestamp%20between%202026-01-01%20and%202026-01-02", nil)
+			r.Header.Set("Accept-Encoding", string(e))
+			w := &nowhere{header: http.Header{}}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			handler.ServeHTTP(w, r)
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc, w.bytes
+		}
+		ask() // compressors are made once
+		allocated, sent := ask()
+		if allocated > 4*maxAnswer || sent == 0 || sent > maxAnswer {
+			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
+		}
+	}
+}
