@@ -72,3 +72,23 @@ func peakMegabytes(b *testing.B) float64 {
 	}
 	return kb / 1024
 }
+
+// BenchmarkCompact merges the hours of a day, each of four objects that overlap in time, proofs included.
+func BenchmarkCompact(b *testing.B) {
+	const records, objects = 40_000, 4
+	for b.Loop() {
+		b.StopTimer()
+		s := openStore(b, b.TempDir())
+		for seed := range uint64(objects) {
+			log := gen.New(gen.Options{Records: records / objects, Seed: seed})
+			if _, err := s.Import(b.Context(), "day", log, Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StartTimer()
+		if report, err := s.Compact(b.Context(), CompactOptions{}); err != nil || report.Rows != records {
+			b.Fatal(report, err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*records/b.Elapsed().Seconds(), "records/s")
+}

@@ -40,9 +40,12 @@ type hourBuffer struct {
 type buffer struct {
 	hours map[lake.Partition]*hourBuffer
 	cost  int64
+	seen  map[lake.Partition]struct{} // every hour that ever had a row
 }
 
-func newBuffer() *buffer { return &buffer{hours: map[lake.Partition]*hourBuffer{}} }
+func newBuffer() *buffer {
+	return &buffer{hours: map[lake.Partition]*hourBuffer{}, seen: map[lake.Partition]struct{}{}}
+}
 
 // add takes the rows of a batch.
 func (b *buffer) add(d *decoded) {
@@ -59,6 +62,7 @@ func (b *buffer) add(d *decoded) {
 			if hour = b.hours[p]; hour == nil {
 				hour = &hourBuffer{}
 				b.hours[p] = hour
+				b.seen[p] = struct{}{}
 			}
 			hour.last = d.number
 		}

@@ -51,6 +51,9 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 		options.Grace = DefaultGrace
 	}
 	var report CompactReport
+	if s.locked != nil {
+		return report, s.locked
+	}
 	hours, err := s.index.Hours(ctx)
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -60,9 +62,13 @@ type Default struct{ Field, Value string }
 
 // checkDefaults tells whether every default can be set.
 func checkDefaults(defaults []Default) error {
+	names := record.FieldNames()
 	for _, d := range defaults {
+		if !slices.Contains(names, d.Field) {
+			return unknownField(d.Field, filter.Nearest(d.Field, names))
+		}
 		if err := record.SetDefault(&lake.Row{}, d.Field, d.Value); err != nil {
-			return fault.Wrap(fault.Invalid, err, "default %s=%s", d.Field, d.Value)
+			return fault.Wrap(fault.Invalid, err, "%s=%s", d.Field, d.Value)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ const (
 	DefaultMemory = 96 << 20
 	// DefaultWorkers is how many goroutines decode and write.
 	DefaultWorkers = 2
+	// maxPartitions is in how many hours the records of one import may lie, more than two years: every hour becomes a
+	// file, so that a log with random times would make millions.
+	maxPartitions = 20_000
 )
 
 // Progress is how far an import has come.
@@ -71,6 +75,9 @@ func (r Report) RejectedLines() int64 {
 // An error of kind fault.Invalid means that the format or a default is wrong. Rejected lines are no error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options Options) (Report, error) {
 	began := s.now()
+	if s.locked != nil {
+		return Report{}, s.locked
+	}
 	if err := checkDefaults(options.Defaults); err != nil {
 		return Report{}, err
 	}
@@ -126,6 +133,15 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 
 // importStaged is the whole import, step by step.
 func (s *Store) importStaged(ctx context.Context, name string, in *input, head []byte, key string, options Options) (Report, error) {
+	if len(head) < headBytes { // all of it
+		older, err := s.ledger.beginning(ctx, key, head)
+		if err != nil {
+			return Report{}, err
+		}
+		if older != "" {
+			return Report{Name: name, Source: older, Known: countLines(head)}, nil
+		}
+	}
 	at, err := s.findPosition(ctx, in, filepath.Join(s.stagingRoot(), key), head)
 	if err != nil {
 		return Report{}, err
@@ -148,6 +164,15 @@ func (s *Store) importStaged(ctx context.Context, name string, in *input, head [
 		report.Quarantine = s.quarantinePath(e.source, e.generation)
 	}
 	return report, s.finish(ctx, p, e, at)
+}
+
+// countLines counts lines, of which the last need not be ended.
+func countLines(text []byte) int64 {
+	n := int64(bytes.Count(text, []byte{'\n'}))
+	if !bytes.HasSuffix(text, []byte{'\n'}) {
+		n++
+	}
+	return n
 }
 
 // chooseSource tells the format: as asked, as before, or as the first lines look.

@@ -36,12 +36,22 @@ func openInput(r io.Reader) (*input, error) {
 
 // Close releases what the input holds; the reader it was made from stays open.
 func (in *input) Close() error {
-	var err error
-	if in.decoder != nil {
-		err = in.decoder.Close()
-	}
+	err := in.closeDecoder()
 	if in.spool != nil {
 		err = errors.Join(err, in.spool.file.Close())
+	}
+	return err
+}
+
+// closeDecoder releases the decoder. That the compressed data end too early was said when they were read.
+func (in *input) closeDecoder() error {
+	if in.decoder == nil {
+		return nil
+	}
+	err := in.decoder.Close()
+	in.decoder = nil
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
 	}
 	return err
 }
@@ -68,20 +78,41 @@ func (in *input) decompress() error {
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(raw)
+		if isCut(err) {
+			return cutOff("gzip")
+		}
 		if err != nil {
 			return fmt.Errorf("read gzip: %w", err)
 		}
-		text, in.decoder = z, z
+		text, in.decoder = &uncut{z, "gzip"}, z
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}
-		text, in.decoder = z, z.IOReadCloser()
+		text, in.decoder = &uncut{z, "zstd"}, z.IOReadCloser()
 	}
 	in.text = bufio.NewReaderSize(text, headBytes)
 	return nil
 }
+
+// uncut reads compressed data and tells in so many words when they end too early: readers take an io.ErrUnexpectedEOF
+// for the end of a text that may end anywhere.
+type uncut struct {
+	r      io.Reader
+	format string
+}
+
+func (u *uncut) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = cutOff(u.format)
+	}
+	return n, err
+}
+
+// isCut tells the error of data that end too early, be it in the first bytes.
+func isCut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // counter counts the bytes read through it.
 type counter struct {
@@ -159,11 +190,8 @@ func (in *input) rewind() error {
 	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("rewind: %w", err)
 	}
-	if in.decoder != nil {
-		if err := in.decoder.Close(); err != nil {
-			return fmt.Errorf("rewind: %w", err)
-		}
-		in.decoder = nil
+	if err := in.closeDecoder(); err != nil {
+		return fmt.Errorf("rewind: %w", err)
 	}
 	in.read.Store(0)
 	return in.decompress()

@@ -33,6 +33,12 @@ CREATE TABLE IF NOT EXISTS source (
 	format      TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS source_by_head ON source (head_length, head_sha256);
+CREATE TABLE IF NOT EXISTS head ( -- the text of heads, to know shorter copies of small logs by
+	source     TEXT PRIMARY KEY REFERENCES source (id),
+	first_line TEXT NOT NULL, -- the key of the lock that such logs share
+	text       BLOB NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS head_by_first_line ON head (first_line);
 CREATE TABLE IF NOT EXISTS import (
 	source     TEXT    NOT NULL REFERENCES source (id),
 	generation INTEGER NOT NULL, -- from 1
@@ -138,6 +144,17 @@ func (l *ledger) headLengths(ctx context.Context, most int) (lengths []int, err 
 	return lengths, rows.Err()
 }
 
+// beginning finds a source whose head is longer than the text and begins with it; "" when there is none. The key is
+// that of the first line.
+func (l *ledger) beginning(ctx context.Context, key string, text []byte) (source string, err error) {
+	err = l.db.QueryRowContext(ctx, `SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`,
+		key, len(text), len(text), text).Scan(&source)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read ledger: %w", err)
+	}
+	return source, nil
+}
+
 // unpublished lists the imports that are committed and not yet published.
 func (l *ledger) unpublished(ctx context.Context) ([]entry, error) {
 	return l.query(ctx, `WHERE i.published = 0`)
@@ -196,6 +213,9 @@ func (l *ledger) commit(ctx context.Context, e entry) (err error) {
 		sum := sha256.Sum256(e.head)
 		if _, err := tx.ExecContext(ctx, `INSERT INTO source (id, head_length, head_sha256, format) VALUES (?, ?, ?, ?)`,
 			e.source, len(e.head), sum[:], e.format); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`, e.source, e.staging, e.head); err != nil {
 			return err
 		}
 	}

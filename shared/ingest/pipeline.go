@@ -260,6 +260,9 @@ func (p *pipeline) takeBatch(d *decoded) error {
 		p.options.Progress(Progress{Bytes: p.in.read.Load(), Records: p.report.Records})
 	}
 	p.buffer.add(d)
+	if len(p.buffer.seen) > maxPartitions {
+		return tooManyPartitions(p.buffer.seen)
+	}
 	if p.buffer.cost > p.options.Memory {
 		p.spill()
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 )
 
 // position is where in a source an import begins.
@@ -27,7 +28,8 @@ func (s *Store) findPosition(ctx context.Context, in *input, scratch string, hea
 	if err := in.keep(scratch); err != nil {
 		return position{}, err
 	}
-	best := -1
+	best, ended := -1, false
+	matches := make([]bool, len(known))
 	sum, length := sha256.New(), int64(0)
 	for i, e := range known {
 		n, err := copyContext(ctx, sum, in, e.length-length)
@@ -35,11 +37,17 @@ func (s *Store) findPosition(ctx context.Context, in *input, scratch string, hea
 		if err != nil {
 			return position{}, err
 		}
-		if length < e.length {
-			break // the input ends before
+		if ended = length < e.length; ended {
+			break
 		}
-		if bytes.Equal(sum.Sum(nil), e.sum[:]) && (best < 0 || known[best].length < e.length || e.latest) {
+		matches[i] = bytes.Equal(sum.Sum(nil), e.sum[:])
+		if matches[i] && (best < 0 || known[best].length < e.length || e.latest) {
 			best = i
+		}
+	}
+	if ended && (best < 0 || known[best].length < length) {
+		if err := refuseOlderCopy(known, matches, length); err != nil {
+			return position{}, err
 		}
 	}
 	if best >= 0 && known[best].length == length {
@@ -55,6 +63,24 @@ func (s *Store) findPosition(ctx context.Context, in *input, scratch string, hea
 	}
 	_, err = copyContext(ctx, sum, in, known[best].length)
 	return position{base: known[best], sum: sum}, err
+}
+
+// refuseOlderCopy looks for a source that the input, which has ended after length bytes, may be the beginning of: it is
+// the same wherever the ledger can tell. What lies between two such points cannot be compared any more, and importing
+// it would count every line twice if it is the same.
+func refuseOlderCopy(known []entry, matches []bool, length int64) error {
+	differs := map[string]bool{}
+	for i, e := range known {
+		if e.length <= length && !matches[i] {
+			differs[e.source] = true
+		}
+	}
+	for _, e := range slices.Backward(known) {
+		if e.length > length && !differs[e.source] {
+			return olderCopy(length, e)
+		}
+	}
+	return nil
 }
 
 // copyContext copies n bytes, or as many as there are, unless the context ends.

@@ -10,10 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/manifest"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Store is a data directory:
@@ -31,12 +34,16 @@ type Store struct {
 	dir    string
 	index  *manifest.Store
 	ledger *ledger
+	locked error // why nothing can be written: the directory can only be read, and there is no ledger
 	now    func() time.Time
 	onStep func(step string) // tests end the process here
 }
 
 // Open opens a data directory, which is made if needed, and finishes or removes what a process that died has left.
 // now is the clock that dates what the ledger and the manifests say.
+//
+// A directory that this user can only read is opened for reading: the index alone says which objects are whole and
+// published, so that nothing has to be finished first. Import, Compact and NewWatcher then say why they cannot.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
 	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
@@ -46,17 +53,38 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error)
 	if s.index, err = manifest.Open(s.lakeDir()); err != nil {
 		return nil, err
 	}
-	if s.ledger, err = openLedger(ctx, filepath.Join(dir, "ledger.db")); err != nil {
-		return nil, err
+	if s.ledger, err = openLedger(ctx, filepath.Join(dir, "ledger.db")); err == nil {
+		err = s.recover(ctx)
 	}
-	if err := s.recover(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
+	if err == nil {
+		return s, nil
 	}
+	if closed := s.Close(); closed != nil || !forbidsWriting(err) {
+		return nil, errors.Join(err, closed)
+	}
+	s.ledger, s.locked = nil, cannotWrite(dir, err)
 	return s, nil
 }
 
 // Close closes the ledger.
-func (s *Store) Close() error { return s.ledger.close() }
+func (s *Store) Close() error {
+	if s.ledger == nil {
+		return nil
+	}
+	return s.ledger.close()
+}
+
+// forbidsWriting tells the errors of files and directories that can only be read.
+func forbidsWriting(err error) bool {
+	var db *sqlite.Error
+	if errors.As(err, &db) {
+		switch db.Code() & 0xff { // what is above tells more of the reason
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+			return true
+		}
+	}
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
 
 // Index tells which objects hold the data; it is what engines read.
 func (s *Store) Index() *manifest.Store { return s.index }

@@ -41,6 +41,9 @@ type Taken struct {
 
 // NewWatcher watches the raw directory of the store, which is made if needed. The options are for every file.
 func NewWatcher(store *Store, options Options) (*Watcher, error) {
+	if store.locked != nil {
+		return nil, store.locked
+	}
 	if err := os.MkdirAll(store.RawDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}

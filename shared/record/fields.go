@@ -102,6 +102,15 @@ var fields = [...]field{
 	textField("version", func(r *lake.Row) **string { return &r.Version }),
 }
 
+// FieldNames lists every field of the specification, in alphabetical order.
+func FieldNames() []string {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].name
+	}
+	return names
+}
+
 var fieldIndex = func() map[string]int {
 	index := make(map[string]int, len(fields))
 	for i := range fields {
