@@ -3,11 +3,14 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/search"
@@ -148,6 +151,70 @@ func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
 	}
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("status %d: it must not look like an answer", w.Code)
+	}
+}
+
+// closing is a caller who goes away when the last byte has arrived.
+type closing struct {
+	*httptest.ResponseRecorder
+	leave context.CancelFunc
+	fail  error
+}
+
+func (c closing) Write(p []byte) (int, error) {
+	if c.fail != nil {
+		return 0, c.fail
+	}
+	defer c.leave()
+	return c.ResponseRecorder.Write(p)
+}
+
+// TestAnswerThatArrivedIsLoggedAsSent: callers who closed at once were logged as if they had got nothing.
+func TestAnswerThatArrivedIsLoggedAsSent(t *testing.T) {
+	for name, test := range map[string]struct {
+		path string
+		fail error
+		want string
+	}{
+		"delivered":            {"/api/v4.0/data/fields", nil, `"status":200`},
+		"an_error_delivered":   {"/api/v4.0/data/logs", nil, `"status":422`},
+		"a_connection_is_lost": {"/api/v4.0/data/fields", errors.New("broken pipe"), `"status":499`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			var log bytes.Buffer
+			var h http.Handler
+			newServer(t, func(c *Config) {
+				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+				h = New(*c)
+			})
+			h.ServeHTTP(closing{httptest.NewRecorder(), leave, test.fail}, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
+			if !strings.Contains(log.String(), test.want) {
+				t.Errorf("log %s, want %s", &log, test.want)
+			}
+		})
+	}
+}
+
+// TestQueriesTurnedAwayAreNoErrorOfOurs: a long line filled the log with errors.
+func TestQueriesTurnedAwayAreNoErrorOfOurs(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a_long_line":     {fmt.Errorf("run: %w", &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second, Message: "12 wait"}), `"level":"WARN"`},
+		"an_engine_down":  {fault.Wrap(fault.Unavailable, errors.New("connection refused"), "no engine"), `"level":"ERROR"`},
+		"a_slow_engine":   {fault.New(fault.Timeout, "25 s have passed"), `"level":"ERROR"`},
+		"a_broken_engine": {errors.New("checksum differs"), `"level":"ERROR"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, func(c *Config) { c.Search = failing{test.err} })
+			s.send(t, get("/api/v4.0/data/logs?filters=x"))
+			if got := s.log.String(); !strings.Contains(got, test.want+`,"msg":"failed"`) {
+				t.Errorf("log %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -131,8 +131,10 @@ var retryAfter = map[int]time.Duration{
 // fail answers with an error.
 func (s *server) fail(c *call, err error) {
 	e := s.errorOf(c, err)
-	if e.Code >= 500 && !c.gone() {
-		s.Log.LogAttrs(c.r.Context(), slog.LevelError, "failed", slog.String("request_id", c.id), slog.String("route", c.routeID()), slog.String("error", err.Error()))
+	if e.Code >= 500 {
+		if c.abandoned = c.gone(); !c.abandoned {
+			s.Log.LogAttrs(c.r.Context(), levelOf(err), "failed", slog.String("request_id", c.id), slog.String("route", c.routeID()), slog.String("error", err.Error()))
+		}
 	}
 	if c.w.status != 0 {
 		return // the answer is under way; its length tells the caller that it is not whole
@@ -143,6 +145,16 @@ func (s *server) fail(c *call, err error) {
 		body, contentType = encode(e), jsonType
 	}
 	c.send(answer{status: e.Code, contentType: contentType, body: body})
+}
+
+// levelOf tells a failure to look into from queries turned away because others run, which is as it should be.
+// What is down has a cause; a long line has none.
+func levelOf(err error) slog.Level {
+	var known *fault.Error
+	if errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 // errorOf makes the body of an error.

@@ -25,6 +25,7 @@ type call struct {
 
 	filters     string // as sent, for errors; never logged
 	fingerprint string // of the filter, once it is bound
+	abandoned   bool   // there is no answer, because the caller went away
 }
 
 // meter notes what was sent.
@@ -32,6 +33,7 @@ type meter struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	lost   bool // some of it could not be sent
 }
 
 func (m *meter) WriteHeader(status int) {
@@ -47,6 +49,7 @@ func (m *meter) Write(p []byte) (int, error) {
 	}
 	n, err := m.ResponseWriter.Write(p)
 	m.bytes += int64(n)
+	m.lost = m.lost || err != nil
 	return n, err
 }
 
@@ -94,7 +97,7 @@ func (s *server) finish(c *call) {
 		s.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	}
 	status := c.w.status
-	if c.gone() {
+	if c.abandoned || c.w.lost {
 		status = statusGone
 	}
 	attributes := []slog.Attr{
@@ -117,7 +120,7 @@ func (s *server) finish(c *call) {
 // statusGone stands in the log for a caller who went away before the answer; nobody receives it.
 const statusGone = 499
 
-// gone tells whether the caller went away.
+// gone tells whether the caller went away, or, after the answer was sent, has got it and closed.
 func (c *call) gone() bool { return c.r.Context().Err() != nil }
 
 func (c *call) routeID() string {
