@@ -40,6 +40,9 @@ func TestKeys(t *testing.T) {
 			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}
+			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != jsonType {
+				t.Errorf("an error of type %s", r.Header.Get("Content-Type"))
+			}
 		})
 	}
 }
@@ -99,6 +102,9 @@ func TestGuard(t *testing.T) {
 		"a_name_that_looks_like_it":       {"GET", planets, "localhost.evil.example", "", false, 403},
 		"an_address_of_the_network":       {"GET", planets, "192.168.1.2", "", false, 403},
 		"the_page_itself":                 {"GET", planets, "localhost:8080", "Origin: http://localhost:8080", false, 200},
+		"a_page_of_another_scheme":        {"GET", planets, "localhost:8080", "Origin: https://localhost:8080", false, 403},
+		"behind_a_proxy_with_TLS":         {"POST", write, "api.example", "Origin: https://api.example", true, 200},
+		"a_page_of_no_web_scheme":         {"POST", write, "api.example", "Origin: ftp://api.example", true, 403},
 		"another_port":                    {"GET", planets, "localhost:8080", "Origin: http://localhost:3000", false, 403},
 		"a_page_that_hides_its_origin":    {"GET", planets, "localhost", "Origin: null", false, 403},
 		"a_cross_site_request":            {"GET", planets, "localhost", "Sec-Fetch-Site: cross-site", false, 403},
@@ -114,6 +120,13 @@ func TestGuard(t *testing.T) {
 		"options":                         {"OPTIONS", planets, "localhost", "", false, 204},
 		"options_of_what_is_not":          {"OPTIONS", "/nothing", "localhost", "", false, 404},
 		"head":                            {"HEAD", planets, "localhost", "", false, 200},
+		"a_path_with_two_slashes":         {"GET", "/api/v4.0//data/logs", "localhost", "", false, 404},
+		"a_path_with_a_dot":               {"GET", "/api/v4.0/./data/logs", "localhost", "", false, 404},
+		"a_path_with_two_dots":            {"GET", "/api/v4.0/conf/../data/logs", "localhost", "", false, 404},
+		"a_path_that_ends_with_a_slash":   {"GET", "/api/v4.0/data/logs/", "localhost", "", false, 404},
+		"a_write_with_two_slashes":        {"PUT", "/api/v4.0//conf/prod/planets/__default__", "localhost", "", false, 404},
+		"options_with_two_slashes":        {"OPTIONS", "//", "localhost", "", false, 404},
+		"a_URL_without_path":              {"GET", "http://localhost", "localhost", "", false, 404},
 		"something_else":                  {"GET", "/api/v4.0/data/topics", "localhost", "", false, 404},
 		"the_page_has_no_such_part":       {"GET", "/page/secret.js", "localhost", "", false, 404},
 		"the_page_has_no_part_above_it":   {"GET", "/page/..%2fapi.go", "localhost", "", false, 404},
@@ -145,6 +158,9 @@ func TestGuard(t *testing.T) {
 			r := newTestServer(t, given...).send(t, message{head: head})
 			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
+			}
+			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != jsonType {
+				t.Errorf("an error of type %s", r.Header.Get("Content-Type"))
 			}
 		})
 	}

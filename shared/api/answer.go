@@ -21,6 +21,8 @@ const (
 	jsonType = "application/json"
 	textType = "text/plain"
 	formType = "application/x-www-form-urlencoded"
+
+	multipartType = "multipart/form-data"
 )
 
 // answer is what is sent.

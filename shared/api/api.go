@@ -82,7 +82,7 @@ func (s *server) dispatch(c *call) error {
 	if c.r.Method == http.MethodOptions {
 		return s.options(c)
 	}
-	if _, pattern := s.mux.Handler(c.r); pattern == "" {
+	if s.pattern(c.r) == "" {
 		return s.noRoute(c.r)
 	}
 	s.mux.ServeHTTP(c.w, c.r)

@@ -51,11 +51,11 @@ func (s *server) dataTwin(to search.Route) func(*call) error {
 		if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 			return err
 		}
-		body, _, err := c.body(maxFilterBody, jsonType)
+		sent, err := c.body(maxFilterBody, jsonType)
 		if err != nil {
 			return err
 		}
-		g, err := readBody(body, c.route.params)
+		g, err := readBody(sent.text, c.route.params)
 		if err != nil {
 			return err
 		}

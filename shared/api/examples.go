@@ -89,17 +89,21 @@ func readMessage(text string) message {
 	return message{strings.TrimRight(head, "\n"), strings.TrimRight(body, "\n")}
 }
 
-// mediaType is the type of the body.
-func (m message) mediaType() string {
+// content is the body and its type.
+func (m message) content() content {
+	sent := content{text: []byte(m.body)}
 	for _, line := range strings.Split(m.head, "\n")[1:] {
 		name, value, _ := strings.Cut(line, ":")
 		if textproto.CanonicalMIMEHeaderKey(name) == "Content-Type" {
-			mediaType, _, _ := mime.ParseMediaType(value)
-			return mediaType
+			mediaType, options, _ := mime.ParseMediaType(value)
+			sent.mediaType, sent.boundary = mediaType, options["boundary"]
 		}
 	}
-	return ""
+	return sent
 }
+
+// mediaType is the type of the body.
+func (m message) mediaType() string { return m.content().mediaType }
 
 // examplesOf lists the examples of an operation and a status; "" and 0 stand for any.
 func examplesOf(operation string, status int) []*example {

@@ -24,24 +24,33 @@ func (s *server) guard(r *http.Request) error {
 		return nil
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if (s.Keys == nil || !reads) && foreignPage(r) {
+	if (s.Keys == nil || !reads) && s.foreignPage(r) {
 		return errForeignPage()
 	}
 	return nil
 }
 
 // foreignPage tells whether a browser says that a page of another origin sent the request.
-func foreignPage(r *http.Request) bool {
+func (s *server) foreignPage(r *http.Request) bool {
 	if strings.EqualFold(r.Header.Get("Sec-Fetch-Site"), "cross-site") {
 		return true
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || !strings.EqualFold(u.Host, r.Host) {
+		if err != nil || !strings.EqualFold(u.Host, r.Host) || !s.ownScheme(r, u.Scheme) {
 			return true // among them "null", the origin of a page that hides its own
 		}
 	}
 	return false
+}
+
+// ownScheme tells whether this server can have sent a page of that scheme. A server with keys may stand behind a
+// proxy that speaks TLS for it; headers that say so are not asked, because anybody can send them.
+func (s *server) ownScheme(r *http.Request, scheme string) bool {
+	if r.TLS != nil {
+		return strings.EqualFold(scheme, "https")
+	}
+	return strings.EqualFold(scheme, "http") || s.Keys != nil && strings.EqualFold(scheme, "https")
 }
 
 // loopbackName tells whether a Host header names this machine.

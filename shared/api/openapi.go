@@ -151,11 +151,13 @@ func (d *document) requestBody(to *route) *huma.RequestBody {
 	body := &huma.RequestBody{Description: to.body.doc, Required: true, Content: map[string]*huma.MediaType{}}
 	for _, mediaType := range to.body.types {
 		m := &huma.MediaType{Schema: &huma.Schema{Type: "string"}, Examples: map[string]*huma.Example{}}
-		if mediaType == jsonType || mediaType == formType {
-			m.Schema = memberSchema(to.params)
-		}
-		if mediaType == jsonType && to.body.json != nil {
+		switch {
+		case mediaType == jsonType && to.body.json != nil:
 			m.Schema = to.body.json
+		case mediaType == jsonType:
+			m.Schema = memberSchema(to.params)
+		case mediaType != textType:
+			m.Schema = formSchema(to.params)
 		}
 		for _, e := range examplesOf(to.id, 0) {
 			if e.status < 300 && e.request.mediaType() == mediaType {
@@ -181,6 +183,15 @@ func memberSchema(params []param) *huma.Schema {
 		}
 	}
 	return s
+}
+
+// formSchema is the parameters as fields of a form, which are text.
+func formSchema(params []param) *huma.Schema {
+	fields := slices.Clone(params)
+	for i := range fields {
+		fields[i].body = nil
+	}
+	return memberSchema(fields)
 }
 
 func (d *document) response(to *route, a documented) *huma.Response {
@@ -212,6 +223,9 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 			textType: {Schema: &huma.Schema{Type: "string"}},
 		},
 	}
+	if status == http.StatusNotAcceptable { // who accepts text gets another answer
+		delete(r.Content, textType)
+	}
 	if _, retry := retryAfter[status]; retry {
 		r.Headers["Retry-After"] = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
 	}
@@ -220,7 +234,37 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 		examples = examplesOf("", status) // another route's shows the same
 	}
 	addExamples(r.Content, examples)
+	if text := r.Content[textType]; text != nil && text.Examples == nil {
+		addExamples(r.Content, examplesAsText(examples))
+	}
+	if text := r.Content[textType]; text != nil && text.Examples == nil {
+		addExamples(r.Content, examplesOf("", status))
+	}
 	return r
+}
+
+// examplesAsText are the errors of examples as callers get them who want text. Mistakes of a filter are drawn
+// under its text, which the answer does not hold, so they have examples of their own.
+func examplesAsText(examples []*example) []*example {
+	var list []*example
+	for _, e := range examples {
+		var body Error
+		if e.response.mediaType() != jsonType {
+			continue
+		}
+		if err := json.Unmarshal([]byte(e.response.body), &body); err != nil {
+			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
+		}
+		if len(body.Errors) == 0 {
+			asText := *e
+			asText.response = message{
+				head: strings.Replace(e.response.head, jsonType, textType+"; charset=utf-8", 1),
+				body: strings.TrimRight(string(body.text("")), "\n"),
+			}
+			list = append(list, &asText)
+		}
+	}
+	return list
 }
 
 var requestIDHeader = &huma.Param{Description: "Finds the request in the log.", Schema: &huma.Schema{Type: "string"}}
@@ -242,9 +286,14 @@ func addExamples(content map[string]*huma.MediaType, examples []*example) {
 func (e *example) documented(m message) *huma.Example {
 	x := &huma.Example{Summary: e.summary, Value: m.body}
 	switch m.mediaType() {
-	case formType: // its fields
-		name, value, _ := strings.Cut(m.body, "=")
-		x.Value = map[string]any{name: unescape(value)}
+	case formType:
+		x.Value = membersOfForm(fieldsOf(m.body))
+	case multipartType:
+		fields, err := partsOf(m.content())
+		if err != nil {
+			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
+		}
+		x.Value = membersOfForm(fields)
 	case jsonType:
 		var value any
 		if err := json.Unmarshal([]byte(m.body), &value); err != nil {
@@ -253,6 +302,14 @@ func (e *example) documented(m message) *huma.Example {
 		x.Value = value
 	}
 	return x
+}
+
+func membersOfForm(fields []field) map[string]any {
+	members := map[string]any{}
+	for _, f := range fields {
+		members[f.name] = f.value
+	}
+	return members
 }
 
 // logRecord stands for a record where a Go type is needed; its schema is made from the catalogue.

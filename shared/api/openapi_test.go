@@ -6,12 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/google/go-cmp/cmp"
 )
 
 // loadDocument reads the document with a validator that shares no code with what wrote it.
@@ -54,15 +56,30 @@ func TestDocumentShowsExamples(t *testing.T) {
 				}
 			}
 			for status, response := range op.Responses.Map() {
-				shown := len(response.Value.Content) == 0
-				for _, content := range response.Value.Content {
-					shown = shown || len(content.Examples) > 0
-				}
-				if !shown {
-					t.Errorf("%s %s: status %s has no example", method, path, status)
+				for mediaType, content := range response.Value.Content {
+					if len(content.Examples) == 0 {
+						t.Errorf("%s %s: status %s has no example of %s", method, path, status, mediaType)
+					}
 				}
 			}
 		}
+	}
+}
+
+// TestErrorsAsTextAreWhatTheServerSends: the document shows text that no example recorded.
+func TestErrorsAsTextAreWhatTheServerSends(t *testing.T) {
+	errors := slices.DeleteFunc(examplesOf("", 0), func(e *example) bool {
+		return e.status < 400 || e.status == http.StatusNotAcceptable // which text never says
+	})
+	for _, e := range examplesAsText(errors) {
+		t.Run(e.file, func(t *testing.T) {
+			request := e.request
+			request.head += "\nAccept: text/plain"
+			s := newTestServer(t, e.given...)
+			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, s.show(t, s.send(t, request))); diff != "" {
+				t.Errorf("answer (-document +server):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -35,32 +35,55 @@ func names(params []param) []string {
 // given is what the parameters say, as text. Absent ones are "".
 type given map[string]string
 
-// readQuery reads the query. It splits the raw text itself: net/url drops what holds a semicolon, and browsers
-// leave semicolons, braces, brackets, bars and backslashes in filters as they are. A plus is a space, and a
-// percent sign that begins no escape stands for itself. Names that begin with "_" are cache breakers.
+// maxDetails is how many mistakes are told at once.
+const maxDetails = 20
+
+// readQuery reads the query.
 func readQuery(raw string, params []param) (given, error) {
-	g, wrong := given{}, details(nil)
+	return readFields("query", fieldsOf(raw), params)
+}
+
+// field is a field of a query or a form, unescaped.
+type field struct{ name, value string }
+
+// fieldsOf splits a query or a form. It splits the raw text itself: net/url drops what holds a semicolon, and
+// browsers leave semicolons, braces, brackets, bars and backslashes in filters as they are. A plus is a space, and
+// a percent sign that begins no escape stands for itself.
+func fieldsOf(raw string) []field {
+	var list []field
 	for _, pair := range strings.Split(raw, "&") {
-		if pair == "" {
-			continue
+		if pair != "" {
+			name, value, _ := strings.Cut(pair, "=")
+			list = append(list, field{unescape(name), unescape(value)})
 		}
-		name, value, _ := strings.Cut(pair, "=")
-		name, value = unescape(name), unescape(value)
-		_, twice := g[name]
-		switch {
-		case strings.HasPrefix(name, "_"):
-			continue
-		case !known(params, name):
-			_, afterFilters := g["filters"]
-			wrong = append(wrong, unknown(names(params), afterFilters, "query", name))
-		case twice:
-			wrong = append(wrong, repeated("query", name))
-		case value == "" && name != "filters":
-			wrong = append(wrong, empty("query", name))
-		}
-		g[name] = value
 	}
-	return g.complete("query", params, wrong)
+	return list
+}
+
+// ignored tells of a name that nothing is meant by: those that begin with "_" are cache breakers.
+func ignored(name string) bool { return strings.HasPrefix(name, "_") }
+
+// readFields reads what the fields of a query or a form say; place is which of them it is.
+func readFields(place string, fields []field, params []param) (given, error) {
+	g, wrong := given{}, details(nil)
+	for _, f := range fields {
+		_, twice := g[f.name]
+		switch {
+		case ignored(f.name):
+			continue
+		case len(wrong) == maxDetails:
+			return nil, wrong
+		case !known(params, f.name):
+			_, afterFilters := g["filters"]
+			wrong = append(wrong, unknown(names(params), afterFilters, place, f.name))
+		case twice:
+			wrong = append(wrong, repeated(place, f.name))
+		case f.value == "" && f.name != "filters":
+			wrong = append(wrong, empty(place, f.name))
+		}
+		g[f.name] = f.value
+	}
+	return g.complete(place, params, wrong)
 }
 
 // readBody reads the body of a POST twin: an object whose members are the parameters.
@@ -73,6 +96,10 @@ func readBody(body []byte, params []param) (given, error) {
 	for _, m := range members {
 		_, twice := g[m.name]
 		switch {
+		case ignored(m.name):
+			continue
+		case len(wrong) == maxDetails:
+			return nil, wrong
 		case !known(params, m.name):
 			wrong = append(wrong, unknown(names(params), false, "body", m.name))
 			continue
@@ -187,25 +214,43 @@ func validJSON(body []byte) error {
 	return nil
 }
 
-// body reads the body, of one of the media types wanted and at most limit bytes long, and tells its type.
-func (c *call) body(limit int64, want ...string) ([]byte, string, error) {
+// content is a body and its type.
+type content struct {
+	text      []byte
+	mediaType string
+	boundary  string // between the parts of a multipart body
+}
+
+// body reads the body, of one of the media types wanted and at most limit bytes long.
+func (c *call) body(limit int64, want ...string) (content, error) {
 	sent := c.r.Header.Get("Content-Type")
 	mediaType, options, err := mime.ParseMediaType(sent)
 	charset := options["charset"]
 	understood := err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) && c.r.Header.Get("Content-Encoding") == ""
 	if !understood || !slices.Contains(want, mediaType) {
-		return nil, "", errMediaType(sent, want...)
+		return content{}, errMediaType(sent, want...)
 	}
 	if c.r.ContentLength > limit {
-		return nil, "", &http.MaxBytesError{Limit: limit}
+		return content{}, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	text, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return nil, "", err
+			return content{}, err
 		}
-		return nil, "", details{{Loc: []any{"body"}, Msg: "the body could not be read to its end", Type: "value_error"}}
+		return content{}, details{brokenBody()}
 	}
-	return body, mediaType, nil
+	return content{text, mediaType, options["boundary"]}, nil
+}
+
+// noBody refuses a body where none is read: what it says would be dropped.
+func (c *call) noBody() error {
+	switch n, err := io.ReadFull(c.r.Body, make([]byte, 1)); {
+	case n > 0:
+		return details{unwantedBody()}
+	case err != io.EOF:
+		return details{brokenBody()}
+	}
+	return nil
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +77,14 @@ func TestParametersReachTheSearch(t *testing.T) {
 			post("/api/v4.0/data/logs", jsonType, `{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
 			search.Request{Route: search.Logs, Filters: `{"AND": [ {"a": 1.0} ]}`, Limit: "12", Fields: "ip,host"},
 		},
+		"twin_with_spellings_of_an_integer": {
+			post("/api/v4.0/data/logs", jsonType, `{"filters": "x", "limit": 1.20e1}`),
+			search.Request{Route: search.Logs, Filters: "x", Limit: "12"},
+		},
+		"twin_with_a_cache_breaker": {
+			post("/api/v4.0/data/logs", jsonType, `{"_": 1, "filters": "x", "_t": [], "_": null}`),
+			search.Request{Route: search.Logs, Filters: "x"},
+		},
 		"twin_with_text": {
 			post("/api/v4/data/timeline?_=1", "application/json; charset=UTF-8", `{"filters": "a=\"b\"", "segment": "5m"}`),
 			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
@@ -107,25 +117,36 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		path, contentType, body string
 		want                    int
 	}{
-		"members_twice":            {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
-		"no_filters":               {"/data/logs", jsonType, `{}`, 422},
-		"null_filters":             {"/data/logs", jsonType, `{"filters": null}`, 422},
-		"a_list":                   {"/data/logs", jsonType, `[]`, 422},
-		"limit_with_a_fraction":    {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
-		"limit_null":               {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
-		"fields_of_numbers":        {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
-		"fields_null":              {"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422},
-		"parameters_in_the_query":  {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
-		"another_character_set":    {"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415},
-		"not_a_media_type":         {"/data/logs", "json", `{"filters": "x"}`, 415},
-		"a_filter_over_1_MB":       {"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400},
-		"parse_of_something_else":  {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
-		"parse_of_a_number":        {"/data/timeline/parse", jsonType, `5`, 422},
-		"parse_of_broken_JSON":     {"/data/timeline/parse", jsonType, `{"filters"`, 422},
-		"parse_with_a_parameter":   {"/data/timeline/parse?filters=x", textType, `x`, 422},
-		"parse_of_a_multipart":     {"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 415},
-		"restore_of_what_is_not":   {"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404},
-		"restore_of_another_entry": {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
+		"members_twice":                          {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
+		"no_filters":                             {"/data/logs", jsonType, `{}`, 422},
+		"null_filters":                           {"/data/logs", jsonType, `{"filters": null}`, 422},
+		"a_list":                                 {"/data/logs", jsonType, `[]`, 422},
+		"limit_with_a_fraction":                  {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
+		"limit_null":                             {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
+		"fields_of_numbers":                      {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
+		"fields_null":                            {"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422},
+		"parameters_in_the_query":                {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
+		"another_character_set":                  {"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415},
+		"not_a_media_type":                       {"/data/logs", "json", `{"filters": "x"}`, 415},
+		"a_filter_over_1_MB":                     {"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400},
+		"parse_of_something_else":                {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
+		"parse_of_a_number":                      {"/data/timeline/parse", jsonType, `5`, 422},
+		"parse_of_broken_JSON":                   {"/data/timeline/parse", jsonType, `{"filters"`, 422},
+		"parse_with_a_parameter":                 {"/data/timeline/parse?filters=x", textType, `x`, 422},
+		"parse_of_a_broken_multipart":            {"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 422},
+		"parse_of_a_multipart_without_boundary":  {"/data/timeline/parse", multipartType, part("filters", "x") + "--x--", 422},
+		"parse_of_a_multipart_of_something_else": {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filter", "x") + "--x--", 422},
+		"parse_of_a_multipart_that_repeats":      {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x") + part("filters", "y") + "--x--", 422},
+		"parse_of_a_multipart_that_is_cut_off":   {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x"), 422},
+		"parse_of_another_multipart":             {"/data/timeline/parse", "multipart/mixed; boundary=x", part("filters", "x") + "--x--", 415},
+		"parse_of_a_form_that_repeats":           {"/data/timeline/parse", formType, "filters=x&filters=y", 422},
+		"parse_of_a_form_with_a_field_unknown":   {"/data/timeline/parse", formType, "x=y&filters=x", 422},
+		"parse_of_a_form_with_names_encoded":     {"/data/timeline/parse", formType, "f%69lters=x&filters=y", 422},
+		"restore_with_a_body":                    {"/conf/prod/planets/__default__/versions/1/restore", jsonType, `{}`, 422},
+		"restore_of_a_version_spelt_otherwise":   {"/conf/prod/planets/__default__/versions/01/restore", textType, ``, 422},
+		"limit_beyond_all_numbers":               {"/data/logs", jsonType, `{"filters": "x", "limit": 1e999}`, 422},
+		"restore_of_what_is_not":                 {"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404},
+		"restore_of_another_entry":               {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
 	}
 	s := newTestServer(t)
 	for name, test := range tests {
@@ -159,7 +180,10 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 		"canonical_JSON":                post("", jsonType, want),
 		"list_of_conditions":            post("", jsonType, want[len(`{"AND":`):len(want)-1]),
 		"JSON_as_text":                  post("", textType, want),
-		"form":                          post("", formType, "x=y&filters="+percent(text)),
+		"form":                          post("", formType, "_=1&filters="+percent(text)+"&_x"),
+		"multipart":                     post("", "multipart/form-data; boundary=x", part("_", "1")+part("filters", text)+"--x--"),
+		"multipart_with_a_file":         post("", "multipart/form-data; boundary=x", strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)+"--x--"),
+		"object_with_a_cache_breaker":   post("", jsonType, `{"_": 1, "filters": "`+text+`", "_": 2}`),
 		"form_that_is_the_text_itself":  post("", formType, text),
 		"form_that_is_the_text_encoded": post("", formType, percent(text)),
 	}
@@ -171,6 +195,51 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 				t.Errorf("got %s\nwant %s", got, want)
 			}
 		})
+	}
+}
+
+// part is a part of a multipart body with the boundary x.
+func part(name, value string) string {
+	return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+}
+
+// TestUnknownParameterSaysWhatIsKnown: of a limit of stats it was once said that an & inside a filter is encoded.
+func TestUnknownParameterSaysWhatIsKnown(t *testing.T) {
+	for query, want := range map[string]string{
+		"filters=x&limit=5":    "unknown parameter; known are filters, segment, group_by",
+		"filters=x&limits=5":   "unknown parameter; known are filters, segment, group_by",
+		"filters=x&segments=5": `unknown parameter; did you mean "segment"?`,
+		"filters=a=1&b=2":      "unknown parameter; known are filters, segment, group_by; if it belongs to the filter, the & before it is written %26",
+		"b=2&filters=a=1":      "unknown parameter; known are filters, segment, group_by",
+	} {
+		_, err := readQuery(query, []param{filtersParam, segmentParam, groupByParam})
+		var wrong details
+		if !errors.As(err, &wrong) || len(wrong) != 1 || wrong[0].Msg != want {
+			t.Errorf("%s: %v, want %s", query, err, want)
+		}
+	}
+	if _, err := readQuery("filters=x&b", nil); err == nil || !strings.Contains(err.Error(), "this route has none") {
+		t.Errorf("a route without parameters: %v", err)
+	}
+	routes := (&server{}).routes()
+	for i := range routes {
+		for _, name := range names(routes[i].params) {
+			if !slices.Contains(dataParams, name) {
+				t.Errorf("dataParams lacks %s of %s", name, routes[i].id)
+			}
+		}
+	}
+}
+
+// TestAtMostTwentyDetails: a body of a million unknown names has an answer of a usual size.
+func TestAtMostTwentyDetails(t *testing.T) {
+	var wrong details
+	if _, err := readQuery(strings.Repeat("a&", 1000)+"filters=x", []param{filtersParam}); !errors.As(err, &wrong) || len(wrong) != maxDetails {
+		t.Errorf("query: %v", err)
+	}
+	body := `{"filters": "x"` + strings.Repeat(`, "a": 1`, 1000) + "}"
+	if _, err := readBody([]byte(body), []param{filtersParam}); !errors.As(err, &wrong) || len(wrong) != maxDetails {
+		t.Errorf("body: %v", err)
 	}
 }
 

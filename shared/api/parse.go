@@ -1,7 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"io"
+	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -14,11 +18,11 @@ func (s *server) parse(c *call) error {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
-	body, mediaType, err := c.body(maxFilterBody, jsonType, textType, formType)
+	sent, err := c.body(maxFilterBody, c.route.body.types...)
 	if err != nil {
 		return err
 	}
-	if c.filters, err = filterOf(body, mediaType, c.route.params); err != nil {
+	if c.filters, err = filterOf(sent, c.route.params); err != nil {
 		return err
 	}
 	q, err := query.Bind(parseFilter(c.filters, formOf(c.r.Header)), query.Logs{})
@@ -43,22 +47,55 @@ func parseFilter(text string, form filter.Form) filter.Filter {
 
 // filterOf finds the filter in a body of the parse route: the member "filters" of an object, a JSON filter
 // itself, the field "filters" of a form, or else the text as it is.
-func filterOf(body []byte, mediaType string, params []param) (string, error) {
-	switch mediaType {
+func filterOf(sent content, params []param) (string, error) {
+	switch sent.mediaType {
 	case jsonType:
-		return filterOfJSON(body, params)
+		return filterOfJSON(sent.text, params)
 	case formType:
-		for _, pair := range strings.Split(string(body), "&") {
-			if value, ok := strings.CutPrefix(pair, "filters="); ok {
-				return unescape(value), nil
-			}
+		return filterOfForm(string(sent.text), params)
+	case multipartType:
+		fields, err := partsOf(sent)
+		if err != nil {
+			return "", err
 		}
-		// A form that was encoded holds no blank, and a filter as text always does, around "between".
-		if !strings.ContainsAny(string(body), " \t\r\n") {
-			return unescape(string(body)), nil
-		}
+		g, err := readFields("body", fields, params)
+		return g["filters"], err
 	}
-	return string(body), nil
+	return string(sent.text), nil
+}
+
+// filterOfForm takes a form without the field "filters" as the filter itself. A form that was encoded holds no
+// blank, and a filter as text always does, around "between".
+func filterOfForm(text string, params []param) (string, error) {
+	fields := fieldsOf(text)
+	if slices.ContainsFunc(fields, func(f field) bool { return f.name == "filters" }) {
+		g, err := readFields("body", fields, params)
+		return g["filters"], err
+	}
+	if !strings.ContainsAny(text, " \t\r\n") {
+		return unescape(text), nil
+	}
+	return text, nil
+}
+
+// partsOf gives the fields of a multipart form. The content of a file is the value of its field.
+func partsOf(sent content) ([]field, error) {
+	parts := multipart.NewReader(bytes.NewReader(sent.text), sent.boundary)
+	var fields []field
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return fields, nil
+		}
+		if err != nil {
+			return nil, details{notMultipart(err)}
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return nil, details{notMultipart(err)}
+		}
+		fields = append(fields, field{part.FormName(), string(value)})
+	}
 }
 
 // filterOfJSON takes an object without any member of a filter as one that should have had "filters".

@@ -50,11 +50,11 @@ func (s *server) putPlanet(c *call) error {
 	if err != nil {
 		return err
 	}
-	body, _, err := c.body(planet.MaxBytes, jsonType)
+	sent, err := c.body(planet.MaxBytes, jsonType)
 	if err != nil {
 		return err
 	}
-	settings, err := planet.Parse(body)
+	settings, err := planet.Parse(sent.text)
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,9 @@ func (s *server) restoreVersion(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noBody(); err != nil {
+		return err
+	}
 	change, err := s.change(c)
 	if err != nil {
 		return err
@@ -170,7 +173,7 @@ func (s *server) writable(c *call) (string, error) {
 func (c *call) version() (int, error) {
 	text := c.r.PathValue("version")
 	number, err := strconv.Atoi(text)
-	if err != nil || number < 1 {
+	if err != nil || number < 1 || strconv.Itoa(number) != text { // a version has one path
 		return 0, details{badVersion(text)}
 	}
 	return number, nil
@@ -198,7 +201,9 @@ func expectation(h http.Header) (planet.Expect, error) {
 	if slices.Contains(match, "*") {
 		e.Exists = true
 	} else {
-		e.Match = match
+		for _, tag := range match {
+			e.Match = append(e.Match, plainETag(tag)) // weak ones keep their W/ and so equal none of ours
+		}
 	}
 	switch none := strings.TrimSpace(strings.Join(h.Values("If-None-Match"), ",")); none {
 	case "":
@@ -210,8 +215,7 @@ func expectation(h http.Header) (planet.Expect, error) {
 	return e, nil
 }
 
-// entityTags splits a list of ETags, each as we gave it before it was compressed. Weak ones keep their W/ and
-// so equal none of ours. An ETag of ours holds no comma.
+// entityTags splits a list of ETags as they were sent. An ETag of ours holds no comma.
 func entityTags(values []string) (tags []string, ok bool) {
 	for _, tag := range strings.Split(strings.Join(values, ","), ",") {
 		tag = strings.TrimSpace(tag)
@@ -221,7 +225,7 @@ func entityTags(values []string) (tags []string, ok bool) {
 		if tag != "*" && !entityTag.MatchString(tag) {
 			return nil, false
 		}
-		tags = append(tags, plainETag(tag))
+		tags = append(tags, tag)
 	}
 	return tags, true
 }
@@ -230,16 +234,27 @@ var entityTag = regexp.MustCompile(`\A(W/)?"[^"]*"\z`)
 
 // sendPlanet sends settings, or 304 when the caller has them.
 func (c *call) sendPlanet(v planet.Version) error {
-	have, _ := entityTags(c.r.Header.Values("If-None-Match"))
-	for i := range have {
-		have[i] = strings.TrimPrefix(have[i], "W/")
-	}
-	if slices.Contains(have, v.ETag) || slices.Contains(have, "*") {
-		c.send(answer{status: http.StatusNotModified, etag: v.ETag})
-		return nil
-	}
-	c.send(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
+	c.sendUnlessHad(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
 	return nil
+}
+
+// sendUnlessHad sends an answer with an ETag, or 304 when the caller has it. The 304 names the form that the
+// caller has: a cache looks for its entry under that ETag.
+func (c *call) sendUnlessHad(a answer) {
+	have, ok := entityTags(c.r.Header.Values("If-None-Match"))
+	if !ok {
+		have = nil
+	}
+	for _, tag := range have {
+		if tag == "*" {
+			tag = a.etag
+		}
+		if plainETag(strings.TrimPrefix(tag, "W/")) == a.etag {
+			a = answer{status: http.StatusNotModified, etag: tag}
+			break
+		}
+	}
+	c.send(a)
 }
 
 func (c *call) sendWritten(status int, written planet.Info, message string) error {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 
@@ -96,7 +97,7 @@ func (s *server) routes() []route {
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
 			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
 			scope: DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
-			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType}, json: filterBodySchema()},
+			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
 			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
 			handle:  s.parse,
@@ -204,6 +205,16 @@ func (s *server) handle(c *call) error {
 	return c.route.handle(c)
 }
 
+// pattern is the row of the mux that a request belongs to, "" when there is none. A path that is not in its
+// shortest form is no path of ours: the mux would answer with a redirect, in HTML.
+func (s *server) pattern(r *http.Request) string {
+	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+		return ""
+	}
+	_, pattern := s.mux.Handler(r)
+	return pattern
+}
+
 // noRoute tells a path that has other methods from one that has none.
 func (s *server) noRoute(r *http.Request) error {
 	if allow := s.allowed(r); allow != "" {
@@ -229,7 +240,7 @@ func (s *server) allowed(r *http.Request) string {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
 		try := r.Clone(r.Context())
 		try.Method = method
-		if _, pattern := s.mux.Handler(try); pattern != "" {
+		if s.pattern(try) != "" {
 			methods = append(methods, method)
 		}
 	}
@@ -289,9 +300,14 @@ var (
 // exampleFilter stands on the page ready to be sent: its period holds whatever is recorded.
 const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
 
+const limitName = "limit"
+
+// dataParams are the parameters of all data routes.
+var dataParams = []string{filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name}
+
 func limitParam(doc string, standard, most float64) param {
 	return param{
-		name: "limit", doc: doc, read: readInteger, example: 10,
+		name: limitName, doc: doc, read: readInteger, example: 10,
 		schema: &huma.Schema{Type: "integer", Minimum: float(1), Maximum: &most, Default: standard},
 	}
 }

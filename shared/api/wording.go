@@ -80,6 +80,18 @@ func notJSON(err error) Detail {
 	return Detail{Loc: []any{"body"}, Msg: "the body is not JSON: " + err.Error(), Type: "value_error.jsondecode"}
 }
 
+func notMultipart(err error) Detail {
+	return Detail{Loc: []any{"body"}, Msg: "the body is not a multipart form: " + err.Error(), Type: "value_error.multipart"}
+}
+
+func brokenBody() Detail {
+	return Detail{Loc: []any{"body"}, Msg: "the body could not be read to its end", Type: "value_error"}
+}
+
+func unwantedBody() Detail {
+	return Detail{Loc: []any{"body"}, Msg: "this route takes no body; send none", Type: "value_error.unwanted"}
+}
+
 func badHeader(name, msg string) Detail {
 	return Detail{Loc: []any{"header", name}, Msg: msg, Type: "value_error"}
 }
@@ -88,19 +100,21 @@ func badVersion(text string) Detail {
 	return Detail{Loc: []any{"path", "version"}, Msg: fmt.Sprintf("%q is not a version number", text), Type: "type_error.integer"}
 }
 
-// unknown is a name that means nothing here. In a query it may be the rest of a filter that held an ampersand.
+// unknown is a name that means nothing here. In a query it may be the rest of a filter that held an ampersand,
+// unless other routes know it.
 func unknown(known []string, afterFilters bool, loc ...any) Detail {
 	name := fmt.Sprint(loc[len(loc)-1])
 	d := Detail{Loc: loc, Msg: "unknown parameter", Type: "value_error.unknown"}
 	switch near := filter.Nearest(name, known); {
 	case near != "":
 		d.Msg += fmt.Sprintf("; did you mean %q?", near)
-	case afterFilters:
-		d.Msg += "; an & inside a filter is written %26"
 	case len(known) == 0:
 		d.Msg += "; this route has none"
 	default:
 		d.Msg += "; known are " + strings.Join(known, ", ")
+		if afterFilters && filter.Nearest(name, dataParams) == "" {
+			d.Msg += `; if it belongs to the filter, the & before it is written %26`
+		}
 	}
 	return d
 }
