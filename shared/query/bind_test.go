@@ -98,7 +98,7 @@ func TestBindTellsTheKindOfItsErrors(t *testing.T) {
 	if e := (*query.FilterError)(nil); errors.As(err, &e) || fault.KindOf(err) != fault.Invalid {
 		t.Errorf("too many segments are told as %v", err)
 	}
-	if want := "segments of 60 s cut the period into 525600 results, more than 10000; the shortest that fits is 3600 s"; err.Error() != want {
+	if want := "segments of 60 s cut the period into as many as 525601 results, more than 10000; the shortest that fits is 3600 s"; err.Error() != want {
 		t.Errorf("got %q\nwant %q", err, want)
 	}
 }

@@ -39,14 +39,10 @@ func SegmentFor(p Period) int64 {
 	return shortest(p, Segments[1:], goodSegments)
 }
 
-// SegmentCount is how many segments of a length cover the period. An upper bound exactly on a boundary does
-// not begin one more.
+// SegmentCount is how many segments of a length an answer may have. An upper bound exactly on a boundary counts
+// as one more, because requests may lie on that very instant.
 func SegmentCount(p Period, seconds int64) int64 {
-	last := p.ToMs
-	if last > p.FromMs {
-		last--
-	}
-	return (SegmentStart(last, seconds)-SegmentStart(p.FromMs, seconds))/seconds + 1
+	return (SegmentStart(p.ToMs, seconds)-SegmentStart(p.FromMs, seconds))/seconds + 1
 }
 
 // SegmentStart is the start, in Unix seconds, of the segment that holds an instant. Segments are aligned to
@@ -67,7 +63,7 @@ func CheckSegment(p Period, seconds int64) error {
 			strings.Trim(strings.ReplaceAll(fmt.Sprint(Segments[:8]), " ", ", "), "[]"), Segments[len(Segments)-1], seconds)
 	}
 	if n := SegmentCount(p, seconds); n > maxSegments {
-		return fault.New(fault.Invalid, "segments of %d s cut the period into %d results, more than %d; the shortest that fits is %d s",
+		return fault.New(fault.Invalid, "segments of %d s cut the period into as many as %d results, more than %d; the shortest that fits is %d s",
 			seconds, n, maxSegments, shortest(p, Segments, maxSegments))
 	}
 	return nil

@@ -29,15 +29,15 @@ func TestSegmentFor(t *testing.T) {
 		count    int64
 	}{
 		{"2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 60, 1},
-		{"2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z", 60, 1},
-		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", 60, 1440},
+		{"2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z", 60, 2},
+		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", 60, 1441},
 		{"2026-01-01T00:00:30Z", "2026-01-02T00:00:30Z", 60, 1441},
 		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00.001Z", 300, 289},
-		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00Z", 300, 1500},
-		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00.001Z", 900, 501},
-		{"2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", 3600, 1416},
-		{"2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", 21600, 1460},
-		{"2020-01-01T00:00:00Z", "2024-01-01T00:00:00Z", 86400, 1461},
+		{"2026-01-01T00:00:00Z", "2026-01-06T04:59:59.999Z", 300, 1500},
+		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00Z", 900, 501}, // 1,501 of 300 s were answered
+		{"2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", 3600, 1417},
+		{"2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", 21600, 1461},
+		{"2020-01-01T00:00:00Z", "2024-01-01T00:00:00Z", 86400, 1462},
 		{"1970-01-01T00:00:00Z", "2100-01-01T00:00:00Z", 32 * 86400, 1484},
 		{"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", 4096 * 86400, 893},
 		{"1969-12-31T23:59:59Z", "1970-01-01T00:00:01Z", 60, 2},
@@ -57,7 +57,7 @@ func TestCheckSegment(t *testing.T) {
 	week := period(t, "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z")
 	for seconds, want := range map[int64]string{
 		300: "",
-		60:  "segments of 60 s cut the period into 10080 results, more than 10000; the shortest that fits is 300 s",
+		60:  "segments of 60 s cut the period into as many as 10081 results, more than 10000; the shortest that fits is 300 s",
 		61:  "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 61",
 		0:   "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 0",
 	} {
@@ -68,6 +68,18 @@ func TestCheckSegment(t *testing.T) {
 		if got != want {
 			t.Errorf("%d s: %q, want %q", seconds, got, want)
 		}
+	}
+}
+
+// TestABoundarySegmentCountsAgainstTheLimit: stats over this period gave 10,001 results.
+func TestABoundarySegmentCountsAgainstTheLimit(t *testing.T) {
+	p := period(t, "2026-10-26T01:20:00Z", "2026-11-02T00:00:00Z")
+	if err := query.CheckSegment(p, 60); err == nil {
+		t.Errorf("%d segments are let through", query.SegmentCount(p, 60))
+	}
+	p.ToMs--
+	if err := query.CheckSegment(p, 60); err != nil || query.SegmentCount(p, 60) != 10_000 {
+		t.Errorf("%d segments are refused: %v", query.SegmentCount(p, 60), err)
 	}
 }
 
