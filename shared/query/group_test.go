@@ -120,3 +120,26 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsLeaveConditionsAlone: sets of values may have room behind them, and others may be reading them.
+func TestGroupsLeaveConditionsAlone(t *testing.T) {
+	q, err := query.Bind(filter.Parse(withPeriod(`ip!=x, ip!=y, status!=1, status!=2, path!~"a.", path!~"b.", headers["a"]!=x, headers["b"]!=y`)), query.Logs{})
+	if err != nil {
+		t.Fatal(querytest.Explain(err))
+	}
+	texts, ints, patterns := make([]string, 1, 8), make([]int64, 1, 8), make([]*query.Regex, 1, 8)
+	q.Conditions[0].Terms[0].Test = query.TextIn{Values: texts}
+	q.Conditions[2].Terms[0].Test = query.IntIn{Values: ints}
+	q.Conditions[4].Terms[0].Test = query.Matches{Patterns: patterns}
+	q.Conditions[6].Terms[0].Test = query.TextIn{Values: texts}
+	for range 2 {
+		if groups := query.Groups(q.Conditions); len(groups) != 4 {
+			t.Fatalf("%d groups", len(groups))
+		}
+	}
+	for i := 1; i < 8; i++ {
+		if texts[:8][i] != "" || ints[:8][i] != 0 || patterns[:8][i] != nil {
+			t.Errorf("grouping wrote behind a condition's values: %v %v %v", texts[:8], ints[:8], patterns[:8])
+		}
+	}
+}
