@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -11,8 +10,6 @@ import (
 )
 
 const (
-	// rowOverhead is about what a row costs in memory beside its texts.
-	rowOverhead = 1 << 10
 	// staleBatches is after how many batches without a row an hour is taken to be complete: logs are written about in
 	// order of time.
 	staleBatches = 32
@@ -52,7 +49,6 @@ func (b *buffer) add(d *decoded) {
 	if len(d.rows) == 0 {
 		return
 	}
-	each := rowOverhead + d.textBytes/int64(len(d.rows))
 	var hour *hourBuffer
 	var p lake.Partition
 	for i := range d.rows {
@@ -67,9 +63,10 @@ func (b *buffer) add(d *decoded) {
 			hour.last = d.number
 		}
 		hour.rows = append(hour.rows, heldRow{row, d})
-		hour.cost += each
+		cost := row.Memory()
+		hour.cost += cost
+		b.cost += cost
 	}
-	b.cost += each * int64(len(d.rows))
 }
 
 // take removes the rows of an hour.
@@ -114,19 +111,13 @@ func (b *buffer) takeAll() []heldRow {
 	return all
 }
 
-// sorted gives rows in order.
-func sorted(rows []heldRow) iter.Seq2[*lake.Row, error] {
+// sorted puts rows in order.
+func sorted(rows []heldRow) []heldRow {
 	order := func(a, b heldRow) int { return lake.Compare(a.row, b.row) }
 	if !slices.IsSortedFunc(rows, order) {
 		slices.SortFunc(rows, order)
 	}
-	return func(yield func(*lake.Row, error) bool) {
-		for _, r := range rows {
-			if !yield(r.row, nil) {
-				return
-			}
-		}
-	}
+	return rows
 }
 
 // release gives back the memory of rows that have been written.

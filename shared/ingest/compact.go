@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"time"
 
@@ -165,78 +164,31 @@ func mergeObjects(staging, name string, paths []string) (lake.Object, error) {
 		return lake.Object{}, err
 	}
 	file := filepath.Join(staging, name)
-	sum := newRowSum()
-	object, err := writeObject(file, func(yield func(*lake.Row, error) bool) {
+	sum := lake.RawSum{Seed: maphash.MakeSeed()}
+	object, err := writeObject(file, rawRows(func(yield func(lake.Raw, error) bool) {
 		for row, err := range merged(narrowed) {
 			if err == nil {
-				sum.add(row)
+				sum.Add(row)
 			}
 			if !yield(row, err) {
 				return
 			}
 		}
-	})
+	}))
 	if err != nil {
 		return lake.Object{}, err
 	}
-	again := &rowSum{seed: sum.seed}
+	again := lake.RawSum{Seed: sum.Seed}
 	for row, err := range merged([]string{file}) {
 		if err != nil {
 			return lake.Object{}, err
 		}
-		again.add(row)
+		again.Add(row)
 	}
-	if again.sum != sum.sum {
+	if again.Sum != sum.Sum {
 		return lake.Object{}, errors.New("the merged rows differ from the rows merged")
 	}
 	return object, nil
-}
-
-// rowSum is a checksum of rows in order. It lives in one process only.
-type rowSum struct {
-	seed maphash.Seed
-	sum  uint64
-	hash maphash.Hash
-}
-
-func newRowSum() *rowSum { return &rowSum{seed: maphash.MakeSeed()} }
-
-// add takes in a row: what the sum was, then every value.
-func (s *rowSum) add(row *lake.Row) {
-	s.hash.SetSeed(s.seed)
-	maphash.WriteComparable(&s.hash, s.sum)
-	s.value(reflect.ValueOf(row).Elem())
-	s.sum = s.hash.Sum64()
-}
-
-// value takes in a value so that absent, empty and zero differ.
-func (s *rowSum) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		maphash.WriteComparable(&s.hash, v.IsNil())
-		if !v.IsNil() {
-			s.value(v.Elem())
-		}
-	case reflect.Slice:
-		maphash.WriteComparable(&s.hash, v.IsNil())
-		maphash.WriteComparable(&s.hash, v.Len())
-		for i := range v.Len() {
-			s.value(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			s.value(v.Field(i))
-		}
-	case reflect.String:
-		maphash.WriteComparable(&s.hash, v.Len())
-		_, _ = s.hash.WriteString(v.String()) // never fails
-	case reflect.Int64:
-		maphash.WriteComparable(&s.hash, v.Int())
-	case reflect.Bool:
-		maphash.WriteComparable(&s.hash, v.Bool())
-	default:
-		panic(fmt.Sprintf("ingest: a row holds a %s", v.Type()))
-	}
 }
 
 // sweep removes the files of objects replaced longer ago than the grace, and files that no manifest knows: what a

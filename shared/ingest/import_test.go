@@ -132,7 +132,7 @@ func TestManyRunsAreMergedInRounds(t *testing.T) {
 		}
 		slices.Reverse(rows)
 		path := filepath.Join(dir, fmt.Sprintf("run-%d.parquet", i))
-		if _, err := writeRows(path, sorted(rows)); err != nil {
+		if _, err := writeFile(path, heldRows(sorted(rows))); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
@@ -146,15 +146,15 @@ func TestManyRunsAreMergedInRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row.Line != all[next].Line {
-			t.Fatalf("row %d is line %d", next, row.Line)
+		if line := row[4].Int64(); line != all[next].Line {
+			t.Fatalf("row %d is line %d", next, line)
 		}
 		next++
 	}
 	if next != len(all) {
 		t.Errorf("%d rows", next)
 	}
-	if _, err := writeRows(filepath.Join(dir, "x"), merged([]string{paths[0], filepath.Join(dir, "missing")})); !errors.Is(err, os.ErrNotExist) {
+	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(merged([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a run that is gone: %v", err)
 	}
 }

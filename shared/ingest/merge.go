@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -14,13 +13,13 @@ import (
 const (
 	// mergeWidth is how many files are merged at once. Each costs the memory of a page of every column.
 	mergeWidth = 16
-	// mergeChunk is how many rows are read from each at a time.
-	mergeChunk = 64
+	// mergeBytes is how large the row groups of these may be together: each costs the memory of its dictionaries.
+	mergeBytes = 192 << 20
 )
 
 // merged gives the rows of sorted Parquet files in order. A row is valid until the next one is asked for.
-func merged(paths []string) iter.Seq2[*lake.Row, error] {
-	return func(yield func(*lake.Row, error) bool) {
+func merged(paths []string) iter.Seq2[lake.Raw, error] {
+	return func(yield func(lake.Raw, error) bool) {
 		var front mergeFront
 		err := front.open(paths)
 		wanted := true
@@ -52,13 +51,13 @@ func merged(paths []string) iter.Seq2[*lake.Row, error] {
 type mergeFront []mergeHead
 
 type mergeHead struct {
-	row  *lake.Row
+	row  lake.Raw
 	file *objectFile
 }
 
 func (m *mergeFront) open(paths []string) error {
 	for _, path := range paths {
-		f, err := openObject(path, mergeChunk)
+		f, err := openObject(path)
 		if err != nil {
 			return err
 		}
@@ -77,7 +76,7 @@ func (m *mergeFront) open(paths []string) error {
 }
 
 func (m mergeFront) Len() int           { return len(m) }
-func (m mergeFront) Less(i, j int) bool { return lake.Compare(m[i].row, m[j].row) < 0 }
+func (m mergeFront) Less(i, j int) bool { return lake.CompareRaw(m[i].row, m[j].row) < 0 }
 func (m mergeFront) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
 func (m *mergeFront) Push(x any)        { *m = append(*m, x.(mergeHead)) }
 func (m *mergeFront) Pop() any {
@@ -86,19 +85,47 @@ func (m *mergeFront) Pop() any {
 	return last
 }
 
-// narrow merges files into fewer until no more than mergeWidth are left; new ones go to dir. Merged ones stay: the
+// narrow merges files into fewer until those left can be merged at once; new ones go to dir. Merged ones stay: the
 // directory is removed as a whole.
 func narrow(dir string, paths []string) ([]string, error) {
-	for round := 0; len(paths) > mergeWidth; round++ {
+	for round := 0; ; round++ {
+		groups, err := mergeable(paths)
+		if err != nil {
+			return nil, err
+		}
+		if len(groups) <= 1 {
+			return paths, nil
+		}
 		var wider []string
-		for group := range slices.Chunk(paths, mergeWidth) {
+		for _, group := range groups {
 			path := filepath.Join(dir, fmt.Sprintf("round-%d-%d.parquet", round, len(wider)))
-			if _, err := writeRows(path, merged(group)); err != nil {
+			if _, err := writeFile(path, rawRows(merged(group))); err != nil {
 				return nil, fmt.Errorf("merge runs: %w", err)
 			}
 			wider = append(wider, path)
 		}
 		paths = wider
 	}
-	return paths, nil
+}
+
+// mergeable cuts files into groups, each of which can be merged at once: of two files at least.
+func mergeable(paths []string) (groups [][]string, err error) {
+	var size int64
+	for _, path := range paths {
+		f, err := openObject(path)
+		if err != nil {
+			return nil, err
+		}
+		bytes := f.reader.GroupBytes()
+		if err := f.close(); err != nil {
+			return nil, err
+		}
+		last := len(groups) - 1
+		if last < 0 || len(groups[last]) >= 2 && (len(groups[last]) == mergeWidth || size+bytes > mergeBytes) {
+			groups, size, last = append(groups, nil), 0, last+1
+		}
+		groups[last] = append(groups[last], path)
+		size += bytes
+	}
+	return groups, nil
 }

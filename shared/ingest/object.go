@@ -7,17 +7,21 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// writeChunk is how many rows go to a writer at a time.
-const writeChunk = 64
+const (
+	// chunkRows and chunkBytes are how much is read or written at a time, whichever is less.
+	chunkRows  = 64
+	chunkBytes = 1 << 20
+)
 
 // writeObject writes rows, which come in order, as one Parquet file; makes it durable; opens it again and reads every
 // page of it. What it returns has been seen on disk. Path is left empty.
-func writeObject(path string, rows iter.Seq2[*lake.Row, error]) (lake.Object, error) {
-	written, err := writeRows(path, rows)
+func writeObject(path string, rows rowsTo) (lake.Object, error) {
+	written, err := writeFile(path, rows)
 	if err != nil {
 		return lake.Object{}, fmt.Errorf("write object %s: %w", path, err)
 	}
@@ -47,8 +51,11 @@ func verify(f *os.File, written int64) (lake.Object, error) {
 	return object, nil
 }
 
-// writeRows writes a Parquet file and makes it durable. It returns how many rows came.
-func writeRows(path string, rows iter.Seq2[*lake.Row, error]) (count int64, err error) {
+// rowsTo writes rows and returns how many there were.
+type rowsTo func(*lake.Writer) (int64, error)
+
+// writeFile writes a Parquet file and makes it durable. It returns how many rows came.
+func writeFile(path string, rows rowsTo) (count int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, err
@@ -56,20 +63,7 @@ func writeRows(path string, rows iter.Seq2[*lake.Row, error]) (count int64, err 
 	defer func() { err = errors.Join(err, f.Close()) }()
 	buffered := bufio.NewWriterSize(f, 1<<20)
 	w := lake.NewWriter(buffered)
-	chunk := make([]lake.Row, 0, writeChunk)
-	for row, err := range rows {
-		if err != nil {
-			return 0, err
-		}
-		if chunk = append(chunk, *row); len(chunk) == cap(chunk) {
-			if err := w.Write(chunk); err != nil {
-				return 0, err
-			}
-			chunk = chunk[:0]
-		}
-		count++
-	}
-	if err := w.Write(chunk); err != nil {
+	if count, err = rows(w); err != nil {
 		return 0, err
 	}
 	if err := w.Close(); err != nil {
@@ -81,44 +75,95 @@ func writeRows(path string, rows iter.Seq2[*lake.Row, error]) (count int64, err 
 	return count, f.Sync()
 }
 
+// heldRows writes rows that wait in memory.
+func heldRows(rows []heldRow) rowsTo {
+	return func(w *lake.Writer) (int64, error) {
+		chunk := make([]lake.Row, 0, chunkRows) // copies that share their texts with the originals
+		for part := range slices.Chunk(rows, chunkRows) {
+			chunk = chunk[:0]
+			for _, r := range part {
+				chunk = append(chunk, *r.row)
+			}
+			if err := w.Write(chunk); err != nil {
+				return 0, err
+			}
+		}
+		return int64(len(rows)), nil
+	}
+}
+
+// rawRows writes rows as they come from other objects.
+func rawRows(rows iter.Seq2[lake.Raw, error]) rowsTo {
+	return func(w *lake.Writer) (count int64, err error) {
+		var chunk [chunkRows]lake.Raw // copies: their readers go on
+		n, size := 0, int64(0)
+		for row, err := range rows {
+			if err != nil {
+				return 0, err
+			}
+			chunk[n] = append(chunk[n][:0], row...)
+			n, size, count = n+1, size+lake.RawMemory(row), count+1
+			if n == chunkRows || size > chunkBytes {
+				if err := w.WriteRaw(chunk[:n]); err != nil {
+					return 0, err
+				}
+				n, size = 0, 0
+			}
+		}
+		return count, w.WriteRaw(chunk[:n])
+	}
+}
+
 // objectFile reads the rows of a Parquet file in order.
 type objectFile struct {
 	file   *os.File
-	reader *lake.Reader
-	rows   []lake.Row
-	next   int // of rows
+	reader *lake.RawReader
+	room   [chunkRows]lake.Raw
+	rows   []lake.Raw // of room: read and not given yet
+	want   int        // how many to read next
 	ended  bool
 }
 
-func openObject(path string, chunk int) (*objectFile, error) {
+func openObject(path string) (*objectFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open object: %w", err)
 	}
 	info, err := f.Stat()
 	if err == nil {
-		var r *lake.Reader
-		if r, err = lake.NewReader(f, info.Size()); err == nil {
-			return &objectFile{file: f, reader: r, rows: make([]lake.Row, 0, chunk)}, nil
+		var r *lake.RawReader
+		if r, err = lake.NewRawReader(f, info.Size()); err == nil {
+			return &objectFile{file: f, reader: r, want: 1}, nil
 		}
 	}
 	return nil, errors.Join(fmt.Errorf("open object %s: %w", path, err), f.Close())
 }
 
-// row is the next row, which stays valid until the call after the next chunk; nil at the end.
-func (o *objectFile) row() (*lake.Row, error) {
-	for o.next == len(o.rows) {
+// row is the next row, which stays valid until the next call; nil at the end.
+func (o *objectFile) row() (lake.Raw, error) {
+	for len(o.rows) == 0 {
 		if o.ended {
 			return nil, nil
 		}
-		n, err := o.reader.Read(o.rows[:cap(o.rows)])
-		o.rows, o.next, o.ended = o.rows[:n], 0, errors.Is(err, io.EOF)
+		n, err := o.reader.Read(o.room[:o.want])
+		o.rows, o.ended = o.room[:n], errors.Is(err, io.EOF)
 		if err != nil && !o.ended {
 			return nil, fmt.Errorf("read object %s: %w", o.file.Name(), err)
 		}
+		o.want = nextChunk(o.rows)
 	}
-	o.next++
-	return &o.rows[o.next-1], nil
+	row := o.rows[0]
+	o.rows = o.rows[1:]
+	return row, nil
+}
+
+// nextChunk is how many rows to read after these: twice as many, unless they are so large that it would be too much.
+func nextChunk(rows []lake.Raw) int {
+	size := int64(1)
+	for _, r := range rows {
+		size += lake.RawMemory(r)
+	}
+	return int(max(1, min(chunkRows, 2*int64(len(rows)), chunkBytes*int64(len(rows))/size)))
 }
 
 func (o *objectFile) close() error { return errors.Join(o.reader.Close(), o.file.Close()) }

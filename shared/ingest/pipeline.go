@@ -179,9 +179,9 @@ func (p *pipeline) write(ctx context.Context, j job) error {
 	w := &written{job: j}
 	var err error
 	if j.run {
-		_, err = writeRows(path, sorted(j.rows))
+		_, err = writeFile(path, heldRows(sorted(j.rows)))
 	} else {
-		w.object, err = writeObject(path, sorted(j.rows))
+		w.object, err = writeObject(path, heldRows(sorted(j.rows)))
 		w.object.Path = j.name
 	}
 	if err != nil {
@@ -332,16 +332,16 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		hour := lake.PartitionOf(row.TsMs)
+		hour := lake.RawPartition(row)
 		name := p.objectName(hour)
-		object, failed := writeObject(filepath.Join(p.staging, stagedName(name)), func(yield func(*lake.Row, error) bool) {
-			for ok && (err != nil || lake.PartitionOf(row.TsMs) == hour) {
+		object, failed := writeObject(filepath.Join(p.staging, stagedName(name)), rawRows(func(yield func(lake.Raw, error) bool) {
+			for ok && (err != nil || lake.RawPartition(row) == hour) {
 				if !yield(row, err) {
 					return
 				}
 				row, err, ok = next()
 			}
-		})
+		}))
 		if failed != nil {
 			return failed
 		}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -81,25 +82,40 @@ func rowsOf(t testing.TB, s *Store) []lake.Row {
 
 func readRows(t testing.TB, path string) []lake.Row {
 	t.Helper()
-	f, err := openObject(path, 100)
+	rows, err := rowsIn(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []lake.Row
-	for {
-		row, err := f.row()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row == nil {
-			break
-		}
-		rows = append(rows, *row)
-	}
-	if err := f.close(); err != nil {
-		t.Fatal(err)
-	}
 	return rows
+}
+
+// rowsIn reads all rows of an object.
+func rowsIn(path string) (rows []lake.Row, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := lake.NewReader(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		chunk := make([]lake.Row, 100)
+		n, err := r.Read(chunk)
+		rows = append(rows, chunk[:n]...)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // records prints the rows of the lake as the API would, one a line.

@@ -14,6 +14,12 @@ const (
 	// small files; 122,880 is also DuckDB's unit of parallel work.
 	RowsPerGroup = 122_880
 
+	// groupBytes is how much a row group may hold in memory, its dictionaries included, before it is written however
+	// few its rows are. Ordinary groups stay far below; records of many kilobytes would pile up otherwise.
+	groupBytes = 32 << 20
+	// stepBytes is how many bytes of rows are added before the size is looked at again.
+	stepBytes = 1 << 20
+
 	// SchemaVersion is raised when a column changes its meaning; it stands in every object's metadata.
 	SchemaVersion = 1
 
@@ -24,7 +30,8 @@ const (
 // Writer writes one Parquet object. Rows must come in the order of Sort and from one partition; Verify checks
 // both, the writer does not.
 type Writer struct {
-	out *parquet.GenericWriter[Row]
+	out     *parquet.GenericWriter[Row]
+	flushed int64 // size of the object up to the last whole group
 }
 
 // NewWriter makes a writer of one object to w. The object is whole only after Close.
@@ -51,9 +58,49 @@ func newWriter(w io.Writer, rowsPerGroup int64) *Writer {
 
 // Write appends rows.
 func (w *Writer) Write(rows []Row) error {
-	if _, err := w.out.Write(rows); err != nil {
-		return fmt.Errorf("write parquet rows: %w", err)
+	for len(rows) > 0 {
+		n, size := 0, int64(0)
+		for ; n < len(rows) && size < stepBytes; n++ {
+			size += rows[n].Memory()
+		}
+		if _, err := w.out.Write(rows[:n]); err != nil {
+			return fmt.Errorf("write parquet rows: %w", err)
+		}
+		rows = rows[n:]
+		if err := w.endGroup(); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// WriteRaw appends rows read as they are; what they become does not differ from what Write makes of them.
+func (w *Writer) WriteRaw(rows []Raw) error {
+	for len(rows) > 0 {
+		n, size := 0, int64(0)
+		for ; n < len(rows) && size < stepBytes; n++ {
+			size += RawMemory(rows[n])
+		}
+		if _, err := w.out.WriteRows(rows[:n]); err != nil {
+			return fmt.Errorf("write parquet rows: %w", err)
+		}
+		rows = rows[n:]
+		if err := w.endGroup(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endGroup ends the row group if it holds as much as a group may.
+func (w *Writer) endGroup() error {
+	if w.out.Size()-w.flushed < groupBytes {
+		return nil
+	}
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("write row group: %w", err)
+	}
+	w.flushed = w.out.Size()
 	return nil
 }
 
