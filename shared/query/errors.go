@@ -44,6 +44,7 @@ const (
 	timeIncomplete        = "must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59"
 	timeUnreadable        = "is not a time; write 2026-01-31 23:59:59, with Z or an offset if it is not UTC"
 	timeNoSuchDay         = "names a day that does not exist"
+	timeNoSuchYear        = "lies outside of the years 0001 to 9999"
 	timeNoSuchClock       = "names a time of day or an offset that does not exist"
 	largestPatternMessage = "a pattern is at most 4 kB and at most as large, once compiled, as RE2 takes; shorten it or its repeats"
 )

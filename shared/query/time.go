@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -81,26 +82,32 @@ func readPeriod(values []typed, refusals []*filter.Error) (Period, []*filter.Err
 
 // parseTime reads
 //
-//	time = date [ ( " " | "T" ) clock [ zone ] ] .
+//	time = date [ ( " " | "T" ) clock ] [ zone ] .
 //	date = yyyy "-" mm "-" dd | yyyymmdd .
-//	clock = hh [ [":"] mm [ [":"] ss [ ( "." | "," ) digits ] ] ] .
+//	clock = hh [ [":"] mm [ [":"] ss ] ] [ ( "." | "," ) digits ] .
 //	zone = [" "] ( "Z" | ( "+" | "-" ) hh [ [":"] mm ] ) | " " hh ":" mm .
 //
-// The last zone is a plus sign that was not URL-encoded. Without a zone the time is UTC. What is finer than a
-// millisecond is cut off. The second result says what is wrong, or is empty.
+// A fraction is one of the last unit written. The last zone is a plus sign that was not URL-encoded; only a
+// clock has it before. Right after a date -hh is no zone: 2026-01-01-02 may mean anything. Without a zone the
+// time is UTC. What is finer than a millisecond is cut off. The second result says what is wrong, or is empty.
 func parseTime(text string) (time.Time, string) {
 	s := timeScanner{rest: strings.TrimSpace(text)}
 	year, month, day := s.date()
 	if s.problem != "" {
 		return time.Time{}, s.problem
 	}
-	var hour, minute, second, nanos, offset int
-	if s.rest != "" {
-		if !s.cut(" ") && !s.cut("T") && !s.cut("t") {
-			return time.Time{}, timeIncomplete
-		}
-		hour, minute, second, nanos = s.clock()
+	var hour, minute, second, millis, offset int
+	switch {
+	case s.rest == "":
+	case s.zoneFollows():
 		offset = s.zone()
+	case s.cut(" "), s.cut("T"), s.cut("t"):
+		hour, minute, second, millis = s.clock()
+		offset = s.zone()
+	case strings.HasPrefix(s.rest, "-"):
+		return time.Time{}, timeUnreadable
+	default:
+		return time.Time{}, timeIncomplete
 	}
 	switch {
 	case s.problem != "":
@@ -109,12 +116,13 @@ func parseTime(text string) (time.Time, string) {
 		return time.Time{}, timeUnreadable
 	case month < 1 || month > 12, day < 1 || day > daysIn(year, month):
 		return time.Time{}, timeNoSuchDay
-	case hour == 24 && minute+second+nanos > 0, hour > 24, minute > 59, second > 59:
+	case hour == 24 && minute+second+millis > 0, hour > 24, minute > 59, second > 59:
 		return time.Time{}, timeNoSuchClock
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute-offset, second, nanos, time.UTC)
+	t := time.Date(year, time.Month(month), day, hour, minute-offset, second, 0, time.UTC)
+	t = t.Add(time.Duration(millis) * time.Millisecond)
 	if t.Year() < 1 || t.Year() > 9999 {
-		return time.Time{}, timeNoSuchDay
+		return time.Time{}, timeNoSuchYear
 	}
 	return t, ""
 }
@@ -180,32 +188,55 @@ func (s *timeScanner) date() (year, month, day int) {
 	return year, month, day
 }
 
-func (s *timeScanner) clock() (hour, minute, second, nanos int) {
+func (s *timeScanner) clock() (hour, minute, second, millis int) {
 	hour = s.number(2)
+	if s.point() {
+		return hour, 0, 0, s.fraction(3_600_000)
+	}
 	colon := s.cut(":")
 	if !colon && !s.digits(2) {
 		return
 	}
 	minute = s.number(2)
+	if s.point() {
+		return hour, minute, 0, s.fraction(60_000)
+	}
 	if colon && !s.cut(":") || !colon && !s.digits(2) {
 		return
 	}
 	second = s.number(2)
-	if !s.cut(".") && !s.cut(",") {
-		return
+	if s.point() {
+		millis = s.fraction(1000)
 	}
-	fraction, rest := cutDigits(s.rest)
-	if fraction == "" {
+	return hour, minute, second, millis
+}
+
+func (s *timeScanner) point() bool { return s.cut(".") || s.cut(",") }
+
+// fraction reads the digits after a point as a part of a unit of so many milliseconds. Eighteen of them decide.
+func (s *timeScanner) fraction(unit uint64) int {
+	digits, rest := cutDigits(s.rest)
+	if digits == "" {
 		s.problem = timeUnreadable
 	}
 	s.rest = rest
-	for i := range 9 {
-		nanos *= 10
-		if i < len(fraction) {
-			nanos += int(fraction[i] - '0')
+	const scale = 1_000_000_000_000_000_000
+	var part uint64
+	for i := range 18 {
+		part *= 10
+		if i < len(digits) {
+			part += uint64(digits[i] - '0')
 		}
 	}
-	return hour, minute, second, nanos
+	high, low := bits.Mul64(part, unit)
+	millis, _ := bits.Div64(high, low, scale)
+	return int(millis)
+}
+
+// zoneFollows reports whether a zone stands right after the date.
+func (s *timeScanner) zoneFollows() bool {
+	rest := strings.TrimPrefix(s.rest, " ")
+	return rest != "" && strings.IndexByte("Zz+-", rest[0]) >= 0 && (rest[0] != '-' || len(rest) > len("-hh"))
 }
 
 // zone gives the minutes east of UTC.
