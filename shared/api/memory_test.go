@@ -59,7 +59,7 @@ func (n *nowhere) Write(p []byte) (int, error) {
 // TestLargeRecordsAreNotHeldTwice: the answer to a question that found 2,500 records of 32 kB, 80 MB, once took
 // 660 MB, most of it for records that did not fit. What answering allocates is bounded by the answer.
 func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
-	searcher, err := search.New(newLargeRecords(t, 1000), search.Options{Now: time.Now})
+	searcher, err := search.New(newLargeRecords(t, 600), search.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		}
 		ask() // compressors are made once
 		allocated, sent := ask()
-		if allocated > 8*maxAnswer || // room that grows leaves as much behind
-			 sent == 0 || sent > maxAnswer {
+		const most = 8 * maxAnswer // room that grows leaves as much behind
+		if allocated > most || sent == 0 || sent > maxAnswer {
 			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
 		}
 	}
