@@ -120,7 +120,7 @@ func quotedField(text string, span Span) Error {
 }
 
 func dottedField(span Span, field, member string) Error {
-	meant := field + "[" + quote(member) + "]"
+	meant := MemberText(QueryString, field, member)
 	return Error{Code: "dotted_field", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
 		Message: "a member is named in brackets: " + cut(meant)}
 }
@@ -203,14 +203,23 @@ func strayQuote(text string, span Span) Error {
 	return e
 }
 
-func betweenComma(comma Span) Error {
-	return Error{Code: "wrong_between", Span: comma, Suggestion: "and", Fix: &Edit{comma, " and"},
+func betweenComma(text string, comma Span) Error {
+	and := " and"
+	if spaceAt(text[comma.End():]) == 0 {
+		and = " and "
+	}
+	return Error{Code: "wrong_between", Span: comma, Suggestion: "and", Fix: &Edit{comma, and},
 		Message: "between takes two values with and: between 1 and 5"}
 }
 
 func betweenOne(text string, span Span) Error {
 	return Error{Code: "wrong_between", Span: span, Expected: []string{"and"},
 		Message: fmt.Sprintf("between takes two values with and; after %s there is no and", shown(span.of(text)))}
+}
+
+// betweenEnd tells of the missing second value where it belongs.
+func betweenEnd(at int) Error {
+	return Error{Code: "missing_value", Span: Span{at, 0}, Message: "the second value of between is missing here: between 1 and 5"}
 }
 
 func betweenBrackets(span Span, meant string) Error {

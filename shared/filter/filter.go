@@ -13,6 +13,7 @@ type Filter struct {
 	Text       string
 	Form       Form
 	Conditions []Condition // those that could be read, in the order written
+	Incomplete []Condition // those of which only the field, and perhaps the key, is sure: their names can be looked up
 	Problems   Errors      // what could not be read; query.Bind adds what cannot be meant, and reports all
 }
 
@@ -80,6 +81,8 @@ type Key struct {
 	Text  string
 	Exact bool // Text is a name; otherwise an RE2 pattern searched in the names
 	Span  Span // without the quotes
+
+	Dotted bool // written field.name or field:name; Problems tells of that
 }
 
 // ValueKind is how a value was written.

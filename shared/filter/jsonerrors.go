@@ -118,12 +118,16 @@ func jsonControl(span Span, c byte) Error {
 	return jsonError(span, "a string of JSON holds no line breaks or other control characters; write %s", escape).mended(span, escape)
 }
 
-func jsonNumber(text string, span Span, quoted bool) Error {
+// jsonNumber suggests a number, or, where none was meant, the text in quotes.
+func jsonNumber(text string, span Span, meant string) Error {
 	e := Error{Code: "bad_number", Span: span, Message: fmt.Sprintf("%s is not a number as JSON writes it", shown(text))}
-	if quoted {
+	if meant == "" {
 		e.Message += "; text and times stand in quotes"
 		e.Fix = &Edit{span, jsonString(text)}
+		return e
 	}
+	e.Message += "; did you mean " + cut(meant) + "?"
+	e.Suggestion, e.Fix = meant, &Edit{span, meant}
 	return e
 }
 
@@ -175,7 +179,7 @@ func missingMembers(span Span, missing []string) Error {
 
 func repeatedMember(name Word) Error {
 	return Error{Code: "repeated_member", Span: name.Span,
-		Message: fmt.Sprintf("member %s stands twice in this condition", shown(name.Text))}
+		Message: fmt.Sprintf("member %s stands twice in this object", shown(name.Text))}
 }
 
 func unknownMember(name Word, meant string) Error {
@@ -188,9 +192,15 @@ func unknownMember(name Word, meant string) Error {
 	return e
 }
 
-func jsonDottedField(span Span, field, member string) Error {
-	return Error{Code: "dotted_field", Span: span, Suggestion: field,
-		Message: fmt.Sprintf(`a member is named by key: "field":%s,"key":%s`, jsonString(field), jsonString(Key{Text: member, Exact: true}.jsonText()))}
+// jsonDottedField has no key where the condition names one besides.
+func jsonDottedField(span Span, field string, key *Key) Error {
+	if key == nil {
+		return Error{Code: "dotted_field", Span: span, Message: "a member is named by key alone, not in field too"}
+	}
+	meant := MemberText(JSON, field, key.Text)
+	e := Error{Code: "dotted_field", Span: span, Suggestion: `"field":"` + meant + `"`, Fix: &Edit{span, meant}}
+	e.Message = "a member is named by key: " + cut(e.Suggestion)
+	return e
 }
 
 func wrongField(span Span, name string) Error {

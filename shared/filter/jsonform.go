@@ -26,7 +26,7 @@ func ParseJSON(text string) Filter {
 	values := reader.document()
 	form := jsonForm{text: text, syntax: reader.errs}
 	form.document(values)
-	f.Conditions, f.Problems = form.conditions, slices.Concat(reader.errs, form.errs).Sorted()
+	f.Conditions, f.Incomplete, f.Problems = form.conditions, form.incomplete, slices.Concat(reader.errs, form.errs).Sorted()
 	return f
 }
 
@@ -34,6 +34,7 @@ func ParseJSON(text string) Filter {
 type jsonForm struct {
 	text       string
 	conditions []Condition
+	incomplete []Condition
 	errs       Errors
 	syntax     Errors // what the reader has told already
 }
@@ -91,17 +92,27 @@ func groupKind(name string) string {
 
 // group reads an object of the one member AND or NOT.
 func (j *jsonForm) group(n node, kind, pointer string, negated bool) {
-	m := n.members[0]
 	for _, other := range n.members {
 		if groupKind(other.name.Text) == "OR" {
 			j.fail(orUnsupported(other.name.Span), pointer+pointerStep(other.name.Text))
 			return
 		}
 	}
-	if len(n.members) > 1 {
-		j.fail(mixedGroup(n.span), pointer)
-		return
+	for _, other := range n.members {
+		if groupKind(other.name.Text) != kind {
+			j.fail(mixedGroup(n.span), pointer)
+			return
+		}
 	}
+	for i, m := range n.members {
+		if i > 0 {
+			j.fail(repeatedMember(m.name), pointer+pointerStep(m.name.Text))
+		}
+		j.groupMember(m, kind, pointer, negated)
+	}
+}
+
+func (j *jsonForm) groupMember(m member, kind, pointer string, negated bool) {
 	pointer += pointerStep(m.name.Text)
 	if m.name.Text != kind {
 		j.fail(wrongGroup(m.name, kind), pointer)
@@ -134,6 +145,7 @@ func (j *jsonForm) not(n node, pointer string, negated bool) {
 	switch read := len(j.conditions) - conditions; {
 	case read > 1:
 		j.fail(notSeveral(n.span), pointer)
+		j.incomplete = append(j.incomplete, j.conditions[conditions:]...)
 		j.conditions = j.conditions[:conditions]
 	case read == 0 && len(j.errs) == errs && !j.told(n.span):
 		j.fail(notNothing(n.span), pointer)
@@ -163,13 +175,16 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 		j.fail(missingMembers(n.span, missing), pointer)
 	}
 	c := Condition{Span: n.span, Pointer: pointer}
-	ok := j.field(&c, parts.field, pointer)
-	ok = j.key(&c, parts.key, pointer) && ok
+	named := j.field(&c, parts, pointer)
+	ok := j.key(&c, parts.key, pointer) && named
 	ok = j.operator(&c, parts.op, pointer) && ok
 	ok = ok && j.values(&c, parts.value, pointer)
-	if ok {
-		c.Negated = c.Negated != negated
+	c.Negated = c.Negated != negated
+	switch {
+	case ok:
 		j.conditions = append(j.conditions, c)
+	case named && len(j.errs) < MaxErrors:
+		j.incomplete = append(j.incomplete, c)
 	}
 }
 
@@ -225,19 +240,37 @@ func (j *jsonForm) parts(n node, pointer string) (found parts) {
 	return found
 }
 
-func (j *jsonForm) field(c *Condition, m *member, pointer string) bool {
+func (j *jsonForm) field(c *Condition, parts parts, pointer string) bool {
+	m := parts.field
 	if m == nil || !j.isString(m, pointer) {
 		return false
 	}
 	c.Field = Word{m.value.text, m.value.inside}
-	if field, name, ok := strings.Cut(c.Field.Text, "."); ok && isName(field) && name != "" {
-		j.fail(jsonDottedField(c.Field.Span, field, name), pointer+"/field")
-		return false
+	if j.dotted(c, parts.key != nil) {
+		j.fail(jsonDottedField(m.value.inside, c.Field.Text, c.Key), pointer+"/field")
+		return true
 	}
 	if !plainKey(c.Field.Text) || strings.EqualFold(c.Field.Text, "not") {
 		j.fail(wrongField(m.value.span, c.Field.Text), pointer+"/field")
 		return false
 	}
+	return true
+}
+
+// dotted takes field.member and field:member for a field and a key, unless the condition has a key besides.
+func (j *jsonForm) dotted(c *Condition, keyed bool) bool {
+	at := strings.IndexAny(c.Field.Text, ".:")
+	if at < 0 || !isName(c.Field.Text[:at]) || at+1 == len(c.Field.Text) {
+		return false
+	}
+	field, key := c.Field.Span, c.Field.Span
+	if len(c.Field.Text) == field.Length { // no escapes: the places are known
+		field, key = Span{field.Offset, at}, between(field.Offset+at+1, field.End())
+	}
+	if !keyed {
+		c.Key = &Key{Text: c.Field.Text[at+1:], Exact: true, Dotted: true, Span: key}
+	}
+	c.Field = Word{c.Field.Text[:at], field}
 	return true
 }
 

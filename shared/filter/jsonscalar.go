@@ -135,12 +135,32 @@ func (r *jsonReader) number() node {
 	n := node{kind: numberNode, span: span, text: span.of(r.text), inside: span}
 	r.take(BareToken, span)
 	if !isJSONNumber(n.text) {
-		if _, err := strconv.ParseFloat(n.text, 64); err != nil {
+		meant := meantNumber(n.text)
+		r.fail(jsonNumber(n.text, span, meant))
+		if meant == "" {
 			n.kind = stringNode
+		} else {
+			n.text = meant
 		}
-		r.fail(jsonNumber(n.text, span, n.kind == stringNode))
 	}
 	return n
+}
+
+// meantNumber is the number that a text is in other languages, as +4, .5, 1. and 007 are, or "".
+func meantNumber(text string) string {
+	rest := strings.TrimPrefix(text, "+")
+	rest, negative := strings.CutPrefix(rest, "-")
+	whole := strings.TrimLeft(rest, "0")
+	if whole == "" || whole[0] < '0' || whole[0] > '9' {
+		whole = "0" + whole
+	}
+	if negative {
+		whole = "-" + whole
+	}
+	if whole = strings.TrimSuffix(whole, "."); rest == "" || rest == "." || !isJSONNumber(whole) {
+		return ""
+	}
+	return whole
 }
 
 // isJSONNumber tells whether a text is a number as JSON writes it: no +, no leading zeros, no bare point.

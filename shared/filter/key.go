@@ -30,6 +30,18 @@ func patternKey(pattern string) Key {
 	return Key{Text: pattern}
 }
 
+// MemberText is what stands for field.member in the place of a field's name: headers["host"], or in JSON, inside
+// its quotes, headers","key":"host.
+func MemberText(form Form, field, member string) string {
+	if form == QueryString {
+		return field + "[" + quote(member) + "]"
+	}
+	if !plainKey(member) {
+		member = Key{Text: member, Exact: true}.jsonText()
+	}
+	return field + `","key":` + strings.TrimSuffix(jsonString(member), `"`)
+}
+
 // jsonText is the key as the JSON form writes it; jsonKey reads it back.
 func (k Key) jsonText() string {
 	switch {

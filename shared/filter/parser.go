@@ -13,7 +13,7 @@ func ParseQueryString(text string) Filter {
 	}
 	p := parser{lexer: lexer{text}}
 	p.filters()
-	return Filter{Text: text, Form: QueryString, Conditions: p.conditions, Problems: p.errs.Sorted()}
+	return Filter{Text: text, Form: QueryString, Conditions: p.conditions, Incomplete: p.incomplete, Problems: p.errs.Sorted()}
 }
 
 type parser struct {
@@ -21,6 +21,7 @@ type parser struct {
 	at         int // where the next token is looked for
 	last       int // the end of the last token taken
 	conditions []Condition
+	incomplete []Condition
 	errs       Errors
 	tokens     *[]Token // for Tokens: every token taken
 }
@@ -55,14 +56,17 @@ func (p *parser) condition() (c Condition, ok bool) {
 	}
 	start := p.peek().Span
 	c.Negated = p.not()
-	if c.Field, c.Key, ok = p.field(); !ok {
-		return c, false
-	}
-	if !p.test(&c) {
-		return c, false
+	c.Field, c.Key, ok = p.field()
+	bare := ok && c.Key == nil && p.peek().Kind != OperatorToken
+	if ok {
+		ok = p.test(&c)
 	}
 	c.Span = between(start.Offset, p.last)
-	return c, true
+	// A word without key or operator is more likely a piece of a value than a field.
+	if !ok && c.Field.Text != "" && (!bare || c.OpSpan.Length > 0) {
+		p.incomplete = append(p.incomplete, c)
+	}
+	return c, ok
 }
 
 // not takes a leading not and tells whether it inverts the condition.
@@ -87,7 +91,7 @@ func (p *parser) not() (negated bool) {
 	}
 }
 
-// field parses the field and its key.
+// field parses the field and its key. The field may be there even if the key cannot be read.
 func (p *parser) field() (Word, *Key, bool) {
 	t := p.peek()
 	switch {
@@ -109,22 +113,44 @@ func (p *parser) field() (Word, *Key, bool) {
 		return name, member, true
 	}
 	if !plainKey(name.Text) {
-		return name, nil, p.failed(wrongField(name.Span, name.Text))
+		return Word{}, nil, p.failed(wrongField(name.Span, name.Text))
 	}
 	key, ok := p.key()
 	return name, key, ok
 }
 
-// dotted takes field.member for field["member"], and says so.
+// dotted takes field.member and field:member for field["member"], and says so.
 func (p *parser) dotted(name *Word) (*Key, bool) {
 	field, member, ok := strings.Cut(name.Text, ".")
+	span := between(name.Span.Offset+len(field)+1, name.Span.End())
+	if !ok && isName(field) {
+		if span, ok = p.colonMember(); ok {
+			member = span.of(p.text)
+		}
+	}
 	if !ok || !isName(field) || member == "" {
 		return nil, false
 	}
-	p.fail(dottedField(name.Span, field, member))
-	span := between(name.Span.Offset+len(field)+1, name.Span.End())
+	p.fail(dottedField(between(name.Span.Offset, span.End()), field, member))
 	*name = Word{field, Span{name.Span.Offset, len(field)}}
-	return &Key{Text: member, Exact: true, Span: span}, true
+	return &Key{Text: member, Exact: true, Dotted: true, Span: span}, true
+}
+
+// colonMember takes a colon and a name where an operator follows them: headers:host="x". Elsewhere the colon
+// stands for the operator: status:404.
+func (p *parser) colonMember() (member Span, ok bool) {
+	colon := p.token(p.at)
+	if colon.Span.of(p.text) != ":" || colon.Span.Offset != p.last {
+		return Span{}, false
+	}
+	name := p.token(colon.Span.End())
+	end := name.Span.End()
+	if name.Span.Offset != colon.Span.End() || !plainKey(name.Span.of(p.text)) || p.mark(p.token(end), "[") || !p.looksLikeTest(end) {
+		return Span{}, false
+	}
+	p.take(colon)
+	p.take(name)
+	return name.Span, true
 }
 
 // key parses
@@ -248,10 +274,15 @@ func (p *parser) operator() (spelling, bool) {
 
 // symbol takes an operator that is no word. start is where it begins: at t, or at a not before it.
 func (p *parser) symbol(start, t Token, negated bool) (spelling, bool) {
-	if next := p.token(t.Span.End()); !negated && t.Span.of(p.text) == "!" && wordOperators[strings.ToLower(next.Span.of(p.text))] != 0 {
-		p.fail(wrongNot(t.Span))
-		p.take(t)
-		return p.wordOperator(next, join(t.Span, next.Span), true)
+	if next := p.token(t.Span.End()); !negated && t.Span.of(p.text) == "!" {
+		word := strings.ToLower(next.Span.of(p.text))
+		if _, foreign := words[word]; foreign || wordOperators[word] != 0 {
+			if !foreign {
+				p.fail(wrongNot(t.Span))
+			}
+			p.take(t)
+			return p.wordOperator(next, join(t.Span, next.Span), true)
+		}
 	}
 	t.Span.Length = symbolLength(t.Span.of(p.text))
 	text, span := t.Span.of(p.text), join(start.Span, t.Span)
@@ -286,29 +317,25 @@ func symbolLength(run string) int {
 	return 0
 }
 
-// wordOperators are the operators that are words, in lower case.
-var wordOperators = map[string]Op{"between": Between, "in": In, "is": Is}
-
 func (p *parser) wordOperator(t Token, span Span, negated bool) (spelling, bool) {
 	word := strings.ToLower(t.Span.of(p.text))
 	if op, ok := wordOperators[word]; ok {
 		p.take(t)
 		return spelling{operator{op, negated}, span}, true
 	}
-	if symbol, ok := words[word]; ok {
-		op := symbols[symbol]
-		meant := operator{op.op, op.negated != negated}
-		better, _ := symbolOf(meant.op, meant.negated)
-		p.fail(wrongOperator(p.text, span, better))
-		p.take(t)
-		return spelling{meant, span}, true
+	meant, ok := guessWordOperator(word)
+	if !ok {
+		return spelling{}, p.failed(expectedOperator(p.text, p.last, t.Span))
 	}
-	if near := Nearest(word, []string{"between", "in", "is"}); near != "" && len(word) > 2 {
-		p.fail(wrongOperator(p.text, t.Span, near))
-		p.take(t)
-		return spelling{operator{wordOperators[near], negated}, span}, true
+	both := negated && meant.negated // not nin may mean either
+	meant.negated = meant.negated != negated
+	better := meant.text()
+	if both {
+		better = ""
 	}
-	return spelling{}, p.failed(expectedOperator(p.text, p.last, t.Span))
+	p.fail(wrongOperator(p.text, span, better))
+	p.take(t)
+	return spelling{meant, span}, true
 }
 
 func (p *parser) peek() Token { return p.token(p.at) }

@@ -112,10 +112,12 @@ func (p *parser) looksLikeCondition(at int) bool {
 	if next := p.token(t.Span.End()); p.word(t, "not") && next.Kind == WordToken {
 		t = next
 	}
-	if t.Kind != WordToken || !isName(t.Span.of(p.text)) {
-		return false
-	}
-	next := p.token(t.Span.End())
+	return t.Kind == WordToken && isName(t.Span.of(p.text)) && p.looksLikeTest(t.Span.End())
+}
+
+// looksLikeTest tells whether an operator or a key, with something behind it, stands at an offset.
+func (p *parser) looksLikeTest(at int) bool {
+	next := p.token(at)
 	if p.word(next, "not") {
 		next = p.token(next.Span.End())
 	}

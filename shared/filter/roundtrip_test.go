@@ -183,6 +183,16 @@ func checkParse(t interface {
 				t.Errorf("%q: a condition without values", text)
 			}
 		}
+		for _, c := range f.Incomplete {
+			inside("incomplete condition", c.Span)
+			inside("field", c.Field.Span)
+			if c.Key != nil {
+				inside("key", c.Key.Span)
+			}
+			if c.Field.Text == "" || len(f.Problems) == 0 {
+				t.Errorf("%q: an incomplete condition without a field or a mistake: %+v", text, c)
+			}
+		}
 		for _, token := range filter.Tokens(f) {
 			inside("token", token.Span)
 		}

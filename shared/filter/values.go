@@ -175,10 +175,13 @@ func (p *parser) between(c *Condition) bool {
 	case p.word(t, "and"):
 		p.take(t)
 	case p.mark(t, ",") && p.token(t.Span.End()).Kind != endToken && !p.looksLikeCondition(t.Span.End()):
-		p.fail(betweenComma(t.Span))
+		p.fail(betweenComma(p.text, t.Span))
 		p.take(t)
 	default:
 		return p.failed(betweenOne(p.text, low.Span))
+	}
+	if p.atEndOfValue(p.skip(p.at), untilAnd) {
+		return p.failed(betweenEnd(p.last))
 	}
 	high, ok := p.value(c.OpSpan, untilAnd)
 	c.Values = []Value{low, high}
@@ -216,13 +219,14 @@ func (p *parser) in(c *Condition) bool {
 	if p.mark(t, "(") {
 		return p.list(c)
 	}
-	if p.mark(t, "[") {
-		if n := strings.IndexByte(p.text[t.Span.Offset:], ']'); n > 0 {
-			whole := Span{t.Span.Offset, n + 1}
-			p.fail(inBrackets(p.text, whole))
-			p.at = whole.End()
-			return false
+	if closer := closerOf(t.Span.of(p.text)); closer != 0 {
+		n := strings.IndexByte(p.text[t.Span.Offset:], closer)
+		if n < 0 {
+			return p.failed(unclosedList(t.Span, p.last, false))
 		}
+		whole := Span{t.Span.Offset, n + 1}
+		p.at = whole.End()
+		return p.failed(inBrackets(p.text, whole))
 	}
 	v, ok := p.value(c.OpSpan, untilComma)
 	if ok {
@@ -230,6 +234,17 @@ func (p *parser) in(c *Condition) bool {
 	}
 	c.List, c.Values = true, []Value{v}
 	return ok
+}
+
+// closerOf is the bracket that closes a list of another language, 0 when the text opens none.
+func closerOf(open string) byte {
+	switch open {
+	case "[":
+		return ']'
+	case "{":
+		return '}'
+	}
+	return 0
 }
 
 // list parses

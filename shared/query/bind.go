@@ -16,7 +16,12 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		filter: f, problems: slices.Clone(f.Problems), seen: make(map[string]bool, n),
 		conditions: make([]Condition, 0, n), canonical: make([]filter.Condition, 1, n+1), // the first place is the period's
 	}
+	b.parsed = len(b.problems)
 	b.bindPeriod()
+	for i := range f.Incomplete {
+		b.bindNames(&f.Incomplete[i])
+	}
+	b.before = len(b.problems)
 	for i := range f.Conditions {
 		if i != b.periodAt && !b.hopeless() {
 			b.bindCondition(&f.Conditions[i])
@@ -60,6 +65,8 @@ func WithBranches(branches []string) Option {
 type binder struct {
 	filter   filter.Filter
 	problems filter.Errors
+	parsed   int    // how many of them, the first ones, are the parser's
+	before   int    // how many were found before the first condition was bound
 	pointer  string // JSON pointer of the condition at hand
 	fixing   bool   // this is the trial of a correction
 
@@ -73,25 +80,35 @@ type binder struct {
 }
 
 // hopeless reports whether mistakes further on would not be told any more: conditions are bound in their order.
-func (b *binder) hopeless() bool { return len(b.problems)-len(b.filter.Problems) > filter.MaxErrors }
+func (b *binder) hopeless() bool { return len(b.problems)-b.before > filter.MaxErrors }
 
-// bindCondition binds one condition, or records why it means nothing.
+// bindNames tells what is wrong with the names of a condition that could not be read to its end.
+func (b *binder) bindNames(c *filter.Condition) {
+	b.pointer = c.Pointer
+	if field, ok := b.lookup(c); ok {
+		b.bindKey(field, c)
+	}
+}
+
+// bindCondition binds one condition, or records everything that is wrong with it.
 func (b *binder) bindCondition(c *filter.Condition) {
 	b.pointer = c.Pointer
-	field, ok := b.lookup(c.Field)
+	field, ok := b.lookup(c)
 	if !ok {
+		b.checkValues(c)
 		return
 	}
-	sources, key, ok := b.bindKey(field, c)
-	if !ok {
-		return
+	sources, key, keyed := b.bindKey(field, c)
+	if !keyed { // operator and values may be wrong whatever the key
+		keyless := *c
+		keyless.Key, c, sources = nil, &keyless, field.Sources
 	}
 	op, ok := b.bindOp(field, sources, c)
 	if !ok {
 		return
 	}
 	v, ok := b.bindValues(field, sources, op, c)
-	if !ok {
+	if !ok || !keyed {
 		return
 	}
 	canonical := filter.Condition{

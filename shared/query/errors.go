@@ -69,10 +69,7 @@ var Codes = []struct{ Code, Meaning string }{
 
 func unknownField(word filter.Word) filter.Error {
 	e := filter.Error{Code: codeUnknownField, Message: fmt.Sprintf("unknown field %q", word.Text), Span: word.Span, Pointer: "field"}
-	e.Suggestion = catalog.Alias(word.Text)
-	if e.Suggestion == "" {
-		e.Suggestion = filter.Nearest(word.Text, catalog.Names())
-	}
+	e.Suggestion = meantField(word.Text)
 	if e.Suggestion != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
 		e.Fix = &filter.Edit{Span: word.Span, Text: e.Suggestion}
@@ -189,7 +186,7 @@ func notBoolean(field *catalog.Field, v typed) *filter.Error {
 	return &e
 }
 
-func notNumber(field *catalog.Field, s catalog.Source, v typed) *filter.Error {
+func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v typed) *filter.Error {
 	where, wants := fmt.Sprintf("field %q", field.Name), "a number"
 	if s.Name != "" {
 		where = fmt.Sprintf("%q of field %q", s.Name, field.Name)
@@ -199,11 +196,26 @@ func notNumber(field *catalog.Field, s catalog.Source, v typed) *filter.Error {
 		wants = "a whole number"
 	case catalog.Bool:
 		wants = "true, false, 1 or 0"
+		if op != filter.Eq {
+			wants = "1 for true or 0 for false with this operator"
+		}
 	}
-	return &filter.Error{
+	e := filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("%s needs %s, not %s", where, wants, shown(v.Value)),
 	}
+	plain := withoutZeros(v.Text)
+	if _, number := parseDecimal(plain); number && plain != v.Text {
+		e.Suggestion = plain
+		e.Message += "; without leading zeros it is " + plain
+	}
+	if s.Type == catalog.Bool && v.boolean() {
+		e.Suggestion = map[string]string{"true": "1", "false": "0"}[v.Text]
+	}
+	if e.Suggestion != "" {
+		e.Fix = &filter.Edit{Span: v.Span, Text: e.Suggestion}
+	}
+	return &e
 }
 
 func noMemberTakes(field *catalog.Field, sources []catalog.Source, v typed) filter.Error {

@@ -8,12 +8,20 @@ import (
 )
 
 // lookup finds the field that a condition names.
-func (b *binder) lookup(word filter.Word) (*catalog.Field, bool) {
-	field, ok := catalog.Lookup(word.Text)
+func (b *binder) lookup(c *filter.Condition) (*catalog.Field, bool) {
+	field, ok := catalog.Lookup(c.Field.Text)
 	if !ok {
-		b.fail(unknownField(word))
+		b.fail(b.undot(c, unknownField(c.Field)))
 	}
 	return field, ok
+}
+
+// meantField is the field that an unknown name was most likely meant to be, or "".
+func meantField(name string) string {
+	if field := catalog.Alias(name); field != "" {
+		return field
+	}
+	return filter.Nearest(name, catalog.Names())
 }
 
 // bindOp settles the operator: eq with a list means in, and one of the sources must have it.

@@ -2,19 +2,70 @@ package query
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 )
 
 // fail records a mistake in the condition at hand.
 func (b *binder) fail(e filter.Error) {
+	if e.Pointer != "field" && e.Pointer != "" && b.amend(e) {
+		return
+	}
 	if b.filter.Form == filter.JSON && b.pointer != "" {
 		e.Pointer = strings.TrimSuffix(b.pointer+"/"+e.Pointer, "/")
 	} else {
 		e.Pointer = ""
 	}
 	b.problems = append(b.problems, e)
+}
+
+// amend adds a mistake to the parser's own about the same key, operator or value, if there is one: what the parser
+// took it for is no correction then.
+func (b *binder) amend(e filter.Error) bool {
+	i := slices.IndexFunc(b.problems, func(p filter.Error) bool { return p.Span == e.Span && p.Span.Length > 0 })
+	if i < 0 || i >= b.parsed {
+		return false
+	}
+	p := &b.problems[i]
+	what, _, _ := strings.Cut(p.Message, "; did you mean")
+	p.Message = what + "; " + e.Message
+	p.Expected, p.Suggestion, p.Fix = e.Expected, "", nil
+	return true
+}
+
+// undot makes one mistake of field.member and of what the catalogue says of its field or member: both are
+// about the same text.
+func (b *binder) undot(c *filter.Condition, e filter.Error) filter.Error {
+	if c.Key == nil || !c.Key.Dotted {
+		return e
+	}
+	whole := filter.Span{Offset: c.Field.Span.Offset, Length: c.Key.Span.End() - c.Field.Span.Offset}
+	if i := slices.IndexFunc(b.problems[:b.parsed], func(p filter.Error) bool { return p.Code == "dotted_field" && p.Span == whole }); i >= 0 {
+		b.problems = slices.Delete(b.problems, i, i+1)
+		b.parsed--
+		b.before-- // so that as many of the binder's own mistakes are told
+	}
+	e.Span, e.Pointer, e.Fix = whole, "field", nil
+	field, member := c.Field.Text, c.Key.Text
+	switch e.Code {
+	case codeUnknownField:
+		field = e.Suggestion
+	case codeUnknownKey:
+		member = e.Suggestion
+	}
+	if meant, ok := catalog.Lookup(field); ok && meant.Keys != catalog.NoKey && member != "" {
+		text := filter.MemberText(b.filter.Form, field, member)
+		was := e.Suggestion
+		e.Suggestion, e.Fix = text, &filter.Edit{Span: whole, Text: text}
+		if b.filter.Form == filter.JSON {
+			e.Suggestion = `"field":"` + text + `"`
+		}
+		e.Message = strings.Replace(e.Message, strconv.Quote(was), e.Suggestion, 1)
+	}
+	return e
 }
 
 // failure is the error of a filter with mistakes.

@@ -23,7 +23,7 @@ func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.S
 		return field.Sources, boundKey{fold: field.Keys == catalog.FoldedKeys}, true
 	}
 	if field.Keys == catalog.NoKey {
-		b.fail(keyNotTaken(field, c.Key))
+		b.fail(b.undot(c, keyNotTaken(field, c.Key)))
 		return nil, boundKey{}, false
 	}
 	key, ok := b.parseKey(field, c.Key)
@@ -36,7 +36,7 @@ func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.S
 	sources := slices.Clone(field.Sources)
 	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Names(s.Name) })
 	if len(sources) == 0 {
-		b.fail(unknownKey(b.filter.Form, field, c.Key))
+		b.fail(b.undot(c, unknownKey(b.filter.Form, field, c.Key)))
 		return nil, boundKey{}, false
 	}
 	return sources, key, true

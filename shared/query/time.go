@@ -58,8 +58,14 @@ func (b *binder) unread() bool {
 
 // meantPeriod reports whether some condition was meant as the period and is already reported.
 func (b *binder) meantPeriod(conditions []filter.Condition) bool {
-	for _, c := range conditions {
-		if c.Field.Text == "timestamp" && !c.Negated {
+	for _, c := range slices.Concat(conditions, b.filter.Incomplete) {
+		if c.Negated {
+			continue
+		}
+		if c.Field.Text == "timestamp" {
+			return true
+		}
+		if _, known := catalog.Lookup(c.Field.Text); !known && c.Op == filter.Between && meantField(c.Field.Text) == "timestamp" {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -89,6 +90,18 @@ func (b *binder) toldOfNUL(span filter.Span) bool {
 	})
 }
 
+// checkValues tells what is wrong with values whatever their field is.
+func (b *binder) checkValues(c *filter.Condition) {
+	if !b.checkTexts(c.Values) || c.Op != filter.Regex {
+		return
+	}
+	for i, v := range c.Values {
+		if v.Kind == filter.Text {
+			b.parsePattern(v, false, valueMember(i, len(c.Values)))
+		}
+	}
+}
+
 // bindPatterns binds the patterns of a regex condition. Those that stand for whole texts become these texts.
 func (b *binder) bindPatterns(field *catalog.Field, sources []catalog.Source, values []filter.Value) ([]Term, []filter.Value, bool) {
 	var patterns []*Regex
@@ -137,6 +150,10 @@ type typed struct {
 	number  decimal
 	numeric bool
 }
+
+// literal reports whether the value is a number as JSON writes it, which has no leading zeros. Only values of no
+// documented type may have them: there any text that reads as a number counts.
+func (v typed) literal() bool { return v.numeric && withoutZeros(v.Text) == v.Text }
 
 func (v typed) boolean() bool {
 	return v.Kind != filter.Number && (v.Text == "true" || v.Text == "false")
@@ -198,6 +215,18 @@ func readValues(op filter.Op, written []filter.Value) []typed {
 	return values
 }
 
+// withoutZeros drops the zeros that a text has before its first other digit.
+func withoutZeros(text string) string {
+	rest, negative := strings.CutPrefix(text, "-")
+	for len(rest) > 1 && rest[0] == '0' && '0' <= rest[1] && rest[1] <= '9' {
+		rest = rest[1:]
+	}
+	if negative {
+		return "-" + rest
+	}
+	return rest
+}
+
 func allBoolean(sources []catalog.Source, values []typed) bool {
 	return !slices.ContainsFunc(sources, func(s catalog.Source) bool { return s.Type != catalog.Bool }) &&
 		!slices.ContainsFunc(values, func(v typed) bool { return !v.boolean() })
@@ -221,7 +250,7 @@ func (b *binder) test(field *catalog.Field, s catalog.Source, op filter.Op, valu
 	case s.Type == catalog.Any:
 		return numberTest(field, s, op, values, refusals)
 	case op == filter.Eq, op == filter.In:
-		return integerTest(field, s, values, refusals)
+		return integerTest(field, s, op, values, refusals)
 	}
 	return rangeTest(field, s, op, values, refusals)
 }
@@ -253,14 +282,14 @@ func scale(t catalog.Type) int {
 }
 
 // integerTest holds for the integers, or for durations rounded to whole microseconds.
-func integerTest(field *catalog.Field, s catalog.Source, values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
+func integerTest(field *catalog.Field, s catalog.Source, op filter.Op, values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
 	var ints []int64
 	for i, v := range values {
 		stored := v.number.scaled(scale(s.Type))
 		n, inRange := stored.round()
 		switch {
-		case !v.numeric, s.Type != catalog.Float && !stored.integral():
-			refusals[i] = notNumber(field, s, v)
+		case !v.literal(), s.Type != catalog.Float && !stored.integral():
+			refusals[i] = notNumber(field, s, op, v)
 		case !inRange:
 			refusals[i] = outOfRange(field, v)
 		default:
@@ -285,8 +314,8 @@ func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []ty
 		floor, floorFits := stored.floor()
 		ceil, ceilFits := stored.ceil()
 		switch {
-		case !v.numeric:
-			refusals[i] = notNumber(field, s, v)
+		case !v.literal():
+			refusals[i] = notNumber(field, s, op, v)
 		case !floorFits || !ceilFits:
 			refusals[i] = outOfRange(field, v)
 		}
@@ -328,7 +357,7 @@ func numberTest(field *catalog.Field, s catalog.Source, op filter.Op, values []t
 		n, inRange := v.number.float()
 		switch {
 		case !v.numeric:
-			refusals[i] = notNumber(field, s, v)
+			refusals[i] = notNumber(field, s, op, v)
 		case !inRange:
 			refusals[i] = outOfRange(field, v)
 		}
