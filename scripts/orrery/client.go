@@ -43,7 +43,7 @@ func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done 
 	if err != nil {
 		return nil, nil, err
 	}
-	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	handler := product.Handler(local.Serving{Log: logger})
 	return &client{http: &http.Client{Transport: handlerTransport{handler}}, base: "http://localhost"}, product.Close, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -35,7 +36,10 @@ type Product struct {
 	Engine Engine
 	Search *search.Service
 
-	planets *sqlite.Store
+	planets interface {
+		planet.Store
+		io.Closer
+	}
 }
 
 // Engine answers queries until it is closed.
@@ -44,7 +48,8 @@ type Engine interface {
 	io.Closer
 }
 
-// Open opens a data directory, and makes it if it does not exist.
+// Open opens a data directory, and makes it if it does not exist. One that can only be read answers about traffic, not
+// about planets.
 func Open(ctx context.Context, data string) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -60,9 +65,13 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.Store, err = ingest.Open(ctx, data, time.Now); err != nil {
 		return p, err
 	}
-	spill := filepath.Join(data, "spill")
-	if err := os.MkdirAll(spill, 0o755); err != nil {
-		return p, err
+	canWrite := writable(data)
+	spill := ""
+	if canWrite {
+		spill = filepath.Join(data, "spill")
+		if err := os.MkdirAll(spill, 0o755); err != nil {
+			return p, err
+		}
 	}
 	if p.Engine, err = openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill); err != nil {
 		return p, err
@@ -72,8 +81,15 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
 		return p, err
 	}
-	p.planets, err = sqlite.Open(ctx, filepath.Join(data, "planets.db"), time.Now())
-	return p, err
+	p.planets = noPlanets{}
+	if canWrite {
+		planets, err := sqlite.Open(ctx, filepath.Join(data, "planets.db"), time.Now())
+		if err != nil {
+			return p, err
+		}
+		p.planets = planets
+	}
+	return p, nil
 }
 
 // Close ends everything that Open began.
