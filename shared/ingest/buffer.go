@@ -10,6 +10,10 @@ import (
 )
 
 const (
+	// fatRow is from how many bytes on a row's texts repeat so little that writing it takes about as much memory again,
+	// and once more until the garbage is collected; it then counts fatFactor times.
+	fatRow    = 16 << 10
+	fatFactor = 3
 	// staleBatches is after how many batches without a row an hour is taken to be complete: logs are written about in
 	// order of time.
 	staleBatches = 32
@@ -64,6 +68,9 @@ func (b *buffer) add(d *decoded) {
 		}
 		hour.rows = append(hour.rows, heldRow{row, d})
 		cost := row.Memory()
+		if cost > fatRow {
+			cost *= fatFactor
+		}
 		hour.cost += cost
 		b.cost += cost
 	}

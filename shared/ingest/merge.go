@@ -14,7 +14,7 @@ const (
 	// mergeWidth is how many files are merged at once. Each costs the memory of a page of every column.
 	mergeWidth = 16
 	// mergeBytes is how large the row groups of these may be together: each costs the memory of its dictionaries.
-	mergeBytes = 192 << 20
+	mergeBytes = 64 << 20
 )
 
 // merged gives the rows of sorted Parquet files in order. A row is valid until the next one is asked for.
