@@ -53,8 +53,8 @@ var Fields = []Field{
 	{Name: "session_ids", Type: Any, Keys: OpenKeys, Sources: pairs("session_ids"), Doc: "Session ids by name.", Example: `session_ids["asn"]="AS3320"`},
 	number("status", "status", "Status sent to the client.", `status>=500`),
 	number("svc_latency", "svc_us", "Processing time of the service in microseconds.", `svc_latency>1000`),
-	text("svcid", "Cookie svcid set by the service; of several, the first.", `svcid="5b1c"`),
-	text("svcsessionid", "Cookie svcsessionid set by the service; of several, the first.", `svcsessionid="77aa"`),
+	cookie("svcid", "Cookie svcid set by the service; of several, any.", `svcid="5b1c"`),
+	cookie("svcsessionid", "Cookie svcsessionid set by the service; of several, any.", `svcsessionid="77aa"`),
 	list("tags", String, "All tags attached to the request.", `tags="bot"`),
 	number("time_period", "time_period", "Time of the request in Unix seconds.", `time_period>=1767225600`),
 	{Name: "timestamp", Type: Time, Sources: scalar("ts_ms", Time), Doc: "Time of the request, UTC.", Example: `timestamp between 2026-01-01 and 2026-01-02`},
@@ -102,6 +102,13 @@ func member(column, name string, t Type) Source {
 
 func text(name, doc, example string) Field {
 	return Field{Name: name, Type: String, Sources: scalar(name, String), Doc: doc, Example: example}
+}
+
+// cookie is a cookie with columns of its own: one for the first of that name, one for the rest.
+func cookie(name, doc, example string) Field {
+	first := Source{Column: name, Layout: Scalar, Type: String}
+	more := Source{Column: name + "_more", Layout: List, Type: String}
+	return Field{Name: name, Type: String, Sources: []Source{first, more}, Doc: doc, Example: example}
 }
 
 func flag(name, doc, example string) Field {

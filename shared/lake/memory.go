@@ -20,7 +20,7 @@ func (r *Row) Memory() int64 {
 			n += len(*text)
 		}
 	}
-	for _, list := range [...][]string{r.Tags, r.MonitorReasons, r.UpstreamAddr} {
+	for _, list := range [...][]string{r.Tags, r.MonitorReasons, r.UpstreamAddr, r.SvcIDMore, r.SvcSessionIDMore} {
 		for _, text := range list {
 			n += textBytes + len(text)
 		}

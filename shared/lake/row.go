@@ -17,32 +17,35 @@ type Row struct {
 	Source   string `parquet:"source,dict"`     // ledger id of the source the record came from
 	Line     int64  `parquet:"line,delta"`      // line in that source, from 1
 
-	TimePeriod    int64   `parquet:"time_period,delta"`
-	RequestID     *string `parquet:"request_id,optional,plain,zstd"`
-	IP            *string `parquet:"ip,optional,dict"`
-	Host          *string `parquet:"host,optional,dict"`
-	Hostname      *string `parquet:"hostname,optional,dict"`
-	Authority     *string `parquet:"authority,optional,dict"`
-	Method        *string `parquet:"method,optional,dict"`
-	Path          *string `parquet:"path,optional,dict"`
-	Query         *string `parquet:"query,optional,dict"`
-	URL           *string `parquet:"url,optional,dict,zstd"`
-	Protocol      *string `parquet:"protocol,optional,dict"`
-	Port          *string `parquet:"port,optional,dict"`
-	Version       *string `parquet:"version,optional,dict"`
-	Branch        *string `parquet:"branch,optional,dict"`
-	Country       *string `parquet:"country,optional,dict"`
-	GeoRegion     *string `parquet:"geo_region,optional,dict"`
-	ASN           *string `parquet:"asn,optional,dict"`
-	Organization  *string `parquet:"organization,optional,dict"`
-	UserAgent     *string `parquet:"user_agent,optional,dict"`
-	Referer       *string `parquet:"referer,optional,dict"`
-	Session       *string `parquet:"session,optional,dict,zstd"`
-	SvcID         *string `parquet:"svcid,optional,dict,zstd"`   // promoted: first cookie svcid
-	SvcSessionID  *string `parquet:"svcsessionid,optional,dict"` // promoted: first cookie svcsessionid
-	Result        *string `parquet:"result,optional,dict"`
-	Reason        *string `parquet:"reason,optional,dict"`
-	ChallengeType *string `parquet:"challenge_type,optional,dict"`
+	TimePeriod   int64   `parquet:"time_period,delta"`
+	RequestID    *string `parquet:"request_id,optional,plain,zstd"`
+	IP           *string `parquet:"ip,optional,dict"`
+	Host         *string `parquet:"host,optional,dict"`
+	Hostname     *string `parquet:"hostname,optional,dict"`
+	Authority    *string `parquet:"authority,optional,dict"`
+	Method       *string `parquet:"method,optional,dict"`
+	Path         *string `parquet:"path,optional,dict"`
+	Query        *string `parquet:"query,optional,dict"`
+	URL          *string `parquet:"url,optional,dict,zstd"`
+	Protocol     *string `parquet:"protocol,optional,dict"`
+	Port         *string `parquet:"port,optional,dict"`
+	Version      *string `parquet:"version,optional,dict"`
+	Branch       *string `parquet:"branch,optional,dict"`
+	Country      *string `parquet:"country,optional,dict"`
+	GeoRegion    *string `parquet:"geo_region,optional,dict"`
+	ASN          *string `parquet:"asn,optional,dict"`
+	Organization *string `parquet:"organization,optional,dict"`
+	UserAgent    *string `parquet:"user_agent,optional,dict"`
+	Referer      *string `parquet:"referer,optional,dict"`
+	Session      *string `parquet:"session,optional,dict,zstd"`
+	SvcID        *string `parquet:"svcid,optional,dict,zstd"`   // promoted: first cookie svcid
+	SvcSessionID *string `parquet:"svcsessionid,optional,dict"` // promoted: first cookie svcsessionid
+	// Further cookies of these names, in order: nil but for odd clients.
+	SvcIDMore        []string `parquet:"svcid_more,optional,list" parquet-element:",dict"`
+	SvcSessionIDMore []string `parquet:"svcsessionid_more,optional,list" parquet-element:",dict"`
+	Result           *string  `parquet:"result,optional,dict"`
+	Reason           *string  `parquet:"reason,optional,dict"`
+	ChallengeType    *string  `parquet:"challenge_type,optional,dict"`
 	// ProcessingStage has no documented type: the text of whatever came, a number as its JSON literal.
 	ProcessingStage *string `parquet:"processing_stage,optional,dict"`
 

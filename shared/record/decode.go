@@ -129,15 +129,7 @@ func (d *Decoder) finish() error {
 	} else {
 		row.TimePeriod = wholeSeconds(row.TsMs)
 	}
-	// Of several cookies the first counts.
-	for i := len(row.Cookies) - 1; i >= 0; i-- {
-		switch cookie := &row.Cookies[i]; cookie.Name {
-		case "svcid":
-			row.SvcID = &cookie.Value
-		case "svcsessionid":
-			row.SvcSessionID = &cookie.Value
-		}
-	}
+	d.promote()
 	if len(d.details) > 0 {
 		row.Details = d.intern(append(d.details, '}'))
 	}
@@ -145,6 +137,28 @@ func (d *Decoder) finish() error {
 		row.Extra = d.intern(append(d.extra, '}'))
 	}
 	return nil
+}
+
+// promote copies the cookies of the service into their columns: the first of a name, and the rest of that name. A cookie
+// takes the place of a member of that name.
+func (d *Decoder) promote() {
+	var seenID, seenSession bool
+	for i := range d.row.Cookies {
+		switch cookie := &d.row.Cookies[i]; cookie.Name {
+		case "svcid":
+			promoteOne(cookie, &seenID, &d.row.SvcID, &d.row.SvcIDMore)
+		case "svcsessionid":
+			promoteOne(cookie, &seenSession, &d.row.SvcSessionID, &d.row.SvcSessionIDMore)
+		}
+	}
+}
+
+func promoteOne(cookie *lake.Pair, seen *bool, first **string, more *[]string) {
+	if *seen {
+		*more = append(*more, cookie.Value)
+		return
+	}
+	*first, *seen = &cookie.Value, true
 }
 
 func wholeSeconds(ms int64) int64 {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,5 +322,16 @@ func TestDecode_many_names(t *testing.T) {
 		if !checkLine(t, d, []byte(line)) {
 			t.Errorf("%.40s… is rejected", line)
 		}
+	}
+}
+
+// TestDecode_repeated_cookies_of_the_service: the fields svcid and svcsessionid mean the cookies, all of that name.
+func TestDecode_repeated_cookies_of_the_service(t *testing.T) {
+	var row lake.Row
+	if _, err := record.NewDecoder().Decode([]byte(`{"timestamp":"2026-01-01T00:00:00Z","cookies":{"svcid":["a","b","c"],"svcsessionid":"x"}}`), &row); err != nil {
+		t.Fatal(err)
+	}
+	if *row.SvcID != "a" || !slices.Equal(row.SvcIDMore, []string{"b", "c"}) || *row.SvcSessionID != "x" || row.SvcSessionIDMore != nil {
+		t.Errorf("svcid %q and %q, svcsessionid %q and %q", *row.SvcID, row.SvcIDMore, *row.SvcSessionID, row.SvcSessionIDMore)
 	}
 }

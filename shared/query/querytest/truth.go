@@ -152,11 +152,11 @@ func recordOf(field *catalog.Field, source catalog.Source, state State, s sample
 	case state == Absent:
 		return "{" + stamp + "}", true
 	case name == "svcid", name == "svcsessionid":
-		if len(values) > 1 || state == Empty {
-			return "", false // of several cookies the first counts
+		if state == Empty {
+			return "", false // cookies that are there have a value
 		}
-		if state == OneHit || state == OneMiss {
-			return fmt.Sprintf(`{%s,"cookies":{%q:%s}}`, stamp, name, values[0]), true
+		if len(values) > 0 {
+			return fmt.Sprintf(`{%s,"cookies":{%q:[%s]}}`, stamp, name, strings.Join(values, ",")), true
 		}
 		return fmt.Sprintf(`{%s,"cookies":{"other":"hit"}}`, stamp), true
 	}
