@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"bytes"
 	"io"
 	"mime/multipart"
@@ -84,7 +85,7 @@ func partsOf(sent content) ([]field, error) {
 	var fields []field
 	for {
 		part, err := parts.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return fields, nil
 		}
 		if err != nil {
