@@ -1,8 +1,8 @@
 package api
 
 import (
-	"errors"
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
