@@ -141,6 +141,19 @@ var rowSlices = sync.Pool{New: func() any { s := make([]lake.Row, 0, 256); retur
 
 func newDecoded() *decoded { return &decoded{rows: (*rowSlices.Get().(*[]lake.Row))[:0]} }
 
+// fit moves rows that are few into a slice of their number: a batch of three records of 90 kB would hold as much again
+// in room for others.
+func (d *decoded) fit() {
+	if len(d.rows) > cap(d.rows)/4 {
+		return
+	}
+	room := d.rows
+	d.rows = slices.Clone(room)
+	clear(room)
+	room = room[:0]
+	rowSlices.Put(&room)
+}
+
 // recycle clears the rows, so that they keep no texts alive, and keeps the slice.
 func recycle(d *decoded) {
 	clear(d.rows)

@@ -17,7 +17,8 @@ import (
 //	lineReader ─batch→ workers decode ─decoded→ collector ─job→ workers write, verify ─written→ collector
 //
 // The collector puts batches back into order, so that the same input gives the same objects. Workers write before
-// they decode: memory is freed before more is filled.
+// they decode: memory is freed before more is filled. Jobs are buffered for that, because a worker that looks must find
+// one; otherwise rows would pile up in the queue.
 type pipeline struct {
 	in      *input
 	source  Source
@@ -72,7 +73,7 @@ func newPipeline(in *input, at position, e entry, source Source, staging string,
 	}
 	return &pipeline{
 		in: in, source: source, entry: e, staging: staging, options: options,
-		lines: newLineReader(in, at), batches: make(chan batch), jobs: make(chan job), results: make(chan result), read: make(chan int, 1),
+		lines: newLineReader(in, at), batches: make(chan batch), jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
 		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.parts,
 		bad:    quarantine{path: filepath.Join(staging, stagedQuarantine)},
 		report: Report{Rejected: map[record.Code]int64{}},
@@ -155,6 +156,7 @@ func (p *pipeline) work(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			d.fit()
 			if err := p.send(ctx, result{decoded: d}); err != nil {
 				return err
 			}
@@ -209,6 +211,7 @@ func (p *pipeline) collect(ctx context.Context) error {
 		}
 		select {
 		case jobs <- first:
+			p.queue[0] = job{} // or its rows would live as long as the slice
 			p.queue = p.queue[1:]
 			p.running++
 		case r := <-p.results:

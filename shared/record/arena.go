@@ -12,8 +12,12 @@ const (
 	chunkItems  = 1 << 10
 	internSlots = 1 << 14
 	internLimit = 256 // longer strings seldom repeat
-	// internLife is after how many records the interned strings are forgotten: each keeps its whole chunk alive.
-	internLife = 1 << 16
+	// internLife is after how many records the interned strings are forgotten, and internBytes after how many bytes of
+	// text: each keeps its whole chunk alive, and what the others in it point to.
+	internLife  = 1 << 16
+	internBytes = 32 << 20
+	// aloneBytes is from which length on a text shares no chunk: one interned neighbour would keep it alive.
+	aloneBytes = 1 << 10
 )
 
 // arena hands out memory in chunks and never takes it back, so rows stay valid as long as somebody holds them.
@@ -31,14 +35,15 @@ type arena struct {
 	seed     maphash.Seed
 	interned [internSlots]*string
 	records  int
+	copied   int // bytes of text since the interned strings were forgotten
 }
 
 func (a *arena) init() { a.seed = maphash.MakeSeed() }
 
 // record is called once a record.
 func (a *arena) record() {
-	if a.records++; a.records == internLife {
-		a.records = 0
+	if a.records++; a.records == internLife || a.copied > internBytes {
+		a.records, a.copied = 0, 0
 		clear(a.interned[:])
 	}
 }
@@ -58,6 +63,10 @@ func (a *arena) intern(b []byte) *string {
 
 // text copies b.
 func (a *arena) text(b []byte) *string {
+	if len(b) > aloneBytes {
+		alone := string(b)
+		return &alone
+	}
 	p := one(&a.strings)
 	*p = a.copy(b)
 	return p
@@ -67,10 +76,11 @@ func (a *arena) copy(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
+	if len(b) > aloneBytes {
+		return string(b)
+	}
+	a.copied += len(b)
 	if cap(a.bytes)-len(a.bytes) < len(b) {
-		if len(b) > chunkBytes/4 {
-			return string(b)
-		}
 		a.bytes = make([]byte, 0, chunkBytes)
 	}
 	from := len(a.bytes)
