@@ -18,6 +18,7 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 	if err := k.Data.mustExist(); err != nil {
 		return err
 	}
+	defer forImport()()
 	product, err := local.Open(ctx, string(k.Data))
 	if err != nil {
 		return err
