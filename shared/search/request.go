@@ -22,8 +22,8 @@ const (
 
 // Limits of the limit parameter, per route.
 const (
-	DefaultLogs, MaxLogs = 200, 2500
-	DefaultTopX, MaxTopX = 50, 80
+	DefaultLogs, MaxLogs = query.DefaultLogs, 2500
+	DefaultTopX, MaxTopX = query.DefaultTopX, 80
 )
 
 // Request is one question as it arrives: parameters are text, their meaning is settled here.

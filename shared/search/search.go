@@ -140,8 +140,6 @@ type ParamError struct {
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Message }
 
-var _ error = (*ParamError)(nil)
-
 // errBusy is what a caller hears when the line is long.
 func errBusy(after time.Duration) error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "too many queries are running; try again shortly", RetryAfter: after}

@@ -10,21 +10,12 @@ import (
 // the period's end; when the end lies exactly on a boundary, only an instant of that segment is asked for, and
 // it is visited only if found says that records lie there.
 func eachSegment(p query.Period, seconds int64, found func(start int64) bool, visit func(start int64)) {
-	step := seconds * 1000
-	for start := floorTo(p.FromMs, step); start <= p.ToMs; start += step {
-		onBoundary := start == p.ToMs && start > p.FromMs
-		if onBoundary && !found(start/1000) {
+	for start := query.SegmentStart(p.FromMs, seconds); start*1000 <= p.ToMs; start += seconds {
+		onBoundary := start*1000 == p.ToMs && p.ToMs > p.FromMs
+		if onBoundary && !found(start) {
 			return
 		}
-		visit(start / 1000)
-	}
-}
-
-func floorTo(ms, step int64) int64 {
-	if r := ms % step; r < 0 {
-		return ms - r - step
-	} else {
-		return ms - r
+		visit(start)
 	}
 }
 
