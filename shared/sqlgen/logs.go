@@ -64,30 +64,9 @@ func recordAsJSON(columns []string) fragment {
 	members := make([]fragment, len(columns))
 	for i, column := range columns {
 		c, _ := lake.ColumnByName(column)
-		members[i] = name(column) + " " + athenaType(c.Type)
+		members[i] = name(column) + " " + fragment(c.Type.Trino())
 	}
 	return "json_format(CAST(CAST(ROW(" + join(names(columns), ", ") + ") AS ROW(" + join(members, ", ") + ")) AS JSON))"
-}
-
-// athenaType is a type in the words of Athena's queries; its DDL has others.
-func athenaType(t lake.Type) fragment {
-	switch t.Kind {
-	case lake.Text:
-		return "varchar"
-	case lake.Int:
-		return "bigint"
-	case lake.Bool:
-		return "boolean"
-	case lake.List:
-		return "array(" + athenaType(*t.Elem) + ")"
-	case lake.Struct:
-		members := make([]fragment, len(t.Members))
-		for i, m := range t.Members {
-			members[i] = name(m.Name) + " " + athenaType(m.Type)
-		}
-		return "ROW(" + join(members, ", ") + ")"
-	}
-	panic("sqlgen: no type for a column")
 }
 
 // duckDBLogs names the place of the newest records: object, row in it, and what orders them. Reading whole rows

@@ -6,12 +6,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// The two tables of one schema: compacted hours lie before the watermark, fresh ones from it on.
-const (
-	compactTable fragment = "traffic_compact"
-	freshTable   fragment = "traffic_fresh"
-)
-
 // Span is the stretch of time that can hold matching records: the scope, narrowed by every further condition on
 // the timestamp. From lies after To when nothing can match.
 func Span(q query.Query) query.Period {
@@ -64,17 +58,17 @@ func (p *printer) branches() []branch {
 	watermark := p.query.Scope.Watermark
 	var out []branch
 	if first < watermark {
-		out = append(out, p.branch(compactTable, span, first, min(last, watermark-1)))
+		out = append(out, p.branch(lake.CompactTable, span, first, min(last, watermark-1)))
 	}
 	if last >= watermark || len(out) == 0 {
-		out = append(out, p.branch(freshTable, span, max(first, watermark), last))
+		out = append(out, p.branch(lake.FreshTable, span, max(first, watermark), last))
 	}
 	return out
 }
 
 func (p *printer) branch(table fragment, span query.Period, first, last lake.Partition) branch {
 	return branch{table, []block{
-		lines("datehour BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())),
+		lines(lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())),
 		lines(exactTime(span)),
 	}}
 }

@@ -70,7 +70,7 @@ func TestTableReferences(t *testing.T) {
 		if strings.HasPrefix(name, "logs") {
 			want = 2
 		}
-		if got := strings.Count(all(s), string(freshTable)); got != want {
+		if got := strings.Count(all(s), string(lake.FreshTable)); got != want {
 			t.Errorf("%s refers to the table %d times, want %d", name, got, want)
 		}
 	}
@@ -97,9 +97,9 @@ func TestWatermark(t *testing.T) {
 		}
 		want := map[string]string{}
 		for hour := first; hour <= first+2; hour++ {
-			want[hour.String()] = string(freshTable)
+			want[hour.String()] = string(lake.FreshTable)
 			if hour < watermark {
-				want[hour.String()] = string(compactTable)
+				want[hour.String()] = string(lake.CompactTable)
 			}
 		}
 		if diff := cmp.Diff(want, read); diff != "" {

@@ -1,0 +1,88 @@
+package lake_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// TestTable pins down what engines are told of the two tables.
+func TestTable(t *testing.T) {
+	for _, c := range []struct {
+		file, schema, name, root string
+		print                    func(lake.Table) (string, error)
+	}{
+		{"athena-fresh.sql", "traffic", lake.FreshTable, "s3://bucket/lake/", lake.Table.AthenaDDL},
+		{"athena-compact.sql", "", lake.CompactTable, "s3://bucket/lake", lake.Table.AthenaDDL},
+		{"trino-fresh.sql", "", lake.FreshTable, "s3://bucket/lake", lake.Table.TrinoDDL},
+		{"trino-compact.sql", "awsdatacatalog.traffic", lake.CompactTable, "local:///", lake.Table.TrinoDDL},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			table := lake.Table{Schema: c.schema, Name: c.name, Location: lake.TableLocation(c.root, c.name), FromYear: 2000}
+			text, err := c.print(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/"+c.file, text+"\n")
+		})
+	}
+}
+
+func TestTableProperties(t *testing.T) {
+	properties := lake.TableProperties("s3://bucket/lake/fresh/", 2024)
+	var got strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		fmt.Fprintf(&got, "%s=%s\n", key, properties[key])
+	}
+	const want = `projection.datehour.format=yyyy/MM/dd/HH
+projection.datehour.interval=1
+projection.datehour.interval.unit=HOURS
+projection.datehour.range=2024/01/01/00,NOW+24HOURS
+projection.datehour.type=date
+projection.enabled=true
+storage.location.template=s3://bucket/lake/fresh/${datehour}/
+`
+	if got.String() != want {
+		t.Errorf("properties are\n%swant\n%s", got.String(), want)
+	}
+}
+
+// TestTable_objects_lie_where_it_looks ties the template to the names of objects.
+func TestTable_objects_lie_where_it_looks(t *testing.T) {
+	p := lake.PartitionOf(1_767_308_400_000)
+	for table, object := range map[string]string{
+		lake.FreshTable:   lake.ObjectName(p, "5f3a", 2),
+		lake.CompactTable: lake.CompactName(p, "77aa"),
+	} {
+		location := lake.TableLocation("s3://bucket/lake", table)
+		template := lake.TableProperties(location, 2000)["storage.location.template"]
+		folder := strings.ReplaceAll(template, "${"+lake.PartitionKey+"}", p.String())
+		if !strings.HasPrefix("s3://bucket/lake/"+object, folder) {
+			t.Errorf("%s looks into %s, but objects are named %s", table, folder, object)
+		}
+	}
+}
+
+func TestTable_refuses_what_cannot_be_quoted(t *testing.T) {
+	for _, c := range []struct {
+		table lake.Table
+		want  string
+	}{
+		{lake.Table{Name: "traffic", Location: "s3://b/", FromYear: 2000}, "none of traffic_compact"},
+		{lake.Table{Name: lake.FreshTable, Location: "/data/lake", FromYear: 2000}, "no scheme"},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/it's/", FromYear: 2000}, `holds "'"`},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/${x}/", FromYear: 2000}, `holds "$"`},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/", Schema: "a`b", FromYear: 2000}, "holds \"`\""},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/", FromYear: 0}, "year 0"},
+	} {
+		for _, print := range []func(lake.Table) (string, error){lake.Table.AthenaDDL, lake.Table.TrinoDDL} {
+			if text, err := print(c.table); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %q, %v; want an error with %q", c.table, text, err, c.want)
+			}
+		}
+	}
+}
