@@ -3,6 +3,8 @@ package sqlgen
 import (
 	"regexp"
 	"strings"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // fragment is a piece of SQL. The type is not exported and text does not become one by accident: constants of
@@ -26,6 +28,9 @@ func names(list []string) []fragment {
 	}
 	return out
 }
+
+// typeName is a column's type in the words of Athena's queries; its DDL has others.
+func typeName(t lake.Type) fragment { return fragment(t.Trino()) }
 
 func join(parts []fragment, separator fragment) fragment {
 	texts := make([]string, len(parts))

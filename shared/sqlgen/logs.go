@@ -64,7 +64,7 @@ func recordAsJSON(columns []string) fragment {
 	members := make([]fragment, len(columns))
 	for i, column := range columns {
 		c, _ := lake.ColumnByName(column)
-		members[i] = name(column) + " " + fragment(c.Type.Trino())
+		members[i] = name(column) + " " + typeName(c.Type)
 	}
 	return "json_format(CAST(CAST(ROW(" + join(names(columns), ", ") + ") AS ROW(" + join(members, ", ") + ")) AS JSON))"
 }

@@ -19,7 +19,7 @@ import (
 const period = "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00"
 
 // TestOnlyOneFileMakesSQLOfValues: text becomes a fragment in literal.go, which quotes it, and in fragment.go, which
-// takes names of the tables alone.
+// takes names and types of the tables alone.
 func TestOnlyOneFileMakesSQLOfValues(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestTableReferences(t *testing.T) {
 		if strings.HasPrefix(name, "logs") {
 			want = 2
 		}
-		if got := strings.Count(all(s), string(lake.FreshTable)); got != want {
+		if got := strings.Count(all(s), lake.FreshTable); got != want {
 			t.Errorf("%s refers to the table %d times, want %d", name, got, want)
 		}
 	}
@@ -97,9 +97,9 @@ func TestWatermark(t *testing.T) {
 		}
 		want := map[string]string{}
 		for hour := first; hour <= first+2; hour++ {
-			want[hour.String()] = string(lake.FreshTable)
+			want[hour.String()] = lake.FreshTable
 			if hour < watermark {
-				want[hour.String()] = string(lake.CompactTable)
+				want[hour.String()] = lake.CompactTable
 			}
 		}
 		if diff := cmp.Diff(want, read); diff != "" {
