@@ -1,6 +1,12 @@
 package query
 
-import "github.com/orrery/orrery/shared/lake"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/orrery/orrery/shared/lake"
+)
 
 // Answer is what an engine found. Exactly the slice of the query's shape is set. Figures are exact integers;
 // averages and empty segments are made from them in one place (package search), so they are equal on every engine.
@@ -32,6 +38,21 @@ type TimelineRow struct {
 
 // StatusCount counts the responses with one status.
 type StatusCount struct{ Status, Count int64 }
+
+// SortedStatuses puts how often each status came into the order of answers.
+func SortedStatuses(counts map[int64]int64) []StatusCount {
+	var sorted []StatusCount
+	for status, n := range counts {
+		sorted = append(sorted, StatusCount{Status: status, Count: n})
+	}
+	slices.SortFunc(sorted, func(a, b StatusCount) int {
+		return cmp.Or(
+			cmp.Compare(b.Count, a.Count),
+			cmp.Compare(strconv.FormatInt(a.Status, 10), strconv.FormatInt(b.Status, 10)),
+		)
+	})
+	return sorted
+}
 
 // TopXRow is the figures of one key of one label.
 type TopXRow struct {

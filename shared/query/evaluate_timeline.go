@@ -1,9 +1,7 @@
 package query
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -48,7 +46,7 @@ func distinctTexts(rows []*lake.Row, text func(*lake.Row) *string) int64 {
 	return int64(len(seen))
 }
 
-// countStatuses counts every status of every record, the most frequent first, then by status as text.
+// countStatuses counts every status of every record.
 func countStatuses(rows []*lake.Row, statuses func(*lake.Row) []int64) []StatusCount {
 	counts := map[int64]int64{}
 	for _, r := range rows {
@@ -56,15 +54,5 @@ func countStatuses(rows []*lake.Row, statuses func(*lake.Row) []int64) []StatusC
 			counts[status]++
 		}
 	}
-	var sorted []StatusCount
-	for status, n := range counts {
-		sorted = append(sorted, StatusCount{Status: status, Count: n})
-	}
-	slices.SortFunc(sorted, func(a, b StatusCount) int {
-		return cmp.Or(
-			cmp.Compare(b.Count, a.Count),
-			cmp.Compare(strconv.FormatInt(a.Status, 10), strconv.FormatInt(b.Status, 10)),
-		)
-	})
-	return sorted
+	return SortedStatuses(counts)
 }

@@ -1,12 +1,9 @@
 package duckdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
@@ -29,7 +26,7 @@ func (e *Engine) timeline(ctx context.Context, script sqlgen.Script) ([]query.Ti
 	}
 	for i := range all {
 		counts := statuses[all[i].Segment]
-		all[i].Statuses, all[i].OriginStatuses = counts.service.sorted(), counts.origin.sorted()
+		all[i].Statuses, all[i].OriginStatuses = query.SortedStatuses(counts.service), query.SortedStatuses(counts.origin)
 	}
 	return all, nil
 }
@@ -48,7 +45,7 @@ func (e *Engine) statuses(ctx context.Context, statement string) (map[int64]segm
 		}
 		s, ok := segments[segment]
 		if !ok {
-			s = segmentStatuses{service: counts{}, origin: counts{}}
+			s = segmentStatuses{service: map[int64]int64{}, origin: map[int64]int64{}}
 			segments[segment] = s
 		}
 		if status.Valid {
@@ -67,19 +64,5 @@ func (e *Engine) statuses(ctx context.Context, statement string) (map[int64]segm
 	return segments, err
 }
 
-type segmentStatuses struct{ service, origin counts }
-
-// counts are the responses with each status.
-type counts map[int64]int64
-
-// sorted puts the most frequent first; of equals the status that is smaller as text.
-func (c counts) sorted() []query.StatusCount {
-	var out []query.StatusCount
-	for status, n := range c {
-		out = append(out, query.StatusCount{Status: status, Count: n})
-	}
-	slices.SortFunc(out, func(a, b query.StatusCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(strconv.FormatInt(a.Status, 10), strconv.FormatInt(b.Status, 10)))
-	})
-	return out
-}
+// segmentStatuses is how many responses of a segment had each status.
+type segmentStatuses struct{ service, origin map[int64]int64 }
