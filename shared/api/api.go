@@ -8,8 +8,10 @@ package api
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/planet"
@@ -18,12 +20,15 @@ import (
 
 // Config is what the surface is made of.
 type Config struct {
-	Search  Searcher
-	Planets planet.Store
+	Search  Searcher     // for the data routes
+	Planets planet.Store // for the planets
 	Keys    Keys         // nil: no caller needs a key, and only pages and programs of this machine are answered
 	Log     *slog.Logger // one record per request
 	Now     func() time.Time
 	NewID   func() string // request ids; nil: random ones
+
+	Page   fs.FS    // the interactive page: page.Files; nil: there is none
+	Serves []string // operation ids of the routes answered here, the others elsewhere; nil: all of them
 
 	Version             string      // of the program, for the OpenAPI document
 	RequirePrecondition bool        // writes of planets need If-Match or If-None-Match
@@ -38,7 +43,7 @@ type Searcher interface {
 // New makes the handler of the whole surface. A Config without one of its parts is a mistake of the program
 // that wires them, so New panics.
 func New(c Config) http.Handler {
-	for name, missing := range map[string]bool{"Search": c.Search == nil, "Planets": c.Planets == nil, "Log": c.Log == nil, "Now": c.Now == nil} {
+	for name, missing := range c.missing() {
 		if missing {
 			panic("api: Config." + name + " is not set")
 		}
@@ -56,6 +61,24 @@ func New(c Config) http.Handler {
 	s.register()
 	return s
 }
+
+// missing tells for each part that is needed whether it is not there.
+func (c Config) missing() map[string]bool {
+	parts := map[string]bool{"Log": c.Log == nil, "Now": c.Now == nil}
+	for _, r := range (&server{Config: c}).routes() {
+		switch {
+		case !c.serves(r.id):
+		case r.searches:
+			parts["Search"] = c.Search == nil
+		case r.tag == planetsTag:
+			parts["Planets"] = c.Planets == nil
+		}
+	}
+	return parts
+}
+
+// serves tells whether a route is answered here.
+func (c Config) serves(id string) bool { return c.Serves == nil || slices.Contains(c.Serves, id) }
 
 type server struct {
 	Config

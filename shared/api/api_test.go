@@ -218,6 +218,30 @@ func TestQueriesTurnedAwayAreNoErrorOfOurs(t *testing.T) {
 	}
 }
 
+// TestPartOfTheSurface: a function of a deployment that serves some routes needs only their parts, and answers
+// about the others as if they were nowhere.
+func TestPartOfTheSurface(t *testing.T) {
+	s := newServer(t, func(c *Config) {
+		c.Serves, c.Search, c.Planets, c.Page = []string{"fields", "parse"}, nil, nil, nil
+	})
+	for path, want := range map[string]int{
+		"/api/v4.0/data/fields":           http.StatusOK,
+		"/api/v4/data/fields":             http.StatusOK,
+		"/api/v4.0/data/logs?filters=x":   http.StatusNotFound,
+		"/api/v4.0/conf/prod/planets":     http.StatusNotFound,
+		"/api/v4.0/data/timeline/parse":   http.StatusMethodNotAllowed,
+		"/api/v4.0/data/timeline/parser":  http.StatusNotFound,
+		"/openapi.json":                   http.StatusNotFound,
+		"/":                               http.StatusNotFound,
+		"/page/index.html":                http.StatusNotFound,
+		"/api/v4.0/conf/prod/planets/x/y": http.StatusNotFound,
+	} {
+		if got := s.send(t, get(path)).StatusCode; got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+}
+
 func TestNewNeedsItsParts(t *testing.T) {
 	defer func() {
 		if cause := recover(); cause == nil {

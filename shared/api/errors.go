@@ -122,6 +122,15 @@ var fixedSentences = map[int]string{
 	http.StatusGatewayTimeout:      "the answer took too long; ask for a shorter period or less, or try again after the time in Retry-After",
 }
 
+// NewError is an error for what stands before or behind the handler and answers in its place. A 5xx says its fixed
+// sentence, whatever the message.
+func NewError(status int, message, requestID string) Error {
+	if sentence, ours := fixedSentences[status]; ours {
+		message = sentence
+	}
+	return Error{Code: status, Message: message, RequestID: requestID}
+}
+
 // How long to wait before trying again, when the failure does not know.
 var retryAfter = map[int]time.Duration{
 	http.StatusServiceUnavailable: 5 * time.Second,
@@ -212,8 +221,8 @@ func (s *server) errorOf(c *call, err error) Error {
 	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
 	}
-	if sentence, ours := fixedSentences[e.Code]; ours {
-		e = Error{Code: e.Code, Message: sentence, RequestID: c.id}
+	if _, ours := fixedSentences[e.Code]; ours {
+		return NewError(e.Code, "", c.id)
 	}
 	return e
 }

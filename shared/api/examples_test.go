@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -162,7 +163,7 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 	}
 	s := &testServer{log: &bytes.Buffer{}}
 	c := Config{
-		Search: searcher, Planets: store, Now: now,
+		Search: searcher, Planets: store, Now: now, Page: page.Files,
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}

@@ -2,8 +2,8 @@ package api
 
 import (
 	"crypto/sha256"
-	"embed"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 )
@@ -11,9 +11,6 @@ import (
 // The page loads nothing from elsewhere and holds no inline code. Swagger UI draws its icons from data URIs.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-//go:embed page
-var pageFiles embed.FS
 
 var pageTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
@@ -25,12 +22,15 @@ var pageTypes = map[string]string{
 
 // page serves the interactive page and its parts.
 func (s *server) page(c *call) error {
+	if s.Page == nil {
+		return errNoRoute(c.r.URL.Path, "")
+	}
 	name := c.r.PathValue("file")
 	if name == "" {
 		name = "index.html"
 	}
 	contentType, known := pageTypes[path.Ext(name)]
-	body, err := pageFiles.ReadFile("page/" + name)
+	body, err := fs.ReadFile(s.Page, name)
 	if err != nil || !known {
 		return errNoRoute(c.r.URL.Path, "")
 	}

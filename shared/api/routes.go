@@ -20,24 +20,27 @@ var basePaths = []string{"/api/v4.0", "/api/v4"}
 const (
 	healthPath   = "/healthz"
 	documentPath = "/openapi.json"
+
+	planetsTag = "planets"
 )
 
 // route is one row of the surface. The OpenAPI document is made of the same rows.
 type route struct {
-	id      string // operation id; names the route in logs and examples
-	method  string
-	path    string
-	tag     string // group in the document; "" leaves the route out of it
-	summary string
-	doc     string
-	scope   Scope    // what the caller's key must allow; "" for everybody
-	offers  []string // media types it answers with, the first by default; nil for any
-	params  []param  // of the query, or members of a twin's body
-	headers []param  // that it heeds
-	body    *requestBody
-	answers []documented
-	errors  []int // statuses, beside those that every route can have
-	handle  func(*call) error
+	id       string // operation id; names the route in logs and examples
+	method   string
+	path     string
+	tag      string // group in the document; "" leaves the route out of it
+	searches bool   // asks the engine
+	summary  string
+	doc      string
+	scope    Scope    // what the caller's key must allow; "" for everybody
+	offers   []string // media types it answers with, the first by default; nil for any
+	params   []param  // of the query, or members of a twin's body
+	headers  []param  // that it heeds
+	body     *requestBody
+	answers  []documented
+	errors   []int // statuses, beside those that every route can have
+	handle   func(*call) error
 }
 
 // requestBody documents a body.
@@ -60,7 +63,7 @@ func (s *server) routes() []route {
 	data := func(to search.Route, summary, doc string, result any, params ...param) []route {
 		params = append([]param{filtersParam}, params...)
 		get := route{
-			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", summary: summary, doc: doc,
+			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
 			scope: DataRead, offers: answered, params: params, headers: []param{syntaxHeader},
 			answers: []documented{{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
@@ -110,13 +113,13 @@ func (s *server) routes() []route {
 			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
 		},
 		{
-			id: "planet-get", method: http.MethodGet, path: planets, tag: "planets", summary: "Read a planet",
+			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
 			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
 			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
-			id: "planet-put", method: http.MethodPut, path: entry, tag: "planets", summary: "Replace a planet",
+			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
 			scope: ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
 			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
@@ -127,19 +130,19 @@ func (s *server) routes() []route {
 			errors: append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, writeErrors...), handle: s.putPlanet,
 		},
 		{
-			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: "planets", summary: "History of a planet",
+			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: planetsTag, summary: "History of a planet",
 			scope: ConfRead, offers: answered,
 			answers: []documented{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
 		},
 		{
-			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: "planets", summary: "Read a version of a planet",
+			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
 			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
 			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{
-			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: "planets", summary: "Restore a version of a planet",
+			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: planetsTag, summary: "Restore a version of a planet",
 			doc:   "Writes the settings of an earlier version as a new version.",
 			scope: ConfWrite, offers: answered, headers: []param{ifMatch},
 			answers: []documented{{http.StatusOK, "The version was restored.", Message{}, true}},
@@ -188,6 +191,11 @@ func (r *route) underBase() bool {
 func (s *server) run(to *route, r *http.Request) {
 	c := callOf(r.Context())
 	c.r, c.route = r, to // r knows the path's values
+	if !s.serves(to.id) {
+		c.route = nil
+		s.fail(c, errNoRoute(r.URL.Path, ""))
+		return
+	}
 	if err := s.handle(c); err != nil {
 		s.fail(c, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/planet"
@@ -116,7 +117,7 @@ type Serving struct {
 
 // Handler is the HTTP surface.
 func (p *Product) Handler(s Serving) http.Handler {
-	c := api.Config{Search: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Version: s.Version}
+	c := api.Config{Search: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
 	if s.APIKey != "" {
 		c.Keys = api.OneKey(s.APIKey)
 	}
