@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -30,6 +31,13 @@ type Cost struct {
 	BytesScanned   int64    // compressed bytes of the columns touched
 	RowsConsidered int64    // rows of those objects
 	Skipped        []string // objects that could not be read, by lake.NameOf: the answer lacks them
+
+	// What only engines tell that others run. Zero values: not told.
+	Engine time.Duration  // the engine's own time, queue not included
+	Queue  time.Duration  // the time in the engine's own queue
+	USD    *float64       // what the answer cost; nil: this engine does not bill queries
+	Cached *time.Duration // the answer is an earlier equal query's, at most this old; nil: made for this one
+	Split  bool           // the engine ran out of resources for the whole, and was asked part by part
 }
 
 // Plan is what a query would do.
@@ -44,3 +52,26 @@ type Plan struct {
 
 // Statement is one SQL text and what it is for.
 type Statement struct{ Title, SQL string }
+
+// Starter is an engine whose work goes on without the caller, or even the process, that began it. Errors are of the
+// kinds that Engine names; fault.Canceled with a living context means that somebody else stopped the execution.
+type Starter interface {
+	Engine
+	// Version names the data at this moment: equal versions, equal data.
+	Version(ctx context.Context) (string, error)
+	// Start begins q. Equal queries begun over equal data may be given the same execution.
+	Start(ctx context.Context, q query.Query) (Execution, error)
+	// Poll tells whether an execution of q has ended well. It returns the execution to ask about from now on, which
+	// is another one when the engine had to begin anew.
+	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, done bool, err error)
+	// Wait polls until the execution has ended. When ctx ends first, the execution goes on; x stays good to ask about.
+	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)
+	// Result reads the answer of an execution of q that has ended well.
+	Result(ctx context.Context, x Execution, q query.Query) (query.Answer, Cost, error)
+	// Stop ends an execution. One that has ended already is none to complain about.
+	Stop(ctx context.Context, x Execution) error
+}
+
+// Execution names work in progress, for the engine that began it, in any process. It is opaque, at most 4 kB long
+// and tells no secrets.
+type Execution string

@@ -50,7 +50,8 @@ type Timeline struct {
 
 // TopX is the top keys of each of twelve labels.
 type TopX struct {
-	Limit int // keys per label, 1…80
+	Limit  int      // keys per label, 1…80
+	Labels []string // the labels wanted, some of Labels; nil: all. Engines split a question they are too small for
 }
 
 func (Logs) shape()     {}

@@ -53,7 +53,11 @@ func shapeText(s Shape) string {
 	case Timeline:
 		return fmt.Sprintf("timeline segment=%ds", s.SegmentSeconds)
 	case TopX:
-		return fmt.Sprintf("topx limit=%d", s.Limit)
+		text := fmt.Sprintf("topx limit=%d", s.Limit)
+		if s.Labels != nil {
+			text += " labels=" + strings.Join(s.Labels, ",")
+		}
+		return text
 	}
 	panic(fmt.Sprintf("query: no text for %T", s))
 }

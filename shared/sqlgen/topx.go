@@ -9,8 +9,15 @@ import (
 // Keys of a record: eight columns and the reasons. Three more labels tell of the same URLs by their times.
 var (
 	keyColumns = []fragment{"country", "host", "ip", "organization", "referer", "svcid", "url", "user_agent"}
-	timeLabels = []struct{ label, time fragment }{{"origin_time", "origin"}, {"svc_time", "svc"}, {"total_time", "total"}}
+	timeLabels = []timeLabel{{"origin_time", "origin"}, {"svc_time", "svc"}, {"total_time", "total"}}
 )
+
+type timeLabel struct{ label, time fragment }
+
+// TopXParts are the labels in the parts that a query can be split into: those of one part share their keys.
+var TopXParts = [][]string{
+	{"country"}, {"host"}, {"ip"}, {"organization"}, {"reason"}, {"referer"}, {"svcid"}, {"url", "origin_time", "svc_time", "total_time"}, {"user_agent"},
+}
 
 // topXFigures are the figures of one key. The records they are made from say in two columns whether they were
 // challenged and monitored.
@@ -57,7 +64,7 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 	carried := []fragment{"blocked", "bot", "human", challenged + " AS challenged", p.monitored() + " AS monitored",
 		"bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn", "country", "organization", "label", "key"}
 	records := p.matching(selection{columns: carried}, Columns(p.query))
-	records.from = append(records.from, keysOfRecord().around("CROSS JOIN UNNEST(", ") AS keys(label, key)")...)
+	records.from = append(records.from, keysOfRecord(shape).around("CROSS JOIN UNNEST(", ") AS keys(label, key)")...)
 	records.where = append(records.where, lines("key IS NOT NULL"))
 
 	groups := selection{
@@ -66,9 +73,15 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 		group:   "1, 2",
 	}
 
-	urlLabels, present, rank := fragment("'url'"), fragment("CASE labels.label"), fragment("CASE labels.label")
+	var urlLabels []fragment
+	if shape.Has("url") {
+		urlLabels = append(urlLabels, "'url'")
+	}
+	present, rank := fragment("CASE labels.label"), fragment("CASE labels.label")
 	for _, t := range timeLabels {
-		urlLabels += ", '" + t.label + "'"
+		if shape.Has(string(t.label)) {
+			urlLabels = append(urlLabels, "'"+t.label+"'")
+		}
 		present += " WHEN '" + t.label + "' THEN " + t.time + "_count"
 		rank += " WHEN '" + t.label + "' THEN " + average(t.time)
 	}
@@ -79,7 +92,7 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 			"row_number() OVER (PARTITION BY labels.label ORDER BY " + rank + " ELSE CAST(blocked AS double) END DESC, requests DESC, key) AS place",
 		}, topXNames...),
 		from: append(groups.block().bracketed("", " AS groups"),
-			line{0, "CROSS JOIN UNNEST(IF(groups.label = 'url', ARRAY[" + urlLabels + "], ARRAY[groups.label])) AS labels(label)"}),
+			line{0, "CROSS JOIN UNNEST(IF(groups.label = 'url', " + array(urlLabels) + ", ARRAY[groups.label])) AS labels(label)"}),
 		where: []block{lines(present + " ELSE 1 END > 0")},
 	}
 	return selection{
@@ -91,17 +104,33 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 }
 
 // keysOfRecord is the labels and keys of one record. A list joined to NULL is NULL, so both are made lists first.
-func keysOfRecord() block {
-	rows := make([]fragment, len(keyColumns))
-	for i, column := range keyColumns {
-		rows[i] = "CAST(ROW('" + column + "', " + column + ") AS ROW(label varchar, key varchar))"
+func keysOfRecord(shape query.TopX) block {
+	var rows []fragment
+	for _, column := range keyColumns {
+		if needsKey(shape, column) {
+			rows = append(rows, "CAST(ROW('"+column+"', "+column+") AS ROW(label varchar, key varchar))")
+		}
 	}
-	b := append(lines("ARRAY["), listed(rows).deeper()...)
-	return append(b,
-		line{0, "] || transform("},
-		line{1, "array_distinct(IF(reason IS NULL, coalesce(monitor_reasons, ARRAY[]), coalesce(monitor_reasons, ARRAY[]) || reason)),"},
-		line{1, "r -> CAST(ROW('reason', r) AS ROW(label varchar, key varchar))"},
-		line{0, ")"})
+	b := lines("ARRAY[]")
+	if len(rows) > 0 {
+		b = append(lines("ARRAY["), append(listed(rows).deeper(), line{0, "]"})...)
+	}
+	if shape.Has("reason") {
+		b[len(b)-1].sql += " || transform("
+		b = append(b,
+			line{1, "array_distinct(IF(reason IS NULL, coalesce(monitor_reasons, ARRAY[]), coalesce(monitor_reasons, ARRAY[]) || reason)),"},
+			line{1, "r -> CAST(ROW('reason', r) AS ROW(label varchar, key varchar))"},
+			line{0, ")"})
+	}
+	return b
+}
+
+// needsKey tells whether a label that is wanted has its keys in a column: those that name a time have the URLs.
+func needsKey(shape query.TopX, column fragment) bool {
+	if column != "url" {
+		return shape.Has(string(column))
+	}
+	return shape.Has("url") || slices.ContainsFunc(timeLabels, func(t timeLabel) bool { return shape.Has(string(t.label)) })
 }
 
 // duckDBTopX works in two phases over one materialised narrow base: the keys are ranked on two counters (the URLs
@@ -165,6 +194,9 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 			"JOIN figures ON figures.key = winners.key",
 			"AND figures.label = CASE WHEN winners.label IN ('origin_time', 'svc_time', 'total_time') THEN 'url' ELSE winners.label END"),
 		order: "label, blocked DESC, requests DESC, key",
+	}
+	if shape.Labels != nil {
+		answer.where = []block{lines("winners.label IN (" + join(p.texts(shape.Labels), ", ") + ")")}
 	}
 	return append(b, answer.block()...)
 }

@@ -138,6 +138,8 @@ var caseShapes = []query.Shape{
 	query.Timeline{SegmentSeconds: 2 * 86_400},
 	query.TopX{Limit: 1},
 	query.TopX{Limit: 80},
+	query.TopX{Limit: 3, Labels: []string{"reason"}},
+	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
 }
 
 // testNothingStored asks an engine without data.
