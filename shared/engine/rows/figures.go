@@ -1,0 +1,96 @@
+package rows
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+func statsOf(r *result) query.StatsRow {
+	return query.StatsRow{
+		Segment:   r.integer("segment"),
+		Hostname:  r.text("hostname"),
+		Requests:  r.integer("requests"),
+		Bandwidth: r.integer("bandwidth"),
+		TimeUs:    r.integer("time_us"),
+		Timed:     r.integer("timed"),
+	}
+}
+
+func timelineOf(r *result) query.TimelineRow {
+	return query.TimelineRow{
+		Segment:        r.integer("segment"),
+		Requests:       r.integer("requests"),
+		Blocked:        r.integer("blocked"),
+		Challenges:     r.integer("challenges"),
+		Human:          r.integer("human"),
+		OriginBlocked:  r.integer("origin_blocked"),
+		IPs:            r.integer("ips"),
+		Sessions:       r.integer("sessions"),
+		BytesSent:      r.integer("bytes_sent"),
+		Statuses:       r.statuses("statuses"),
+		OriginStatuses: r.statuses("origin_statuses"),
+	}
+}
+
+// statuses is a column of counts, a JSON object in no order, NULL for none. A key is a status, or a list of them
+// ("502,200", "" for an empty one) each of which counts.
+func (r *result) statuses(column string) []query.StatusCount {
+	cell := r.cell(column)
+	if cell == nil {
+		return nil
+	}
+	var lists map[string]int64
+	if err := json.Unmarshal([]byte(*cell), &lists); err != nil {
+		r.fail(column, "%w", err)
+		return nil
+	}
+	counts := map[int64]int64{}
+	for list, n := range lists {
+		if list == "" {
+			continue
+		}
+		for text := range strings.SplitSeq(list, ",") {
+			status, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				r.fail(column, "%q is not a list of statuses", shortened(list))
+				return nil
+			}
+			counts[status] += n
+		}
+	}
+	return query.SortedStatuses(counts)
+}
+
+func topXOf(r *result) query.TopXRow {
+	return query.TopXRow{
+		Label:             r.text("label"),
+		Key:               r.text("key"),
+		Requests:          r.integer("requests"),
+		Blocked:           r.integer("blocked"),
+		Bots:              r.integer("bots"),
+		Challenges:        r.integer("challenges"),
+		Human:             r.integer("human"),
+		Monitored:         r.integer("monitored"),
+		BytesSent:         r.integer("bytes_sent"),
+		RequestLength:     r.integer("request_length"),
+		Origin:            r.times("origin"),
+		Svc:               r.times("svc"),
+		Total:             r.times("total"),
+		FirstASN:          r.text("first_asn"),
+		FirstCountry:      r.text("first_country"),
+		FirstOrganization: r.text("first_organization"),
+	}
+}
+
+// times is the four columns of one time.
+func (r *result) times(name string) query.Times {
+	return query.Times{
+		Count: r.integer(name + "_count"),
+		Sum:   r.integer(name + "_sum"),
+		Min:   r.integer(name + "_min"),
+		Max:   r.integer(name + "_max"),
+	}
+}
