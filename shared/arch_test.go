@@ -53,7 +53,7 @@ type tableRow struct {
 	imports []string
 }
 
-var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z/]+)`( \\(core\\))? \\| [^|]+ \\|([^|]*)\\|$")
+var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)`( \\(core\\))? \\| [^|]+ \\|([^|]*)\\|$")
 
 func readTable(t *testing.T) []tableRow {
 	t.Helper()

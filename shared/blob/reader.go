@@ -1,0 +1,104 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Reader reads one content of an object from beginning to end, as often as wanted: a connection that breaks is taken up
+// again where it broke, and when the object has been replaced meanwhile the error is ErrChanged, never a mixture.
+type Reader struct {
+	ctx     context.Context // of the reads: an io.Reader has no other place for it
+	store   Store
+	name    string
+	version string
+	info    Info
+	body    io.ReadCloser // nil: to be opened at offset
+	offset  int64
+}
+
+// maxBreaks is how often in a row a connection may break before a byte arrives.
+const maxBreaks = 5
+
+// Open opens an object for reading; version may be "". The context holds for all reads.
+func Open(ctx context.Context, store Store, name, version string) (*Reader, error) {
+	body, info, err := store.Get(ctx, name, version, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	return &Reader{ctx: ctx, store: store, name: name, version: version, info: info, body: body}, nil
+}
+
+// Info tells of the object.
+func (r *Reader) Info() Info { return r.info }
+
+// Read reads on, over broken connections.
+func (r *Reader) Read(p []byte) (int, error) {
+	if r.offset >= r.info.Size {
+		return 0, io.EOF
+	}
+	for breaks := 0; ; breaks++ {
+		n, err := r.readOnce(p)
+		r.offset += int64(n)
+		if n > 0 || len(p) == 0 {
+			return n, nil
+		}
+		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNotFound) || r.ctx.Err() != nil || breaks == maxBreaks {
+			return 0, fmt.Errorf("read %s at byte %d: %w", r.name, r.offset, err)
+		}
+	}
+}
+
+// readOnce reads from the connection there is or a new one. One that ends gives an error, as more is to come.
+func (r *Reader) readOnce(p []byte) (int, error) {
+	if r.body == nil {
+		body, info, err := r.store.Get(r.ctx, r.name, r.version, r.offset)
+		if err != nil {
+			return 0, err
+		}
+		if info.ETag != r.info.ETag || info.Size != r.info.Size {
+			return 0, errors.Join(ErrChanged, body.Close())
+		}
+		r.body = body
+	}
+	n, err := r.body.Read(p)
+	if err == io.EOF && r.offset+int64(n) < r.info.Size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		err = errors.Join(err, r.closeBody())
+	}
+	return n, err
+}
+
+// Seek goes to a byte of the object, counted from its beginning or from where the reader is.
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.offset
+	case io.SeekEnd:
+		offset += r.info.Size
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seek %s to byte %d", r.name, offset)
+	}
+	if offset == r.offset {
+		return offset, nil
+	}
+	r.offset = offset
+	return offset, r.closeBody()
+}
+
+// Close closes the connection.
+func (r *Reader) Close() error { return r.closeBody() }
+
+func (r *Reader) closeBody() error {
+	if r.body == nil {
+		return nil
+	}
+	body := r.body
+	r.body = nil
+	return body.Close()
+}

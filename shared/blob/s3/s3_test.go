@@ -1,0 +1,163 @@
+package s3_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/faulty"
+)
+
+// open makes a store over a server in this process, and the network between them.
+func open(t *testing.T, script faulty.Script) (*s3.Store, *faulty.Transport) {
+	t.Helper()
+	network := &faulty.Transport{Script: script}
+	return s3.New(s3test.New(t, network, "bucket"), "bucket"), network
+}
+
+func TestStore(t *testing.T) {
+	blobtest.Test(t, func(t *testing.T) blob.Store {
+		s, _ := open(t, faulty.Never)
+		return s
+	})
+}
+
+func TestAFaultThatPassesIsOvercome(t *testing.T) {
+	for name, fault := range map[string]faulty.Fault{
+		"throttled": faulty.Throttle, "failed": faulty.Fail, "broken": faulty.Break, "duplicated": faulty.Duplicate,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, network := open(t, faulty.Never)
+			content := strings.Repeat("0123456789", 100_000)
+			work := map[string]func() error{
+				"put":    func() error { return s.Put(t.Context(), "object", strings.NewReader(content), blob.Always) },
+				"head":   func() error { _, err := s.Head(t.Context(), "object"); return err },
+				"list":   func() error { return listed(t.Context(), s) },
+				"read":   func() error { return readBack(t.Context(), s, content) },
+				"delete": func() error { return s.Delete(t.Context(), "object") },
+			}
+			for _, what := range []string{"put", "head", "list", "read", "delete"} {
+				network.Script = faulty.At(network.Requests(), fault)
+				if err := work[what](); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
+func listed(ctx context.Context, s blob.Store) error {
+	for _, err := range s.List(ctx, "", "") {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readBack(ctx context.Context, s blob.Store, content string) error {
+	r, err := blob.Open(ctx, s, "object", "")
+	if err != nil {
+		return err
+	}
+	got, err := io.ReadAll(r)
+	if err == nil && string(got) != content {
+		err = errors.New("other bytes came back")
+	}
+	return errors.Join(err, r.Close())
+}
+
+func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
+	s, network := open(t, faulty.Never)
+	content := strings.Repeat("0123456789", 100_000)
+	if err := s.Put(t.Context(), "object", strings.NewReader(content), blob.Always); err != nil {
+		t.Fatal(err)
+	}
+	network.Script = func(_ int, r *http.Request) faulty.Fault {
+		if r.Method == http.MethodGet {
+			return faulty.Cut // every answer ends in the middle
+		}
+		return faulty.None
+	}
+	before := network.Requests()
+	if err := readBack(t.Context(), s, content); err != nil {
+		t.Error(err)
+	}
+	if n := network.Requests() - before; n < 10 {
+		t.Errorf("only %d requests", n)
+	}
+}
+
+func TestAWriteWhoseAnswerWasLostSaysThatTheObjectExists(t *testing.T) {
+	for name, fault := range map[string]faulty.Fault{"lost": faulty.Lose, "misled": faulty.Mislead, "duplicated": faulty.Duplicate} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := open(t, faulty.At(0, fault))
+			err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent)
+			if !errors.Is(err, blob.ErrExists) {
+				t.Errorf("put: %v", err)
+			}
+			if err := readBack(t.Context(), s, "content"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestFaultsThatStayAreErrorsOfNoKind(t *testing.T) {
+	for name, fault := range map[string]faulty.Fault{"throttled": faulty.Throttle, "failed": faulty.Fail, "broken": faulty.Break} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := open(t, faulty.From(0, fault))
+			for what, err := range map[string]error{
+				"put":  s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent),
+				"copy": s.Copy(t.Context(), "object", "other"),
+				"list": listed(t.Context(), s),
+				"read": readBack(t.Context(), s, "content"),
+			} {
+				if err == nil || errors.Is(err, blob.ErrExists) || errors.Is(err, blob.ErrNotFound) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
+func TestABucketThatIsMissingIsNoMissingObject(t *testing.T) {
+	s, network := open(t, faulty.Never)
+	network.Before = func(_ int, r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, "/bucket/", "/nowhere/", 1) }
+	if _, _, err := s.Get(t.Context(), "object", "", 0); err == nil || errors.Is(err, blob.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent); err == nil {
+		t.Error("put into no bucket")
+	}
+}
+
+func TestAContextThatEndedEndsAllWork(t *testing.T) {
+	s, network := open(t, faulty.Never)
+	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.Always); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := blob.Open(ctx, s, "object", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	before := network.Requests()
+	if _, err := r.Seek(3, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if n := network.Requests() - before; n > 1 {
+		t.Errorf("%d requests for a reader whose context has ended", n)
+	}
+}

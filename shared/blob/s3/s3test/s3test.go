@@ -1,0 +1,85 @@
+// Package s3test runs an S3 server in the process of a test.
+package s3test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// New starts a server with empty buckets, which ends with the test, and makes a client of it that tries again at once
+// and as often as S3's usually does. The network between them may be nil.
+func New(t testing.TB, network http.RoundTripper, buckets ...string) *s3.Client {
+	t.Helper()
+	backend := s3mem.New()
+	for _, name := range buckets {
+		if err := backend.CreateBucket(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httptest.NewServer(conditional(gofakes3.New(backend).Server()))
+	t.Cleanup(server.Close)
+	return s3.New(s3.Options{
+		BaseEndpoint: &server.URL, Region: "eu-central-1", UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		HTTPClient:  &http.Client{Transport: network},
+		Retryer:     Retryer(),
+		DisableLogOutputChecksumValidationSkipped: true,
+	})
+}
+
+// conditional makes writes conditional as S3 has it. The server in this process looks whether there is an object and
+// then writes, where S3 does both at once; and it copies onto what is there.
+func conditional(server http.Handler) http.Handler {
+	turn := make(chan struct{}, 1)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			server.ServeHTTP(w, r)
+			return
+		}
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		if r.Header.Get("X-Amz-Copy-Source") != "" && r.Header.Get("If-None-Match") == "*" && exists(server, r) {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusPreconditionFailed)
+			if _, err := w.Write([]byte("<Error><Code>PreconditionFailed</Code></Error>")); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+}
+
+func exists(server http.Handler, r *http.Request) bool {
+	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, strings.TrimSuffix(r.URL.RequestURI(), "?x-id=CopyObject"), nil)
+	head.Host = r.Host
+	answer := httptest.NewRecorder()
+	server.ServeHTTP(answer, head)
+	return answer.Code == http.StatusOK
+}
+
+// Retryer tries again three times, without waiting and without a budget that earlier failures have used up.
+func Retryer() *retry.Standard {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		o.RateLimiter = unlimited{}
+	})
+}
+
+type unlimited struct{}
+
+func (unlimited) GetToken(context.Context, uint) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
+func (unlimited) AddTokens(uint) error { return nil }
