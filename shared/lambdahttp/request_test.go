@@ -1,0 +1,254 @@
+package lambdahttp
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/search"
+)
+
+func readRequest(t testing.TB, raw string) *http.Request {
+	t.Helper()
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// eventOf does what the gateway does: the path stays encoded, the query becomes decoded parameters, the body base64.
+func eventOf(t testing.TB, r *http.Request) events.APIGatewayProxyRequest {
+	t.Helper()
+	event := get(r.URL.EscapedPath())
+	event.HTTPMethod = r.Method
+	event.MultiValueHeaders = r.Header.Clone()
+	event.MultiValueHeaders["Host"] = []string{r.Host}
+	event.MultiValueQueryStringParameters = map[string][]string{}
+	for _, pair := range strings.Split(r.URL.RawQuery, "&") {
+		if pair != "" {
+			name, value, _ := strings.Cut(pair, "=")
+			event.MultiValueQueryStringParameters[decoded(t, name)] = append(event.MultiValueQueryStringParameters[decoded(t, name)], decoded(t, value))
+		}
+	}
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	return event
+}
+
+func decoded(t testing.TB, s string) string {
+	t.Helper()
+	text, err := url.QueryUnescape(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// asked notes the filters that reach the read path.
+type asked struct{ filters []string }
+
+func (a *asked) Search(_ context.Context, r search.Request) (search.Result, error) {
+	a.filters = append(a.filters, r.Filters)
+	return search.Result{}, nil
+}
+
+func surface(searcher api.Searcher) http.Handler {
+	return api.New(api.Config{
+		Search: searcher, Keys: api.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Serves: []string{"stats", "stats-post"},
+	})
+}
+
+const period = "timestamp between 2026-01-01 and 2026-01-02"
+
+// filters as clients send them, and as the read path must see them.
+var filters = map[string]struct{ sent, want string }{
+	"encoded":           {url.QueryEscape(period + `, path="/a+b;c%2Fd&e=f"`), period + `, path="/a+b;c%2Fd&e=f"`},
+	"plus_for_space":    {strings.ReplaceAll(period, " ", "+"), period},
+	"percent_20":        {strings.ReplaceAll(period, " ", "%20") + ",ip%3D::1", period + ",ip=::1"},
+	"plus_meant":        {"tags%3Da%2Bb", "tags=a+b"},
+	"twice_encoded":     {"path%3D%252F%252e", "path=%2F%2e"},
+	"semicolons":        {"tags=a;b;c", "tags=a;b;c"},
+	"raw_json":          {`[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`, `[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`},
+	"equals_signs":      {"path==a=b=", "path==a=b="},
+	"other_alphabets":   {"%E6%97%A5=%F0%9F%92%A9", "日=💩"},
+	"line_breaks":       {"a%0D%0A%09b%00c", "a\r\n\tb\x00c"},
+	"nothing":           {"", ""},
+	"white_space_round": {"+%20a+%20", "  a  "},
+}
+
+func TestFilterArrivesAsItWasMeant(t *testing.T) {
+	for name, test := range filters {
+		t.Run(name, func(t *testing.T) {
+			var direct, through asked
+			target := "/api/v4.0/data/stats?segment=1h&filters=" + test.sent + "&_=1"
+			request := func() *http.Request {
+				r := httptest.NewRequest("GET", "/api/v4.0/data/stats", nil)
+				r.URL.RawQuery = strings.SplitN(target, "?", 2)[1]
+				r.Header.Set("X-Api-Key", "key")
+				return r
+			}
+			surface(&direct).ServeHTTP(httptest.NewRecorder(), request())
+			invoke(t, t.Context(), surface(&through).ServeHTTP, eventOf(t, request()))
+			want := []string{test.want}
+			if diff := cmp.Diff(want, direct.filters); diff != "" {
+				t.Errorf("directly (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(want, through.filters); diff != "" {
+				t.Errorf("through the gateway (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestQueryHoldsTheVeryParameters: whatever the gateway read from a query is read from it again.
+func TestQueryHoldsTheVeryParameters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("&;+%=#?/\\{}[]|\"' ,~\x00\n")), rapid.Rune()))
+		values := rapid.MapOf(text, rapid.SliceOfN(text, 1, 3)).Draw(t, "parameters")
+		query := queryOf(events.APIGatewayProxyRequest{MultiValueQueryStringParameters: values})
+		got, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(url.Values(values), got); diff != "" {
+			t.Fatalf("%s (-sent +got):\n%s", query, diff)
+		}
+		if again := queryOf(events.APIGatewayProxyRequest{MultiValueQueryStringParameters: values}); again != query {
+			t.Fatalf("%s, then %s", query, again)
+		}
+	})
+}
+
+// TestRepeatedParametersStayRepeated: the surface refuses them, so none may get lost on the way.
+func TestRepeatedParametersStayRepeated(t *testing.T) {
+	event := get("/api/v4.0/data/stats")
+	event.MultiValueHeaders = map[string][]string{"x-api-key": {"key"}}
+	event.QueryStringParameters = map[string]string{"filters": "b"} // the last one, as the gateway sends it too
+	event.MultiValueQueryStringParameters = map[string][]string{"filters": {"a", "b"}}
+	var searched asked
+	response, body := invoke(t, t.Context(), surface(&searched).ServeHTTP, event)
+	if response.StatusCode != http.StatusUnprocessableEntity || len(searched.filters) > 0 {
+		t.Errorf("%d %s", response.StatusCode, body)
+	}
+	event.MultiValueQueryStringParameters = nil
+	if invoke(t, t.Context(), surface(&searched).ServeHTTP, event); len(searched.filters) != 1 || searched.filters[0] != "b" {
+		t.Errorf("%q", searched.filters)
+	}
+}
+
+// TestLongestURL: the gateway takes URLs of 10,240 bytes.
+func TestLongestURL(t *testing.T) {
+	path := "/api/v4.0/data/stats?filters="
+	filter := strings.Repeat("é", (10_240-len(path))/6)
+	r := httptest.NewRequest("GET", path+url.QueryEscape(filter), nil)
+	r.Header.Set("X-Api-Key", "key")
+	var searched asked
+	invoke(t, t.Context(), surface(&searched).ServeHTTP, eventOf(t, r))
+	if len(searched.filters) != 1 || searched.filters[0] != filter {
+		t.Errorf("of a filter of %d bytes %d requests arrived", len(filter), len(searched.filters))
+	}
+}
+
+func TestPath(t *testing.T) {
+	const planets = "/api/v4.0/conf/{config}/planets"
+	for name, test := range map[string]struct {
+		path, resource, stage string
+		parameters            map[string]string
+		want                  string
+	}{
+		"own_url":                  {"/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
+		"base_path":                {"/gateway/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
+		"base_path_and_stage":      {"/gateway/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
+		"stage_kept":               {"/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
+		"stage_named_as_the_path":  {"/api/v4.0/data/topx", "/api/v4.0/data/topx", "api", nil, "/api/v4.0/data/topx"},
+		"base_path_of_two_parts":   {"/a/b/api/v4/conf/prod/planets", "/api/v4/conf/{config}/planets", "x", nil, "/api/v4/conf/prod/planets"},
+		"slash_at_the_end":         {"/g/api/v4.0/conf/prod/planets/", planets, "x", nil, "/api/v4.0/conf/prod/planets/"},
+		"encoded_slash":            {"/g/api/v4.0/conf/a%2Fb/planets", planets, "x", nil, "/api/v4.0/conf/a%2Fb/planets"},
+		"decoded_space":            {"/api/v4.0/conf/a b%/planets", planets, "x", nil, "/api/v4.0/conf/a%20b%25/planets"},
+		"decoded_question_mark":    {"/api/v4.0/conf/a?b#c/planets", planets, "x", nil, "/api/v4.0/conf/a%3Fb%23c/planets"},
+		"decoded_letters":          {"/api/v4.0/conf/é/planets", planets, "x", nil, "/api/v4.0/conf/%C3%A9/planets"},
+		"any_path":                 {"/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here"},
+		"any_path_under_base_path": {"/g/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here"},
+		"any_path_decoded":         {"/g/a%20b", "/{proxy+}", "prod", map[string]string{"proxy": "a b"}, "/a%20b"},
+		"any_path_untold":          {"/g/a", "/{proxy+}", "prod", nil, "/g/a"},
+		"root":                     {"/", "/", "prod", nil, "/"},
+		"root_under_base_path":     {"/g", "/", "prod", nil, "/"},
+		"by_hand_with_stage":       {"/prod/api/v4.0/data/topx", "", "prod", nil, "/api/v4.0/data/topx"},
+		"by_hand":                  {"/api/v4.0/data/topx", "", "", nil, "/api/v4.0/data/topx"},
+		"by_hand_without_slash":    {"healthz", "", "", nil, "/healthz"},
+		"of_no_resource":           {"/a/b", "/c/{d}", "prod", nil, "/a/b"},
+		"two_slashes":              {"//a", "", "", nil, "//a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			event := get(test.path)
+			event.Resource, event.PathParameters = test.resource, test.parameters
+			event.RequestContext.Stage = test.stage
+			var got string
+			invoke(t, t.Context(), func(_ http.ResponseWriter, r *http.Request) { got = r.URL.EscapedPath() }, event)
+			if got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestRecordedEvents reads events as gateways sent them; beside each stands the request that it must become.
+func TestRecordedEvents(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d events, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			payload, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			invoke(t, t.Context(), func(_ http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				fmt.Fprintf(&got, "%s %s\nHost: %s\nFrom: %s\n", r.Method, r.RequestURI, r.Host, r.RemoteAddr)
+				for _, name := range []string{"Accept", "Cookie", "Content-Type", "X-Request-Id", "X-Many"} {
+					for _, value := range r.Header.Values(name) {
+						fmt.Fprintf(&got, "%s: %s\n", name, value)
+					}
+				}
+				fmt.Fprintf(&got, "\n%s\n", body)
+			}, json.RawMessage(payload))
+			want, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
