@@ -1,8 +1,10 @@
 package dynamo
 
 import (
+	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 const (
 	attempts       = 4
 	attemptTimeout = 5 * time.Second
+	shortestPause  = 25 * time.Millisecond
 	longestPause   = time.Second
 )
 
@@ -47,3 +50,17 @@ var retryables = append(slices.Clone(retry.DefaultRetryables), retry.IsErrorRetr
 	}
 	return aws.UnknownTernary
 }))
+
+// Pause waits before the n-th repetition, from 0, of what the client does not repeat by itself: a random time that may
+// double with n. The error is that of a context that ended meanwhile.
+func Pause(ctx context.Context, n int) error {
+	longest := min(shortestPause<<min(n, 10), longestPause)
+	timer := time.NewTimer(rand.N(longest))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

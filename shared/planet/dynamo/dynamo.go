@@ -1,0 +1,209 @@
+// Package dynamo keeps planets in the deployment's DynamoDB table. Every version is two items that never change, what
+// is known of it and its settings; a third item per configuration holds the newest number. One transaction writes all
+// three, so that an accepted version is whole, has a number of its own, and leaves no gap.
+package dynamo
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/planet"
+)
+
+// Store is planet.Store over a table.
+//
+// A new table holds no planet. The first read or write that misses the one of planet.FirstConfig writes the default
+// there, so that a new deployment starts as a new file of the embedded store does.
+type Store struct {
+	client *dynamodb.Client
+	table  string
+	now    func() time.Time
+	pause  func(ctx context.Context, n int) error
+}
+
+var _ planet.Store = (*Store)(nil)
+
+// New is a store over a table of the shape that package dynamo defines. now dates the first planet.
+func New(client *dynamodb.Client, table string, now func() time.Time) *Store {
+	return &Store{client, table, now, dynamo.Pause}
+}
+
+// Newest implements planet.Store.
+func (s *Store) Newest(ctx context.Context, config string) (planet.Version, error) {
+	v, err := s.newest(ctx, config)
+	if begun, failed := s.begin(ctx, config, fault.KindOf(err) == fault.NotFound); failed != nil {
+		return planet.Version{}, failed
+	} else if begun {
+		return s.newest(ctx, config)
+	}
+	return v, err
+}
+
+// newest reads the last of the settings: their keys are in the order of their numbers.
+func (s *Store) newest(ctx context.Context, config string) (planet.Version, error) {
+	q := s.query(config, settingsPrefix)
+	q.Limit = aws.Int32(1)
+	page, err := s.client.Query(ctx, q)
+	if err != nil {
+		return planet.Version{}, dynamo.Failure(ctx, err, "read the planet of %s", config)
+	}
+	if len(page.Items) == 0 {
+		return planet.Version{}, planet.NotFound(config, 0)
+	}
+	return versionOf(page.Items[0])
+}
+
+// Version implements planet.Store.
+func (s *Store) Version(ctx context.Context, config string, number int) (planet.Version, error) {
+	v, err := s.version(ctx, config, number)
+	if begun, failed := s.begin(ctx, config, number == 1 && fault.KindOf(err) == fault.NotFound); failed != nil {
+		return planet.Version{}, failed
+	} else if begun {
+		return s.version(ctx, config, number)
+	}
+	return v, err
+}
+
+func (s *Store) version(ctx context.Context, config string, number int) (planet.Version, error) {
+	item, err := s.item(ctx, config, settingsKey(number))
+	if err != nil {
+		return planet.Version{}, dynamo.Failure(ctx, err, "read version %d of the planet of %s", number, config)
+	}
+	if item == nil {
+		return planet.Version{}, planet.NotFound(config, number)
+	}
+	return versionOf(item)
+}
+
+// Versions implements planet.Store.
+func (s *Store) Versions(ctx context.Context, config string) ([]planet.Info, error) {
+	infos, err := s.versions(ctx, config)
+	if begun, failed := s.begin(ctx, config, err == nil && len(infos) == 0); failed != nil {
+		return nil, failed
+	} else if begun {
+		return s.versions(ctx, config)
+	}
+	return infos, err
+}
+
+func (s *Store) versions(ctx context.Context, config string) ([]planet.Info, error) {
+	var infos []planet.Info
+	for pages := dynamodb.NewQueryPaginator(s.client, s.query(config, infoPrefix)); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, dynamo.Failure(ctx, err, "list versions of the planet of %s", config)
+		}
+		for _, item := range page.Items {
+			info, err := infoOf(item)
+			if err != nil {
+				return nil, err
+			}
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}
+
+// begin writes the first planet of a new table, when a read has missed it, and tells whether to read again. Another
+// instance may do so at the same moment; one of them wins.
+func (s *Store) begin(ctx context.Context, config string, missed bool) (begun bool, err error) {
+	if !missed || config != planet.FirstConfig {
+		return false, nil
+	}
+	err = s.Append(ctx, config, planet.NewVersion(1, planet.Default(), "orrery", s.now()))
+	if err != nil && fault.KindOf(err) != fault.Conflict {
+		return false, err
+	}
+	return true, nil
+}
+
+// contentions is how often a write that met another transaction is tried again before the caller hears of it.
+const contentions = 8
+
+// Append implements planet.Store.
+//
+// An answer may be lost after the version was written, and the write then tried again. The mark of this call in the
+// written item tells its own version from another writer's, so that this is no conflict and nothing is written twice.
+func (s *Store) Append(ctx context.Context, config string, v planet.Version) error {
+	if v.Number < 1 {
+		return planet.Taken(config, v.Number)
+	}
+	mark := rand.Text()
+	err := s.write(ctx, config, v, mark)
+	for n := 0; n < contentions && dynamo.Contended(err) && s.pause(ctx, n) == nil; n++ {
+		err = s.write(ctx, config, v, mark)
+	}
+	if err == nil {
+		return nil
+	}
+	failed := dynamo.Failure(ctx, err, "write version %d of the planet of %s", v.Number, config)
+	if !dynamo.Refused(err) && fault.KindOf(failed) != fault.Unavailable {
+		return failed
+	}
+	written, unsure := s.item(ctx, config, infoKey(v.Number))
+	switch {
+	case unsure != nil:
+		return dynamo.Failure(ctx, unsure, "see whether version %d of the planet of %s was written (%v)", v.Number, config, err)
+	case written != nil && dynamo.Read(written).String(markAttribute) == mark:
+		return nil
+	case dynamo.Refused(err):
+		return planet.Taken(config, v.Number)
+	}
+	return failed
+}
+
+// write is the transaction. The SDK gives it a token, so that its own attempts count once.
+func (s *Store) write(ctx context.Context, config string, v planet.Version, mark string) error {
+	head := &types.Put{
+		TableName:                aws.String(s.table),
+		Item:                     headItem(config, v.Number),
+		ExpressionAttributeNames: map[string]string{"#number": numberAttribute},
+	}
+	if v.Number == 1 {
+		head.ConditionExpression = aws.String("attribute_not_exists(#number)")
+	} else {
+		head.ConditionExpression = aws.String("#number = :before")
+		head.ExpressionAttributeValues = dynamo.Item{":before": dynamo.Number(int64(v.Number - 1))}
+	}
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: head},
+		{Put: s.add(infoItem(config, v.Info, mark))},
+		{Put: s.add(settingsItem(config, v))},
+	}})
+	return err
+}
+
+// add puts an item that must not be there: versions never change.
+func (s *Store) add(item dynamo.Item) *types.Put {
+	return &types.Put{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(fmt.Sprintf("attribute_not_exists(%s)", dynamo.PartitionKey))}
+}
+
+// item reads an item, nil when there is none.
+func (s *Store) item(ctx context.Context, config, key string) (dynamo.Item, error) {
+	got, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: dynamo.Key(partition(config), key), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return got.Item, nil
+}
+
+// query asks for items of a kind, newest first.
+func (s *Store) query(config, prefix string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		KeyConditionExpression:    aws.String(fmt.Sprintf("%s = :pk AND begins_with(%s, :prefix)", dynamo.PartitionKey, dynamo.SortKey)),
+		ExpressionAttributeValues: dynamo.Item{":pk": dynamo.String(partition(config)), ":prefix": dynamo.String(prefix)},
+		ScanIndexForward:          aws.Bool(false),
+		ConsistentRead:            aws.Bool(true),
+	}
+}

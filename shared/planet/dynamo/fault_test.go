@@ -1,0 +1,282 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planettest"
+)
+
+// counting counts the bytes of answers.
+type counting struct{ bytes *int }
+
+func (c *counting) Do(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	*c.bytes += len(body)
+	response.Body = io.NopCloser(strings.NewReader(string(body)))
+	return response, err
+}
+
+// through makes a client's requests pass a transport.
+func through(transport http.RoundTripper) func(*dynamodb.Options) {
+	return func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: transport} }
+}
+
+// on does harm to requests of one operation only, such as TransactWriteItems.
+func on(operation string, script faulty.Script) faulty.Script {
+	var mu sync.Mutex
+	seen := 0
+	return func(_ int, r *http.Request) faulty.Fault {
+		if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+operation) {
+			return faulty.None
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		seen++
+		return script(seen-1, r)
+	}
+}
+
+const write = "TransactWriteItems"
+
+// TestAWriteUnderFaults: whatever happens to the transaction's requests, an accepted write is there once, and one that
+// was not carried out is told as such.
+func TestAWriteUnderFaults(t *testing.T) {
+	tests := map[string]struct {
+		script  faulty.Script
+		want    fault.Kind // when it fails
+		fails   bool
+		written bool
+	}{
+		"throttled_at_first":               {on(write, faulty.At(0, faulty.Throttle)), 0, false, true},
+		"failing_at_first":                 {on(write, faulty.At(0, faulty.Fail)), 0, false, true},
+		"the_first_answer_is_lost":         {on(write, faulty.At(0, faulty.Lose)), 0, false, true},
+		"the_first_answer_misleads":        {on(write, faulty.At(0, faulty.Mislead)), 0, false, true},
+		"the_first_answer_breaks_off":      {on(write, faulty.At(0, faulty.Cut)), 0, false, true},
+		"carried_out_twice":                {on(write, faulty.At(0, faulty.Duplicate)), 0, false, true},
+		"every_answer_is_lost":             {on(write, faulty.From(0, faulty.Lose)), 0, false, true},
+		"every_answer_misleads":            {on(write, faulty.From(0, faulty.Mislead)), 0, false, true},
+		"throttled_for_long":               {on(write, faulty.From(0, faulty.Throttle)), fault.Unavailable, true, false},
+		"failing_for_long":                 {on(write, faulty.From(0, faulty.Fail)), fault.Unavailable, true, false},
+		"no_connection":                    {faulty.From(0, faulty.Break), fault.Unavailable, true, false},
+		"lost_and_then_no_connection":      {first(faulty.Lose, faulty.Break), fault.Unavailable, true, true},
+		"misled_and_then_no_connection":    {first(faulty.Mislead, faulty.Break), fault.Unavailable, true, true},
+		"throttled_and_then_no_connection": {first(faulty.Throttle, faulty.Break), fault.Unavailable, true, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			client, table := dynamotest.Client(t)
+			honest := over(client, table)
+			mustAppend(t, honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
+			harmed := over(dynamotest.Connect(t, through(&faulty.Transport{Script: test.script})), table)
+
+			second := planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At)
+			err := harmed.Append(t.Context(), "c", second)
+			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != test.want {
+				t.Errorf("error %v of kind %d", err, fault.KindOf(err))
+			}
+			list, err := honest.Versions(t.Context(), "c")
+			if want := 1 + count(test.written); err != nil || len(list) != want {
+				t.Fatalf("%d versions, %v, want %d", len(list), err, want)
+			}
+			if v, err := honest.Newest(t.Context(), "c"); err != nil || test.written != (v == second) {
+				t.Errorf("the newest is %+v, %v", v, err)
+			}
+		})
+	}
+}
+
+// first does one harm to the first request and another to all after it.
+func first(one, then faulty.Fault) faulty.Script {
+	return func(n int, _ *http.Request) faulty.Fault {
+		if n == 0 {
+			return one
+		}
+		return then
+	}
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestAnotherWritersVersionIsNotTakenForOnesOwn even if it says the same, by the same key, at the same time.
+func TestAnotherWritersVersionIsNotTakenForOnesOwn(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	honest := over(client, table)
+	v := planet.NewVersion(1, planettest.Settings(t, "same"), "key", planettest.At)
+	mustAppend(t, honest, v)
+	for name, harm := range map[string]faulty.Fault{"refused": faulty.None, "refused_and_the_answer_lost": faulty.Lose} {
+		t.Run(name, func(t *testing.T) {
+			harmed := over(dynamotest.Connect(t, through(&faulty.Transport{Script: on(write, faulty.At(0, harm))})), table)
+			if err := harmed.Append(t.Context(), "c", v); fault.KindOf(err) != fault.Conflict {
+				t.Errorf("%v, want kind Conflict", err)
+			}
+		})
+	}
+}
+
+// TestReadsUnderFaults: a read that works in the end is right, one that does not is unavailable, never "not found".
+func TestReadsUnderFaults(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	want := planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At)
+	mustAppend(t, over(client, table), want)
+	reads := map[string]func(*Store) (planet.Info, error){
+		"Newest":  func(s *Store) (planet.Info, error) { v, err := s.Newest(t.Context(), "c"); return v.Info, err },
+		"Version": func(s *Store) (planet.Info, error) { v, err := s.Version(t.Context(), "c", 1); return v.Info, err },
+		"Versions": func(s *Store) (planet.Info, error) {
+			list, err := s.Versions(t.Context(), "c")
+			return append(list, planet.Info{})[0], err
+		},
+	}
+	for name, read := range reads {
+		for _, harm := range []faulty.Fault{faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate} {
+			t.Run(fmt.Sprint(name, "_harm_", harm), func(t *testing.T) {
+				once := over(dynamotest.Connect(t, through(&faulty.Transport{Script: faulty.At(0, harm)})), table)
+				if got, err := read(once); err != nil || got != want.Info {
+					t.Errorf("harmed once: %+v, %v", got, err)
+				}
+				if harm == faulty.Duplicate {
+					return
+				}
+				always := over(dynamotest.Connect(t, through(&faulty.Transport{Script: faulty.From(0, harm)})), table)
+				if _, err := read(always); fault.KindOf(err) != fault.Unavailable {
+					t.Errorf("harmed always: %v, want kind Unavailable", err)
+				}
+			})
+		}
+	}
+}
+
+// TestWritersRaceUnderFaults: every third request is harmed. What was accepted is in the history, under its number,
+// once; numbers have no gaps; what failed says that it may be tried again.
+func TestWritersRaceUnderFaults(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
+			const writers, writes = 4, 8
+			client, table := dynamotest.Client(t)
+			honest := over(client, table)
+			accepted := make([]map[int]string, writers) // version number → name written
+			tried := make([]map[string]bool, writers)
+			var wg sync.WaitGroup
+			for w := range writers {
+				script := faulty.Sometimes(seed*100+uint64(w), 1.0/3, faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate)
+				harmed := over(dynamotest.Connect(t, through(&faulty.Transport{Script: script})), table)
+				accepted[w], tried[w] = map[int]string{}, map[string]bool{}
+				wg.Go(func() {
+					for i := range writes {
+						name := fmt.Sprintf("writer %d, write %d", w, i)
+						tried[w][name] = true
+						info, err := planet.Put(t.Context(), harmed, "race", planet.Change{Settings: planettest.Settings(t, name), By: "key", At: planettest.At})
+						switch {
+						case err == nil:
+							accepted[w][info.Number] = name
+						case fault.KindOf(err) != fault.Unavailable:
+							t.Errorf("%s: %v", name, err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			checkHistory(t, honest, accepted, tried)
+		})
+	}
+}
+
+// checkHistory wants every accepted write under its number, no write twice, and numbers without gaps.
+func checkHistory(t *testing.T, s *Store, accepted []map[int]string, tried []map[string]bool) {
+	t.Helper()
+	list, err := s.Versions(context.Background(), "race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[planet.Settings]int{}
+	for i, info := range list {
+		if info.Number != len(list)-i {
+			t.Fatalf("version %d stands where %d belongs", info.Number, len(list)-i)
+		}
+		v, err := s.Version(context.Background(), "race", info.Number)
+		if err != nil || v.Info != info {
+			t.Fatalf("version %d is %+v, %v", info.Number, v.Info, err)
+		}
+		if before, twice := written[v.Settings]; twice {
+			t.Errorf("versions %d and %d are one write", before, info.Number)
+		}
+		written[v.Settings] = info.Number
+	}
+	total := 0
+	for w := range accepted {
+		total += len(accepted[w])
+		for number, name := range accepted[w] {
+			if written[planettest.Settings(t, name)] != number {
+				t.Errorf("%s was accepted as version %d and is version %d", name, number, written[planettest.Settings(t, name)])
+			}
+		}
+		for name := range tried[w] {
+			delete(written, planettest.Settings(t, name))
+		}
+	}
+	if len(written) > 0 || total == 0 {
+		t.Errorf("%d versions that nobody wrote; %d writes accepted", len(written), total)
+	}
+}
+
+// TestContentionIsTriedAgain: a transaction in the way is no conflict, and for long it is told as what it is.
+func TestContentionIsTriedAgain(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	honest := over(client, table)
+	for name, test := range map[string]struct {
+		times int
+		fails bool
+	}{"once": {1, false}, "for_long": {1000, true}} {
+		t.Run(name, func(t *testing.T) {
+			way := &inTheWay{times: test.times}
+			s := over(dynamotest.Connect(t, through(way)), table)
+			err := s.Append(t.Context(), name, planet.NewVersion(1, planettest.Settings(t, "x"), "key", planettest.At))
+			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != fault.Unavailable {
+				t.Errorf("%v", err)
+			}
+			list, err := honest.Versions(t.Context(), name)
+			if want := count(!test.fails); err != nil || len(list) != want {
+				t.Errorf("%d versions, %v, want %d", len(list), err, want)
+			}
+		})
+	}
+}
+
+// inTheWay answers transactions, some times, as DynamoDB does when another one holds an item of theirs.
+type inTheWay struct{ times int }
+
+func (w *inTheWay) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.times == 0 || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+write) {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	w.times--
+	body := `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"},{"Code":"None"},{"Code":"None"}]}`
+	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, r.Body.Close()
+}
+
+func mustAppend(t *testing.T, s *Store, v planet.Version) {
+	t.Helper()
+	if err := s.Append(t.Context(), "c", v); err != nil {
+		t.Fatal(err)
+	}
+}
