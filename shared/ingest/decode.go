@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
@@ -19,12 +18,9 @@ import (
 const (
 	// ContinuedLine is the rest of a line that an earlier import took before it was written to its end.
 	ContinuedLine record.Code = "continued_line"
-	// TimeOutOfRange is a time before 1970 or after 9999: partitions and engines know no others.
+	// TimeOutOfRange is a time that the lake has no partitions for.
 	TimeOutOfRange record.Code = "time_out_of_range"
 )
-
-// latestMs is the first instant after the last year there is.
-var latestMs = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 // rejected is a line that is no record.
 type rejected struct {
@@ -53,6 +49,7 @@ type converter struct {
 	source   Source
 	id       string // of the source
 	defaults []Default
+	times    times
 	decoder  *record.Decoder
 	scratch  []byte
 }
@@ -130,8 +127,8 @@ func (c *converter) line(line []byte, number int64, terminated bool, d *decoded)
 	d.rows = append(d.rows, lake.Row{})
 	row := &d.rows[len(d.rows)-1]
 	notes, err := c.decoder.Decode(text, row)
-	if err == nil && (row.TsMs < 0 || row.TsMs >= latestMs) {
-		err = &record.Reject{Code: TimeOutOfRange, Message: "the time lies outside the years 1970 to 9999"}
+	if err == nil {
+		err = c.times.check(row.TsMs)
 	}
 	if err != nil {
 		d.rows = d.rows[:len(d.rows)-1]

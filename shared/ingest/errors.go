@@ -33,9 +33,9 @@ func tooManyPartitions(hours map[lake.Partition]struct{}) error {
 }
 
 // olderCopy says that a log may be an older, shorter copy of one imported before.
-func olderCopy(length int64, e entry) error {
+func olderCopy(length int64, e Entry) error {
 	return fault.New(fault.Invalid, "this log begins as source %s does, of which %d bytes are imported, and ends after %d bytes: it looks like an older copy, "+
-		"whose lines would be counted twice. Nothing was imported; if it is another log, import it without the lines that both have", e.source, e.length, length)
+		"whose lines would be counted twice. Nothing was imported; if it is another log, import it without the lines that both have", e.Source, e.Length, length)
 }
 
 // cannotWrite says that a data directory was opened for reading only.

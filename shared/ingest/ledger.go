@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/orrery/orrery/shared/lake"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -35,7 +34,7 @@ CREATE TABLE IF NOT EXISTS source (
 CREATE INDEX IF NOT EXISTS source_by_head ON source (head_length, head_sha256);
 CREATE TABLE IF NOT EXISTS head ( -- the text of heads, to know shorter copies of small logs by
 	source     TEXT PRIMARY KEY REFERENCES source (id),
-	first_line TEXT NOT NULL, -- the key of the lock that such logs share
+	first_line TEXT NOT NULL, -- their family
 	text       BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS head_by_first_line ON head (first_line);
@@ -53,7 +52,7 @@ CREATE TABLE IF NOT EXISTS import (
 	rejected   INTEGER NOT NULL,
 	parts      INTEGER NOT NULL, -- objects made for the source so far
 	objects    TEXT    NOT NULL, -- JSON: until published the objects, then their names
-	staging    TEXT    NOT NULL,
+	staging    TEXT    NOT NULL, -- the family
 	published  INTEGER NOT NULL,
 	PRIMARY KEY (source, generation)
 ) STRICT, WITHOUT ROWID;
@@ -64,26 +63,6 @@ CREATE TABLE IF NOT EXISTS watched (
 	mtime_ns INTEGER NOT NULL
 ) STRICT;
 `
-
-// entry is one import of a source.
-type entry struct {
-	source     string
-	format     string
-	head       []byte // of a new source; nil for a further import of a known one
-	generation int
-	name       string
-	at         time.Time
-	length     int64
-	sum        [sha256.Size]byte
-	lines      int64
-	terminated bool
-	records    int64
-	rejected   int64
-	parts      int
-	objects    []lake.Object
-	staging    string
-	latest     bool // no later import of the source is known
-}
 
 func openLedger(ctx context.Context, path string) (*ledger, error) {
 	location := url.URL{Path: filepath.ToSlash(path)}
@@ -107,15 +86,15 @@ func (l *ledger) close() error {
 	return nil
 }
 
-// candidates lists every import of the sources whose head the given text begins with, shortest first.
-func (l *ledger) candidates(ctx context.Context, text []byte) ([]entry, error) {
+// Candidates lists every import of the sources whose head the given text begins with, shortest first.
+func (l *ledger) Candidates(ctx context.Context, text []byte) ([]Entry, error) {
 	lengths, err := l.headLengths(ctx, len(text))
 	if err != nil {
 		return nil, err
 	}
 	h := sha256.New()
 	done := 0
-	var found []entry
+	var found []Entry
 	for _, n := range lengths {
 		h.Write(text[done:n]) // a hash never fails
 		done = n
@@ -144,11 +123,10 @@ func (l *ledger) headLengths(ctx context.Context, most int) (lengths []int, err 
 	return lengths, rows.Err()
 }
 
-// beginning finds a source whose head is longer than the text and begins with it; "" when there is none. The key is
-// that of the first line.
-func (l *ledger) beginning(ctx context.Context, key string, text []byte) (source string, err error) {
+// Beginning finds a source whose head is longer than the text and begins with it; "" when there is none.
+func (l *ledger) Beginning(ctx context.Context, text []byte) (source string, err error) {
 	err = l.db.QueryRowContext(ctx, `SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`,
-		key, len(text), len(text), text).Scan(&source)
+		family(text), len(text), len(text), text).Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("read ledger: %w", err)
 	}
@@ -156,12 +134,12 @@ func (l *ledger) beginning(ctx context.Context, key string, text []byte) (source
 }
 
 // unpublished lists the imports that are committed and not yet published.
-func (l *ledger) unpublished(ctx context.Context) ([]entry, error) {
+func (l *ledger) unpublished(ctx context.Context) ([]Entry, error) {
 	return l.query(ctx, `WHERE i.published = 0`)
 }
 
 // query reads entries, shortest first.
-func (l *ledger) query(ctx context.Context, where string, args ...any) (entries []entry, err error) {
+func (l *ledger) query(ctx context.Context, where string, args ...any) (entries []Entry, err error) {
 	rows, err := l.db.QueryContext(ctx, `
 SELECT i.source, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
        CASE i.published WHEN 0 THEN i.objects ELSE '[]' END,
@@ -172,25 +150,25 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var e entry
+		var e Entry
 		var sum, objects []byte
-		err := rows.Scan(&e.source, &e.format, &e.generation, &e.length, &sum, &e.lines, &e.terminated, &e.rejected, &e.parts, &e.staging, &objects, &e.latest)
+		err := rows.Scan(&e.Source, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated, &e.Rejected, &e.Parts, &e.Family, &objects, &e.Latest)
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: %w", err)
 		}
-		if copy(e.sum[:], sum) != len(e.sum) {
-			return nil, fmt.Errorf("ledger: source %s has a hash of %d bytes", e.source, len(sum))
+		if copy(e.Sum[:], sum) != len(e.Sum) {
+			return nil, fmt.Errorf("ledger: source %s has a hash of %d bytes", e.Source, len(sum))
 		}
-		if err := json.Unmarshal(objects, &e.objects); err != nil {
-			return nil, fmt.Errorf("ledger: objects of source %s: %w", e.source, err)
+		if err := json.Unmarshal(objects, &e.Objects); err != nil {
+			return nil, fmt.Errorf("ledger: objects of source %s: %w", e.Source, err)
 		}
 		entries = append(entries, e)
 	}
 	return entries, rows.Err()
 }
 
-// knows tells whether a source of that id exists.
-func (l *ledger) knows(ctx context.Context, id string) (bool, error) {
+// Knows tells whether a source of that id exists.
+func (l *ledger) Knows(ctx context.Context, id string) (bool, error) {
 	var n int
 	if err := l.db.QueryRowContext(ctx, `SELECT count(*) FROM source WHERE id = ?`, id).Scan(&n); err != nil {
 		return false, fmt.Errorf("read ledger: %w", err)
@@ -198,8 +176,8 @@ func (l *ledger) knows(ctx context.Context, id string) (bool, error) {
 	return n > 0, nil
 }
 
-// commit writes the entry: the point from which the import will be published, whatever happens.
-func (l *ledger) commit(ctx context.Context, e entry) (err error) {
+// commit writes the Entry: the point from which the import will be published, whatever happens.
+func (l *ledger) commit(ctx context.Context, e Entry) (err error) {
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("write ledger: %w", err)
@@ -209,35 +187,35 @@ func (l *ledger) commit(ctx context.Context, e entry) (err error) {
 			err = fmt.Errorf("write ledger: %w", errors.Join(err, tx.Rollback()))
 		}
 	}()
-	if e.head != nil {
-		sum := sha256.Sum256(e.head)
+	if e.Head != nil {
+		sum := sha256.Sum256(e.Head)
 		if _, err := tx.ExecContext(ctx, `INSERT INTO source (id, head_length, head_sha256, format) VALUES (?, ?, ?, ?)`,
-			e.source, len(e.head), sum[:], e.format); err != nil {
+			e.Source, len(e.Head), sum[:], e.Format); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`, e.source, e.staging, e.head); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`, e.Source, e.Family, e.Head); err != nil {
 			return err
 		}
 	}
-	objects, err := json.Marshal(e.objects)
+	objects, err := json.Marshal(e.Objects)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts, objects, staging, published)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-		e.source, e.generation, e.name, e.at.UTC().Format(time.RFC3339Nano), ledgerRules, e.length, e.sum[:], e.lines, e.terminated,
-		e.records, e.rejected, e.parts, string(objects), e.staging); err != nil {
+		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledgerRules, e.Length, e.Sum[:], e.Lines, e.Terminated,
+		e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
 // markPublished says that the index lists the import's objects.
-func (l *ledger) markPublished(ctx context.Context, e entry) error {
-	names, err := json.Marshal(objectNames(e.objects))
+func (l *ledger) markPublished(ctx context.Context, e Entry) error {
+	names, err := json.Marshal(objectNames(e.Objects))
 	if err == nil {
-		_, err = l.db.ExecContext(ctx, `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`, string(names), e.source, e.generation)
+		_, err = l.db.ExecContext(ctx, `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`, string(names), e.Source, e.Generation)
 	}
 	if err != nil {
 		return fmt.Errorf("write ledger: %w", err)

@@ -58,14 +58,17 @@ type lineReader struct {
 	number int    // of the next batch: how many were given
 	carry  []byte // beginning of the line that the next batch begins with
 
+	enough  func() bool // asked before every batch; nil for never
+	stopped bool        // it was, before the input ended
+
 	joins bool   // the next line continues one imported before
 	whole extent // up to the last newline; valid when run has returned
 	all   extent // up to the end
 }
 
-func newLineReader(in *input, at position) *lineReader {
-	r := &lineReader{in: in, sum: at.sum, length: at.base.length, lines: at.base.lines}
-	r.joins = !at.fresh && !at.base.terminated
+func newLineReader(in *input, at position, enough func() bool) *lineReader {
+	r := &lineReader{in: in, enough: enough, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
+	r.joins = !at.fresh && !at.base.Terminated
 	return r
 }
 
@@ -76,6 +79,12 @@ func (r *lineReader) run(ctx context.Context, out chan<- batch) error {
 		return err
 	}
 	for last := false; !last; {
+		if r.enough != nil && r.enough() {
+			r.stopped = true
+			r.whole = r.soFar()
+			r.all = r.whole
+			return nil
+		}
 		b, end, err := r.next()
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ import (
 type pipeline struct {
 	in      *input
 	source  Source
-	entry   entry
+	entry   Entry
 	staging string
 	options Options
 
@@ -64,7 +64,7 @@ type written struct {
 	object lake.Object
 }
 
-func newPipeline(in *input, at position, e entry, source Source, staging string, options Options) *pipeline {
+func newPipeline(in *input, at position, e Entry, source Source, staging string, options Options) *pipeline {
 	if options.Memory == 0 {
 		options.Memory = DefaultMemory
 	}
@@ -73,8 +73,8 @@ func newPipeline(in *input, at position, e entry, source Source, staging string,
 	}
 	return &pipeline{
 		in: in, source: source, entry: e, staging: staging, options: options,
-		lines: newLineReader(in, at), batches: make(chan batch), jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
-		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.parts,
+		lines: newLineReader(in, at, options.Enough), batches: make(chan batch), jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
+		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.Parts,
 		bad:    quarantine{path: filepath.Join(staging, stagedQuarantine)},
 		report: Report{Rejected: map[record.Code]int64{}},
 	}
@@ -123,7 +123,7 @@ func (p *pipeline) check() error {
 
 // work decodes and writes until there is nothing more to do.
 func (p *pipeline) work(ctx context.Context) error {
-	c := converter{source: p.source, id: p.entry.source, defaults: p.options.Defaults, decoder: record.NewDecoder()}
+	c := converter{source: p.source, id: p.entry.Source, defaults: p.options.Defaults, times: p.options.times(), decoder: record.NewDecoder()}
 	batches := p.batches
 	for {
 		select {
@@ -183,14 +183,24 @@ func (p *pipeline) write(ctx context.Context, j job) error {
 	if j.run {
 		_, err = writeFile(path, heldRows(sorted(j.rows)))
 	} else {
-		w.object, err = writeObject(path, heldRows(sorted(j.rows)))
-		w.object.Path = j.name
+		w.object, err = p.writeObject(ctx, j.name, heldRows(sorted(j.rows)))
 	}
 	if err != nil {
 		return err
 	}
 	release(j.rows)
 	return p.send(ctx, result{written: w})
+}
+
+// writeObject writes and verifies one object, and hands it on if somebody wants it.
+func (p *pipeline) writeObject(ctx context.Context, name string, rows rowsTo) (lake.Object, error) {
+	path := filepath.Join(p.staging, stagedName(name))
+	object, err := writeObject(path, rows)
+	object.Path = name
+	if err == nil && p.options.Take != nil {
+		err = p.options.Take(ctx, path, object)
+	}
+	return object, err
 }
 
 // collect takes in results and gives out jobs until everything is written.
@@ -309,7 +319,7 @@ func (p *pipeline) queueObject(hour lake.Partition) {
 }
 
 func (p *pipeline) objectName(hour lake.Partition) string {
-	name := lake.ObjectName(hour, p.entry.source, p.parts)
+	name := lake.ObjectName(hour, p.entry.Source, p.parts)
 	p.parts++
 	return name
 }
@@ -337,7 +347,7 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 		}
 		hour := lake.RawPartition(row)
 		name := p.objectName(hour)
-		object, failed := writeObject(filepath.Join(p.staging, stagedName(name)), rawRows(func(yield func(lake.Raw, error) bool) {
+		object, failed := p.writeObject(ctx, name, rawRows(func(yield func(lake.Raw, error) bool) {
 			for ok && (err != nil || lake.RawPartition(row) == hour) {
 				if !yield(row, err) {
 					return
@@ -348,7 +358,6 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 		if failed != nil {
 			return failed
 		}
-		object.Path = name
 		p.objects = append(p.objects, object)
 	}
 	return err

@@ -14,14 +14,14 @@ import (
 
 // position is where in a source an import begins.
 type position struct {
-	base  entry     // the import that the input begins with; zero when there is none
+	base  Entry     // the import that the input begins with; zero when there is none
 	sum   hash.Hash // of everything before
 	fresh bool      // nothing of the input was imported before
 }
 
 // findPosition reads as much of the input as has been imported before, by any earlier import, and leaves the rest.
-func (s *Store) findPosition(ctx context.Context, in *input, scratch string, head []byte) (position, error) {
-	known, err := s.ledger.candidates(ctx, head)
+func findPosition(ctx context.Context, ledger Ledger, in *input, scratch string, head []byte) (position, error) {
+	known, err := ledger.Candidates(ctx, head)
 	if err != nil || len(known) == 0 {
 		return position{sum: sha256.New(), fresh: true}, err
 	}
@@ -32,25 +32,25 @@ func (s *Store) findPosition(ctx context.Context, in *input, scratch string, hea
 	matches := make([]bool, len(known))
 	sum, length := sha256.New(), int64(0)
 	for i, e := range known {
-		n, err := copyContext(ctx, sum, in, e.length-length)
+		n, err := copyContext(ctx, sum, in, e.Length-length)
 		length += n
 		if err != nil {
 			return position{}, err
 		}
-		if ended = length < e.length; ended {
+		if ended = length < e.Length; ended {
 			break
 		}
-		matches[i] = bytes.Equal(sum.Sum(nil), e.sum[:])
-		if matches[i] && (best < 0 || known[best].length < e.length || e.latest) {
+		matches[i] = bytes.Equal(sum.Sum(nil), e.Sum[:])
+		if matches[i] && (best < 0 || known[best].Length < e.Length || e.Latest) {
 			best = i
 		}
 	}
-	if ended && (best < 0 || known[best].length < length) {
+	if ended && (best < 0 || known[best].Length < length) {
 		if err := refuseOlderCopy(known, matches, length); err != nil {
 			return position{}, err
 		}
 	}
-	if best >= 0 && known[best].length == length {
+	if best >= 0 && known[best].Length == length {
 		in.forget()
 		return position{base: known[best], sum: sum}, nil
 	}
@@ -61,22 +61,22 @@ func (s *Store) findPosition(ctx context.Context, in *input, scratch string, hea
 	if best < 0 {
 		return position{sum: sum, fresh: true}, nil
 	}
-	_, err = copyContext(ctx, sum, in, known[best].length)
+	_, err = copyContext(ctx, sum, in, known[best].Length)
 	return position{base: known[best], sum: sum}, err
 }
 
 // refuseOlderCopy looks for a source that the input, which has ended after length bytes, may be the beginning of: it is
 // the same wherever the ledger can tell. What lies between two such points cannot be compared any more, and importing
 // it would count every line twice if it is the same.
-func refuseOlderCopy(known []entry, matches []bool, length int64) error {
+func refuseOlderCopy(known []Entry, matches []bool, length int64) error {
 	differs := map[string]bool{}
 	for i, e := range known {
-		if e.length <= length && !matches[i] {
-			differs[e.source] = true
+		if e.Length <= length && !matches[i] {
+			differs[e.Source] = true
 		}
 	}
 	for _, e := range slices.Backward(known) {
-		if e.length > length && !differs[e.source] {
+		if e.Length > length && !differs[e.Source] {
 			return olderCopy(length, e)
 		}
 	}
@@ -104,13 +104,13 @@ func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (in
 }
 
 // sourceID names a source that begins with the head. Another source with the same beginning is told apart by a
-// number: they share a lock, so the number is free until the import is committed.
-func (s *Store) sourceID(ctx context.Context, head []byte) (string, error) {
+// number. They are of one family, so that nobody else takes it before the import is committed.
+func sourceID(ctx context.Context, ledger Ledger, head []byte) (string, error) {
 	sum := sha256.Sum256(head)
 	stem := hex.EncodeToString(sum[:8])
 	id := stem
 	for n := 2; ; n++ {
-		known, err := s.ledger.knows(ctx, id)
+		known, err := ledger.Knows(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -121,9 +121,9 @@ func (s *Store) sourceID(ctx context.Context, head []byte) (string, error) {
 	}
 }
 
-// lockKey names the lock that imports of a source share, however long the source has grown: it depends on the first
-// line alone.
-func lockKey(head []byte) string {
+// family names what imports of one source share, however long the source has grown: it depends on the first line
+// alone.
+func family(head []byte) string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	sum := sha256.Sum256(bytes.TrimSuffix(line[:min(len(line), 4096)], []byte("\r")))
 	return hex.EncodeToString(sum[:8])

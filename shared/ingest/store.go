@@ -153,19 +153,19 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 
 // publish moves the objects of a committed import to their places and lists them. Doing it twice does no harm: the
 // next one begins where this one died.
-func (s *Store) publish(ctx context.Context, update *manifest.Update, e entry) error {
-	staging := filepath.Join(s.stagingRoot(), e.staging)
-	for _, o := range e.objects {
+func (s *Store) publish(ctx context.Context, update *manifest.Update, e Entry) error {
+	staging := filepath.Join(s.stagingRoot(), e.Family)
+	for _, o := range e.Objects {
 		s.step("publish: before a rename")
 		if err := s.place(staging, o.Path); err != nil {
 			return err
 		}
 	}
-	if err := s.placeQuarantine(staging, e.source, e.generation, e.rejected); err != nil {
+	if err := s.placeQuarantine(staging, e.Source, e.Generation, e.Rejected); err != nil {
 		return err
 	}
 	s.step("publish: before the manifests")
-	if err := update.Publish(manifest.Change{Add: e.objects}); err != nil {
+	if err := update.Publish(manifest.Change{Add: e.Objects}); err != nil {
 		return err
 	}
 	s.step("publish: before the ledger is told")

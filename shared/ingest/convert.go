@@ -1,0 +1,169 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Entry is one import of a source, as a ledger keeps it.
+type Entry struct {
+	Source     string // a log as it grows
+	Format     string // name of its Source
+	Head       []byte // its beginning, when the source is new; nil for a further import of a known one
+	Family     string // sources with an equal first line are of one family, which imports one after the other
+	Generation int    // of the source's imports, from 1
+	Name       string // what the input was called
+	At         time.Time
+	Length     int64             // decompressed bytes from the beginning of the source
+	Sum        [sha256.Size]byte // of those bytes
+	Lines      int64             // in those bytes
+	Terminated bool              // the last line had its newline
+	Records    int64             // new in this import
+	Rejected   int64
+	Parts      int // objects made for the source so far
+	Objects    []lake.Object
+	Latest     bool // no later import of the source is known
+}
+
+// Ledger tells what has been imported.
+type Ledger interface {
+	// Candidates lists every import of the sources whose head the text begins with, shortest first.
+	Candidates(ctx context.Context, text []byte) ([]Entry, error)
+	// Beginning finds a source whose head is longer than the text and begins with it; "" when there is none.
+	Beginning(ctx context.Context, text []byte) (source string, err error)
+	// Knows tells whether there is a source of that id.
+	Knows(ctx context.Context, source string) (bool, error)
+}
+
+// Converted is what is new in a log, as objects that are whole and verified but that nobody reads yet.
+type Converted struct {
+	Entry    Entry // to be committed to the ledger; At is left to whoever does
+	Report   Report
+	New      bool   // there is something to commit
+	Rejected string // file of the rejected lines; "" without any
+	Stopped  bool   // Options.Enough ended it before the log's end
+}
+
+// FamilyOf names the family of sources that a log with this beginning belongs to.
+func FamilyOf(head []byte) string { return family(head) }
+
+// Convert reads a log and makes objects of what no earlier import has taken, in the directory staging, which is the
+// caller's to make and to remove. The same log, ledger and options make the same objects, byte for byte.
+//
+// Between what the ledger tells and the commit no other import of the family may be committed.
+func Convert(ctx context.Context, name string, r io.Reader, ledger Ledger, staging string, options Options) (c Converted, err error) {
+	if err := checkDefaults(options.Defaults); err != nil {
+		return Converted{}, err
+	}
+	in, err := openInput(r)
+	if err != nil {
+		return Converted{}, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	head, err := in.head()
+	if err != nil || len(head) == 0 {
+		return Converted{Report: Report{Name: name}}, err
+	}
+	return convert(ctx, name, in, head, ledger, staging, options)
+}
+
+// convert is the whole conversion, step by step.
+func convert(ctx context.Context, name string, in *input, head []byte, ledger Ledger, staging string, options Options) (Converted, error) {
+	if len(head) < headBytes { // all of it
+		older, err := ledger.Beginning(ctx, head)
+		if err != nil {
+			return Converted{}, err
+		}
+		if older != "" {
+			return Converted{Report: Report{Name: name, Source: older, Known: countLines(head)}}, nil
+		}
+	}
+	at, err := findPosition(ctx, ledger, in, staging, head)
+	if err != nil {
+		return Converted{}, err
+	}
+	source, err := chooseSource(options.Format, head, at)
+	if err != nil {
+		return Converted{}, err
+	}
+	e, err := newEntry(ctx, ledger, head, at)
+	if err != nil {
+		return Converted{}, err
+	}
+	e.Name, e.Format = name, source.Name()
+	p := newPipeline(in, at, e, source, staging, options)
+	if err := p.run(ctx); err != nil {
+		return Converted{}, err
+	}
+	return p.converted(at), nil
+}
+
+// countLines counts lines, of which the last need not be ended.
+func countLines(text []byte) int64 {
+	n := int64(bytes.Count(text, []byte{'\n'}))
+	if !bytes.HasSuffix(text, []byte{'\n'}) {
+		n++
+	}
+	return n
+}
+
+// chooseSource tells the format: as asked, as before, or as the first lines look.
+func chooseSource(format string, head []byte, at position) (Source, error) {
+	switch {
+	case format != "" && format != "auto":
+		return SourceByName(format)
+	case !at.fresh:
+		return SourceByName(at.base.Format)
+	}
+	return detect(head)
+}
+
+// newEntry begins the ledger's entry: the next import of the source that the input continues, or the first of a new
+// one. An input that goes another way than a known source from some point on is a new source.
+func newEntry(ctx context.Context, ledger Ledger, head []byte, at position) (Entry, error) {
+	e := Entry{Generation: 1, Family: family(head)}
+	if !at.fresh && at.base.Latest {
+		e.Source, e.Generation, e.Parts = at.base.Source, at.base.Generation+1, at.base.Parts
+		return e, nil
+	}
+	id, err := sourceID(ctx, ledger, head)
+	e.Source, e.Head = id, head
+	return e, err
+}
+
+// converted is the entry and the report of a pipeline that has run. Nothing is new when the log has not grown, or when
+// a log not known before has not a single record.
+func (p *pipeline) converted(at position) Converted {
+	e := p.entry
+	reached := p.reached()
+	e.Length, e.Sum, e.Lines = reached.length, reached.sum, reached.lines
+	e.Terminated = reached == p.lines.whole
+	e.Records, e.Rejected = p.report.Records, p.report.RejectedLines()
+	e.Objects, e.Parts = p.objects, p.parts
+	if e.Head != nil {
+		e.Head = e.Head[:min(int64(len(e.Head)), e.Length)]
+	}
+	c := Converted{Entry: e, Report: p.report, Stopped: p.lines.stopped}
+	c.Report.Name, c.Report.Source, c.Report.Format, c.Report.Known = e.Name, e.Source, e.Format, at.base.Lines
+	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)
+	if e.Rejected > 0 {
+		c.Rejected = filepath.Join(p.staging, stagedQuarantine)
+	}
+	return c
+}
+
+// countPartitions is how many hours the objects lie in.
+func countPartitions(objects []lake.Object) int {
+	hours := map[lake.Partition]struct{}{}
+	for _, o := range objects {
+		hours[o.Partition] = struct{}{}
+	}
+	return len(hours)
+}

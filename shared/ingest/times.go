@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/orrery/orrery/shared/record"
+)
+
+// The times that partitions and engines know: the years 1970 to 9999.
+var (
+	earliest = time.Unix(0, 0).UTC()
+	latest   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// times is the period that records may lie in.
+type times struct {
+	from, until int64 // milliseconds; until is the first instant after it
+	reason      string
+}
+
+// times is the period that the options leave open.
+func (o Options) times() times {
+	from, until := earliest, latest
+	if o.From.After(from) {
+		from = o.From.UTC()
+	}
+	if !o.Until.IsZero() && o.Until.Before(until) {
+		until = o.Until.UTC()
+	}
+	t := times{from: from.UnixMilli(), until: until.UnixMilli(), reason: "the time lies outside the years 1970 to 9999"}
+	if from != earliest || until != latest {
+		t.reason = fmt.Sprintf("the time lies outside %s to %s, which is what this lake has partitions for", from.Format(time.RFC3339), until.Format(time.RFC3339))
+	}
+	return t
+}
+
+// check rejects a time outside the period.
+func (t times) check(ms int64) error {
+	if ms < t.from || ms >= t.until {
+		return &record.Reject{Code: TimeOutOfRange, Message: t.reason}
+	}
+	return nil
+}
