@@ -1,0 +1,39 @@
+package athena
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+// Explain tells what Run would ask of Athena. Objects and bytes are not known before a query has run.
+func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
+	state, err := e.state(ctx)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	q.Scope.Watermark = state.Watermark
+	script, err := sqlgen.Athena(q)
+	var limit *sqlgen.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return engine.Plan{}, fault.Wrap(fault.EngineLimit, err, "%s: use fewer or shorter conditions", limit.Error())
+	case err != nil:
+		return engine.Plan{}, err
+	}
+	plan := engine.Plan{Columns: script.Columns, Warnings: script.Warnings}
+	for _, s := range script.Statements {
+		plan.SQL = append(plan.SQL, engine.Statement(s))
+	}
+	if span := sqlgen.Span(q.Clamp(state.Extent)); !span.Empty() {
+		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
+			plan.Partitions = append(plan.Partitions, p)
+		}
+	}
+	return plan, nil
+}
