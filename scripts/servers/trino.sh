@@ -168,6 +168,7 @@ start() {
 	fetch "$home"
 	mkdir -p "$dir"
 	dir=$(cd "$dir" && pwd)
+	cd "$dir" # where Trino puts its log of requests
 	if [ -f "$dir/pid" ]; then
 		say "$dir holds a run already; stop it first: $0 stop $dir"
 		exit 1
