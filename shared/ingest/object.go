@@ -78,13 +78,12 @@ func writeFile(path string, rows rowsTo) (count int64, err error) {
 // heldRows writes rows that wait in memory.
 func heldRows(rows []heldRow) rowsTo {
 	return func(w *lake.Writer) (int64, error) {
-		chunk := make([]lake.Row, 0, chunkRows) // copies that share their texts with the originals
+		var chunk [chunkRows]*lake.Row
 		for part := range slices.Chunk(rows, chunkRows) {
-			chunk = chunk[:0]
-			for _, r := range part {
-				chunk = append(chunk, *r.row)
+			for i, r := range part {
+				chunk[i] = r.row
 			}
-			if err := w.Write(chunk); err != nil {
+			if err := w.WriteEach(chunk[:len(part)]); err != nil {
 				return 0, err
 			}
 		}
