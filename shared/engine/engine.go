@@ -44,7 +44,7 @@ type Cost struct {
 type Plan struct {
 	SQL        []Statement // in the order run
 	Partitions []lake.Partition
-	Objects    int
+	Objects    int      // 0 where the engine cannot tell before it runs, and no bytes then
 	Bytes      int64    // compressed bytes of the columns it would touch
 	Columns    []string // columns it would touch
 	Warnings   []string

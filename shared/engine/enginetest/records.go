@@ -102,7 +102,7 @@ func handMade() []lake.Row {
 	r = &rows[5]
 	r.Status, r.Monitor, r.MonitorReasons = n(1<<62), &no, []string{"only monitored"}
 	r.Hostname, r.Host = p(""), p("hidden.example")
-	r.Details, r.Extra, r.RawLine = p(`{"gf_triggers":[{"name":"x"}]}`), p(`{"unknown":null}`), p("raw\xff")
+	r.Details, r.Extra, r.RawLine = p(`{"gf_triggers":[{"name":"x"}]}`), p(`{"unknown":null}`), p("cmF3/w==")
 	r.GFTriggers = []lake.Pair{{Name: "name", Value: "x"}}
 	return rows
 }

@@ -1,0 +1,231 @@
+package athenatest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+// Reference is a backend without an engine: it knows the statements of the queries it was told, and answers them by
+// the reference evaluation. Other statements are syntax errors.
+type Reference struct {
+	rows []*lake.Row
+
+	mu    sync.Mutex
+	known map[string]query.Query // by statement
+}
+
+var _ Backend = (*Reference)(nil)
+
+// NewReference is a backend over rows, which come in no order.
+func NewReference(rows []lake.Row) *Reference {
+	r := &Reference{known: map[string]query.Query{}}
+	for i := range rows {
+		r.rows = append(r.rows, &rows[i])
+	}
+	return r
+}
+
+// Know tells the backend of a query, scope and watermark as the engine will write them, and of the parts of a topx. A
+// query that cannot be written is left for the engine to refuse.
+func (r *Reference) Know(q query.Query) {
+	r.learn(q)
+	if topx, ok := q.Shape.(query.TopX); ok {
+		for _, labels := range sqlgen.TopXParts {
+			topx.Labels = labels
+			q.Shape = topx
+			r.learn(q)
+		}
+	}
+}
+
+func (r *Reference) learn(q query.Query) {
+	script, err := sqlgen.Athena(q)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known[script.Statements[0].SQL] = q
+}
+
+// Run answers a statement that it knows. Comment lines before it do not count.
+func (r *Reference) Run(ctx context.Context, s Statement, scanned func(int64)) (Result, error) {
+	sql := s.SQL
+	for strings.HasPrefix(sql, "--") {
+		_, sql, _ = strings.Cut(sql, "\n")
+	}
+	r.mu.Lock()
+	q, known := r.known[sql]
+	r.mu.Unlock()
+	if !known {
+		return Result{}, &Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: the reference backend was not told of this statement"}
+	}
+	scanned(int64(len(r.rows)) * 100)
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	if r.overflows(&q) {
+		return Result{}, &Failure{Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow"}
+	}
+	return resultOf(q, query.Evaluate(&q, r.rows)), nil
+}
+
+// overflows tells whether a sum over all matching records passes 64 bits.
+func (r *Reference) overflows(q *query.Query) bool {
+	var sent, length float64
+	for _, row := range r.rows {
+		if !query.Match(q, row) {
+			continue
+		}
+		if row.BytesSent != nil {
+			sent += float64(*row.BytesSent)
+		}
+		if row.RequestLength != nil {
+			length += float64(*row.RequestLength)
+		}
+	}
+	return math.Abs(sent) >= math.MaxInt64 || math.Abs(length) >= math.MaxInt64
+}
+
+// resultOf prints an answer as the statement of its query would.
+func resultOf(q query.Query, a query.Answer) Result {
+	switch shape := q.Shape.(type) {
+	case query.Logs:
+		return logsResult(shape, a.Logs)
+	case query.Stats:
+		t := newResult("segment hostname requests bandwidth time_us timed")
+		for _, r := range a.Stats {
+			t.add(r.Segment, r.Hostname, r.Requests, r.Bandwidth, r.TimeUs, r.Timed)
+		}
+		return t.Result
+	case query.Timeline:
+		t := newResult("segment requests blocked challenges human origin_blocked ips sessions bytes_sent statuses origin_statuses")
+		for _, r := range a.Timeline {
+			t.add(r.Segment, r.Requests, r.Blocked, r.Challenges, r.Human, r.OriginBlocked, r.IPs, r.Sessions, r.BytesSent, counts(r.Statuses), counts(r.OriginStatuses))
+		}
+		return t.Result
+	case query.TopX:
+		t := newResult("label key requests blocked bots challenges human monitored bytes_sent request_length " +
+			"origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max total_count total_sum total_min total_max " +
+			"first_asn first_country first_organization")
+		for _, r := range a.TopX {
+			t.add(r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored, r.BytesSent, r.RequestLength,
+				r.Origin.Count, r.Origin.Sum, r.Origin.Min, r.Origin.Max, r.Svc.Count, r.Svc.Sum, r.Svc.Min, r.Svc.Max,
+				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)
+		}
+		return t.Result
+	}
+	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
+}
+
+// tableau is a result while it is filled.
+type tableau struct{ Result }
+
+func newResult(columns string) *tableau {
+	t := &tableau{}
+	for _, name := range strings.Fields(columns) {
+		t.Columns = append(t.Columns, Column{Name: name, Type: "varchar"})
+	}
+	return t
+}
+
+func (t *tableau) add(values ...any) {
+	row := make([]*string, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case string:
+			row[i] = &v
+		case int64:
+			text := strconv.FormatInt(v, 10)
+			row[i] = &text
+		case nil:
+		default:
+			panic(fmt.Sprintf("athenatest: no text for %T", v))
+		}
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// counts is a histogram as JSON, NULL for an empty one.
+func counts(list []query.StatusCount) any {
+	if len(list) == 0 {
+		return nil
+	}
+	m := make(map[int64]int64, len(list))
+	for _, c := range list {
+		m[c.Status] = c.Count
+	}
+	return printed(m)
+}
+
+func logsResult(shape query.Logs, found []*lake.Row) Result {
+	t := newResult("ts_ms ts_nanos source line record")
+	for _, r := range found {
+		members := map[string]any{}
+		all := reflect.ValueOf(r).Elem()
+		for _, name := range sqlgen.RecordColumns(shape) {
+			members[name] = valueOf(all.Field(fieldOf(all.Type(), name)))
+		}
+		t.add(r.TsMs, r.TsNanos, r.Source, r.Line, printed(members))
+	}
+	return t.Result
+}
+
+func printed(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("athenatest: a record cannot be printed: " + err.Error())
+	}
+	return string(text)
+}
+
+func columnOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+	return name
+}
+
+func fieldOf(t reflect.Type, column string) int {
+	for i := range t.NumField() {
+		if columnOf(t.Field(i)) == column {
+			return i
+		}
+	}
+	panic("athenatest: no column " + column)
+}
+
+// valueOf is a value of a row with structs as objects of their columns.
+func valueOf(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return valueOf(v.Elem())
+	case reflect.Slice:
+		if v.IsNil() {
+			return nil
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = valueOf(v.Index(i))
+		}
+		return list
+	case reflect.Struct:
+		members := map[string]any{}
+		for i := range v.NumField() {
+			members[columnOf(v.Type().Field(i))] = valueOf(v.Field(i))
+		}
+		return members
+	}
+	return v.Interface()
+}
