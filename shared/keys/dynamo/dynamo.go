@@ -1,0 +1,116 @@
+// Package dynamo keeps API keys in the deployment's DynamoDB table.
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// Store is keys.Store over a table of the shape that package dynamo defines.
+type Store struct {
+	client *dynamodb.Client
+	table  string
+}
+
+var _ keys.Store = (*Store)(nil)
+
+// New is a store over a table.
+func New(client *dynamodb.Client, table string) *Store { return &Store{client, table} }
+
+// Create implements keys.Store. A write whose answer was lost, and that is then tried again, finds itself.
+func (s *Store) Create(ctx context.Context, k keys.Key) error {
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           aws.String(s.table),
+		Item:                                itemOf(k),
+		ConditionExpression:                 aws.String("attribute_not_exists(" + dynamo.PartitionKey + ")"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var there *types.ConditionalCheckFailedException
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &there):
+		return dynamo.Failure(ctx, err, "create key %s", k.ID)
+	}
+	before, err := keyOf(there.Item)
+	if err != nil {
+		return err
+	}
+	if before.Hash != k.Hash {
+		return keys.Taken(k.ID)
+	}
+	return nil
+}
+
+// List implements keys.Store.
+func (s *Store) List(ctx context.Context) ([]keys.Key, error) {
+	var list []keys.Key
+	for pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		KeyConditionExpression:    aws.String(dynamo.PartitionKey + " = :pk"),
+		ExpressionAttributeValues: dynamo.Item{":pk": dynamo.String(partition)},
+		ConsistentRead:            aws.Bool(true),
+	}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, dynamo.Failure(ctx, err, "list keys")
+		}
+		for _, item := range page.Items {
+			k, err := keyOf(item)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, k)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b keys.Key) int {
+		if byAge := a.Created.Compare(b.Created); byAge != 0 {
+			return byAge
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list, nil
+}
+
+// Find implements keys.Store.
+func (s *Store) Find(ctx context.Context, id string) (keys.Key, error) {
+	got, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: dynamo.Key(partition, id), ConsistentRead: aws.Bool(true),
+	})
+	switch {
+	case err != nil:
+		return keys.Key{}, dynamo.Failure(ctx, err, "find key %s", id)
+	case got.Item == nil:
+		return keys.Key{}, keys.NotFound(id)
+	}
+	return keyOf(got.Item)
+}
+
+// Revoke implements keys.Store.
+func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 aws.String(s.table),
+		Key:                       dynamo.Key(partition, id),
+		ConditionExpression:       aws.String("attribute_exists(" + dynamo.PartitionKey + ")"),
+		UpdateExpression:          aws.String("SET #revoked = if_not_exists(#revoked, :at)"),
+		ExpressionAttributeNames:  map[string]string{"#revoked": revokedAttribute},
+		ExpressionAttributeValues: dynamo.Item{":at": dynamo.Number(at.UnixMilli())},
+	})
+	switch {
+	case err == nil:
+		return nil
+	case dynamo.Refused(err):
+		return keys.NotFound(id)
+	}
+	return dynamo.Failure(ctx, err, "revoke key %s", id)
+}

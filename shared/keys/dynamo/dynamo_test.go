@@ -1,0 +1,94 @@
+package dynamo_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	shared "github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keystest"
+)
+
+func TestStore(t *testing.T) {
+	keystest.Run(t, func(t *testing.T) keys.Store { return dynamo.New(dynamotest.Client(t)) })
+}
+
+func harmed(t *testing.T, table string, script faulty.Script) *dynamo.Store {
+	t.Helper()
+	return dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) {
+		o.HTTPClient = &http.Client{Transport: &faulty.Transport{Script: script}}
+	}), table)
+}
+
+// TestEveryCallUnderFaults: what is harmed once works, what is harmed always is unavailable. Nobody is told that a key
+// is not there, or taken, because of the network.
+func TestEveryCallUnderFaults(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	there := keystest.Key("there", 0)
+	if err := dynamo.New(client, table).Create(t.Context(), there); err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]func(s *dynamo.Store, word string) error{
+		"Create": func(s *dynamo.Store, word string) error { return s.Create(t.Context(), keystest.Key(word, 1)) },
+		"List":   func(s *dynamo.Store, _ string) error { _, err := s.List(t.Context()); return err },
+		"Find":   func(s *dynamo.Store, _ string) error { _, err := s.Find(t.Context(), there.ID); return err },
+		"Revoke": func(s *dynamo.Store, _ string) error { return s.Revoke(t.Context(), there.ID, keystest.At) },
+	}
+	for name, call := range calls {
+		for _, harm := range []faulty.Fault{faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate} {
+			word := fmt.Sprint(name, "_harm_", harm)
+			t.Run(word, func(t *testing.T) {
+				if err := call(harmed(t, table, faulty.At(0, harm)), word); err != nil {
+					t.Errorf("harmed once: %v", err)
+				}
+				if harm == faulty.Duplicate {
+					return
+				}
+				if err := call(harmed(t, table, faulty.From(0, harm)), word+", always"); fault.KindOf(err) != fault.Unavailable {
+					t.Errorf("harmed always: %v, want kind Unavailable", err)
+				}
+			})
+		}
+	}
+	got, err := dynamo.New(client, table).Find(t.Context(), there.ID)
+	there.Revoked = keystest.At
+	if diff := cmp.Diff(there, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// TestAnItemOfAnotherShapeIsAnError and not a key that sees every branch.
+func TestAnItemOfAnotherShapeIsAnError(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	s := dynamo.New(client, table)
+	k := keystest.Key("word", 0)
+	k.Branches = []string{"staging"}
+	if err := s.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: shared.Key("keys", k.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"branches": "staging", "hash": "0f", "scopes": "data:read", "created_ms": "now"} {
+		item := shared.NewItem("keys", k.ID, got.Item)
+		item[name] = shared.String(value)
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+		if k, err := s.Find(t.Context(), k.ID); err == nil {
+			t.Errorf("%s %q was read as %+v", name, value, k)
+		}
+		if list, err := s.List(t.Context()); err == nil {
+			t.Errorf("%s %q was listed as %+v", name, value, list)
+		}
+	}
+}

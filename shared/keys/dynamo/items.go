@@ -1,0 +1,83 @@
+package dynamo
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// All keys lie under one partition key, each under its ID:
+//
+//	hash name scopes created_ms   and, when there are any, branches expires_ms revoked_ms
+//
+// They are never removed, so that the table's own "expires" is none of their attributes.
+const (
+	partition = "keys"
+
+	hashAttribute     = "hash" // 64 hexadecimal digits
+	nameAttribute     = "name"
+	scopesAttribute   = "scopes"
+	branchesAttribute = "branches"
+	createdAttribute  = "created_ms"
+	expiresAttribute  = "expires_ms"
+	revokedAttribute  = "revoked_ms"
+)
+
+func itemOf(k keys.Key) dynamo.Item {
+	scopes := make([]string, len(k.Scopes))
+	for i, scope := range k.Scopes {
+		scopes[i] = string(scope)
+	}
+	item := dynamo.NewItem(partition, k.ID, dynamo.Item{
+		hashAttribute:    dynamo.String(hex.EncodeToString(k.Hash[:])),
+		nameAttribute:    dynamo.String(k.Name),
+		scopesAttribute:  dynamo.Strings(scopes),
+		createdAttribute: dynamo.Number(k.Created.UnixMilli()),
+	})
+	if len(k.Branches) > 0 {
+		item[branchesAttribute] = dynamo.Strings(k.Branches)
+	}
+	if !k.Expires.IsZero() {
+		item[expiresAttribute] = dynamo.Number(k.Expires.UnixMilli())
+	}
+	if !k.Revoked.IsZero() {
+		item[revokedAttribute] = dynamo.Number(k.Revoked.UnixMilli())
+	}
+	return item
+}
+
+func keyOf(item dynamo.Item) (keys.Key, error) {
+	r := dynamo.Read(item)
+	k := keys.Key{
+		ID:       r.String(dynamo.SortKey),
+		Name:     r.String(nameAttribute),
+		Branches: r.Strings(branchesAttribute),
+		Created:  timeOf(r.Int64(createdAttribute)),
+		Expires:  timeOf(r.OptionalInt64(expiresAttribute)),
+		Revoked:  timeOf(r.OptionalInt64(revokedAttribute)),
+	}
+	for _, scope := range r.Strings(scopesAttribute) {
+		k.Scopes = append(k.Scopes, api.Scope(scope))
+	}
+	hash, err := hex.DecodeString(r.String(hashAttribute))
+	if r.Err() != nil {
+		return keys.Key{}, r.Err()
+	}
+	if err != nil || len(hash) != len(k.Hash) {
+		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is no hash", partition, k.ID, hashAttribute)
+	}
+	copy(k.Hash[:], hash)
+	return k, nil
+}
+
+// timeOf is a time from epoch milliseconds, of which 0 stands for none.
+func timeOf(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,324 @@
+package keys_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keystest"
+	"github.com/orrery/orrery/shared/keys/sqlite"
+)
+
+var reading = []api.Scope{api.DataRead}
+
+func open(t *testing.T) keys.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestIssueKeepsTheHashOnly(t *testing.T) {
+	s := open(t)
+	g := keys.Grant{
+		Name: "report", Scopes: []api.Scope{api.DataRead, api.ConfRead, api.DataRead},
+		Branches: []string{"b", "a", "b"}, Expires: keystest.At.Add(time.Hour),
+	}
+	secret, k, err := keys.Issue(t.Context(), s, g, keystest.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`\Aorr_[a-z2-7]{26}\z`).MatchString(secret) {
+		t.Errorf("key %q", secret)
+	}
+	want := keys.Key{
+		ID: keys.IDOf(api.HashKey(secret)), Hash: api.HashKey(secret), Name: "report", Scopes: []api.Scope{api.ConfRead, api.DataRead},
+		Branches: []string{"a", "b"}, Created: keystest.At, Expires: keystest.At.Add(time.Hour),
+	}
+	list, err := s.List(t.Context())
+	if diff := cmp.Diff([]keys.Key{want}, list); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if diff := cmp.Diff(want, k); diff != "" {
+		t.Error(diff)
+	}
+	if again, _, err := keys.Issue(t.Context(), s, g, keystest.At); err != nil || again == secret {
+		t.Errorf("the same grant gave the same key, %v", err)
+	}
+}
+
+func TestGrantsThatAreNotAcceptable(t *testing.T) {
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprint("b", i)
+	}
+	tests := map[string]struct {
+		grant keys.Grant
+		want  string
+	}{
+		"no_name":                   {keys.Grant{Scopes: reading}, `"" is no name`},
+		"a_name_with_a_line_break":  {keys.Grant{Name: "a\nb", Scopes: reading}, "is no name"},
+		"a_long_name":               {keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is no name"},
+		"no_scope":                  {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
+		"an_unknown_scope":          {keys.Grant{Name: "n", Scopes: []api.Scope{"data:write"}}, `no scope "data:write"`},
+		"an_empty_branch":           {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a", ""}}, `"" is no branch`},
+		"a_branch_nobody_could_ask": {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a\x00"}}, "is no branch"},
+		"a_long_branch":             {keys.Grant{Name: "n", Scopes: reading, Branches: []string{strings.Repeat("b", 129)}}, "is no branch"},
+		"many_branches":             {keys.Grant{Name: "n", Scopes: reading, Branches: many}, "101 branches"},
+		"expired_at_once":           {keys.Grant{Name: "n", Scopes: reading, Expires: keystest.At}, "never be of use"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			_, _, err := keys.Issue(t.Context(), s, test.grant, keystest.At)
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
+				t.Errorf("it was kept: %v, %v", list, err)
+			}
+		})
+	}
+}
+
+func TestRevokeByNameOrID(t *testing.T) {
+	s := open(t)
+	issue := func(name string) keys.Key {
+		_, k, err := keys.Issue(t.Context(), s, keys.Grant{Name: name, Scopes: reading}, keystest.At)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	alone, old, young := issue("alone"), issue("both"), issue("both")
+	revoke := func(which string) (keys.Key, error) {
+		return keys.Revoke(t.Context(), s, which, keystest.At.Add(time.Minute))
+	}
+	if k, err := revoke("alone"); err != nil || k.ID != alone.ID || k.Revoked != keystest.At.Add(time.Minute) {
+		t.Errorf("by a name that one key has: %+v, %v", k, err)
+	}
+	if _, err := revoke("both"); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), old.ID) || !strings.Contains(err.Error(), young.ID) {
+		t.Errorf("by a name that two keys have: %v", err)
+	}
+	if k, err := revoke(old.ID); err != nil || k.ID != old.ID {
+		t.Errorf("by ID: %+v, %v", k, err)
+	}
+	if k, err := revoke("both"); err != nil || k.ID != young.ID {
+		t.Errorf("by the name that is left: %+v, %v", k, err)
+	}
+	for _, which := range []string{"both", "none", ""} {
+		if _, err := revoke(which); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%q: %v, want kind NotFound", which, err)
+		}
+	}
+	if k, err := revoke(alone.ID); err != nil || k.Revoked != keystest.At.Add(time.Minute) {
+		t.Errorf("a second time: %+v, %v", k, err)
+	}
+}
+
+// watched is a store that counts, and fails when it is told to.
+type watched struct {
+	keys.Store
+	finds int
+	fails error
+}
+
+func (w *watched) Find(ctx context.Context, id string) (keys.Key, error) {
+	w.finds++
+	if w.fails != nil {
+		return keys.Key{}, w.fails
+	}
+	return w.Store.Find(ctx, id)
+}
+
+// bench is a store with a key, an instance of the service before it, and a clock.
+type bench struct {
+	t      *testing.T
+	store  *watched
+	cached *keys.Cached
+	now    time.Time
+	hash   api.KeyHash
+	id     string
+}
+
+func newBench(t *testing.T, expires time.Time) *bench {
+	t.Helper()
+	b := &bench{t: t, store: &watched{Store: open(t)}, now: keystest.At}
+	b.cached = keys.NewCached(b.store, func() time.Time { return b.now })
+	secret, k, err := keys.Issue(t.Context(), b.store, keys.Grant{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: expires}, keystest.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.hash, b.id = api.HashKey(secret), k.ID
+	return b
+}
+
+// wants asks for the key at a time after the beginning.
+func (b *bench) wants(after time.Duration, ok bool, finds int) {
+	b.t.Helper()
+	b.now = keystest.At.Add(after)
+	key, got, err := b.cached.Find(b.t.Context(), b.hash)
+	if err != nil || got != ok || b.store.finds != finds {
+		b.t.Errorf("after %s: found %v, %v, with the store asked %d times; want %v, %d times", after, got, err, b.store.finds, ok, finds)
+	}
+	want := api.Key{}
+	if ok {
+		want = api.Key{Name: "n", Scopes: reading, Branches: []string{"staging"}}
+	}
+	if diff := cmp.Diff(want, key); diff != "" {
+		b.t.Errorf("after %s: %s", after, diff)
+	}
+}
+
+func (b *bench) revoke() {
+	b.t.Helper()
+	if err := b.store.Revoke(b.t.Context(), b.id, b.now); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestARevokedKeyIsRefusedWithinAMinute(t *testing.T) {
+	b := newBench(t, time.Time{})
+	b.wants(0, true, 1)
+	b.wants(59*time.Second, true, 1)
+	b.revoke()
+	b.wants(60*time.Second-1, true, 1)
+	b.wants(60*time.Second, false, 2)
+	b.wants(100*time.Second, false, 2) // that it is revoked is remembered, too
+}
+
+// TestInstancesLearnOfARevocationByThemselves, each at most a minute after it.
+func TestInstancesLearnOfARevocationByThemselves(t *testing.T) {
+	b := newBench(t, time.Time{})
+	other := &bench{t: t, store: &watched{Store: b.store.Store}, hash: b.hash, id: b.id}
+	other.cached = keys.NewCached(other.store, func() time.Time { return other.now })
+	b.wants(0, true, 1)
+	other.wants(30*time.Second, true, 1)
+	b.now = keystest.At.Add(31 * time.Second)
+	b.revoke()
+	b.wants(60*time.Second, false, 2)
+	other.wants(60*time.Second, true, 1)
+	other.wants(90*time.Second, false, 2)
+}
+
+func TestAKeyExpiresToTheMoment(t *testing.T) {
+	b := newBench(t, keystest.At.Add(10*time.Second))
+	b.wants(0, true, 1)
+	b.wants(10*time.Second-1, true, 1)
+	b.wants(10*time.Second, false, 1)
+}
+
+// TestWhatIsNoKeyIsRememberedShortly: whoever creates the key after that need not wait a minute.
+func TestWhatIsNoKeyIsRememberedShortly(t *testing.T) {
+	b := newBench(t, time.Time{})
+	early := keystest.Key("early", 0)
+	b.hash = early.Hash
+	b.wants(0, false, 1)
+	b.wants(4*time.Second, false, 1)
+	if err := b.store.Create(t.Context(), early); err != nil {
+		t.Fatal(err)
+	}
+	b.now = keystest.At.Add(5 * time.Second)
+	if _, ok, err := b.cached.Find(t.Context(), early.Hash); !ok || err != nil {
+		t.Errorf("after 5 s: %v, %v", ok, err)
+	}
+}
+
+// TestTheBeginningOfAHashIsNotEnough: the ID of a key is no secret.
+func TestTheBeginningOfAHashIsNotEnough(t *testing.T) {
+	b := newBench(t, time.Time{})
+	right := b.hash
+	for _, remembered := range []bool{false, true} {
+		b.hash[31] ^= 1
+		b.wants(0, false, map[bool]int{false: 1, true: 2}[remembered])
+		b.hash = right
+		b.wants(0, true, 2)
+	}
+}
+
+// TestOldKnowledgeLetsNobodyIn when the store is down.
+func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
+	b := newBench(t, time.Time{})
+	b.wants(0, true, 1)
+	b.store.fails = fault.Wrap(fault.Unavailable, errors.New("connection refused"), "find key")
+	b.wants(59*time.Second, true, 1)
+	b.now = keystest.At.Add(60 * time.Second)
+	if _, ok, err := b.cached.Find(t.Context(), b.hash); ok || fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("%v, %v", ok, err)
+	}
+	b.store.fails = nil
+	b.wants(61*time.Second, true, 3)
+}
+
+// TestManyKeysThatAreNoneAreForgotten: what is remembered is bounded, and a real key is still found.
+func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
+	b := newBench(t, time.Time{})
+	first := api.HashKey("guess 0")
+	for n := range 5000 {
+		if _, ok, err := b.cached.Find(t.Context(), api.HashKey(fmt.Sprint("guess ", n))); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	b.wants(0, true, 5001)
+	if _, _, err := b.cached.Find(t.Context(), first); err != nil || b.store.finds != 5002 {
+		t.Errorf("the first of 5,000 was remembered, %v", err)
+	}
+	b.wants(0, true, 5002)
+}
+
+func TestManyCallersAtOnce(t *testing.T) {
+	s := open(t)
+	cached := keys.NewCached(s, time.Now)
+	secret, _, err := keys.Issue(t.Context(), s, keys.Grant{Name: "n", Scopes: reading}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				word, real := fmt.Sprint(n, " guess ", i), i%2 == 0
+				if real {
+					word = secret
+				}
+				if _, ok, err := cached.Find(context.Background(), api.HashKey(word)); ok != real || err != nil {
+					t.Error(word, ok, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestEitherAsksOneAfterTheOther(t *testing.T) {
+	failing := keys.NewCached(&watched{fails: errors.New("down")}, time.Now)
+	either := keys.Either{api.OneKey("static"), failing}
+	if key, ok, err := either.Find(t.Context(), api.HashKey("static")); !ok || err != nil || !slices.Contains(key.Scopes, api.ConfWrite) {
+		t.Errorf("the first: %+v, %v, %v", key, ok, err)
+	}
+	if _, ok, err := either.Find(t.Context(), api.HashKey("other")); ok || err == nil {
+		t.Errorf("what the second failed to tell: %v, %v", ok, err)
+	}
+	if _, ok, err := (keys.Either{api.OneKey("a"), api.OneKey("b")}).Find(t.Context(), api.HashKey("c")); ok || err != nil {
+		t.Errorf("what none knows: %v, %v", ok, err)
+	}
+}

@@ -1,0 +1,181 @@
+// Package keystest is the suite that every keys.Store passes.
+package keystest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// At is the time the suite begins at.
+var At = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+
+// Key is a key made of a word, the n-th of the suite.
+func Key(word string, n int) keys.Key {
+	hash := api.HashKey(word)
+	return keys.Key{
+		ID: keys.IDOf(hash), Hash: hash, Name: "it's " + word, Scopes: []api.Scope{api.ConfRead, api.DataRead},
+		Created: At.Add(time.Duration(n) * time.Second),
+	}
+}
+
+// Run runs the suite. open gives an empty store.
+func Run(t *testing.T, open func(t *testing.T) keys.Store) {
+	t.Run("nothing_is_there_at_first", func(t *testing.T) { nothingAtFirst(t, open(t)) })
+	t.Run("what_was_created_comes_back", func(t *testing.T) { comesBack(t, open(t)) })
+	t.Run("keys_are_listed_oldest_first", func(t *testing.T) { listed(t, open(t)) })
+	t.Run("the_same_key_again_changes_nothing", func(t *testing.T) { again(t, open(t)) })
+	t.Run("another_key_with_the_same_ID_is_refused", func(t *testing.T) { taken(t, open(t)) })
+	t.Run("a_key_is_revoked_once", func(t *testing.T) { revoked(t, open(t)) })
+	t.Run("everybody_at_once_loses_nothing", func(t *testing.T) { race(t, open(t)) })
+	t.Run("a_cancelled_call_says_so", func(t *testing.T) { cancelled(t, open(t)) })
+}
+
+func nothingAtFirst(t *testing.T, s keys.Store) {
+	if list, err := s.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("List: %v, %v", list, err)
+	}
+	id := Key("none", 0).ID
+	if _, err := s.Find(t.Context(), id); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Find: %v, want kind NotFound", err)
+	}
+	if err := s.Revoke(t.Context(), id, At); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Revoke: %v, want kind NotFound", err)
+	}
+	if _, err := s.Find(t.Context(), id); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Find after revoking what is not there: %v, want kind NotFound", err)
+	}
+}
+
+func comesBack(t *testing.T, s keys.Store) {
+	full := Key("full", 0)
+	full.Branches, full.Expires = []string{"a/b", "prod", "ünï", `with "quotes", and more`}, At.Add(time.Hour)
+	for _, want := range []keys.Key{full, Key("bare", 1)} {
+		mustCreate(t, s, want)
+		got, err := s.Find(t.Context(), want.ID)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+}
+
+func listed(t *testing.T, s keys.Store) {
+	var want []keys.Key
+	for n := range 30 {
+		want = append(want, Key(fmt.Sprint("word ", n), n))
+	}
+	for n := range want { // created in another order than they are listed in
+		mustCreate(t, s, want[(n*7)%len(want)])
+	}
+	if err := s.Revoke(t.Context(), want[3].ID, At); err != nil {
+		t.Fatal(err)
+	}
+	want[3].Revoked = At
+	got, err := s.List(t.Context())
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func again(t *testing.T, s keys.Store) {
+	k := Key("word", 0)
+	mustCreate(t, s, k)
+	mustCreate(t, s, k)
+	if err := s.Revoke(t.Context(), k.ID, At); err != nil {
+		t.Fatal(err)
+	}
+	mustCreate(t, s, k)
+	k.Revoked = At
+	got, err := s.List(t.Context())
+	if diff := cmp.Diff([]keys.Key{k}, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func taken(t *testing.T, s keys.Store) {
+	k := Key("word", 0)
+	mustCreate(t, s, k)
+	other := Key("other", 1)
+	other.ID = k.ID
+	if err := s.Create(t.Context(), other); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("%v, want kind Conflict", err)
+	}
+	got, err := s.Find(t.Context(), k.ID)
+	if diff := cmp.Diff(k, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func revoked(t *testing.T, s keys.Store) {
+	k, beside := Key("word", 0), Key("beside", 1)
+	mustCreate(t, s, k)
+	mustCreate(t, s, beside)
+	for n := range 2 {
+		if err := s.Revoke(t.Context(), k.ID, At.Add(time.Duration(n)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.Revoked = At
+	got, err := s.List(t.Context())
+	if diff := cmp.Diff([]keys.Key{k, beside}, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func race(t *testing.T, s keys.Store) {
+	const callers = 6
+	var wg sync.WaitGroup
+	for n := range callers {
+		wg.Go(func() {
+			own := Key(fmt.Sprint("own ", n), n)
+			if err := errors.Join(s.Create(context.Background(), Key("shared", callers)), s.Create(context.Background(), own)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Revoke(context.Background(), own.ID, At); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := s.List(t.Context())
+	if err != nil || len(list) != callers+1 {
+		t.Fatalf("%d keys, %v, want %d", len(list), err, callers+1)
+	}
+	for n, k := range list {
+		if (n < callers) != (k.Revoked == At) {
+			t.Errorf("key %d, %s, was revoked at %v", n, k.Name, k.Revoked)
+		}
+	}
+}
+
+func cancelled(t *testing.T, s keys.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k := Key("word", 0)
+	_, listing := s.List(ctx)
+	_, finding := s.Find(ctx, k.ID)
+	for name, err := range map[string]error{"Create": s.Create(ctx, k), "List": listing, "Find": finding, "Revoke": s.Revoke(ctx, k.ID, At)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", name, err)
+		}
+	}
+	if list, err := s.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("a cancelled call left %v, %v", list, err)
+	}
+}
+
+func mustCreate(t *testing.T, s keys.Store, k keys.Key) {
+	t.Helper()
+	if err := s.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+}

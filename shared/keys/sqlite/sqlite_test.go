@@ -1,0 +1,105 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keystest"
+	"github.com/orrery/orrery/shared/keys/sqlite"
+)
+
+func open(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStore(t *testing.T) {
+	keystest.Run(t, func(t *testing.T) keys.Store {
+		return open(t, filepath.Join(t.TempDir(), "a name with ?, % and #.db"))
+	})
+}
+
+// TestWhatOneProcessWritesAnotherSees: a command beside a server.
+func TestWhatOneProcessWritesAnotherSees(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	server, command := open(t, path), open(t, path)
+	k := keystest.Key("word", 0)
+	if err := command.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := server.Find(t.Context(), k.ID); err != nil || got.Hash != k.Hash {
+		t.Errorf("created: %+v, %v", got, err)
+	}
+	if err := command.Revoke(t.Context(), k.ID, keystest.At); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := server.Find(t.Context(), k.ID); err != nil || got.Revoked != keystest.At {
+		t.Errorf("revoked: %+v, %v", got, err)
+	}
+}
+
+func TestOnlyTheOwnerMayReadTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	open(t, path)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestKeysOfAFolderThatCannotBeWritten are known all the same, and nothing is made beside them.
+func TestKeysOfAFolderThatCannotBeWritten(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "keys.db")
+	want := keystest.Key("word", 0)
+	if err := open(t, path).Create(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Find(t.Context(), want.ID)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if err := s.Create(t.Context(), keystest.Key("other", 1)); err == nil {
+		t.Error("a key was created")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
+		t.Errorf("the folder holds %v, %v", files, err)
+	}
+	if _, err := sqlite.OpenReadOnly(t.Context(), filepath.Join(folder, "none.db")); err == nil {
+		t.Error("a file that is not there was opened")
+	}
+}
+
+// TestAFileOfAnotherKindIsAnError and not a file without keys, which would let everybody in.
+func TestAFileOfAnotherKindIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	if err := os.WriteFile(path, []byte("this is no database, whatever its name says, and long enough for a header of one: 100 bytes and more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), path); err == nil {
+		t.Error("it was opened")
+	}
+	if _, err := sqlite.OpenReadOnly(t.Context(), path); err == nil {
+		t.Error("it was opened to be read")
+	}
+}
