@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -14,3 +15,13 @@ type Index interface {
 	// Extent is the time all objects together cover.
 	Extent(ctx context.Context) (lake.Extent, error)
 }
+
+// ObjectError is a failure to read one object: it is gone, or damaged.
+type ObjectError struct {
+	Path string
+	Err  error
+}
+
+func (e *ObjectError) Error() string { return fmt.Sprintf("read object %s: %v", e.Path, e.Err) }
+
+func (e *ObjectError) Unwrap() error { return e.Err }

@@ -49,6 +49,23 @@ func named(t Term, name string) bool {
 	return t.Key.Names(name)
 }
 
+// Chooses reports whether the term looks at values of that name in a name/value field.
+func (t Term) Chooses(name string) bool { return named(t, name) }
+
+// PassesText reports whether a text at the term's source passes its test; this and the following are for engines
+// that decide about a value once, however many records have it.
+func (t Term) PassesText(text string) bool {
+	return passes(t.Test, value{kind: t.Source.Type, text: text})
+}
+
+// PassesInt is PassesText for integers, durations and times.
+func (t Term) PassesInt(n int64) bool { return passes(t.Test, value{kind: t.Source.Type, int: n}) }
+
+// PassesBool is PassesText for truths.
+func (t Term) PassesBool(truth bool) bool {
+	return passes(t.Test, value{kind: t.Source.Type, truth: truth})
+}
+
 // passes reports whether one value passes a test.
 func passes(test Test, v value) bool {
 	switch test := test.(type) {

@@ -14,6 +14,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -30,6 +31,8 @@ type Engine struct {
 	index   engine.Index
 	db      *sql.DB
 	records *records
+	scan    scan.Options
+	onlySQL bool // nothing is left to the scan
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -53,7 +56,7 @@ func Open(index engine.Index, o Options) (*Engine, error) {
 			return nil, errors.Join(fmt.Errorf("set up duckdb: %s: %w", statement, err), db.Close())
 		}
 	}
-	return &Engine{index: index, db: db, records: newRecords()}, nil
+	return &Engine{index: index, db: db, records: newRecords(), scan: scan.Options{Workers: o.Threads}}, nil
 }
 
 // settings are the statements that set the engine up, in an order that matters: what may be read is named before

@@ -311,6 +311,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	e.OnlySQL()
 	for range 2 {
 		if _, _, err := e.Run(t.Context(), bind(t, hours, query.TopX{Limit: 80})); fault.KindOf(err) != fault.EngineLimit {
 			t.Errorf("error %v, want kind EngineLimit", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -35,26 +36,17 @@ type openObject struct {
 
 func newRecords() *records { return &records{open: map[string]*openObject{}} }
 
-// objectError is a failure to read one object.
-type objectError struct {
-	path string
-	err  error
-}
-
-func (e *objectError) Error() string { return fmt.Sprintf("read object %s: %v", e.path, e.err) }
-func (e *objectError) Unwrap() error { return e.err }
-
 // read reads the rows at the places of an object into the records they are.
 func (r *records) read(path string, at *places, columns []string, records []*lake.Row) (err error) {
 	o := r.acquire(path)
 	defer func() {
 		if closing := r.release(o, err != nil); err == nil && closing != nil {
-			err = &objectError{path, closing}
+			err = &engine.ObjectError{Path: path, Err: closing}
 		}
 	}()
 	rows, err := o.read(at.numbers, columns)
 	if err != nil {
-		return &objectError{path, err}
+		return &engine.ObjectError{Path: path, Err: err}
 	}
 	for i, record := range at.records {
 		records[record] = rows[i]

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
@@ -56,11 +57,23 @@ func names(paths []string) []string {
 	return list
 }
 
-// answer answers q over exactly these objects.
+// answer answers q over exactly these objects: by a scan of their columns if it can, which is several times faster,
+// else by DuckDB.
 func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
 	if len(objects) == 0 {
 		return query.Answer{}, nil
 	}
+	if !e.onlySQL && scan.Takes(q) {
+		answer, err := scan.Answer(ctx, q, objects, e.scan)
+		if !errors.Is(err, scan.ErrHandedBack) {
+			return answer, err
+		}
+	}
+	return e.ask(ctx, q, objects)
+}
+
+// ask has DuckDB answer q over exactly these objects.
+func (e *Engine) ask(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
 	script, err := sqlgen.DuckDB(q, paths(objects))
 	if err != nil {
 		return query.Answer{}, err
@@ -85,9 +98,9 @@ func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Objec
 // damaged names the objects behind a failure: the one that the error names, or those whose touched columns cannot
 // be read one object at a time.
 func (e *Engine) damaged(ctx context.Context, q query.Query, objects []lake.Object, failed error) []string {
-	var named *objectError
+	var named *engine.ObjectError
 	if errors.As(failed, &named) {
-		return []string{named.path}
+		return []string{named.Path}
 	}
 	var bad []string
 	for _, o := range objects {

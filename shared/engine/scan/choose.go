@@ -1,0 +1,128 @@
+package scan
+
+import (
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// chosen lists the rows of the group that belong to the answer, ascending. Columns of conditions are read only while
+// there are rows left.
+func (w *worker) chosen() ([]int32, error) {
+	ts, err := w.column("ts_ms", "")
+	if err != nil {
+		return nil, err
+	}
+	scope := w.run.query.Scope
+	rows := make([]int32, 0, len(ts.Ints))
+	for row, ms := range ts.Ints {
+		if scope.FromMs <= ms && ms <= scope.ToMs {
+			rows = append(rows, int32(row))
+		}
+	}
+	for _, c := range w.run.query.Conditions {
+		if len(rows) == 0 {
+			return nil, nil
+		}
+		if rows, err = w.matching(rows, c); err != nil {
+			return nil, err
+		}
+	}
+	return rows, w.inOrder(ts.Ints, rows)
+}
+
+// matching keeps the rows for which a condition holds: any of its terms does, or, negated, none.
+func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
+	terms := make([]func(row int32) bool, len(c.Terms))
+	for i, t := range c.Terms {
+		var err error
+		if terms[i], err = w.term(t); err != nil {
+			return nil, err
+		}
+	}
+	kept := rows[:0]
+	for _, row := range rows {
+		holds := false
+		for _, term := range terms {
+			if holds = term(row); holds {
+				break
+			}
+		}
+		if holds != c.Negated {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+// valueMember is the member of a source's structs that its values are.
+func valueMember(s catalog.Source) string {
+	if s.Layout == catalog.Pairs {
+		return "value"
+	}
+	return s.Member
+}
+
+// term makes the test whether a term holds for a row: for any of its values.
+func (w *worker) term(t query.Term) (func(row int32) bool, error) {
+	values, err := w.column(t.Source.Column, valueMember(t.Source))
+	if err != nil {
+		return nil, err
+	}
+	passes := passing(values, t)
+	if t.Source.Layout == catalog.Pairs && t.Key != nil {
+		names, err := w.column(t.Source.Column, "name")
+		if err != nil {
+			return nil, err
+		}
+		chosen := onEntries(names, func(entry int32) bool { return t.Chooses(string(names.Texts.At(entry))) })
+		value := passes
+		passes = func(i int32) bool { return chosen(i) && value(i) }
+	}
+	if t.Source.Layout == catalog.Scalar {
+		return passes, nil
+	}
+	return func(row int32) bool {
+		for i := values.Starts[row]; i < values.Starts[row+1]; i++ {
+			if passes(i) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// passing makes the test whether value i of a column is there and passes the term's test.
+func passing(values *lake.ColumnValues, t query.Term) func(i int32) bool {
+	switch {
+	case len(values.Flags) > 0:
+		yes, no := t.PassesBool(true), t.PassesBool(false)
+		return func(i int32) bool { return values.Flags[i] == 1 && yes || values.Flags[i] == 0 && no }
+	case values.Texts.Len() > 0:
+		return onEntries(values, func(entry int32) bool { return t.PassesText(string(values.Texts.At(entry))) })
+	case len(values.Codes) > 0:
+		return onEntries(values, func(entry int32) bool { return t.PassesInt(values.Ints[entry]) })
+	}
+	return func(i int32) bool {
+		return (len(values.Present) == 0 || values.Present[i]) && t.PassesInt(values.Ints[i])
+	}
+}
+
+// onEntries makes the test of value i out of a test of entries, which is asked once for an entry that occurs.
+func onEntries(values *lake.ColumnValues, test func(entry int32) bool) func(i int32) bool {
+	const unknown, yes, no = 0, 1, 2
+	verdicts := make([]uint8, values.Entries())
+	return func(i int32) bool {
+		entry := values.Codes[i]
+		if entry == lake.Absent {
+			return false
+		}
+		if verdicts[entry] == unknown {
+			verdicts[entry] = no
+			if test(entry) {
+				verdicts[entry] = yes
+			}
+		}
+		return verdicts[entry] == yes
+	}
+}

@@ -1,0 +1,197 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// run is one answer in the making.
+type run struct {
+	query   query.Query
+	workers int
+	memory  int64
+	used    atomic.Int64 // of memory
+}
+
+// take counts memory that is kept until the answer is made.
+func (r *run) take(bytes int64) error {
+	if used := r.used.Add(bytes); used > r.memory {
+		return fmt.Errorf("%w: it takes more than %d MB", ErrHandedBack, r.memory>>20)
+	}
+	return nil
+}
+
+// group is one row group of an object.
+type group struct {
+	path   string
+	number int
+	lake.RowGroup
+}
+
+// survey lists the row groups that can hold records of the period.
+func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
+	found := make([][]*group, len(objects))
+	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
+		return open(objects[i].Path, func(c *lake.ColumnReader) error {
+			all, err := c.RowGroups()
+			for number, g := range all {
+				if g.Rows > 0 && g.MinTsMs <= r.query.Scope.ToMs && g.MaxTsMs >= r.query.Scope.FromMs {
+					found[i] = append(found[i], &group{path: objects[i].Path, number: number, RowGroup: g})
+				}
+			}
+			return err
+		})
+	})
+	var groups []*group
+	for _, of := range found {
+		groups = append(groups, of...)
+	}
+	return groups, err
+}
+
+// scan has every row group read by some worker.
+func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
+	return r.each(ctx, len(groups), func(w *worker, i int) error {
+		g := groups[i]
+		return open(g.path, func(c *lake.ColumnReader) error {
+			w.begin(c, g)
+			return read(w, i)
+		})
+	})
+}
+
+// each does n pieces of work, as many at once as there are workers. The first failure stops it.
+func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(r.workers, n) {
+		workers.Go(func() {
+			w := &worker{run: r, ctx: ctx, columns: map[lake.StoredColumn]*lake.ColumnValues{}}
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if ctx.Err() != nil {
+					return
+				}
+				if err := contained(w, i, do); err != nil {
+					stop(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// contained turns a panic into an error: in a goroutine of its own it would end the program, not the request.
+func contained(w *worker, i int, do func(w *worker, i int) error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("scan: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return do(w, i)
+}
+
+// open hands over an object and closes it. A footer is read in a fraction of a millisecond, so objects are not kept
+// open.
+func open(path string, read func(*lake.ColumnReader) error) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return &engine.ObjectError{Path: path, Err: err}
+	}
+	defer func() {
+		if closing := file.Close(); err == nil && closing != nil {
+			err = &engine.ObjectError{Path: path, Err: closing}
+		}
+	}()
+	info, err := file.Stat()
+	if err != nil {
+		return &engine.ObjectError{Path: path, Err: err}
+	}
+	columns, err := lake.OpenColumns(file, info.Size())
+	if err != nil {
+		return &engine.ObjectError{Path: path, Err: err}
+	}
+	return read(columns)
+}
+
+// worker reads one row group after the other.
+type worker struct {
+	run     *run
+	ctx     context.Context //nolint:containedctx // a worker lives no longer than the call that began it
+	reader  *lake.ColumnReader
+	group   *group
+	columns map[lake.StoredColumn]*lake.ColumnValues // read of this group
+	free    []*lake.ColumnValues                     // memory of columns of earlier groups
+}
+
+// begin turns to a row group.
+func (w *worker) begin(reader *lake.ColumnReader, g *group) {
+	w.reader, w.group = reader, g
+	for stored, values := range w.columns {
+		w.free = append(w.free, values)
+		delete(w.columns, stored)
+	}
+}
+
+// column reads a column of the group, once. The values are good until the next group.
+func (w *worker) column(name, member string) (*lake.ColumnValues, error) {
+	stored, ok := lake.StoredColumnOf(name, member)
+	if !ok {
+		panic(fmt.Sprintf("scan: there is no column %s %s", name, member))
+	}
+	if values, read := w.columns[stored]; read {
+		return values, nil
+	}
+	if w.ctx.Err() != nil {
+		return nil, context.Cause(w.ctx)
+	}
+	values := &lake.ColumnValues{}
+	if last := len(w.free) - 1; last >= 0 {
+		values, w.free = w.free[last], w.free[:last]
+	}
+	if err := w.reader.Read(w.group.number, stored, values); err != nil {
+		return nil, &engine.ObjectError{Path: w.group.path, Err: err}
+	}
+	w.columns[stored] = values
+	return values, nil
+}
+
+// all reads several columns of single values.
+func (w *worker) all(names ...string) ([]*lake.ColumnValues, error) {
+	columns := make([]*lake.ColumnValues, len(names))
+	for i, name := range names {
+		var err error
+		if columns[i], err = w.column(name, ""); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// inOrder reports an error when the chosen rows of a group are not in the order of time or not in the time that the
+// footer tells: counting goes from segment to segment.
+func (w *worker) inOrder(ts []int64, rows []int32) error {
+	last := w.group.MinTsMs
+	for _, row := range rows {
+		if ts[row] < last {
+			return fmt.Errorf("%w: the records of %s are not in order", ErrHandedBack, w.group.path)
+		}
+		last = ts[row]
+	}
+	if last > w.group.MaxTsMs {
+		return &engine.ObjectError{Path: w.group.path, Err: errors.New("a record is later than the footer tells")}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// stats sums up segments and hosts, and makes of them what the shape asks for.
+func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]query.StatsRow, error) {
+	s := &stats{run: r, seconds: shape.SegmentSeconds, figures: map[segmentHost]*traffic{}}
+	err := r.scan(ctx, groups, func(w *worker, _ int) error { return s.read(w) })
+	if err != nil {
+		return nil, err
+	}
+	return s.rows(shape.GroupByHostname)
+}
+
+// stats is what has been counted so far.
+type stats struct {
+	run     *run
+	seconds int64
+
+	mu      sync.Mutex
+	hosts   texts
+	figures map[segmentHost]*traffic
+}
+
+type segmentHost struct {
+	segment int64
+	host    int32 // number of its name, lake.Absent for none
+}
+
+// segmentHostBytes is about what the figures of a host in a segment take.
+const segmentHostBytes = 160
+
+// traffic is the figures of some records.
+type traffic struct {
+	requests, timed   int64
+	bandwidth, timeUs sum
+}
+
+func (t *traffic) join(other *traffic) {
+	t.requests += other.requests
+	t.timed += other.timed
+	t.bandwidth.join(other.bandwidth)
+	t.timeUs.join(other.timeUs)
+}
+
+// read counts a row group. A record's host is its hostname, else its host.
+func (s *stats) read(w *worker) error {
+	rows, err := w.chosen()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	columns, err := w.all("ts_ms", "hostname", "host", "bytes_sent", "request_length", "total_us")
+	if err != nil {
+		return err
+	}
+	ts, hostname, host := columns[0].Ints, columns[1].Codes, columns[2].Codes
+	sent, length, time := columns[3].Ints, columns[4].Ints, columns[5]
+	names := join(&columns[1].Texts, &columns[2].Texts)
+
+	hosts := make([]traffic, names.Len()+1) // of the current segment; the first is that of records without one
+	var met []int32                         // those of them that have records
+	segment, end := int64(0), int64(0)      // the segment ends there, in milliseconds
+	numbers := make([]int32, names.Len())   // of the names among all, plus one; 0: not found yet
+	flush := func() error {
+		err := s.join(segment, hosts, met, numbers, &names)
+		for _, i := range met {
+			hosts[i] = traffic{}
+		}
+		met = met[:0]
+		return err
+	}
+	for _, row := range rows {
+		if ts[row] >= end || len(met) == 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+			segment = query.SegmentStart(ts[row], s.seconds)
+			end = (segment + s.seconds) * 1000
+		}
+		place := hostname[row]
+		if place == lake.Absent && host[row] != lake.Absent {
+			place = names.places[host[row]]
+		}
+		of := &hosts[place+1]
+		if of.requests == 0 {
+			met = append(met, place+1)
+		}
+		of.requests++
+		of.bandwidth.add(sent[row])
+		of.bandwidth.add(length[row])
+		of.timeUs.add(time.Ints[row])
+		if len(time.Present) == 0 || time.Present[row] {
+			of.timed++
+		}
+	}
+	return flush()
+}
+
+// join adds what a row group has of a segment to the rest.
+func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names *joined) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := int64(0)
+	for _, i := range met {
+		key := segmentHost{segment, lake.Absent}
+		if place := i - 1; place != lake.Absent {
+			if numbers[place] == 0 {
+				name := names.At(place)
+				before := s.hosts.len()
+				numbers[place] = s.hosts.number(name, hashOf(name)) + 1
+				if s.hosts.len() > before {
+					taken += int64(len(name)) + textBytes
+				}
+			}
+			key.host = numbers[place] - 1
+		}
+		figures, known := s.figures[key]
+		if !known {
+			figures = &traffic{}
+			s.figures[key] = figures
+			taken += segmentHostBytes
+		}
+		figures.join(&hosts[i])
+	}
+	return s.run.take(taken)
+}
+
+// rows lists the figures by segment, then name; all hosts of a segment in one row unless they are to be apart.
+func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
+	keys := make([]segmentHost, 0, len(s.figures))
+	for key := range s.figures {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b segmentHost) int {
+		return cmp.Or(cmp.Compare(a.segment, b.segment), bytes.Compare(s.name(a.host), s.name(b.host)), cmp.Compare(a.host, b.host))
+	})
+	var rows []query.StatsRow
+	var all traffic
+	busiest := int64(0)
+	for i, key := range keys {
+		figures := s.figures[key]
+		name := string(s.name(key.host))
+		if i == 0 || rows[len(rows)-1].Segment != key.segment || apart && rows[len(rows)-1].Hostname != name {
+			rows = append(rows, query.StatsRow{Segment: key.segment})
+			all, busiest = traffic{}, 0
+		}
+		all.join(figures)
+		if err := whole(all.bandwidth, all.timeUs); err != nil {
+			return nil, err
+		}
+		row := &rows[len(rows)-1]
+		row.Requests, row.Bandwidth, row.TimeUs, row.Timed = all.requests, all.bandwidth.n, all.timeUs.n, all.timed
+		if key.host != lake.Absent && figures.requests > busiest {
+			row.Hostname, busiest = name, figures.requests
+		}
+	}
+	return rows, nil
+}
+
+// name is that of a host, empty for none.
+func (s *stats) name(host int32) []byte {
+	if host == lake.Absent {
+		return nil
+	}
+	return s.hosts.at(host)
+}

@@ -1,0 +1,27 @@
+package scan
+
+import "fmt"
+
+// sum adds up integers and notices when it has passed 64 bits on the way.
+type sum struct{ n, passed int64 } // passed is negative then
+
+func (s *sum) add(n int64) {
+	total := s.n + n
+	s.passed |= (s.n ^ total) & (n ^ total)
+	s.n = total
+}
+
+func (s *sum) join(other sum) {
+	s.add(other.n)
+	s.passed |= other.passed
+}
+
+// whole reports an error if one of the sums has passed 64 bits.
+func whole(sums ...sum) error {
+	for _, s := range sums {
+		if s.passed < 0 {
+			return fmt.Errorf("%w: a sum passes 64 bits", ErrHandedBack)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package scan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// topX works in two passes over the columns. The first counts every key, only what ranks it; the second makes the
+// twenty figures for the keys that are among the top.
+func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
+	t := newTopX(r, shape, groups)
+	if err := r.scan(ctx, groups, t.rank); err != nil {
+		return nil, err
+	}
+	if err := t.choose(); err != nil {
+		return nil, err
+	}
+	if err := r.scan(ctx, groups, t.sumUp); err != nil {
+		return nil, err
+	}
+	return t.rows()
+}
+
+// topX is what has been counted so far.
+type topX struct {
+	run    *run
+	shape  query.TopX
+	groups []*group
+	keys   []*keys
+	chosen [][]int32 // rows of each row group
+}
+
+// labelsOf lists the labels that the keys of a column are for. The reasons are not one column but two.
+var labelsOf = []struct {
+	column string
+	labels []string
+}{
+	{"country", []string{"country"}},
+	{"host", []string{"host"}},
+	{"ip", []string{"ip"}},
+	{"organization", []string{"organization"}},
+	{"reason", []string{"reason"}},
+	{"referer", []string{"referer"}},
+	{"svcid", []string{"svcid"}},
+	{"url", []string{"origin_time", "svc_time", "total_time", "url"}},
+	{"user_agent", []string{"user_agent"}},
+}
+
+func newTopX(r *run, shape query.TopX, groups []*group) *topX {
+	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
+	for _, of := range labelsOf {
+		k := &keys{column: of.column, numbers: make([][]int32, len(groups))}
+		for _, label := range of.labels {
+			if shape.Has(label) {
+				k.labels = append(k.labels, label)
+			}
+		}
+		k.timed = of.column == "url" && !slices.Equal(k.labels, []string{"url"})
+		if len(k.labels) > 0 {
+			t.keys = append(t.keys, k)
+		}
+	}
+	return t
+}
+
+// rank is the first pass over a row group.
+func (t *topX) rank(w *worker, i int) error {
+	rows, err := w.chosen()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	t.chosen[i] = rows
+	if err := t.run.take(int64(4 * cap(rows))); err != nil {
+		return err
+	}
+	blocked, err := w.column("blocked", "")
+	if err != nil {
+		return err
+	}
+	for n := range t.keys {
+		k := t.keys[(n+i)%len(t.keys)] // not all workers at the same keys at once
+		of, err := w.keysOf(k.column)
+		if err != nil {
+			return err
+		}
+		counts := make([]count2, of.entries.Len())
+		of.each(rows, func(row, code int32) {
+			counts[code].requests++
+			if blocked.Flags[row] == 1 {
+				counts[code].blocked++
+			}
+		})
+		times, err := w.rankedTimes(k, of, rows)
+		if err != nil {
+			return err
+		}
+		if k.numbers[i], err = k.join(t.run, of.entries, counts, times); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rankedTimes sums up the times of the keys, if any ranks by them.
+func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, error) {
+	if !k.timed {
+		return nil, nil
+	}
+	columns, err := w.all("origin_us", "svc_us", "total_us")
+	if err != nil {
+		return nil, err
+	}
+	times := make([][3]mean, of.entries.Len())
+	for n, column := range columns {
+		of.each(rows, func(row, code int32) {
+			if len(column.Present) == 0 || column.Present[row] {
+				times[code][n].count++
+				times[code][n].sum.add(column.Ints[row])
+			}
+		})
+	}
+	return times, nil
+}
+
+// keyColumn is the keys of a row group for one label: those of row i are Codes[i], or of a list Codes from Starts[i].
+type keyColumn struct {
+	starts, codes []int32
+	entries       interface {
+		Len() int
+		At(i int32) []byte
+	}
+}
+
+// each calls f with every key of every chosen row.
+func (k *keyColumn) each(rows []int32, f func(row, code int32)) {
+	if k.starts == nil {
+		for _, row := range rows {
+			if code := k.codes[row]; code != lake.Absent {
+				f(row, code)
+			}
+		}
+		return
+	}
+	for _, row := range rows {
+		for _, code := range k.codes[k.starts[row]:k.starts[row+1]] {
+			f(row, code)
+		}
+	}
+}
+
+// keysOf reads the keys of a column.
+func (w *worker) keysOf(column string) (keyColumn, error) {
+	values, err := w.column(column, "")
+	if err != nil {
+		return keyColumn{}, err
+	}
+	if column != "reason" {
+		return keyColumn{codes: values.Codes, entries: &values.Texts}, nil
+	}
+	more, err := w.column("monitor_reasons", "")
+	if err != nil {
+		return keyColumn{}, err
+	}
+	return reasons(values, more), nil
+}
+
+// reasons lists the different texts of each row among its reason and the reasons it is monitored for.
+func reasons(reason, monitored *lake.ColumnValues) keyColumn {
+	names := join(&reason.Texts, &monitored.Texts)
+	k := keyColumn{starts: make([]int32, 1, len(reason.Codes)+1), entries: &names}
+	for row, code := range reason.Codes {
+		first := len(k.codes)
+		if code != lake.Absent {
+			k.codes = append(k.codes, code)
+		}
+		for _, code := range monitored.Codes[monitored.Starts[row]:monitored.Starts[row+1]] {
+			if place := names.places[code]; !slices.Contains(k.codes[first:], place) {
+				k.codes = append(k.codes, place)
+			}
+		}
+		k.starts = append(k.starts, int32(len(k.codes)))
+	}
+	return k
+}
