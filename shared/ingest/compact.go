@@ -150,7 +150,7 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 func compactDigest(names []manifest.Name) string {
 	var text []byte
 	for _, n := range names {
-		text = fmt.Appendf(text, "%d %s\n", ledgerRules, n.Name)
+		text = fmt.Appendf(text, "%d %s\n", Rules, n.Name)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

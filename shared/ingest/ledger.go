@@ -14,8 +14,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// ledgerRules is the version of the rules that turn lines into rows; each import says which it used.
-const ledgerRules = 1
+// Rules is the version of the rules that turn lines into rows; each import says which it used.
+const Rules = 1
 
 // ledger is the memory of what has been imported. A source is a log as it grows; each import of it is an entry that
 // knows the length and the SHA-256 of everything from the source's first byte to where that import ended, in
@@ -204,7 +204,7 @@ func (l *ledger) commit(ctx context.Context, e Entry) (err error) {
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts, objects, staging, published)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledgerRules, e.Length, e.Sum[:], e.Lines, e.Terminated,
+		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), Rules, e.Length, e.Sum[:], e.Lines, e.Terminated,
 		e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
 		return err
 	}

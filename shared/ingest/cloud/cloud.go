@@ -1,0 +1,149 @@
+// Package cloud imports raw logs from object storage into a lake in object storage, once and only once, and compacts it
+// under its readers. README.md beside this file argues why nothing is lost and nothing doubled.
+package cloud
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	randv2 "math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+const (
+	// DefaultGrace is how long after its end an hour stays open to records that come late.
+	DefaultGrace = 2 * time.Hour
+	// DefaultKeep is how long superseded objects stay: Athena ends a query after 30 minutes, states are cached for
+	// seconds, and ten minutes are to spare.
+	DefaultKeep = 45 * time.Minute
+	// DefaultGroup is how many bytes of objects are merged into one.
+	DefaultGroup = 256 << 20
+	// DefaultReserve is how long before the context's deadline work is brought to an end that others can go on from.
+	DefaultReserve = 90 * time.Second
+	// DefaultFromYear is the first year that the tables have partitions for.
+	DefaultFromYear = 2000
+)
+
+// Config says what a Cloud works with.
+type Config struct {
+	Raw      blob.Store // bucket of raw logs
+	Lake     blob.Store // bucket of the lake and of quarantine
+	Table    Table
+	Scratch  string // a local directory for objects in the making, this Cloud's alone: New empties it
+	FromYear int    // records before it are rejected; 0 for DefaultFromYear
+	Options  ingest.Options
+
+	Grace   time.Duration // 0 for DefaultGrace
+	Keep    time.Duration // 0 for DefaultKeep
+	Group   int64         // bytes; 0 for DefaultGroup
+	Reserve time.Duration // 0 for DefaultReserve
+
+	Now func() time.Time
+	// Pause waits before something is tried again; nil waits really.
+	Pause func(ctx context.Context, d time.Duration) error
+	// OnStep, when set, is called before every step that others can see the effect of: tests end the work there.
+	OnStep func(step string)
+}
+
+// Cloud imports and compacts. It keeps nothing in memory between calls: any number may work on one lake.
+type Cloud struct {
+	config Config
+	raw    blob.Store
+	lake   blob.Store
+	table  Table
+}
+
+// New makes a Cloud.
+func New(config Config) (*Cloud, error) {
+	if config.Raw == nil || config.Lake == nil || config.Table == nil || config.Now == nil || config.Scratch == "" {
+		return nil, errors.New("cloud: Raw, Lake, Table, Scratch and Now must be set")
+	}
+	if config.FromYear == 0 {
+		config.FromYear = DefaultFromYear
+	}
+	if config.Grace == 0 {
+		config.Grace = DefaultGrace
+	}
+	if config.Keep == 0 {
+		config.Keep = DefaultKeep
+	}
+	if config.Group == 0 {
+		config.Group = DefaultGroup
+	}
+	if config.Reserve == 0 {
+		config.Reserve = DefaultReserve
+	}
+	if config.Pause == nil {
+		config.Pause = pause
+	}
+	// What a process that was killed has left would take the room of the next.
+	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
+		return nil, fmt.Errorf("make scratch directory: %w", err)
+	}
+	return &Cloud{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
+}
+
+// Where things lie in the lake's bucket. Names under lake/ that begin with an underscore are invisible to engines.
+const (
+	lakeRoot       = "lake/"
+	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed, or not published yet
+	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: what a compaction merges
+	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are no records
+	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs of which nothing was imported
+)
+
+func (c *Cloud) step(name string) {
+	if c.config.OnStep != nil {
+		c.config.OnStep(name)
+	}
+}
+
+// pause waits before the n-th repetition, from 0: about 10 ms at first, at most about a second, never twice the same.
+func (c *Cloud) pause(ctx context.Context, n int) error {
+	most := 20 * time.Millisecond << min(n, 6)
+	return c.config.Pause(ctx, most/2+randv2.N(most/2))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// newAttempt names an attempt at an import that nobody else makes.
+func newAttempt() string { return rand.Text() }
+
+// enough tells when work is to be brought to an end: the reserve before the context's deadline, or half of the time
+// there is when that is short. Its first answer is always no, so that every call gets on.
+func (c *Cloud) enough(ctx context.Context) func() bool {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return func() bool { return false }
+	}
+	now := c.config.Now()
+	stop := deadline.Add(-min(c.config.Reserve, deadline.Sub(now)/2))
+	asked := false
+	return func() bool {
+		if !asked {
+			asked = true
+			return false
+		}
+		return !c.config.Now().Before(stop)
+	}
+}
+
+// period is what records may be imported of: what queries can see.
+func (c *Cloud) period() (from, until time.Time) {
+	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.config.Now().Add(lake.ProjectedAhead)
+}

@@ -1,0 +1,451 @@
+package cloud_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// testTime is when the logs of tests begin: a whole hour.
+var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+// world is a deployment: buckets, a table, a clock.
+type world struct {
+	t         testing.TB
+	raw, lake blob.Store
+	table     cloud.Table
+	time      time.Time
+	clouds    int
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	raw, err1 := dir.Open(filepath.Join(t.TempDir(), "raw"))
+	lake, err2 := dir.Open(filepath.Join(t.TempDir(), "lake"))
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, raw: raw, lake: lake, table: &cloudtest.Table{}, time: testTime.Add(30 * time.Minute)}
+}
+
+func (w *world) now() time.Time { return w.time }
+
+func (w *world) config() cloud.Config {
+	w.clouds++
+	return cloud.Config{
+		Raw: w.raw, Lake: w.lake, Table: w.table, Now: w.now, Scratch: filepath.Join(w.t.TempDir(), fmt.Sprint(w.clouds)),
+		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+}
+
+func (w *world) cloud() *cloud.Cloud {
+	w.t.Helper()
+	return w.cloudOf(w.config())
+}
+
+func (w *world) cloudOf(config cloud.Config) *cloud.Cloud {
+	w.t.Helper()
+	c, err := cloud.New(config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) put(key, content string) {
+	w.t.Helper()
+	if err := w.raw.Put(w.t.Context(), key, strings.NewReader(content), blob.Always); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) importLog(key, content string) ingest.Report {
+	w.t.Helper()
+	w.put(key, content)
+	report, err := w.cloud().Import(w.t.Context(), cloud.Log{Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+func (w *world) compact() cloud.CompactReport {
+	w.t.Helper()
+	report, err := w.cloud().Compact(w.t.Context(), time.Time{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+func (w *world) state() engine.State {
+	w.t.Helper()
+	s, err := cloud.NewStates(w.table, w.now).State(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// rows counts what a reader with that state sees, by request id.
+func (w *world) rows(s engine.State) map[string]int {
+	w.t.Helper()
+	seen := map[string]int{}
+	for _, name := range readable(w.t, w.lake, s) {
+		for _, id := range requestIDs(w.t, w.lake, name) {
+			seen[id]++
+		}
+	}
+	return seen
+}
+
+// readable lists the objects that a reader takes: compacted ones before the watermark, fresh ones from it on.
+func readable(t testing.TB, store blob.Store, s engine.State) []string {
+	t.Helper()
+	var names []string
+	for _, folder := range []string{"lake/compact/", "lake/fresh/"} {
+		for info, err := range store.List(context.Background(), folder, "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			hour, err := time.Parse("2006/01/02/15", strings.TrimPrefix(info.Name, folder)[:13])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before := lake.PartitionOf(hour.UnixMilli()) < s.Watermark; before == (folder == "lake/compact/") {
+				names = append(names, info.Name)
+			}
+		}
+	}
+	return names
+}
+
+func requestIDs(t testing.TB, store blob.Store, name string) []string {
+	t.Helper()
+	body, info, err := store.Get(context.Background(), name, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lake.NewReader(bytes.NewReader(content), info.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	rows := make([]lake.Row, 64)
+	for {
+		n, err := r.Read(rows)
+		for _, row := range rows[:n] {
+			ids = append(ids, *row.RequestID)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// records makes lines of ids from…to, to not included, one every so often from testTime on.
+func records(from, to int, every time.Duration) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		at := testTime.Add(time.Duration(i) * every)
+		fmt.Fprintf(&b, `{"timestamp":%q,"request_id":"r%d","host":"shop.example"}`+"\n", at.Format(time.RFC3339), i)
+	}
+	return b.String()
+}
+
+// each is every id from…to, once.
+func each(from, to int) map[string]int {
+	ids := map[string]int{}
+	for i := from; i < to; i++ {
+		ids[fmt.Sprintf("r%d", i)] = 1
+	}
+	return ids
+}
+
+func (w *world) expect(want map[string]int) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.rows(w.state())); diff != "" {
+		w.t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+// names lists the objects of the lake's bucket.
+func (w *world) names(prefix string) []string {
+	w.t.Helper()
+	names := []string{}
+	for info, err := range w.lake.List(w.t.Context(), prefix, "") {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+func gzipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestALogIsImportedOnce(t *testing.T) {
+	w := newWorld(t)
+	text := records(0, 50, 5*time.Minute)
+	first := w.importLog("raw/a.log", text)
+	if first.Records != 50 || first.Objects != 5 || first.Format != "orrery" {
+		t.Errorf("%+v", first)
+	}
+	s := w.state()
+	if want := (lake.Extent{MinTsMs: testTime.UnixMilli(), MaxTsMs: testTime.Add(245 * time.Minute).UnixMilli(), Rows: 50}); s.Extent != want || s.Version != 1 || s.Watermark != 0 {
+		t.Errorf("%+v", s)
+	}
+	objects := w.names("lake/")
+	for key, content := range map[string]string{"raw/a.log": text, "raw/other name+%.gz": gzipped(t, text)} {
+		if again := w.importLog(key, content); again.Records != 0 || again.Known != 50 || again.Source != first.Source {
+			t.Errorf("%s again: %+v", key, again)
+		}
+	}
+	w.expect(each(0, 50))
+	if diff := cmp.Diff(objects, w.names("lake/")); diff != "" {
+		t.Error(diff)
+	}
+	if s2 := w.state(); s2 != s {
+		t.Errorf("nothing changed, but %+v became %+v", s, s2)
+	}
+}
+
+func TestAGrownLogAddsItsRest(t *testing.T) {
+	for name, key := range map[string]string{"under_the_same_key": "raw/a.log", "under_another": "raw/b.log"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			first := w.importLog("raw/a.log", records(0, 20, 5*time.Minute))
+			w.time = testTime.Add(12 * time.Hour)
+			w.compact()
+			grown := w.importLog(key, gzipped(t, records(0, 33, 5*time.Minute)))
+			if grown.Records != 13 || grown.Known != 20 || grown.Source != first.Source {
+				t.Errorf("%+v", grown)
+			}
+			w.expect(each(0, 33))
+			older := w.importLog("raw/c.log", records(0, 20, 5*time.Minute))
+			if older.Records != 0 || older.Known != 20 {
+				t.Errorf("an older copy: %+v", older)
+			}
+			w.expect(each(0, 33))
+		})
+	}
+}
+
+func TestRejectedLinesAreQuarantined(t *testing.T) {
+	w := newWorld(t)
+	old := `{"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"
+	ahead := fmt.Sprintf(`{"timestamp":%q,"request_id":"ahead"}`+"\n", w.time.Add(lake.ProjectedAhead+time.Second).Format(time.RFC3339))
+	report := w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n"+old+ahead+records(3, 5, time.Minute))
+	if want := map[string]int64{"bad_json": 1, "time_out_of_range": 2}; report.Records != 5 || report.RejectedLines() != 3 || len(report.Rejected) != len(want) {
+		t.Errorf("%+v", report)
+	}
+	body, _, err := w.lake.Get(t.Context(), report.Quarantine, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`{"line":4,"code":"bad_json"`, `"line":5,"code":"time_out_of_range"`, "2000-01-01T00:00:00Z", `"line":6,`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("quarantine lacks %s:\n%s", want, text)
+		}
+	}
+	w.expect(each(0, 5))
+	grown := w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n"+old+ahead+records(3, 5, time.Minute)+"worse\n"+records(5, 6, time.Minute))
+	if grown.Quarantine != "quarantine/"+report.Source+".2.ndjson" || grown.Records != 1 {
+		t.Errorf("%+v", grown)
+	}
+}
+
+func TestALogWithoutARecordLeavesNoEntry(t *testing.T) {
+	w := newWorld(t)
+	text := `{"timestamp":"yesterday"}` + "\n"
+	if report := w.importLog("raw/a.log", text); report.Records != 0 || report.Quarantine != "quarantine/whole/raw/a.log.ndjson" {
+		t.Errorf("%+v", report)
+	}
+	if report := w.importLog("raw/a.log", text+records(0, 2, time.Minute)); report.Records != 2 || report.Known != 0 {
+		t.Errorf("%+v", report)
+	}
+	w.expect(each(0, 2))
+}
+
+func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
+	whole := gzipped(t, records(0, 5000, time.Second))
+	for name, content := range map[string]string{
+		"truncated_gzip":  whole[:len(whole)-len(whole)/4],
+		"no_known_format": "a b c\nd e f\n",
+		"bad_gzip":        "\x1f\x8b\x08\x00 garbage",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("raw/a.gz", content)
+			for range 2 {
+				_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.gz"})
+				if err == nil {
+					t.Fatal("it was taken")
+				}
+				if name != "bad_gzip" && fault.KindOf(err) != fault.Invalid {
+					t.Errorf("%v", err)
+				}
+			}
+			w.expect(map[string]int{})
+			if left := w.names("lake/"); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if notes := w.names("quarantine/"); name != "bad_gzip" && len(notes) != 1 {
+				t.Errorf("notes: %v", notes)
+			}
+			w.importLog("raw/whole.gz", whole)
+			w.expect(each(0, 5000))
+		})
+	}
+}
+
+func TestCompactionMergesHoursThatAreOver(t *testing.T) {
+	w := newWorld(t)
+	for i := range 4 {
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i*20, i*20+20, 3*time.Minute)) // an hour each
+		w.importLog(fmt.Sprintf("raw/%d.more", i), records(1000+i, 1001+i, 0))       // and one of the first
+	}
+	all := each(0, 80)
+	for i := range 4 {
+		all[fmt.Sprintf("r%d", 1000+i)] = 1
+	}
+	w.time = testTime.Add(4*time.Hour + time.Minute) // two hours of grace: 10 and 11 are due
+	report := w.compact()
+	if report.Hours != 2 || report.Objects != 6 || report.Merged != 2 || report.Unfinished {
+		t.Errorf("%+v", report)
+	}
+	w.expect(all)
+	if s := w.state(); s.Watermark != lake.PartitionOf(testTime.Add(2*time.Hour).UnixMilli()) || s.Extent.Rows != 84 {
+		t.Errorf("%+v", s)
+	}
+	if compacted := w.names("lake/compact/"); len(compacted) != 2 {
+		t.Errorf("%v", compacted)
+	}
+	if again := w.compact(); again.Hours != 0 || again.Removed != 0 {
+		t.Errorf("again: %+v", again)
+	}
+	w.importLog("raw/late", records(2000, 2001, 0))
+	all["r2000"] = 1
+	w.expect(all)
+	w.time = w.time.Add(cloud.DefaultKeep + time.Minute)
+	if swept := w.compact(); swept.Removed != 6 {
+		t.Errorf("swept: %+v", swept)
+	}
+	w.expect(all)
+	if plans := w.names("lake/_plans/"); len(plans) != 0 {
+		t.Errorf("%v", plans)
+	}
+}
+
+func TestAnHourOfManyBytesBecomesSeveralObjects(t *testing.T) {
+	w := newWorld(t)
+	for i := range 7 {
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i*10, i*10+10, time.Second))
+	}
+	var size int64
+	for info, err := range w.lake.List(t.Context(), "lake/fresh/", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		size = max(size, info.Size)
+	}
+	w.time = testTime.Add(24 * time.Hour)
+	config := w.config()
+	config.Group = 3*size + size/2
+	report, err := w.cloudOf(config).Compact(t.Context(), time.Time{})
+	if err != nil || report.Merged != 3 || report.Objects != 7 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	w.expect(each(0, 70))
+}
+
+// TestAnImportThatRunsOutOfTimeGoesOn gives every attempt a little time only.
+func TestAnImportThatRunsOutOfTimeGoesOn(t *testing.T) {
+	w := newWorld(t)
+	text := records(0, 20_000, time.Second) // several batches
+	w.put("raw/a.gz", gzipped(t, text))
+	config := w.config()
+	// A clock that takes a second for every look at it.
+	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	c := w.cloudOf(config)
+	parts := 0
+	for ; ; parts++ {
+		_, err := c.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: "raw/a.gz"})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, cloud.ErrUnfinished) {
+			t.Fatal(err)
+		}
+		if parts > 50 {
+			t.Fatal("it does not get on")
+		}
+	}
+	if parts < 2 {
+		t.Errorf("only %d parts", parts)
+	}
+	w.expect(each(0, 20_000))
+}
+
+// deadline is a context that says when it ends, but does not.
+type deadline struct {
+	context.Context
+	at time.Time
+}
+
+func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+func TestNewEmptiesItsScratchDirectory(t *testing.T) {
+	w := newWorld(t)
+	config := w.config()
+	if err := errors.Join(os.MkdirAll(filepath.Join(config.Scratch, "import-old"), 0o755), os.WriteFile(filepath.Join(config.Scratch, "import-old", "x"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	w.cloudOf(config)
+	left, err := os.ReadDir(config.Scratch)
+	if err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}

@@ -1,0 +1,172 @@
+package cloudtest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+)
+
+// Test is the suite; open makes an empty table.
+func Test(t *testing.T, open func(t *testing.T) cloud.Table) {
+	for name, test := range map[string]func(*testing.T, cloud.Table){
+		"an_item_not_written_has_revision_0":     testAbsent,
+		"every_write_raises_the_revision":        testRevisions,
+		"a_write_on_another_revision_is_refused": testConflict,
+		"changes_are_made_together_or_not":       testTogether,
+		"list_is_by_sort_key_and_prefix":         testList,
+		"list_of_more_than_a_page":               testLongList,
+		"of_many_writers_one_gets_each_revision": testRace,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func key(partition, sort string) cloud.Key { return cloud.Key{Partition: partition, Sort: sort} }
+
+func write(t *testing.T, table cloud.Table, k cloud.Key, seen int64, body string) {
+	t.Helper()
+	if err := table.Write(t.Context(), cloud.Change{Key: k, Seen: seen, Body: []byte(body)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expect(t *testing.T, table cloud.Table, k cloud.Key, revision int64, body string) {
+	t.Helper()
+	item, err := table.Get(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if item.Key != k || item.Revision != revision || string(item.Body) != body {
+		t.Errorf("%v holds revision %d, %q, not %d, %q", item.Key, item.Revision, item.Body, revision, body)
+	}
+}
+
+func testAbsent(t *testing.T, table cloud.Table) {
+	expect(t, table, key("p", "s"), 0, "")
+	if items, err := table.List(t.Context(), "p", "s"); err != nil || len(items) > 0 {
+		t.Error(items, err)
+	}
+}
+
+func testRevisions(t *testing.T, table cloud.Table) {
+	for i := range int64(3) {
+		write(t, table, key("p", "s"), i, fmt.Sprintf(`{"n":%d}`, i))
+		expect(t, table, key("p", "s"), i+1, fmt.Sprintf(`{"n":%d}`, i))
+	}
+	expect(t, table, key("p", "t"), 0, "")
+	expect(t, table, key("q", "s"), 0, "")
+}
+
+func testConflict(t *testing.T, table cloud.Table) {
+	write(t, table, key("p", "s"), 0, `1`)
+	write(t, table, key("p", "s"), 1, `2`)
+	for _, seen := range []int64{0, 1, 3} {
+		err := table.Write(t.Context(), cloud.Change{Key: key("p", "s"), Seen: seen, Body: []byte(`3`)})
+		if !errors.Is(err, cloud.ErrConflict) {
+			t.Errorf("seen %d: %v", seen, err)
+		}
+	}
+	expect(t, table, key("p", "s"), 2, `2`)
+	err := table.Write(t.Context(), cloud.Change{Key: key("p", "other"), Seen: 1, Body: []byte(`3`)})
+	if !errors.Is(err, cloud.ErrConflict) {
+		t.Errorf("an item that is not there: %v", err)
+	}
+}
+
+func testTogether(t *testing.T, table cloud.Table) {
+	write(t, table, key("p", "a"), 0, `1`)
+	err := table.Write(t.Context(),
+		cloud.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
+		cloud.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
+		cloud.Change{Key: key("q", "c"), Seen: 7, Body: []byte(`2`)},
+	)
+	if !errors.Is(err, cloud.ErrConflict) {
+		t.Error(err)
+	}
+	expect(t, table, key("p", "a"), 1, `1`)
+	expect(t, table, key("q", "b"), 0, "")
+	err = table.Write(t.Context(),
+		cloud.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
+		cloud.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
+	)
+	if err != nil {
+		t.Error(err)
+	}
+	expect(t, table, key("p", "a"), 2, `2`)
+	expect(t, table, key("q", "b"), 1, `2`)
+}
+
+func sortKeys(t *testing.T, table cloud.Table, partition, prefix string) []string {
+	t.Helper()
+	items, err := table.List(t.Context(), partition, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		list[i] = item.Key.Sort + string(item.Body)
+	}
+	return list
+}
+
+func testList(t *testing.T, table cloud.Table) {
+	for i, sort := range []string{"b#2", "a", "b#10", "b", "c"} {
+		write(t, table, key("p", sort), 0, fmt.Sprint(i))
+		write(t, table, key("q", sort), 0, fmt.Sprint(i))
+	}
+	if diff := cmp.Diff([]string{"b#102", "b#20"}, sortKeys(t, table, "p", "b#")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{}, sortKeys(t, table, "r", "b#")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func testLongList(t *testing.T, table cloud.Table) {
+	const n = 40
+	body := make([]byte, 64<<10)
+	for i := range body {
+		body[i] = '7'
+	}
+	for i := range n {
+		write(t, table, key("p", fmt.Sprintf("item#%03d", i)), 0, string(body))
+	}
+	items, err := table.List(t.Context(), "p", "item#")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(items) != n || items[n-1].Key.Sort != "item#039" || len(items[n-1].Body) != len(body) {
+		t.Errorf("%d items", len(items))
+	}
+}
+
+// testRace lets writers count up one item: every number is given once.
+func testRace(t *testing.T, table cloud.Table) {
+	const writers, each = 4, 5
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for done := 0; done < each; {
+				item, err := table.Get(t.Context(), key("p", "count"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				err = table.Write(t.Context(), cloud.Change{Key: item.Key, Seen: item.Revision, Body: fmt.Append(nil, item.Revision+1)})
+				switch {
+				case err == nil:
+					done++
+				case !errors.Is(err, cloud.ErrConflict):
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	expect(t, table, key("p", "count"), writers*each, fmt.Sprint(writers*each))
+}

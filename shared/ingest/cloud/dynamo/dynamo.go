@@ -1,0 +1,114 @@
+// Package dynamo keeps the ledger and the state of a lake in the DynamoDB table.
+//
+//	pk, sk     the key: ingest#<family> and what package cloud has under it, or lake, state
+//	revision   N, raised by every write
+//	body       S, JSON
+package dynamo
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+)
+
+const (
+	revision = "revision"
+	body     = "body"
+)
+
+// Table is a cloud.Table in DynamoDB.
+type Table struct {
+	client *dynamodb.Client
+	name   string
+}
+
+var _ cloud.Table = (*Table)(nil)
+
+// New makes a Table of the table of a name, which must exist.
+func New(client *dynamodb.Client, name string) *Table { return &Table{client, name} }
+
+// Get reads an item consistently.
+func (t *Table) Get(ctx context.Context, key cloud.Key) (cloud.Item, error) {
+	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &t.name, Key: dynamo.Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return cloud.Item{}, dynamo.Failure(ctx, err, "read item %s %s", key.Partition, key.Sort)
+	}
+	if out.Item == nil {
+		return cloud.Item{Key: key}, nil
+	}
+	return itemOf(out.Item)
+}
+
+// List asks for pages of up to 1 MB, consistently.
+func (t *Table) List(ctx context.Context, partition, prefix string) ([]cloud.Item, error) {
+	var items []cloud.Item
+	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
+		TableName: &t.name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
+		ExpressionAttributeNames:  map[string]string{"#pk": dynamo.PartitionKey, "#sk": dynamo.SortKey},
+		ExpressionAttributeValues: dynamo.Item{":pk": dynamo.String(partition), ":prefix": dynamo.String(prefix)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, dynamo.Failure(ctx, err, "list items %s %s", partition, prefix)
+		}
+		for _, found := range page.Items {
+			item, err := itemOf(found)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// Write writes all changes in one transaction. The SDK gives it a token, so that sending it again after a lost answer
+// does it once.
+func (t *Table) Write(ctx context.Context, changes ...cloud.Change) error {
+	puts := make([]types.TransactWriteItem, len(changes))
+	for i, c := range changes {
+		puts[i].Put = t.put(c)
+	}
+	_, err := t.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: puts})
+	switch {
+	case err == nil:
+		return nil
+	case dynamo.Refused(err) || dynamo.Contended(err):
+		return cloud.ErrConflict
+	}
+	return dynamo.Failure(ctx, err, "write item %s %s", changes[0].Key.Partition, changes[0].Key.Sort)
+}
+
+func (t *Table) put(c cloud.Change) *types.Put {
+	put := &types.Put{
+		TableName:                &t.name,
+		ExpressionAttributeNames: map[string]string{"#r": revision},
+		ConditionExpression:      aws.String("attribute_not_exists(#r)"),
+		Item: dynamo.NewItem(c.Key.Partition, c.Key.Sort, dynamo.Item{
+			revision: dynamo.Number(c.Seen + 1), body: dynamo.String(string(c.Body)),
+		}),
+	}
+	if c.Seen > 0 {
+		put.ConditionExpression = aws.String("#r = :seen")
+		put.ExpressionAttributeValues = dynamo.Item{":seen": dynamo.Number(c.Seen)}
+	}
+	return put
+}
+
+func itemOf(found dynamo.Item) (cloud.Item, error) {
+	r := dynamo.Read(found)
+	item := cloud.Item{
+		Key:      cloud.Key{Partition: r.String(dynamo.PartitionKey), Sort: r.String(dynamo.SortKey)},
+		Revision: r.Int64(revision),
+		Body:     []byte(r.String(body)),
+	}
+	return item, r.Err()
+}

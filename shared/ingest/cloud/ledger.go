@@ -1,0 +1,268 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/orrery/orrery/shared/ingest"
+)
+
+// The ledger keeps in one partition of the table, ingest#<family>, all sources that share their first line:
+//
+//	family                          its revision is that of the whole: every commit raises it
+//	source#<id>                     a log as it grows
+//	head#<id>                       its first 64 KiB
+//	import#<id>#<generation>        one import of it
+//
+// An import reads the family, converts, and commits on condition that the family is as it was read. Of two deliveries
+// of one log that are converted at the same time one is committed; the other begins anew and finds nothing left to do.
+type ledger struct {
+	table   Table
+	family  string
+	guard   Item // the family
+	sources map[string]sourceItem
+	imports []importItem
+}
+
+var _ ingest.Ledger = (*ledger)(nil)
+
+type familyItem struct {
+	Imports int64 `json:"imports"` // committed so far
+}
+
+type sourceItem struct {
+	ID         string `json:"id"`
+	Format     string `json:"format"`
+	HeadLength int    `json:"head_length"`
+	HeadSum    string `json:"head_sha256"`
+}
+
+type headItem struct {
+	Text []byte `json:"gzip"`
+}
+
+type importItem struct {
+	Source     string    `json:"source"`
+	Generation int       `json:"generation"`
+	Name       string    `json:"name"` // of the raw log
+	At         time.Time `json:"at"`
+	Rules      int       `json:"rules"`
+	Length     int64     `json:"length"`
+	Sum        string    `json:"sha256"`
+	Lines      int64     `json:"lines"`
+	Terminated bool      `json:"terminated"`
+	Records    int64     `json:"records"`
+	Rejected   int64     `json:"rejected"`
+	Parts      int       `json:"parts"`
+	Objects    int       `json:"objects"`
+	Attempt    string    `json:"attempt"`
+}
+
+func familyKey(family string) Key { return Key{Partition: "ingest#" + family, Sort: "family"} }
+
+func (l *ledger) key(sort string) Key { return Key{Partition: "ingest#" + l.family, Sort: sort} }
+
+func importSort(source string, generation int) string {
+	return fmt.Sprintf("import#%s#%06d", source, generation)
+}
+
+// load reads the family that a text belongs to, once. The guard is read first: when another import is committed
+// meanwhile, the commit of this one fails.
+func (l *ledger) load(ctx context.Context, text []byte) error {
+	if l.family != "" {
+		return nil
+	}
+	family := ingest.FamilyOf(text)
+	guard, err := l.table.Get(ctx, familyKey(family))
+	if err != nil {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	sources, err := l.table.List(ctx, guard.Key.Partition, "source#")
+	if err != nil {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	imports, err := l.table.List(ctx, guard.Key.Partition, "import#")
+	if err != nil {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	l.guard, l.sources, l.imports = guard, map[string]sourceItem{}, make([]importItem, len(imports))
+	for _, item := range sources {
+		var s sourceItem
+		if err := item.read(&s); err != nil {
+			return err
+		}
+		l.sources[s.ID] = s
+	}
+	for i, item := range imports {
+		if err := item.read(&l.imports[i]); err != nil {
+			return err
+		}
+	}
+	l.family = family
+	return nil
+}
+
+// Candidates lists every import of the sources whose head the text begins with, shortest first.
+func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, error) {
+	if err := l.load(ctx, text); err != nil {
+		return nil, err
+	}
+	latest := map[string]int{}
+	for _, i := range l.imports {
+		latest[i.Source] = max(latest[i.Source], i.Generation)
+	}
+	var found []ingest.Entry
+	for _, i := range l.imports {
+		s := l.sources[i.Source]
+		if s.HeadLength > len(text) || s.HeadSum != sumOf(text[:s.HeadLength]) {
+			continue
+		}
+		e := ingest.Entry{
+			Source: i.Source, Format: s.Format, Family: l.family, Generation: i.Generation, Name: i.Name, At: i.At,
+			Length: i.Length, Lines: i.Lines, Terminated: i.Terminated, Records: i.Records, Rejected: i.Rejected, Parts: i.Parts,
+			Latest: i.Generation == latest[i.Source],
+		}
+		sum, err := hex.DecodeString(i.Sum)
+		if err != nil || copy(e.Sum[:], sum) != len(e.Sum) {
+			return nil, fmt.Errorf("ledger: import %d of source %s has the hash %q", i.Generation, i.Source, i.Sum)
+		}
+		found = append(found, e)
+	}
+	slices.SortFunc(found, func(a, b ingest.Entry) int {
+		return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Generation, b.Generation))
+	})
+	return found, nil
+}
+
+// Beginning finds a source whose head is longer than the text and begins with it.
+func (l *ledger) Beginning(ctx context.Context, text []byte) (string, error) {
+	if err := l.load(ctx, text); err != nil {
+		return "", err
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.sources)) {
+		if l.sources[id].HeadLength <= len(text) {
+			continue
+		}
+		item, err := l.table.Get(ctx, l.key("head#"+id))
+		if err != nil {
+			return "", fmt.Errorf("read ledger: %w", err)
+		}
+		head, err := headOf(item)
+		if err != nil {
+			return "", err
+		}
+		if bytes.HasPrefix(head, text) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// Knows tells whether there is a source of that id.
+func (l *ledger) Knows(_ context.Context, source string) (bool, error) {
+	_, known := l.sources[source]
+	return known, nil
+}
+
+// changes is what committing an entry changes in the ledger.
+func (l *ledger) changes(e ingest.Entry, attempt string) ([]Change, error) {
+	var family familyItem
+	if err := l.guard.read(&family); err != nil {
+		return nil, err
+	}
+	family.Imports++
+	list := []struct {
+		item Item
+		body any
+	}{
+		{l.guard, family},
+		{Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
+			Source: e.Source, Generation: e.Generation, Name: e.Name, At: e.At.UTC(), Rules: ingest.Rules, Length: e.Length, Sum: hex.EncodeToString(e.Sum[:]),
+			Lines: e.Lines, Terminated: e.Terminated, Records: e.Records, Rejected: e.Rejected, Parts: e.Parts, Objects: len(e.Objects), Attempt: attempt,
+		}},
+	}
+	if e.Head != nil {
+		text, err := zipped(e.Head)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, []struct {
+			item Item
+			body any
+		}{
+			{Item{Key: l.key("source#" + e.Source)}, sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}},
+			{Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
+		}...)
+	}
+	changes := make([]Change, len(list))
+	for i, write := range list {
+		var err error
+		if changes[i], err = change(write.item, write.body); err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
+}
+
+// unchanged tells whether the family is as it was read.
+func (l *ledger) unchanged(ctx context.Context) (bool, error) {
+	guard, err := l.table.Get(ctx, l.guard.Key)
+	if err != nil {
+		return false, fmt.Errorf("read ledger: %w", err)
+	}
+	return guard.Revision == l.guard.Revision, nil
+}
+
+// holds tells whether an import was committed by an attempt.
+func (l *ledger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
+	item, err := l.table.Get(ctx, l.key(importSort(e.Source, e.Generation)))
+	var i importItem
+	if err == nil {
+		err = item.read(&i)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read ledger: %w", err)
+	}
+	return i.Attempt == attempt, nil
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func zipped(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(text)
+	if err := errors.Join(err, z.Close()); err != nil {
+		return nil, fmt.Errorf("compress head: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func headOf(item Item) ([]byte, error) {
+	var head headItem
+	if err := item.read(&head); err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(head.Text))
+	if err != nil {
+		return nil, fmt.Errorf("read item %s %s: %w", item.Key.Partition, item.Key.Sort, err)
+	}
+	text, err := io.ReadAll(z)
+	if err := errors.Join(err, z.Close()); err != nil {
+		return nil, fmt.Errorf("read item %s %s: %w", item.Key.Partition, item.Key.Sort, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,180 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// plan says which fresh objects of an hour are merged together. The first to put one is followed by all: no two
+// compactions ever make different objects of an hour.
+type plan struct {
+	Groups [][]string `json:"groups"` // names in the bucket
+}
+
+const (
+	freshRoot = lakeRoot + "fresh/"
+	// maxGroup is how many objects are merged into one at most.
+	maxGroup = 512
+)
+
+func freshFolder(p lake.Partition) string { return freshRoot + p.String() + "/" }
+
+func planName(p lake.Partition) string { return planRoot + p.String() + ".json" }
+
+// hourOf reads the hour that a name begins with: yyyy/MM/dd/HH.
+func hourOf(name string) (lake.Partition, bool) {
+	const layout = "2006/01/02/15"
+	if len(name) < len(layout) {
+		return 0, false
+	}
+	t, err := time.Parse(layout, name[:len(layout)])
+	return lake.PartitionOf(t.UnixMilli()), err == nil
+}
+
+// isObject tells objects from what consoles put into buckets to show folders.
+func isObject(info blob.Info) bool { return strings.HasSuffix(info.Name, ".parquet") && info.Size > 0 }
+
+// planFor is the plan of an hour that is closed and to which nothing can come any more: the one there is, or a new one.
+func (c *Cloud) planFor(ctx context.Context, hour lake.Partition) (plan, error) {
+	var p plan
+	err := c.readJSON(ctx, planName(hour), &p)
+	if !errors.Is(err, blob.ErrNotFound) {
+		return p, err
+	}
+	if p, err = c.newPlan(ctx, hour); err != nil {
+		return plan{}, err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return plan{}, fmt.Errorf("write plan of hour %s: %w", hour, err)
+	}
+	c.step("compact: before the plan is put")
+	err = c.lake.Put(ctx, planName(hour), bytes.NewReader(text), blob.IfAbsent)
+	if errors.Is(err, blob.ErrExists) {
+		return p, c.readJSON(ctx, planName(hour), &p)
+	}
+	return p, err
+}
+
+// newPlan lists the objects of an hour and gathers them up to the size of a group.
+func (c *Cloud) newPlan(ctx context.Context, hour lake.Partition) (plan, error) {
+	var p plan
+	var group []string
+	var size int64
+	for info, err := range c.lake.List(ctx, freshFolder(hour), "") {
+		if err != nil {
+			return plan{}, err
+		}
+		if !isObject(info) {
+			continue
+		}
+		if len(group) == maxGroup || len(group) > 0 && size+info.Size > c.config.Group {
+			p.Groups = append(p.Groups, group)
+			group, size = nil, 0
+		}
+		group = append(group, info.Name)
+		size += info.Size
+	}
+	if len(group) > 0 {
+		p.Groups = append(p.Groups, group)
+	}
+	return p, nil
+}
+
+// merge makes one compacted object of a group, unless it is there: it is put whole, or not at all, and only after
+// verification.
+func (c *Cloud) merge(ctx context.Context, hour lake.Partition, group []string) error {
+	name := lakeRoot + lake.CompactName(hour, groupDigest(group))
+	_, err := c.lake.Head(ctx, name)
+	if !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	c.step("compact: before a group is merged")
+	if len(group) == 1 {
+		return c.copySame(ctx, group[0], name)
+	}
+	return c.mergeFiles(ctx, name, group)
+}
+
+// copySame makes a copy and compares it with what it was made of.
+func (c *Cloud) copySame(ctx context.Context, from, to string) error {
+	info, err := c.lake.Head(ctx, from)
+	if err == nil && info.Sum == "" {
+		info.Sum, err = c.contentSum(ctx, from)
+	}
+	if err == nil {
+		err = c.copyTo(ctx, from, to)
+	}
+	if err != nil {
+		return err
+	}
+	return c.verify(ctx, to, info.Size, info.Sum)
+}
+
+// groupDigest names what is made of objects by their names.
+func groupDigest(names []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// mergeFiles merges objects on the local disk and puts the result.
+func (c *Cloud) mergeFiles(ctx context.Context, name string, group []string) (err error) {
+	dir, err := os.MkdirTemp(c.config.Scratch, "merge-")
+	if err != nil {
+		return fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	paths := make([]string, len(group))
+	for i, from := range group {
+		paths[i] = filepath.Join(dir, fmt.Sprintf("%06d.parquet", i))
+		if err := c.download(ctx, from, paths[i]); err != nil {
+			return err
+		}
+	}
+	merged, err := ingest.Merge(dir, "merged.parquet", paths)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "merged.parquet")
+	sum, err := fileSum(file)
+	if err != nil {
+		return err
+	}
+	c.step("compact: before a merged object is put")
+	err = c.putFile(ctx, name, file, blob.IfAbsent)
+	if errors.Is(err, blob.ErrExists) {
+		return nil // by another compaction, of the same rows
+	}
+	if err != nil {
+		return err
+	}
+	return c.verify(ctx, name, merged.Bytes, sum)
+}
+
+func (c *Cloud) download(ctx context.Context, name, file string) (err error) {
+	r, err := blob.Open(ctx, c.lake, name, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("download %s: %w", name, err)
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}

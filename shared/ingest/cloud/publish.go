@@ -1,0 +1,123 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/orrery/orrery/shared/blob"
+	"golang.org/x/sync/errgroup"
+)
+
+// copies is how many objects are copied at a time.
+const copies = 8
+
+// settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
+// died: each step does no harm when done again.
+func (c *Cloud) settle(ctx context.Context, match func(open) bool) error {
+	s, _, err := loadState(ctx, c.table)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Open)) {
+		if o := s.Open[id]; match(o) {
+			if err := c.publish(ctx, id, o); err != nil {
+				return fmt.Errorf("publish import %s: %w", id, err)
+			}
+		}
+	}
+	return nil
+}
+
+// publish copies the objects of an import to where readers look, and then says that they are there.
+func (c *Cloud) publish(ctx context.Context, id string, o open) error {
+	err := c.copyStaged(ctx, o)
+	if errors.Is(err, blob.ErrNotFound) {
+		// Who publishes it too has removed the staged objects, or else they are lost.
+		s, _, lookup := loadState(ctx, c.table)
+		if _, still := s.Open[id]; lookup == nil && !still {
+			return nil
+		}
+		return errors.Join(err, lookup)
+	}
+	if err != nil {
+		return err
+	}
+	c.step("publish: before the import is closed")
+	s, err := c.changeState(ctx, func(s *state) bool {
+		if _, still := s.Open[id]; !still || o.Late > s.Watermark {
+			return false
+		}
+		delete(s.Open, id)
+		s.Version++
+		s.Extent = s.Extent.with(o.Extent)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if _, waits := s.Open[id]; waits {
+		return nil // its late hours are being compacted; that will settle it
+	}
+	c.step("publish: before the staged objects are removed")
+	return c.removeStaged(ctx, o.Attempt)
+}
+
+// copyStaged copies every staged object to its place, unless it is there.
+func (c *Cloud) copyStaged(ctx context.Context, o open) error {
+	staged := &staging{cloud: c, attempt: o.Attempt}
+	if err := staged.load(ctx); err != nil {
+		return err
+	}
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(copies)
+	for _, object := range staged.list.Objects {
+		group.Go(func() error {
+			c.step("publish: before an object is copied")
+			to := object.place(o.Boundary)
+			if err := c.copyTo(working, staged.name(object.Staged), to); err != nil {
+				return err
+			}
+			return c.verify(working, to, object.Bytes, object.Sum)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if name := staged.list.Quarantine; name != "" {
+		return c.copyTo(ctx, staged.name(stagedQuarantine), name)
+	}
+	return nil
+}
+
+// copyTo copies an object to where it may be already.
+func (c *Cloud) copyTo(ctx context.Context, from, to string) error {
+	if err := c.lake.Copy(ctx, from, to); err != nil && !errors.Is(err, blob.ErrExists) {
+		return err
+	}
+	return nil
+}
+
+// load reads what an attempt has staged.
+func (s *staging) load(ctx context.Context) error {
+	return s.cloud.readJSON(ctx, s.name(stagedIndex), &s.list)
+}
+
+func (c *Cloud) readJSON(ctx context.Context, name string, into any) error {
+	r, err := blob.Open(ctx, c.lake, name, "")
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}

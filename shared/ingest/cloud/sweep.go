@@ -1,0 +1,121 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// abandonedAfter is when an attempt that is not committed is taken for dead; nothing runs for so long.
+const abandonedAfter = 24 * time.Hour
+
+// sweep removes fresh objects that were superseded so long ago that no query reads them any more, and what attempts at
+// imports have left that came to nothing.
+func (c *Cloud) sweep(ctx context.Context, report *CompactReport) error {
+	if err := c.sweepSuperseded(ctx, report); err != nil {
+		return err
+	}
+	return c.sweepStaged(ctx, report)
+}
+
+// sweepSuperseded removes what the plans of old moves list, then the plans, then the note of the moves.
+func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) error {
+	s, _, err := loadState(ctx, c.table)
+	if err != nil {
+		return err
+	}
+	old := func(m move) bool { return c.config.Now().Sub(m.Last) >= c.config.Keep }
+	var upTo lake.Partition
+	for _, m := range s.Moves {
+		if old(m) {
+			upTo = max(upTo, m.To)
+		}
+	}
+	if upTo == 0 {
+		return nil
+	}
+	for info, err := range c.lake.List(ctx, planRoot, "") {
+		if err != nil {
+			return err
+		}
+		hour, ok := hourOf(strings.TrimPrefix(info.Name, planRoot))
+		if !ok || hour >= upTo {
+			continue
+		}
+		if err := c.sweepHour(ctx, hour, report); err != nil {
+			return err
+		}
+	}
+	c.step("sweep: before the moves are forgotten")
+	_, err = c.changeState(ctx, func(s *state) bool {
+		var recent []move
+		for _, m := range s.Moves {
+			if m.To > upTo {
+				recent = append(recent, m)
+			}
+		}
+		changed := len(recent) < len(s.Moves)
+		s.Moves = recent
+		return changed
+	})
+	return err
+}
+
+func (c *Cloud) sweepHour(ctx context.Context, hour lake.Partition, report *CompactReport) error {
+	var p plan
+	err := c.readJSON(ctx, planName(hour), &p)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil // another sweep was here
+	}
+	if err != nil {
+		return err
+	}
+	for _, group := range p.Groups {
+		c.step("sweep: before superseded objects are removed")
+		if err := c.lake.Delete(ctx, group...); err != nil {
+			return err
+		}
+		report.Removed += len(group)
+	}
+	c.step("sweep: before a plan is removed")
+	return c.lake.Delete(ctx, planName(hour))
+}
+
+// sweepStaged removes the staged objects of attempts that are long dead and not committed.
+func (c *Cloud) sweepStaged(ctx context.Context, report *CompactReport) error {
+	var dead []string
+	before := c.config.Now().Add(-abandonedAfter)
+	for info, err := range c.lake.List(ctx, stagingRoot, "") {
+		if err != nil {
+			return err
+		}
+		if info.Modified.Before(before) {
+			dead = append(dead, info.Name)
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	// Read after the listing: an attempt committed by now is among the open ones, or published.
+	s, _, err := loadState(ctx, c.table)
+	if err != nil {
+		return err
+	}
+	committed := map[string]bool{}
+	for _, o := range s.Open {
+		committed[o.Attempt] = true
+	}
+	var names []string
+	for _, name := range dead {
+		attempt, _, _ := strings.Cut(strings.TrimPrefix(name, stagingRoot), "/")
+		if !committed[attempt] {
+			names = append(names, name)
+		}
+	}
+	report.Removed += len(names)
+	return c.lake.Delete(ctx, names...)
+}
