@@ -62,7 +62,7 @@ type server struct {
 	log     strings.Builder
 }
 
-var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:\[\]]+)`)
+var addressPattern = regexp.MustCompile(`answers on (http://[a-z0-9.:\[\]]+)`)
 
 // startServer starts the real binary on a free port and waits until it says where it answers.
 func startServer(t *testing.T, data string, args ...string) *server {

@@ -20,7 +20,7 @@ import (
 type serveCommand struct {
 	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen string `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers must send; needed on any address but a loopback one." placeholder:"KEY"`
+	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers may send, beside those of 'orrery key'; one key is needed on any address but a loopback one." placeholder:"KEY"`
 	Watch  bool   `help:"Import what is dropped into the folder's raw/."`
 	Demo   bool   `default:"true" negatable:"" help:"Make a demo day when there is no data."`
 }
@@ -37,8 +37,18 @@ const (
 const demoRecords = 100_000
 
 // Run serves until ctx ends, then lets running answers finish.
-func (s *serveCommand) Run(ctx context.Context, c console) error {
-	if err := local.CheckAddress(s.Listen, s.APIKey); err != nil {
+func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
+	known, err := local.OpenKeys(ctx, string(s.Data))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, known.Close()) }()
+	access := local.Access{Address: s.Listen, APIKey: s.APIKey, Keys: known}
+	keyed, err := access.NeedKey(ctx)
+	if err != nil {
+		return err
+	}
+	if err := local.CheckAddress(s.Listen, keyed); err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
 	}
 	// Listen before the demo day is made: an address in use should not cost anybody a minute.
@@ -50,18 +60,22 @@ func (s *serveCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = s.serve(ctx, c, product, listener)
+	err = s.serve(ctx, c, product, access, listener)
 	return errors.Join(err, product.Close())
 }
 
-func (s *serveCommand) serve(ctx context.Context, c console, product *local.Product, listener net.Listener) error {
+func (s *serveCommand) serve(ctx context.Context, c console, product *local.Product, access local.Access, listener net.Listener) error {
 	extent, err := s.ensureData(ctx, c, product)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	keyed, err := access.NeedKey(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
 	server := &http.Server{
-		Handler:           product.Handler(local.Serving{APIKey: s.APIKey, Log: logger}),
+		Handler:           product.Handler(local.Serving{Access: &access, Log: logger}),
 		ReadHeaderTimeout: headerWait,
 		ReadTimeout:       bodyWait,
 		IdleTimeout:       idleWait,
@@ -75,7 +89,7 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		watching.Go(func() { watch(ctx, product.Store, logger) })
 	}
 	defer watching.Wait()
-	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent)
+	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent, keyed)
 
 	select {
 	case err := <-ended:
@@ -104,7 +118,7 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 }
 
 // welcome tells where the API is, what its data covers, and three things to try, ready to be pasted.
-func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
+func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, keyed bool) {
 	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
 	if s.Watch {
 		fmt.Fprintf(w, "Logs dropped into %s/raw/ are imported.\n", s.Data)
@@ -117,7 +131,7 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent) {
 	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n", extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
 	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
 	key := ""
-	if s.APIKey != "" {
+	if keyed {
 		fmt.Fprint(w, "  # the key, once\n  export ORRERY_API_KEY=…\n\n")
 		key = ` -H "x-api-key: $ORRERY_API_KEY"`
 	}

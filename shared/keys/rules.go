@@ -40,7 +40,7 @@ func (g Grant) check(now time.Time) error {
 		return tooManyBranches(len(g.Branches))
 	}
 	for _, branch := range g.Branches {
-		if branch == "" || len(branch) > longestBranch || strings.ContainsFunc(branch, unicode.IsControl) {
+		if branch == "" || len(branch) > longestBranch || strings.ContainsFunc(branch, notPrintable) {
 			return badBranch(branch)
 		}
 	}
@@ -49,6 +49,8 @@ func (g Grant) check(now time.Time) error {
 	}
 	return nil
 }
+
+func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // The messages, one function each, so that their voice is one.
 
@@ -69,7 +71,7 @@ func tooManyBranches(count int) error {
 }
 
 func badBranch(branch string) error {
-	return fault.New(fault.Invalid, "%q is no branch: it has 1 to %d bytes, and no control characters", branch, longestBranch)
+	return fault.New(fault.Invalid, "%q is no branch: it has 1 to %d bytes of printable characters", branch, longestBranch)
 }
 
 func badExpiry(at time.Time) error {

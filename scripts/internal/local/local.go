@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -110,7 +109,7 @@ func (p *Product) Close() error {
 
 // Serving says to whom the HTTP surface answers.
 type Serving struct {
-	APIKey  string // "": callers need none
+	Access  *Access // nil: to this process, for whoever may read the folder
 	Log     *slog.Logger
 	Version string
 }
@@ -118,20 +117,8 @@ type Serving struct {
 // Handler is the HTTP surface.
 func (p *Product) Handler(s Serving) http.Handler {
 	c := api.Config{Search: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
-	if s.APIKey != "" {
-		c.Keys = api.OneKey(s.APIKey)
+	if s.Access == nil {
+		return api.New(c)
 	}
-	return api.New(c)
-}
-
-// CheckAddress refuses to listen where others could connect without a key: on anything but a loopback address.
-func CheckAddress(address, apiKey string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("%q is not an address to listen on; write HOST:PORT, such as 127.0.0.1:8080", address)
-	}
-	if ip := net.ParseIP(host); apiKey != "" || host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("%s can be reached from other machines, so callers need a key: set ORRERY_API_KEY (or --api-key), or listen on 127.0.0.1", address)
+	return s.Access.handler(c)
 }

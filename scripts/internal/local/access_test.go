@@ -1,0 +1,203 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/search"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// nothing is a read path that finds nothing.
+type nothing struct{}
+
+func (nothing) Search(context.Context, search.Request) (search.Result, error) {
+	return search.Result{}, errors.New("not asked for here")
+}
+
+// house is a server over the keys of a folder, with a clock.
+type house struct {
+	t       *testing.T
+	data    string
+	keys    Keys
+	handler http.Handler
+	now     time.Time
+}
+
+func newHouse(t *testing.T, address, apiKey string) *house {
+	t.Helper()
+	h := &house{t: t, data: t.TempDir(), now: start}
+	h.keys = openKeys(t, h.data)
+	planets, err := sqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := planets.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	config := api.Config{Search: nothing{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }}
+	h.handler = Access{Address: address, APIKey: apiKey, Keys: h.keys}.handler(config)
+	return h
+}
+
+func openKeys(t *testing.T, data string) Keys {
+	t.Helper()
+	k, err := OpenKeys(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// wants asks for the first planet with a key, or without one.
+func (h *house) wants(when, key string, status int) {
+	h.t.Helper()
+	r := httptest.NewRequest("GET", "http://localhost/api/v4.0/conf/prod/planets", nil)
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, r)
+	if w.Code != status {
+		h.t.Errorf("%s: status %d, want %d\n%s", when, w.Code, status, w.Body)
+	}
+}
+
+// issue makes a key as the command does in another process.
+func (h *house) issue() (secret, id string) {
+	h.t.Helper()
+	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []api.Scope{api.ConfRead}}, h.now)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return secret, k.ID
+}
+
+func TestAServerNeedsNoKeyUntilThereIsOne(t *testing.T) {
+	h := newHouse(t, "127.0.0.1:8080", "")
+	h.wants("at first", "", 200)
+	secret, id := h.issue()
+	h.wants("with a key made, without it", "", 401)
+	h.wants("with it", secret, 200)
+	h.wants("with another", "orr_aaaaaaaaaaaaaaaaaaaaaaaaaa", 401)
+	if err := openKeys(t, h.data).Revoke(t.Context(), id, h.now); err != nil {
+		t.Fatal(err)
+	}
+	h.now = start.Add(59 * time.Second)
+	h.wants("revoked a moment ago", secret, 200)
+	h.now = start.Add(60 * time.Second)
+	h.wants("revoked a minute ago", secret, 401)
+	h.wants("with all keys revoked, without one", "", 401)
+	if needed, err := (Access{Address: "127.0.0.1:8080", Keys: h.keys}).NeedKey(t.Context()); !needed || err != nil {
+		t.Errorf("a server that starts then lets everybody in: %v, %v", needed, err)
+	}
+}
+
+func TestKeysOfTheFolderAndTheServersOwn(t *testing.T) {
+	h := newHouse(t, "127.0.0.1:8080", "own")
+	h.wants("without one", "", 401)
+	h.wants("the server's", "own", 200)
+	secret, _ := h.issue()
+	h.wants("the folder's", secret, 200)
+	h.wants("the server's still", "own", 200)
+}
+
+// TestOnAnyOtherAddressTheDoorIsShut even when the keys that were there have gone with their file.
+func TestOnAnyOtherAddressTheDoorIsShut(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:8080", ":8080", "192.0.2.1:80", "[::]:8080", "nonsense"} {
+		newHouse(t, address, "").wants(address, "", 401)
+	}
+}
+
+func TestAddressesThatNeedAKey(t *testing.T) {
+	for address, free := range map[string]bool{
+		"127.0.0.1:8080": true, "localhost:0": true, "[::1]:80": true, "0.0.0.0:8080": false, ":8080": false, "192.0.2.1:80": false, "gateway:80": false,
+	} {
+		if err := CheckAddress(address, false); (err == nil) != free {
+			t.Errorf("%s without a key: %v", address, err)
+		}
+		if err := CheckAddress(address, true); err != nil {
+			t.Errorf("%s with a key: %v", address, err)
+		}
+	}
+	if err := CheckAddress("8080", true); err == nil {
+		t.Error("an address without a port is one")
+	}
+}
+
+// broken is keys that cannot be asked.
+type broken struct{ Keys }
+
+func (broken) List(context.Context) ([]keys.Key, error) { return nil, errors.New("disk") }
+
+func (broken) Find(context.Context, string) (keys.Key, error) { return keys.Key{}, errors.New("disk") }
+
+// TestKeysThatCannotBeAskedLetNobodyIn: there may be some.
+func TestKeysThatCannotBeAskedLetNobodyIn(t *testing.T) {
+	h := newHouse(t, "127.0.0.1:8080", "")
+	d, ok := h.handler.(*door)
+	if !ok {
+		t.Fatalf("%T is no door", h.handler)
+	}
+	d.access.Keys = broken{}
+	h.wants("for the moment", "", 401)
+	d.access.Keys = h.keys
+	h.wants("when they can be asked again and there are none", "", 200)
+}
+
+func TestKeysThatCannotBeReadAreNotTakenForNone(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, keysFile), bytes.Repeat([]byte("no database "), 50), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := OpenKeys(t.Context(), data); err == nil {
+		t.Errorf("opened as %T", k)
+	}
+}
+
+// TestAFolderWithoutKeysThatCanOnlyBeRead has none, and says so to whoever wants to make one.
+func TestAFolderWithoutKeysThatCanOnlyBeRead(t *testing.T) {
+	list, err := noKeys{}.List(t.Context())
+	if err != nil || len(list) > 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, _, err := keys.Issue(t.Context(), noKeys{}, keys.Grant{Name: "n", Scopes: []api.Scope{api.ConfRead}}, start); !errors.Is(err, errNoKeysHere) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOpeningDataNeedsNoKeys: who may read the folder may ask it in this process, and leaves no keys behind.
+func TestOpeningDataNeedsNoKeys(t *testing.T) {
+	data := t.TempDir()
+	p, err := Open(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(data)
+	if err != nil || slices.ContainsFunc(files, func(f os.DirEntry) bool { return f.Name() == keysFile }) {
+		t.Errorf("%v, %v", files, err)
+	}
+}

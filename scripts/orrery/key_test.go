@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+)
+
+var (
+	secretLine = regexp.MustCompile(`\Aorr_[a-z2-7]{26}\n\z`)
+	idLine     = regexp.MustCompile(`(?m)^([0-9a-f]{12})  `)
+)
+
+// createKey makes a key with the command and returns it.
+func createKey(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := orrery(t, "", append([]string{"key", "create"}, args...)...)
+	if code != exitDone || !secretLine.MatchString(stdout) || strings.Contains(stderr, strings.TrimSpace(stdout)) {
+		t.Fatalf("key create exited %d, said %q and %q", code, stdout, stderr)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+func TestKeyIsShownOnce(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "not made yet")
+	secret := createKey(t, "shop team", "--data", data, "--scope", "data:read", "--scope", "conf:read", "--branch", "staging", "--expires", "2999-01-31")
+	list, stderr, code := orrery(t, "", "key", "list", "--data", data)
+	if code != exitDone || !strings.Contains(list, "shop team  usable  conf:read,data:read  staging   ") || !strings.Contains(list, "2999-01-31T00:00:00Z") {
+		t.Errorf("list exited %d: %s%s", code, list, stderr)
+	}
+	if strings.Contains(list, secret) {
+		t.Error("the list shows the key")
+	}
+	files, err := filepath.Glob(filepath.Join(data, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err != nil || bytes.Contains(text, []byte(secret)) {
+			t.Errorf("%s holds the key, or cannot be read: %v", file, err)
+		}
+	}
+	if _, stderr, code := orrery(t, "", "key", "revoke", idLine.FindStringSubmatch(list)[1], "--data", data); code != exitDone || !strings.Contains(stderr, "is revoked") {
+		t.Errorf("revoke exited %d: %s", code, stderr)
+	}
+	if list, _, _ := orrery(t, "", "key", "list", "--data", data); !strings.Contains(list, "revoked") {
+		t.Errorf("after that: %s", list)
+	}
+}
+
+func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
+	data := t.TempDir()
+	tests := map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no scope":             {[]string{"create", "n", "--data", data}, exitUsage, "--scope"},
+		"an unknown scope":     {[]string{"create", "n", "--data", data, "--scope", "all"}, exitFailed, "data:read, conf:read, conf:write"},
+		"an expiry":            {[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"}, exitUsage, "2026-01-31"},
+		"a name":               {[]string{"create", "-", "--data", data, "--scope", "data:read"}, exitFailed, `"-" is no name`},
+		"a folder":             {[]string{"list", "--data", filepath.Join(data, "none")}, exitFailed, "there is no data"},
+		"a key that is not":    {[]string{"revoke", "n", "--data", data}, exitFailed, `no key has the ID "n"`},
+		"a table in no region": {[]string{"list", "--table", "t"}, exitFailed, "AWS_REGION"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, code := orrery(t, "", append([]string{"key"}, test.args...)...)
+			if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit %d: %s%s", code, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestServeWithKeys: a running server heeds the keys that the command makes beside it.
+func TestServeWithKeys(t *testing.T) {
+	data := tourData(t)
+	s := startServer(t, data, "--no-demo")
+	ask := func(key string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v4.0/conf/prod/planets", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != "" {
+			r.SetBasicAuth("", key)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode
+	}
+	if got := ask(""); got != http.StatusOK {
+		t.Errorf("at first: %d", got)
+	}
+	reader := createKey(t, "console", "--data", data, "--scope", "conf:read")
+	elsewhere := createKey(t, "shop", "--data", data, "--scope", "conf:read", "--branch", "staging")
+	gone := createKey(t, "gone", "--data", data, "--scope", "conf:read")
+	if _, stderr, code := orrery(t, "", "key", "revoke", "gone", "--data", data); code != exitDone {
+		t.Fatalf("revoke exited %d: %s", code, stderr)
+	}
+	for name, test := range map[string]struct {
+		key  string
+		want int
+	}{
+		"no key": {"", 401}, "the key": {reader, 200}, "a key for another branch": {elsewhere, 404}, "a revoked key": {gone, 401},
+	} {
+		if got := ask(test.key); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+	open := startServer(t, data, "--no-demo", "--listen", "0.0.0.0:0")
+	if !strings.Contains(open.log.String(), "ORRERY_API_KEY") {
+		if err := open.waitFor("ORRERY_API_KEY"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := open.interrupt(); err != nil {
+		t.Error(err)
+	}
+	if err := s.interrupt(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKeysOfADeployment are made, listed and revoked in its table.
+func TestKeysOfADeployment(t *testing.T) {
+	_, table := dynamotest.Client(t)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_DYNAMODB": os.Getenv(dynamotest.Variable), "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
+	} {
+		t.Setenv(name, value)
+	}
+	createKey(t, "console", "--table", table, "--scope", "data:read")
+	if _, stderr, code := orrery(t, "", "key", "revoke", "console", "--table", table); code != exitDone {
+		t.Errorf("revoke exited %d: %s", code, stderr)
+	}
+	if list, stderr, code := orrery(t, "", "key", "list", "--table", table); code != exitDone || !strings.Contains(list, "console  revoked  data:read") {
+		t.Errorf("list exited %d: %s%s", code, list, stderr)
+	}
+	if list, stderr, code := orrery(t, "", "key", "list", "--table", table+"-none"); code != exitFailed || !strings.Contains(stderr, "ResourceNotFound") {
+		t.Errorf("a table that is not there: exit %d: %s%s", code, list, stderr)
+	}
+}
