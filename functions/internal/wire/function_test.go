@@ -1,0 +1,38 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/doctor"
+)
+
+func TestDoctorIsAskedByItsEventOnly(t *testing.T) {
+	var logs bytes.Buffer
+	f, err := NotFound(lookupIn(nil), &logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := f.Invoke(t.Context(), []byte(` { "doctor" : true } `))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report doctor.Report
+	if err := json.Unmarshal(answer, &report); err != nil || !report.OK || report.Function != "not-found" || len(report.Checks) != 1 {
+		t.Errorf("%s %v", answer, err)
+	}
+	for _, payload := range []string{`{"doctor":false}`, `{"doctor":"true"}`, `{"other":1}`, `[]`} {
+		if answer, err := f.Invoke(t.Context(), []byte(payload)); err == nil {
+			t.Errorf("%s: %s", payload, answer)
+		}
+	}
+	answer, err = f.Invoke(t.Context(), []byte(`{"httpMethod":"GET","path":"/x","headers":{"x":"\"doctor\": true"},"requestContext":{"requestId":"c6af9ac6-7b61"}}`))
+	if err != nil || !strings.Contains(string(answer), `"statusCode":404`) {
+		t.Errorf("%s %v", answer, err)
+	}
+	if !strings.Contains(logs.String(), `"function":"not-found"`) || !strings.Contains(logs.String(), `"request_id":"c6af9ac6-7b61"`) {
+		t.Errorf("log %s", logs.String())
+	}
+}

@@ -1,0 +1,20 @@
+// Command not-found is the AWS Lambda function for every path that no other function has: it tells what is not
+// there, what is near, and about the service itself.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	function, err := wire.NotFound(os.LookupEnv, os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}

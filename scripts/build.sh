@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the AWS Lambda functions: .build/<architecture>/<function>.zip. The same source gives the same bytes.
+#
+#   scripts/build.sh                      every function, for arm64 and amd64
+#   scripts/build.sh --arch arm64 topx    one function, for one architecture
+#   scripts/build.sh --out DIR            into another folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=.build
+architectures=()
+functions=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--arch) architectures+=("${2:?--arch needs arm64 or amd64}"); shift 2 ;;
+	--out) out=${2:?--out needs a folder}; shift 2 ;;
+	-*) echo "build.sh: unknown option $1; known are --arch and --out" >&2; exit 2 ;;
+	*) functions+=("$1"); shift ;;
+	esac
+done
+[ ${#architectures[@]} -gt 0 ] || architectures=(arm64 amd64)
+command -v go >/dev/null 2>&1 || { echo "build.sh: go is missing. Install Go 1.26 or later from your system's packages or from go.dev/dl." >&2; exit 1; }
+
+packages=()
+for f in "${functions[@]}"; do
+	[ -f "functions/$f/main.go" ] || { echo "build.sh: there is no function $f; functions/ has them" >&2; exit 2; }
+	packages+=("./functions/$f")
+done
+[ ${#packages[@]} -gt 0 ] || packages=(./functions/...)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# What the caller's environment could change of the bytes is fixed here.
+export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
+go build -o "$work/lambdazip" ./scripts/internal/lambdazip
+for arch in "${architectures[@]}"; do
+	echo "== $arch"
+	mkdir "$work/$arch"
+	GOARCH=$arch go build -trimpath -buildvcs=false -tags lambda.norpc,noparquet -ldflags '-s -w -buildid=' -o "$work/$arch/" "${packages[@]}"
+	"$work/lambdazip" "$work/$arch" "$out/$arch"
+done

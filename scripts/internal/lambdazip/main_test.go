@@ -1,0 +1,113 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// top is the top of the repository.
+const top = "../../.."
+
+func TestPack(t *testing.T) {
+	in, out := t.TempDir(), filepath.Join(t.TempDir(), "new")
+	program := bytes.Repeat([]byte("program "), 1000)
+	write(t, filepath.Join(in, "topx"), program)
+	write(t, filepath.Join(in, "logs"), make([]byte, maxProgram+1))
+	var told strings.Builder
+	if err := pack(in, out, &told); err == nil || !strings.Contains(err.Error(), "logs has 15000001 bytes") || strings.Contains(err.Error(), "topx") {
+		t.Errorf("too large: %v", err)
+	}
+	if !strings.HasPrefix(told.String(), "logs ") || !strings.Contains(told.String(), "\ntopx                   8000 bytes") {
+		t.Errorf("told\n%s", told.String())
+	}
+	r, err := zip.OpenReader(filepath.Join(out, "topx.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if len(r.File) != 1 || r.File[0].Name != "bootstrap" || r.File[0].Mode() != 0o755 {
+		t.Fatalf("%+v", r.File[0])
+	}
+	f, err := r.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, program) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestFunctionsCarryNothingOfOtherPlaces: no engine of the laptop, no C, no CDK.
+func TestFunctionsCarryNothingOfOtherPlaces(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-tags", "lambda.norpc", "./functions/...")
+	list.Dir, list.Env = top, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	if len(packages) < 100 {
+		t.Fatalf("%d packages: the pattern no longer names the functions", len(packages))
+	}
+	for _, name := range packages {
+		for _, foreign := range []string{"duckdb", "sqlite", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "swagger"} {
+			if strings.Contains(name, foreign) {
+				t.Errorf("a function imports %s", name)
+			}
+		}
+	}
+}
+
+// TestBuildIsReproducible builds twice, the second time from nothing, and compares all bytes. It takes minutes: set
+// ORRERY_TEST_BUILD to have it.
+func TestBuildIsReproducible(t *testing.T) {
+	if os.Getenv("ORRERY_TEST_BUILD") == "" {
+		t.Skip("set ORRERY_TEST_BUILD=1 to build every function twice and compare the bytes")
+	}
+	first, second := t.TempDir(), t.TempDir()
+	build(t, first)
+	build(t, second, "GOCACHE="+t.TempDir(), "TZ=Asia/Tokyo", "GOFLAGS=-tags=other", "GOAMD64=v3")
+	zips, err := filepath.Glob(filepath.Join(first, "*", "*.zip"))
+	if err != nil || len(zips) == 0 {
+		t.Fatalf("%d zips, %v", len(zips), err)
+	}
+	for _, path := range zips {
+		name := strings.TrimPrefix(path, first)
+		if !bytes.Equal(read(t, path), read(t, filepath.Join(second, name))) {
+			t.Errorf("%s has other bytes the second time", name)
+		}
+	}
+}
+
+func build(t *testing.T, out string, env ...string) {
+	t.Helper()
+	script := exec.Command("bash", "scripts/build.sh", "--out", out)
+	script.Dir, script.Env = top, append(os.Environ(), env...)
+	told, err := script.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	t.Logf("%s", told)
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
