@@ -80,9 +80,9 @@ start() {
 	)
 	# A session of its own, so that stop reaches LocalStack, DynamoDB Local and the functions together. The caller's
 	# AWS settings stay out: LocalStack's own clients would follow them.
-	env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_REGION -u AWS_DEFAULT_REGION "${settings[@]}" \
+	(cd "$dir" && exec env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_REGION -u AWS_DEFAULT_REGION "${settings[@]}" \
 		"$home/bin/python" -c 'import os, sys; os.setsid(); os.execv(sys.executable, [sys.executable, "-m", "localstack.runtime.main"])' \
-		>"$dir/localstack.log" 2>&1 </dev/null &
+		>"$dir/localstack.log" 2>&1 </dev/null) &
 	echo $! >"$dir/pid"
 	echo "$url" >"$dir/url"
 

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/orrery/orrery/shared/api"
+)
+
+// apiStack is what runs. It holds nothing that could not be deployed again.
+type apiStack struct {
+	stack     cdk.Stack
+	functions map[string]awslambda.Function
+	gateway   awsapigateway.RestApi
+}
+
+func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
+	a := &apiStack{stack: newStack(app, p, "api", "functions and gateway"), functions: map[string]awslambda.Function{}}
+	for _, f := range functions {
+		a.functions[f.name] = a.addFunction(p, data, f)
+	}
+	a.feedIngest(p, data)
+	a.scheduleCompact(p)
+	a.addGateway(p)
+	a.addRoutes()
+	a.addResponses()
+	output(a.stack, "URL", a.gateway.Url(), "Before /api/v4.0/…")
+	output(a.stack, "RestAPI", a.gateway.RestApiId(), "Id of the gateway")
+	a.suppress()
+	return a
+}
+
+// accessLog is a line of the gateway's log. Neither headers nor query strings: both hold what people asked and keys.
+var accessLog = map[string]string{
+	"request_id":     "$context.requestId",
+	"time":           "$context.requestTime",
+	"method":         "$context.httpMethod",
+	"resource":       "$context.resourcePath",
+	"status":         "$context.status",
+	"bytes":          "$context.responseLength",
+	"ms":             "$context.responseLatency",
+	"integration_ms": "$context.integrationLatency",
+	"error":          "$context.error.responseType",
+}
+
+func (a *apiStack) addGateway(p Props) {
+	logs := awslogs.NewLogGroup(a.stack, jsii.String("AccessLog"), &awslogs.LogGroupProps{
+		LogGroupName:  jsii.String(accessLogGroup(p)),
+		Retention:     logTerms[p.LogDays],
+		RemovalPolicy: cdk.RemovalPolicy_DESTROY,
+	})
+	format, err := json.Marshal(accessLog)
+	if err != nil {
+		panic(err) // a map of texts
+	}
+	a.gateway = awsapigateway.NewRestApi(a.stack, jsii.String("Gateway"), &awsapigateway.RestApiProps{
+		RestApiName:      &p.Name,
+		Description:      jsii.String("Traffic data and planet settings"),
+		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+		CloudWatchRole:   &p.GatewayAccount,
+		BinaryMediaTypes: jsii.Strings("*/*"), // compressed answers go in base64, see package lambdahttp
+		DeployOptions: &awsapigateway.StageOptions{
+			StageName:            &p.Stage,
+			MetricsEnabled:       jsii.Bool(true),
+			ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond)),
+			ThrottlingBurstLimit: jsii.Number(float64(p.Burst)),
+			MethodOptions:        dataThrottles(p),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(logs),
+			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(string(format))),
+		},
+	})
+	if p.Domain != "" {
+		a.addDomain(p)
+	}
+}
+
+func (a *apiStack) addDomain(p Props) {
+	domain := a.gateway.AddDomainName(jsii.String("Domain"), &awsapigateway.DomainNameOptions{
+		DomainName:     &p.Domain,
+		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(a.stack, jsii.String("Certificate"), &p.Certificate),
+		EndpointType:   awsapigateway.EndpointType_REGIONAL,
+		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
+	})
+	output(a.stack, "DomainTarget", domain.DomainNameAliasDomainName(), "Point an alias record of the domain here")
+}
+
+// dataThrottles holds each data route to half of what the gateway lets through: a flood of queries, which cost
+// most, leaves the rest of the API alone.
+func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
+	all := map[string]*awsapigateway.MethodDeploymentOptions{}
+	for _, base := range api.BasePaths() {
+		for _, r := range api.Routes() {
+			if functionOf(r.ID).asksAthena() {
+				all[base+r.Path+"/"+r.Method] = &awsapigateway.MethodDeploymentOptions{
+					MetricsEnabled:       jsii.Bool(true),
+					ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond) / 2),
+					ThrottlingBurstLimit: jsii.Number(float64(p.Burst) / 2),
+				}
+			}
+		}
+	}
+	return &all
+}
+
+// addRoutes puts every route of the API before its function. Other methods of a known path go to the same function,
+// whose handler says which it takes; other paths go to not-found.
+func (a *apiStack) addRoutes() {
+	for _, base := range api.BasePaths() {
+		byPath := map[string][]api.Route{}
+		for _, r := range api.Routes() {
+			byPath[r.Path] = append(byPath[r.Path], r)
+		}
+		for _, path := range slices.Sorted(maps.Keys(byPath)) {
+			resource := a.gateway.Root().ResourceForPath(jsii.String(base + path))
+			for _, r := range byPath[path] {
+				a.addMethod(resource, r.Method, functionOf(r.ID).name)
+			}
+			a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).name)
+		}
+	}
+	a.addMethod(a.gateway.Root(), "ANY", notFoundName)
+	a.addMethod(a.gateway.Root().AddResource(jsii.String("{proxy+}"), nil), "ANY", notFoundName)
+}
+
+// addMethod is written out because the CDK's own integration adds two permissions per method: a function's policy
+// would outgrow its 20 kB.
+func (a *apiStack) addMethod(resource awsapigateway.IResource, method, function string) {
+	arn := a.functions[function].FunctionArn()
+	uri := a.stack.FormatArn(&cdk.ArnComponents{
+		Service: jsii.String("apigateway"), Account: jsii.String("lambda"), Resource: jsii.String("path"),
+		ResourceName: jsii.String("2015-03-31/functions/" + *arn + "/invocations"),
+	})
+	integration := awsapigateway.NewIntegration(&awsapigateway.IntegrationProps{
+		Type: awsapigateway.IntegrationType_AWS_PROXY, IntegrationHttpMethod: jsii.String("POST"), Uri: uri,
+		Options: &awsapigateway.IntegrationOptions{Timeout: seconds(answerSeconds)},
+	})
+	resource.AddMethod(&method, integration, &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
+}
+
+// gatewayResponse is what the gateway says itself, in the shape of every other error of the API.
+type gatewayResponse struct {
+	kind       string
+	status     int
+	message    string
+	retryAfter int // seconds; 0: trying again does not help
+}
+
+var gatewayResponses = []gatewayResponse{
+	{"DEFAULT_4XX", 400, "The request could not be read.", 0},
+	{"DEFAULT_5XX", 500, "Internal error.", 0},
+	{"ACCESS_DENIED", 403, "Access was denied.", 0},
+	{"BAD_REQUEST_BODY", 400, "The body of the request could not be read.", 0},
+	{"BAD_REQUEST_PARAMETERS", 400, "The parameters of the request could not be read.", 0},
+	{"INTEGRATION_FAILURE", 503, "The service is unavailable.", 5},
+	{"INTEGRATION_TIMEOUT", 504, "The answer took longer than a request may. Narrow the period, or ask with Prefer: respond-async.", 5},
+	{"INVALID_SIGNATURE", 401, "An API key is needed: Authorization: Basic <api key>.", 0},
+	{"MISSING_AUTHENTICATION_TOKEN", 404, "There is nothing at this path.", 0}, // what the gateway calls a path without methods
+	{"REQUEST_TOO_LARGE", 413, "The request is larger than 10 MB.", 0},
+	{"RESOURCE_NOT_FOUND", 404, "There is nothing at this path.", 0},
+	{"THROTTLED", 429, "Too many requests.", 1},
+	{"UNAUTHORIZED", 401, "An API key is needed: Authorization: Basic <api key>.", 0},
+	{"UNSUPPORTED_MEDIA_TYPE", 415, "The media type of the body is not supported.", 0},
+	{"WAF_FILTERED", 403, "Access was denied.", 0},
+}
+
+func (a *apiStack) addResponses() {
+	for _, r := range gatewayResponses {
+		headers := map[string]*string{"Cache-Control": jsii.String("'no-store'")}
+		if r.retryAfter > 0 {
+			headers["Retry-After"] = jsii.String("'" + strconv.Itoa(r.retryAfter) + "'")
+		}
+		a.gateway.AddGatewayResponse(jsii.String(r.kind), &awsapigateway.GatewayResponseOptions{
+			Type:            awsapigateway.ResponseType_Of(jsii.String(r.kind)),
+			StatusCode:      jsii.String(strconv.Itoa(r.status)),
+			ResponseHeaders: &headers,
+			Templates:       &map[string]*string{"application/json": jsii.String(r.body())},
+		})
+	}
+}
+
+func (r gatewayResponse) body() string {
+	return `{"code":` + strconv.Itoa(r.status) + `,"message":"` + r.message + `","request_id":"$context.requestId"}`
+}
+
+func accessLogGroup(p Props) string { return "/orrery/" + p.Name + "/gateway" }
+
+func logGroup(p Props, f function) string { return "/aws/lambda/" + functionName(p, f.name) }
+
+func functionName(p Props, name string) string { return p.Name + "-" + name }

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"strings"
+
+	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsathena"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsglue"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// dataStack is what must never be lost. Its parts are deleted by people, not by a deployment.
+type dataStack struct {
+	stack              cdk.Stack
+	raw, lake, results awss3.Bucket
+	table              awsdynamodb.Table
+	database           string
+	tables             []string
+	workgroups         map[string]string // names, by use
+	queue              awssqs.Queue      // an object was put under raw/
+	deadLetters        awssqs.Queue      // what ingest could not take
+}
+
+// Uses of Athena, each with a limit of its own.
+const (
+	interactive = "interactive"
+	reports     = "reports"
+)
+
+// Folders of the buckets; what lies under lakeFolder is named by package lake.
+const (
+	rawFolder    = "raw/"
+	lakeFolder   = "lake/"
+	resultFolder = "results/"
+)
+
+func newDataStack(app constructs.Construct, p Props) *dataStack {
+	d := &dataStack{
+		stack:      newStack(app, p, "data", "what must never be lost"),
+		database:   strings.ReplaceAll(p.Name, "-", "_"), // a hyphen would need quotes in every statement
+		workgroups: map[string]string{interactive: p.Name + "-" + interactive, reports: p.Name + "-" + reports},
+	}
+	d.addQueues(p)
+	d.addBuckets(p)
+	d.addCatalogue(p)
+	d.addWorkgroup(interactive, p.InteractiveCutoff)
+	d.addWorkgroup(reports, p.ReportsCutoff)
+	d.addTable()
+	output(d.stack, "RawBucketName", d.raw.BucketName(), "Put raw logs under "+rawFolder)
+	output(d.stack, "LakeBucketName", d.lake.BucketName(), "Parquet under "+lakeFolder+", what could not be read under quarantine/")
+	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Answers of Athena, kept for days")
+	output(d.stack, "TableName", d.table.TableName(), "Planets, API keys, queries, the ledger of ingest")
+	output(d.stack, "RawQueueURL", d.queue.QueueUrl(), "Objects that wait for ingest")
+	output(d.stack, "RawDeadLettersURL", d.deadLetters.QueueUrl(), "Objects that ingest gave up")
+	d.suppress()
+	return d
+}
+
+// receives is how often an object is tried before it becomes a dead letter.
+const receives = 3
+
+// addQueues adds the queue between the raw bucket and ingest. A message that was taken is hidden for six times the
+// function's time, as AWS advises, so that a retry never overtakes a slow run.
+func (d *dataStack) addQueues(p Props) {
+	d.deadLetters = newQueue(d.stack, "RawDeadLetters", p.Name+"-raw-dead-letters")
+	d.queue = awssqs.NewQueue(d.stack, jsii.String("RawQueue"), &awssqs.QueueProps{
+		QueueName:         jsii.String(p.Name + "-raw"),
+		VisibilityTimeout: seconds(6 * float64(p.IngestSeconds)),
+		RetentionPeriod:   days(14),
+		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		DeadLetterQueue:   &awssqs.DeadLetterQueue{MaxReceiveCount: jsii.Number(receives), Queue: d.deadLetters},
+	})
+	// Not the bucket's own ARN: bucket and queue would wait for each other.
+	d.queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("s3.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sqs:SendMessage"),
+		Resources:  &[]*string{d.queue.QueueArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": d.stack.Account()}},
+	}))
+}
+
+// newQueue makes a queue for what somebody has to look at.
+func newQueue(stack cdk.Stack, id, name string) awssqs.Queue {
+	return awssqs.NewQueue(stack, &id, &awssqs.QueueProps{
+		QueueName:       &name,
+		RetentionPeriod: days(14),
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:      jsii.Bool(true),
+	})
+}
+
+// oldVersionDays is how long what was overwritten or deleted can be had back.
+const oldVersionDays = 14
+
+func (d *dataStack) addBuckets(p Props) {
+	old := &awss3.LifecycleRule{
+		Id: jsii.String("old-versions"), NoncurrentVersionExpiration: days(oldVersionDays),
+		AbortIncompleteMultipartUploadAfter: days(1), ExpiredObjectDeleteMarker: jsii.Bool(true),
+	}
+	d.raw = d.bucket("Raw", &awss3.BucketProps{
+		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.RawDays, rawFolder)),
+	})
+	d.lake = d.bucket("Lake", &awss3.BucketProps{
+		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.LakeDays, lakeFolder)),
+	})
+	d.results = d.bucket("Results", &awss3.BucketProps{
+		LifecycleRules: rules(&awss3.LifecycleRule{
+			Id: jsii.String("answers"), Expiration: days(float64(p.ResultDays)), AbortIncompleteMultipartUploadAfter: days(1),
+		}),
+	})
+	// By the plain property: the CDK's own method would bring a function in Python that sets it.
+	raw := d.raw.Node().DefaultChild().(awss3.CfnBucket)
+	raw.SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
+		QueueConfigurations: []any{&awss3.CfnBucket_QueueConfigurationProperty{
+			Event: jsii.String("s3:ObjectCreated:*"), Queue: d.queue.QueueArn(),
+			Filter: &awss3.CfnBucket_NotificationFilterProperty{S3Key: &awss3.CfnBucket_S3KeyFilterProperty{
+				Rules: []any{&awss3.CfnBucket_FilterRuleProperty{Name: jsii.String("prefix"), Value: jsii.String(rawFolder)}},
+			}},
+		}},
+	})
+	d.raw.Node().AddDependency(d.queue) // with its policy: S3 tries to send before it takes the property
+}
+
+// bucket adds a bucket that nobody outside can read and that outlives its stack.
+func (d *dataStack) bucket(id string, props *awss3.BucketProps) awss3.Bucket {
+	props.Encryption = awss3.BucketEncryption_S3_MANAGED
+	props.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
+	props.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
+	props.EnforceSSL = jsii.Bool(true)
+	props.MinimumTLSVersion = jsii.Number(1.2)
+	props.RemovalPolicy = cdk.RemovalPolicy_RETAIN
+	return awss3.NewBucket(d.stack, &id, props)
+}
+
+// expiry is a rule that deletes after days, or nil for none.
+func expiry(after int, folder string) *awss3.LifecycleRule {
+	if after == 0 {
+		return nil
+	}
+	return &awss3.LifecycleRule{Id: jsii.String("expiry"), Prefix: &folder, Expiration: days(float64(after))}
+}
+
+func rules(given ...*awss3.LifecycleRule) *[]*awss3.LifecycleRule {
+	var all []*awss3.LifecycleRule
+	for _, r := range given {
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	return &all
+}
+
+// addCatalogue adds the database and its two tables, as package lake describes them.
+func (d *dataStack) addCatalogue(p Props) {
+	account := d.stack.Account()
+	database := awsglue.NewCfnDatabase(d.stack, jsii.String("Database"), &awsglue.CfnDatabaseProps{
+		CatalogId:     account,
+		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{Name: &d.database, Description: jsii.String("Recorded traffic")},
+	})
+	var columns []any
+	for _, c := range lake.HiveColumns() {
+		columns = append(columns, &awsglue.CfnTable_ColumnProperty{Name: jsii.String(c.Name), Type: jsii.String(c.Type)})
+	}
+	root := *d.lake.S3UrlForObject(jsii.String(lakeFolder))
+	for _, name := range lake.TableNames {
+		location := lake.TableLocation(root, name)
+		properties := lake.TableProperties(location, p.ProjectionFrom)
+		properties["classification"] = "parquet"
+		table := awsglue.NewCfnTable(d.stack, jsii.String(name), &awsglue.CfnTableProps{
+			CatalogId:    account,
+			DatabaseName: &d.database,
+			TableInput: &awsglue.CfnTable_TableInputProperty{
+				Name:          jsii.String(name),
+				TableType:     jsii.String("EXTERNAL_TABLE"),
+				Parameters:    properties,
+				PartitionKeys: []any{&awsglue.CfnTable_ColumnProperty{Name: jsii.String(lake.PartitionKey), Type: jsii.String(lake.PartitionKeyType)}},
+				StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
+					Location:     &location,
+					Columns:      columns,
+					InputFormat:  jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"),
+					OutputFormat: jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat"),
+					SerdeInfo:    &awsglue.CfnTable_SerdeInfoProperty{SerializationLibrary: jsii.String("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")},
+				},
+			},
+		})
+		table.AddResourceDependency(database, nil)
+		d.tables = append(d.tables, name)
+	}
+}
+
+// addWorkgroup adds a workgroup whose settings nobody can leave: where answers go, and what a query may scan.
+func (d *dataStack) addWorkgroup(use string, cutoff int) {
+	awsathena.NewCfnWorkGroup(d.stack, jsii.String("Workgroup-"+use), &awsathena.CfnWorkGroupProps{
+		Name:                  jsii.String(d.workgroups[use]),
+		Description:           jsii.String("Orrery: " + use + " queries"),
+		RecursiveDeleteOption: jsii.Bool(true), // else a history of queries keeps the stack from being deleted
+		WorkGroupConfiguration: &awsathena.CfnWorkGroup_WorkGroupConfigurationProperty{
+			EnforceWorkGroupConfiguration:   jsii.Bool(true),
+			PublishCloudWatchMetricsEnabled: jsii.Bool(true),
+			BytesScannedCutoffPerQuery:      jsii.Number(float64(cutoff)),
+			EngineVersion:                   &awsathena.CfnWorkGroup_EngineVersionProperty{SelectedEngineVersion: jsii.String("Athena engine version 3")},
+			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
+				OutputLocation:          d.resultsURL(),
+				EncryptionConfiguration: &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")},
+			},
+		},
+	})
+}
+
+// addTable adds the one table of everything that is not traffic: planets, keys, queries, the ledger.
+func (d *dataStack) addTable() {
+	text := awsdynamodb.AttributeType_STRING
+	d.table = awsdynamodb.NewTable(d.stack, jsii.String("Table"), &awsdynamodb.TableProps{
+		PartitionKey:                     &awsdynamodb.Attribute{Name: jsii.String("pk"), Type: text},
+		SortKey:                          &awsdynamodb.Attribute{Name: jsii.String("sk"), Type: text},
+		TimeToLiveAttribute:              jsii.String("expires"),
+		BillingMode:                      awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true)},
+		DeletionProtection:               jsii.Bool(true),
+		RemovalPolicy:                    cdk.RemovalPolicy_RETAIN,
+	})
+}
+
+func (d *dataStack) resultsURL() *string { return d.results.S3UrlForObject(jsii.String(resultFolder)) }
+
+// arn names a part of a service in this account and region.
+func (d *dataStack) arn(service, resource string) *string {
+	return d.stack.FormatArn(&cdk.ArnComponents{Service: &service, Resource: &resource})
+}
+
+func objectsOf(bucket awss3.Bucket, patterns []string) []*string {
+	var arns []*string
+	for _, pattern := range patterns {
+		arns = append(arns, bucket.ArnForObjects(jsii.String(pattern)))
+	}
+	return arns
+}
+
+func days(n float64) cdk.Duration    { return cdk.Duration_Days(&n) }
+func seconds(n float64) cdk.Duration { return cdk.Duration_Seconds(&n) }
