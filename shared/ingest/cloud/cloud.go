@@ -1,3 +1,5 @@
+//go:build !noparquet
+
 // Package cloud imports raw logs from object storage into a lake in object storage, once and only once, and compacts it
 // under its readers. README.md beside this file argues why nothing is lost and nothing doubled.
 package cloud
