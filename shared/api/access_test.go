@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestKeys(t *testing.T) {
@@ -44,17 +42,6 @@ func TestKeys(t *testing.T) {
 				t.Errorf("an error of type %s", r.Header.Get("Content-Type"))
 			}
 		})
-	}
-}
-
-func TestBranchesOfTheKeyReachTheSearch(t *testing.T) {
-	h := &hearing{}
-	s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-	if r := s.send(t, get("/api/v4.0/data/logs?filters=x", "X-API-Key: branch-key")); r.StatusCode != http.StatusOK {
-		t.Fatal(r.Status)
-	}
-	if diff := cmp.Diff([]string{"staging"}, h.asked.Branches); diff != "" {
-		t.Error(diff)
 	}
 }
 

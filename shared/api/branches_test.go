@@ -1,0 +1,115 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planettest"
+)
+
+// TestBranchesReachEverySearch: on each data route, asked for in either way.
+func TestBranchesReachEverySearch(t *testing.T) {
+	for _, r := range (&server{}).routes() {
+		if !r.searches || strings.Contains(r.path, "{") {
+			continue
+		}
+		t.Run(r.id, func(t *testing.T) {
+			h := &hearing{}
+			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
+			m := get("/api/v4.0"+r.path+"?filters=x", "X-API-Key: branch-key")
+			if r.method == http.MethodPost {
+				m = message{head: "POST /api/v4.0" + r.path + " HTTP/1.1\nHost: localhost\nContent-Type: application/json\nX-API-Key: branch-key", body: `{"filters":"x"}`}
+			}
+			s.send(t, m)
+			if diff := cmp.Diff([]string{"staging"}, h.asked.Branches); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestConfigurationsOutsideTheKeysBranchesAreNotThere: whether there are any cannot be told by any route, nor can
+// anything be written there; those inside are as for everybody.
+func TestConfigurationsOutsideTheKeysBranchesAreNotThere(t *testing.T) {
+	var store planet.Store
+	s := newServer(t, func(c *Config) { c.Keys, store = testKeys, c.Planets })
+	mustPut := func(config string) {
+		t.Helper()
+		change := planet.Change{Settings: planettest.Settings(t, config), By: "console", At: planettest.At}
+		if _, err := planet.Put(t.Context(), store, config, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, config := range []string{"staging", "hidden", "Staging", "staging2"} {
+		mustPut(config)
+	}
+	ask := func(r route, config string) reply {
+		t.Helper()
+		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1").Replace(r.path)
+		m := message{head: fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.method, path)}
+		if r.method == http.MethodPut {
+			m = message{head: m.head + "\nContent-Type: application/json", body: string(planettest.Settings(t, "written").JSON())}
+		}
+		return s.send(t, m)
+	}
+	tried := 0
+	for _, r := range (&server{}).routes() {
+		if !strings.Contains(r.path, "{config}") {
+			continue
+		}
+		tried++
+		t.Run(r.id, func(t *testing.T) {
+			missing := ask(r, "missing")
+			for _, config := range []string{"hidden", "Staging", "staging2", "prod"} {
+				got := ask(r, config)
+				if got.StatusCode != http.StatusNotFound || !bytes.Equal(bytes.ReplaceAll(got.body, []byte(config), []byte("missing")), missing.body) {
+					t.Errorf("%s: %s %s\none that is not there: %s %s", config, got.Status, got.body, missing.Status, missing.body)
+				}
+			}
+			if got := ask(r, "staging"); got.StatusCode/100 != 2 {
+				t.Errorf("staging: %s %s", got.Status, got.body)
+			}
+		})
+	}
+	if tried < 5 {
+		t.Errorf("only %d routes have a configuration", tried)
+	}
+	for _, config := range []string{"hidden", "Staging", "staging2", "missing"} {
+		list, err := store.Versions(t.Context(), config)
+		if written := slices.ContainsFunc(list, func(i planet.Info) bool { return i.By != "console" }); written || err != nil {
+			t.Errorf("%s was written: %+v, %v", config, list, err)
+		}
+	}
+}
+
+// TestSearchOfAKeySeesItsBranchesOnly, whatever the filter says.
+func TestSearchOfAKeySeesItsBranchesOnly(t *testing.T) {
+	s := newTestServer(t, "keys")
+	const period = "timestamp%20between%202026-01-01%20and%202026-01-03"
+	for name, filters := range map[string]string{
+		"everything": period, "another_branch": "branch=prod," + period, "not_its_branch": "branch!=staging," + period,
+		"records_without_one": "not%20branch~%22.%22," + period,
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := s.send(t, get("/api/v4.0/data/logs?filters="+filters, "X-API-Key: full-key"))
+			own := s.send(t, get("/api/v4.0/data/logs?filters="+filters, "X-API-Key: branch-key"))
+			if all.StatusCode != http.StatusOK || own.StatusCode != http.StatusOK {
+				t.Fatalf("%s %s, %s %s", all.Status, all.body, own.Status, own.body)
+			}
+			records, inBranch := bytes.Count(own.body, []byte(`"timestamp":`)), bytes.Count(own.body, []byte(`"branch":"staging"`))
+			if records != inBranch {
+				t.Errorf("%d of %d records are of its branch: %s", inBranch, records, own.body)
+			}
+			if name == "everything" && (records == 0 || bytes.Count(all.body, []byte(`"timestamp":`)) == records) {
+				t.Errorf("the key sees %d records of %s", records, all.body)
+			}
+		})
+	}
+}
