@@ -37,6 +37,7 @@ type Request struct {
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
 	Branches []string    // branches the caller may see; nil: all
+	Caller   string      // who asks, and so may ask about the query later; "": everybody is one
 }
 
 // shape reads the parameters of the route.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -32,6 +33,17 @@ type Meta struct {
 	RowsConsidered int64      `json:"rows_considered" doc:"Records in the objects read"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read: the answer lacks their records"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present when there is more than the answer holds"`
+
+	// Of engines that others run.
+	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
+	CostUSD *float64 `json:"cost_usd,omitempty" doc:"What the engine charges for the query; absent where queries are not charged"`
+	Cached  *Cached  `json:"cached,omitempty" doc:"Present when the answer is that of an earlier equal query over the same data"`
+	Split   bool     `json:"split,omitempty" doc:"The engine was asked label by label, having run out of resources for all at once; the answer is the same"`
+}
+
+// Cached says how old the answer of an earlier query is.
+type Cached struct {
+	AgeSeconds int64 `json:"age_seconds" doc:"At most"`
 }
 
 // MetaPeriod is the period asked, both ends included.
@@ -46,7 +58,7 @@ type Truncated struct {
 }
 
 func metaOf(q query.Query, engineName string, cost engine.Cost) Meta {
-	return Meta{
+	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
 		Period:         MetaPeriod{From: instant(q.Period.FromMs), To: instant(q.Period.ToMs)},
@@ -55,7 +67,15 @@ func metaOf(q query.Query, engineName string, cost engine.Cost) Meta {
 		BytesScanned:   cost.BytesScanned,
 		RowsConsidered: cost.RowsConsidered,
 		Skipped:        cost.Skipped,
+		EngineMS:       milliseconds(cost.Engine),
+		QueueMS:        milliseconds(cost.Queue),
+		CostUSD:        cost.USD,
+		Split:          cost.Split,
 	}
+	if cost.Cached != nil {
+		meta.Cached = &Cached{AgeSeconds: int64(math.Ceil(cost.Cached.Seconds()))}
+	}
+	return meta
 }
 
 // instant prints milliseconds only where there are some.

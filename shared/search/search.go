@@ -17,16 +17,24 @@ import (
 // Service answers data requests.
 type Service struct {
 	engine  engine.Engine
-	line    *Line
+	runs    runs
 	timeout time.Duration
 	now     func() time.Time
+	newID   func() QueryID
 }
 
 // Options are what a deployment decides.
 type Options struct {
 	Line    *Line            // who may use the engine; nil: everybody at once
-	Timeout time.Duration    // the longest an answer may take, waiting in line included; 0: no bound
-	Now     func() time.Time // the clock, for elapsed times only
+	Timeout time.Duration    // the longest a caller waits, waiting in line included; 0: no bound
+	Now     func() time.Time // the clock
+
+	// Queries remembers queries that outlive their requests. With it, an engine that is an engine.Starter runs them;
+	// without, they run in this process.
+	Queries Queries
+	Longest time.Duration  // the longest a query may run in this process; 0: 15 minutes
+	Keep    time.Duration  // how long an answer waits in this process for who was told its id; 0: 10 minutes
+	NewID   func() QueryID // nil: random ones, which nobody guesses
 }
 
 // New makes the service over an engine.
@@ -37,45 +45,52 @@ func New(e engine.Engine, o Options) (*Service, error) {
 	if o.Now == nil {
 		return nil, errors.New("search: no clock")
 	}
-	return &Service{engine: e, line: o.Line, timeout: o.Timeout, now: o.Now}, nil
+	if o.Longest == 0 {
+		o.Longest = 15 * time.Minute
+	}
+	if o.Keep == 0 {
+		o.Keep = 10 * time.Minute
+	}
+	if o.NewID == nil {
+		o.NewID = newQueryID
+	}
+	s := &Service{engine: e, newID: o.NewID, timeout: o.Timeout, now: o.Now, runs: newHere(e, o)}
+	if starter, ok := e.(engine.Starter); ok && o.Queries != nil {
+		s.runs = started{starter, o.Queries}
+	}
+	return s, nil
 }
 
 // Search answers one request. It is the whole read path; every step is a line.
 //
-// Errors: *query.FilterError for the filter, *ParamError for a parameter, else of the kinds that
-// engine.Engine names.
+// Errors: *query.FilterError for the filter, *ParamError for a parameter, *StillRunning when the time is over before
+// the query is, else of the kinds that engine.Engine names.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	began := s.now()
 	q, err := bind(r)
 	if err != nil {
 		return Result{}, err
 	}
-	if s.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.timeout)
-		defer cancel()
-	}
-	leave, err := s.line.Enter(ctx)
+	answer, cost, err := s.answer(ctx, r, q)
 	if err != nil {
-		return Result{}, err
-	}
-	defer leave()
-
-	started := s.now()
-	extent, err := s.engine.Extent(ctx)
-	if err != nil {
-		return Result{}, fmt.Errorf("read the extent of the data: %w", err)
-	}
-	q = q.Clamp(extent)
-	answer, cost, err := s.engine.Run(ctx, oneMore(q))
-	if err != nil {
-		return Result{}, fmt.Errorf("run %s query %s: %w", r.Route, q.Fingerprint(), err)
+		return Result{}, failed(r, q, err)
 	}
 	meta := metaOf(q, s.engine.Name(), cost)
-	meta.EngineMS = milliseconds(s.now().Sub(started))
 	result := resultOf(q, answer, meta)
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
+}
+
+func failed(r Request, q query.Query, err error) error {
+	return fmt.Errorf("run %s query %s: %w", r.Route, q.Fingerprint(), err)
+}
+
+// bounded ends when the caller has waited long enough.
+func (s *Service) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.timeout)
 }
 
 // Explain tells what Search would do with the same request, without running it.

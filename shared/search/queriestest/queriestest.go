@@ -1,0 +1,243 @@
+// Package queriestest is one suite that every search.Queries passes, and the simplest that does.
+package queriestest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Memory is search.Queries in the memory of one process. It forgets nothing by itself.
+type Memory struct {
+	mu    sync.Mutex
+	byID  map[search.QueryID]search.Pending
+	byKey map[string]search.QueryID
+}
+
+var _ search.Queries = (*Memory)(nil)
+
+// NewMemory remembers nothing yet.
+func NewMemory() *Memory {
+	return &Memory{byID: map[search.QueryID]search.Pending{}, byKey: map[string]search.QueryID{}}
+}
+
+// Keep implements search.Queries.
+func (m *Memory) Keep(_ context.Context, p search.Pending) (search.Pending, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if id, known := m.byKey[p.Key]; known {
+		return m.byID[id], nil
+	}
+	m.byID[p.ID], m.byKey[p.Key] = p, p.ID
+	return p, nil
+}
+
+// Find implements search.Queries.
+func (m *Memory) Find(ctx context.Context, key string) (search.Pending, error) {
+	m.mu.Lock()
+	id := m.byKey[key]
+	m.mu.Unlock()
+	return m.Get(ctx, id)
+}
+
+// Get implements search.Queries.
+func (m *Memory) Get(_ context.Context, id search.QueryID) (search.Pending, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, known := m.byID[id]
+	if !known {
+		return search.Pending{}, search.ErrNoQuery
+	}
+	return p, nil
+}
+
+// Move implements search.Queries.
+func (m *Memory) Move(_ context.Context, id search.QueryID, to engine.Execution) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, known := m.byID[id]
+	if !known {
+		return search.ErrNoQuery
+	}
+	p.Execution = to
+	m.byID[id] = p
+	return nil
+}
+
+// Forget implements search.Queries.
+func (m *Memory) Forget(_ context.Context, p search.Pending) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byID, p.ID)
+	if m.byKey[p.Key] == p.ID {
+		delete(m.byKey, p.Key)
+	}
+	return nil
+}
+
+// Run holds an implementation to its contract. open gives one that remembers nothing.
+func Run(t *testing.T, open func(t *testing.T) search.Queries) {
+	query := func(n int) search.Pending {
+		return search.Pending{
+			ID: search.QueryID(fmt.Sprintf("%032x", n)), Key: fmt.Sprintf("key-%d", n),
+			Request: search.Request{
+				Route: search.Logs, Filters: `timestamp between 2026-01-01 and 2026-01-02, host="ä\"` + "\x00", Form: filter.QueryString, Limit: "7", Segment: "5m",
+				GroupBy: "hostname", Fields: "ip,host", Branches: []string{"a", ""}, Caller: "someone",
+			},
+			Execution: engine.Execution(fmt.Sprintf(`{"id":"%d"}`, n)), Began: time.UnixMilli(1767268800123).UTC(),
+		}
+	}
+	keep := func(t *testing.T, q search.Queries, p search.Pending) search.Pending {
+		t.Helper()
+		kept, err := q.Keep(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	found := func(t *testing.T, q search.Queries, want search.Pending) {
+		t.Helper()
+		for name, find := range map[string]func() (search.Pending, error){
+			"by id":  func() (search.Pending, error) { return q.Get(t.Context(), want.ID) },
+			"by key": func() (search.Pending, error) { return q.Find(t.Context(), want.Key) },
+		} {
+			if got, err := find(); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+.300v, %v; want %+.300v", name, got, err, want)
+			}
+		}
+	}
+
+	t.Run("what is kept is found as it was", func(t *testing.T) {
+		q := open(t)
+		for n := range 3 {
+			keep(t, q, query(n))
+		}
+		for n := range 3 {
+			found(t, q, query(n))
+		}
+	})
+	t.Run("a request without anything special", func(t *testing.T) {
+		q := open(t)
+		p := query(1)
+		p.Request = search.Request{Route: search.Stats, Filters: "x"}
+		keep(t, q, p)
+		found(t, q, p)
+	})
+	t.Run("a filter of a megabyte that does not compress", func(t *testing.T) {
+		q := open(t)
+		p := query(1)
+		p.Request.Filters = incompressible(1 << 20)
+		keep(t, q, p)
+		found(t, q, p)
+		if err := q.Forget(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Get(t.Context(), p.ID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("it is still there: %v", err)
+		}
+	})
+	t.Run("the first of a key is the one", func(t *testing.T) {
+		q := open(t)
+		first, second := query(1), query(2)
+		second.Key = first.Key
+		keep(t, q, first)
+		if kept := keep(t, q, second); kept.ID != first.ID || kept.Execution != first.Execution {
+			t.Errorf("kept is %+v", kept)
+		}
+		if _, err := q.Get(t.Context(), second.ID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("the second is kept, too: %v", err)
+		}
+	})
+	t.Run("of many at once one is the one", func(t *testing.T) {
+		q := open(t)
+		ids := make([]search.QueryID, 8)
+		var all sync.WaitGroup
+		for n := range ids {
+			all.Go(func() {
+				p := query(n)
+				p.Key = "shared"
+				kept, err := q.Keep(t.Context(), p)
+				if err != nil {
+					t.Error(err)
+				}
+				ids[n] = kept.ID
+			})
+		}
+		all.Wait()
+		for _, id := range ids {
+			if id != ids[0] {
+				t.Fatalf("kept are %v", ids)
+			}
+		}
+	})
+	t.Run("keeping twice is keeping once", func(t *testing.T) {
+		q := open(t)
+		keep(t, q, query(1))
+		if kept := keep(t, q, query(1)); kept.ID != query(1).ID {
+			t.Errorf("kept is %+v", kept)
+		}
+		found(t, q, query(1))
+	})
+	t.Run("a query moves", func(t *testing.T) {
+		q := open(t)
+		p := query(1)
+		keep(t, q, p)
+		p.Execution = "another"
+		if err := q.Move(t.Context(), p.ID, p.Execution); err != nil {
+			t.Fatal(err)
+		}
+		found(t, q, p)
+	})
+	t.Run("what is forgotten is not there, and cannot move", func(t *testing.T) {
+		q := open(t)
+		p := query(1)
+		keep(t, q, p)
+		for range 2 {
+			if err := q.Forget(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := q.Get(t.Context(), p.ID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("get: %v", err)
+		}
+		if _, err := q.Find(t.Context(), p.Key); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("find: %v", err)
+		}
+		if err := q.Move(t.Context(), p.ID, "another"); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("move: %v", err)
+		}
+		if _, err := q.Get(t.Context(), p.ID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("moving brought it back: %v", err)
+		}
+		again := query(2)
+		again.Key = p.Key
+		keep(t, q, again)
+		found(t, q, again)
+		if err := q.Forget(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		found(t, q, again) // forgetting the first leaves the second's key alone
+	})
+}
+
+// incompressible is text of n bytes that no compressor makes much shorter.
+func incompressible(n int) string {
+	var b strings.Builder
+	x := uint64(1)
+	for b.Len() < n {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b.WriteByte(byte(33 + x%94))
+	}
+	return b.String()
+}
