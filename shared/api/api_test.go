@@ -154,6 +154,23 @@ func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
 	}
 }
 
+// TestATimeThatIsOverIsOurFailure: a deployment ends what takes too long, while its caller waits for an answer.
+func TestATimeThatIsOverIsOurFailure(t *testing.T) {
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	var log bytes.Buffer
+	var h http.Handler
+	newServer(t, func(c *Config) {
+		c.Search, c.Log = failing{late.Err()}, slog.New(slog.NewJSONHandler(&log, nil))
+		h = New(*c)
+	})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(late, "GET", "http://localhost/api/v4.0/data/logs?filters=x", nil))
+	if w.Code != http.StatusGatewayTimeout || !strings.Contains(log.String(), `"status":504`) || !strings.Contains(log.String(), `"failed"`) {
+		t.Errorf("status %d\nlog %s", w.Code, &log)
+	}
+}
+
 // closing is a caller who goes away when the last byte has arrived.
 type closing struct {
 	*httptest.ResponseRecorder

@@ -120,8 +120,9 @@ func (s *server) finish(c *call) {
 // statusGone stands in the log for a caller who went away before the answer; nobody receives it.
 const statusGone = 499
 
-// gone tells whether the caller went away, or, after the answer was sent, has got it and closed.
-func (c *call) gone() bool { return c.r.Context().Err() != nil }
+// gone tells whether the caller went away, or, after the answer was sent, has got it and closed. A time that is over is
+// the server's own doing, and the caller waits for the answer.
+func (c *call) gone() bool { return errors.Is(c.r.Context().Err(), context.Canceled) }
 
 func (c *call) routeID() string {
 	if c.route == nil {
