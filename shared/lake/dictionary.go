@@ -3,6 +3,7 @@ package lake
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"unsafe"
 )
 
 // textDictionary numbers texts in the order in which they come.
@@ -12,12 +13,30 @@ type textDictionary struct {
 	// table finds entries by hash: in each slot 32 bits of the hash, then the entry's number plus one. A free slot is 0.
 	table []uint64
 	seed  maphash.Seed
+	// latest finds the texts seen lately by where they lie: rows share the texts that repeat.
+	latest [latestSlots]numbered
+}
+
+type numbered struct {
+	text   string // keeps its memory from becoming another text
+	number int32
 }
 
 const (
 	smallestTable = 1 << 6
+	latestSlots   = 1 << 7
 	lengthBytes   = 4
 )
+
+// shared is the number of a text that stays as it is, and that other rows may share.
+func (d *textDictionary) shared(text string) int32 {
+	at := uintptr(unsafe.Pointer(unsafe.StringData(text)))
+	slot := &d.latest[(at>>3^at>>10)%latestSlots]
+	if len(slot.text) != len(text) || unsafe.StringData(slot.text) != unsafe.StringData(text) || len(text) == 0 {
+		*slot = numbered{text, d.number(text)}
+	}
+	return slot.number
+}
 
 // number is the number of a text, a new one if it has none yet.
 func (d *textDictionary) number(text string) int32 {
@@ -73,6 +92,7 @@ func (d *textDictionary) grow() {
 func (d *textDictionary) reset() {
 	d.page, d.ends = d.page[:0], d.ends[:0]
 	clear(d.table)
+	clear(d.latest[:])
 }
 
 // intDictionary numbers integers in the order in which they come.

@@ -71,7 +71,7 @@ type textNumbers struct {
 
 func (t *textNumbers) add(places []unsafe.Pointer) {
 	for _, p := range places {
-		t.numbers = append(t.numbers, t.texts.number(*(*string)(p)))
+		t.numbers = append(t.numbers, t.texts.shared(*(*string)(p)))
 	}
 }
 

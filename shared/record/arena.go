@@ -33,9 +33,15 @@ type arena struct {
 	configs  []lake.SecurityConfig
 
 	seed     maphash.Seed
-	interned [internSlots]*string
+	interned [internSlots]interned
 	records  int
 	copied   int // bytes of text since the interned strings were forgotten
+}
+
+// interned is a string handed out, and where it lies: looked at far more often than given away.
+type interned struct {
+	text string
+	at   *string
 }
 
 func (a *arena) init() { a.seed = maphash.MakeSeed() }
@@ -54,11 +60,11 @@ func (a *arena) intern(b []byte) *string {
 		return a.text(b)
 	}
 	slot := &a.interned[maphash.Bytes(a.seed, b)%internSlots]
-	if p := *slot; p != nil && *p == string(b) {
-		return p
+	if slot.at == nil || slot.text != string(b) {
+		slot.at = a.text(b)
+		slot.text = *slot.at
 	}
-	*slot = a.text(b)
-	return *slot
+	return slot.at
 }
 
 // text copies b.
