@@ -160,21 +160,26 @@ func (g *groupWriter) writeBloom(out *output, c *chunk) error {
 	return nil
 }
 
-// output writes, and knows where it is.
+// output writes, and knows where it is. After a failure it writes nothing more: what follows would not be where the
+// footer says.
 type output struct {
 	w        io.Writer
 	offset   int64
+	failed   error
 	buffer   bytes.Buffer
 	protocol thrift.CompactProtocol
 }
 
 func (o *output) write(b []byte) error {
+	if o.failed != nil {
+		return o.failed
+	}
 	n, err := o.w.Write(b)
 	o.offset += int64(n)
 	if err != nil {
-		return fmt.Errorf("write parquet object: %w", err)
+		o.failed = fmt.Errorf("write parquet object: %w", err)
 	}
-	return nil
+	return o.failed
 }
 
 // encode writes a part of the format's metadata.
