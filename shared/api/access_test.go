@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestKeys(t *testing.T) {
@@ -70,6 +72,53 @@ func TestKeysThatCannotBeLookedUpAreOurFailure(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Keys = brokenKeys{} })
 	if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: k")); r.StatusCode != http.StatusInternalServerError {
 		t.Error(r.Status)
+	}
+}
+
+// asked is keys that remember what they were asked for, in vain.
+type asked struct {
+	hashes []KeyHash
+	fails  map[KeyHash]bool
+	knows  KeyHash
+}
+
+func (a *asked) Find(_ context.Context, hash KeyHash) (Key, bool, error) {
+	a.hashes = append(a.hashes, hash)
+	if a.fails[hash] {
+		return Key{}, false, errors.New("timeout")
+	}
+	return Key{Scopes: []Scope{DataRead}}, hash == a.knows, nil
+}
+
+// TestTheLikeliestKeyIsLookedUpFirst: a look-up that finds nothing is a question to the store, each time.
+func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
+	pair := base64.StdEncoding.EncodeToString([]byte(":the-key"))
+	for header, want := range map[string][]string{
+		"Authorization: Basic " + pair:                    {"the-key", pair},
+		"Authorization: Basic the-key":                    {"the-key"},
+		"Authorization: Basic dGhlLWtleQ==":               {"dGhlLWtleQ=="}, // a raw key that is base64, too
+		"Authorization: Bearer the-key\nX-API-Key: other": {"other", "the-key"},
+	} {
+		a := &asked{}
+		newServer(t, func(c *Config) { c.Keys = a }).send(t, get("/api/v4.0/data/fields", header))
+		var hashes []KeyHash
+		for _, key := range want {
+			hashes = append(hashes, HashKey(key))
+		}
+		if diff := cmp.Diff(hashes, a.hashes); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", header, diff)
+		}
+	}
+}
+
+// TestAKeyThatIsKnownIsEnough when another thing that was sent cannot be looked up; else that is our failure.
+func TestAKeyThatIsKnownIsEnough(t *testing.T) {
+	for key, want := range map[string]int{"the-key": http.StatusOK, "another": http.StatusInternalServerError} {
+		a := &asked{fails: map[KeyHash]bool{HashKey("proxy's own"): true}, knows: HashKey("the-key")}
+		s := newServer(t, func(c *Config) { c.Keys = a })
+		if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: proxy's own", "Authorization: Bearer "+key)); r.StatusCode != want {
+			t.Errorf("%s: %s, want %d", key, r.Status, want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,20 +76,30 @@ func (s *server) authenticate(c *call) error {
 	if len(presented) == 0 {
 		return errNoKey()
 	}
+	var unsure error
 	for _, key := range presented {
 		found, ok, err := s.Keys.Find(c.r.Context(), HashKey(key))
 		if err != nil {
-			return err
+			unsure = err // the next one may be known all the same
 		}
 		if ok {
-			c.key = found
+			c.key, c.caller = found, callerOf(key)
 			if !slices.Contains(found.Scopes, c.route.scope) {
 				return errScope(c.route.scope)
 			}
 			return nil
 		}
 	}
+	if unsure != nil {
+		return unsure
+	}
 	return errUnknownKey()
+}
+
+// callerOf tells callers apart without telling their keys, nor the hashes that keys are known by.
+func callerOf(key string) string {
+	hash := HashKey("caller " + key)
+	return hex.EncodeToString(hash[:16])
 }
 
 // maySee tells whether a caller may know of a configuration.
@@ -96,8 +107,9 @@ func (k Key) maySee(config string) bool {
 	return len(k.Branches) == 0 || slices.Contains(k.Branches, config)
 }
 
-// credentials lists what the headers may mean as a key, in the order tried: x-api-key, a bearer token, the raw
-// key after "Basic" (as deployed clients send it), and the password or else the user of true Basic.
+// credentials lists what the headers may mean as a key, in the order tried: x-api-key, a bearer token, the password or
+// else the user of true Basic, and the raw key after "Basic" (as deployed clients send it). True Basic comes first,
+// because what has its form is hardly ever a key, and looking up what is none costs a question to the store.
 func credentials(h http.Header) []string {
 	var keys []string
 	add := func(key string) {
@@ -111,15 +123,16 @@ func credentials(h http.Header) []string {
 	case "bearer":
 		add(rest)
 	case "basic":
-		add(rest)
 		if pair, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest)); err == nil {
-			user, password, _ := strings.Cut(string(pair), ":")
-			if password != "" {
+			user, password, isPair := strings.Cut(string(pair), ":")
+			switch {
+			case password != "":
 				add(password)
-			} else {
+			case isPair:
 				add(user)
 			}
 		}
+		add(rest)
 	}
 	return keys
 }
