@@ -20,7 +20,8 @@ type call struct {
 	id      string
 	began   time.Time
 	route   *route // nil until it is found
-	key     Key    // the caller
+	key     Key    // the caller's
+	caller  string // who it is, for what only it may know of; "" where nobody needs a key
 	accepts string // the media type the answer is wanted in
 
 	filters     string // as sent, for errors; never logged
