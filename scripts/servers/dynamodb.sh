@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DynamoDB Local (AWS's own emulator, in memory) on a free loopback port.
+# DynamoDB Local (AWS's own emulator, in memory) on a free port. It cannot be told to listen on one address only.
 #
 #   dynamodb.sh start DIR   prints its URL; DIR holds the run: pid, port, log
 #   dynamodb.sh stop DIR    ends it and waits until it has gone
@@ -73,6 +73,9 @@ answers() {
 # in_use tells whether something listens on that port.
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
+# runs tells whether a process is one of ours: the number may have been given away since.
+runs() { ps -p "$1" -o args= 2>/dev/null | grep -qF "$main"; }
+
 start() {
 	local dir=$1 home port pid tool
 	for tool in curl ps; do
@@ -81,7 +84,7 @@ start() {
 	home=$(java_home)
 	fetch "$home"
 	mkdir -p "$dir"
-	if [ -f "$dir/pid" ]; then
+	if [ -f "$dir/pid" ] && runs "$(cat "$dir/pid")"; then
 		say "$dir holds a run already; stop it first: $0 stop $dir"
 		exit 1
 	fi
@@ -117,14 +120,13 @@ stop() {
 	local dir=$1 pid
 	[ -f "$dir/pid" ] || return 0
 	pid=$(cat "$dir/pid")
-	# Only a process that is ours: the number may have been given away since.
-	if ps -p "$pid" -o args= 2>/dev/null | grep -qF "$main"; then
+	if runs "$pid"; then
 		kill "$pid" 2>/dev/null || true
 		for _ in $(seq 100); do
-			ps -p "$pid" -o args= 2>/dev/null | grep -qF "$main" || break
+			runs "$pid" || break
 			sleep 0.1
 		done
-		kill -9 "$pid" 2>/dev/null || true
+		! runs "$pid" || kill -9 "$pid" 2>/dev/null || true
 	fi
 	rm -f "$dir/pid" "$dir/port"
 }
