@@ -111,18 +111,22 @@ func keysOfRecord(shape query.TopX) block {
 			rows = append(rows, "CAST(ROW('"+column+"', "+column+") AS ROW(label varchar, key varchar))")
 		}
 	}
-	b := lines("ARRAY[]")
+	var b block
 	if len(rows) > 0 {
-		b = append(lines("ARRAY["), append(listed(rows).deeper(), line{0, "]"})...)
+		b = append(append(lines("ARRAY["), listed(rows).deeper()...), line{0, "]"})
 	}
-	if shape.Has("reason") {
+	if !shape.Has("reason") {
+		return b
+	}
+	if len(b) == 0 { // joining to an empty array would be ambiguous
+		b = lines("transform(")
+	} else {
 		b[len(b)-1].sql += " || transform("
-		b = append(b,
-			line{1, "array_distinct(IF(reason IS NULL, coalesce(monitor_reasons, ARRAY[]), coalesce(monitor_reasons, ARRAY[]) || reason)),"},
-			line{1, "r -> CAST(ROW('reason', r) AS ROW(label varchar, key varchar))"},
-			line{0, ")"})
 	}
-	return b
+	return append(b,
+		line{1, "array_distinct(IF(reason IS NULL, coalesce(monitor_reasons, ARRAY[]), coalesce(monitor_reasons, ARRAY[]) || reason)),"},
+		line{1, "r -> CAST(ROW('reason', r) AS ROW(label varchar, key varchar))"},
+		line{0, ")"})
 }
 
 // needsKey tells whether a label that is wanted has its keys in a column: those that name a time have the URLs.

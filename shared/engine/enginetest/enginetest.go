@@ -282,7 +282,7 @@ func testStops(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 }
 
-// testExplain: a plan tells what an answer then costs.
+// testExplain: a plan tells what an answer then costs, as far as the engine can know.
 func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	e := open(Records(t, 400, 23))
 	for _, shape := range caseShapes {

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,20 +29,34 @@ var _ engine.Index = (*Store)(nil)
 func NewStore(t testing.TB, rows []lake.Row) *Store {
 	t.Helper()
 	s := &Store{Dir: t.TempDir()}
+	s.Fill(t, rows, math.MinInt64)
+	return s
+}
+
+// Fill adds the rows of hours before the watermark as the compactor would, one object per hour, and the others as the
+// importer would, one per hour and source.
+func (s *Store) Fill(t testing.TB, rows []lake.Row, watermark lake.Partition) {
+	t.Helper()
 	type place struct {
 		partition lake.Partition
-		source    string
+		source    string // "" for compacted hours
 	}
 	parts := map[place][]lake.Row{}
 	for _, r := range rows {
 		p := place{lake.PartitionOf(r.TsMs), r.Source}
+		if p.partition < watermark {
+			p.source = ""
+		}
 		parts[p] = append(parts[p], r)
 	}
 	for p, rows := range parts {
 		lake.Sort(rows)
-		s.Add(t, lake.ObjectName(p.partition, p.source, 0), rows)
+		name := lake.ObjectName(p.partition, p.source, 0)
+		if p.partition < watermark {
+			name = lake.CompactName(p.partition, "compacted")
+		}
+		s.Add(t, name, rows)
 	}
-	return s
 }
 
 // StoreOf is a store of objects that a folder holds already.

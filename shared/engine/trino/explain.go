@@ -1,0 +1,99 @@
+package trino
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Explain tells what Run would ask, and which hours the cluster would read for it. Objects and bytes are not known
+// before a query has run.
+func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
+	state, err := e.state(ctx)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	q.Scope.Watermark = state.Watermark
+	script, err := printed(q)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	plan := engine.Plan{Columns: script.Columns, Warnings: script.Warnings}
+	for _, s := range script.Statements {
+		plan.SQL = append(plan.SQL, engine.Statement(s))
+		partitions, err := e.partitions(ctx, s.SQL)
+		if err != nil {
+			return engine.Plan{}, failure(ctx, fmt.Errorf("ask which hours a query reads: %w", err))
+		}
+		plan.Partitions = append(plan.Partitions, partitions...)
+	}
+	slices.Sort(plan.Partitions)
+	plan.Partitions = slices.Compact(plan.Partitions)
+	return plan, nil
+}
+
+// ioPlan is what EXPLAIN (TYPE IO) tells of the tables read.
+type ioPlan struct {
+	InputTableColumnInfos []struct {
+		Table      struct{ SchemaTable struct{ Table string } }
+		Constraint struct {
+			ColumnConstraints []struct {
+				ColumnName string
+				Domain     struct{ Ranges []ioRange }
+			}
+		}
+	}
+}
+
+type ioRange struct{ Low, High struct{ Value, Bound string } }
+
+// partitions asks the cluster which hours a statement reads; nothing is run.
+func (e *Engine) partitions(ctx context.Context, sql string) ([]lake.Partition, error) {
+	table, err := e.client.Query(ctx, "EXPLAIN (TYPE IO, FORMAT JSON) "+sql)
+	if err != nil {
+		return nil, err
+	}
+	if len(table) != 1 || len(table[0]) != 1 || table[0][0] == nil {
+		return nil, fmt.Errorf("it is explained in %d rows", len(table))
+	}
+	var plan ioPlan
+	if err := json.Unmarshal([]byte(*table[0][0]), &plan); err != nil {
+		return nil, err
+	}
+	var out []lake.Partition
+	for _, input := range plan.InputTableColumnInfos {
+		for _, column := range input.Constraint.ColumnConstraints {
+			if column.ColumnName != lake.PartitionKey {
+				continue
+			}
+			for _, r := range column.Domain.Ranges {
+				first, err := partitionNamed(r.Low.Value)
+				if err != nil {
+					return nil, err
+				}
+				last, err := partitionNamed(r.High.Value)
+				if err != nil {
+					return nil, err
+				}
+				for p := first; p <= last; p++ {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func partitionNamed(key string) (lake.Partition, error) {
+	at, err := time.Parse("2006/01/02/15", key)
+	if err != nil {
+		return 0, fmt.Errorf("%s %q is no hour: %w", lake.PartitionKey, key, err)
+	}
+	return lake.PartitionOf(at.UnixMilli()), nil
+}
