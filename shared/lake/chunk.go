@@ -146,12 +146,14 @@ func (c *chunk) endPage(w *workspace) error {
 		NumValues: int32(count), Encoding: c.leaf.encoding.Encoding(),
 		DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 	})
-	at := int64(c.pages.Len())
-	size, err := w.writePage(&c.pages, c.leaf, &head, &c.header)
-	if err != nil {
+	if err := w.pack(c, &head, w.page); err != nil {
 		return err
 	}
-	c.places = append(c.places, format.PageLocation{Offset: at, CompressedPageSize: int32(size), FirstRowIndex: c.before})
+	c.places = append(c.places, format.PageLocation{
+		Offset: int64(c.pages.Len()), CompressedPageSize: int32(w.header.Len() + len(w.packed)), FirstRowIndex: c.before,
+	})
+	c.pages.Write(w.header.Bytes())
+	c.pages.Write(w.packed)
 	c.header.NumValues += int64(count)
 	c.header.Statistics.NullCount += int64(nulls)
 	c.addBounds(nulls, w)
@@ -186,24 +188,21 @@ func (c *chunk) encode(w *workspace) (err error) {
 	return nil
 }
 
-// writePage compresses the page that lies in the workspace and writes it behind its header, which it completes. It
-// returns the size of both, and adds it to the chunk's.
-func (w *workspace) writePage(to *bytes.Buffer, l *leaf, head *format.PageHeader, chunk *format.ColumnMetaData) (size int, err error) {
-	if w.packed, err = l.codec.Encode(w.packed[:0], w.page); err != nil {
-		return 0, fmt.Errorf("compress page of %s: %w", l.path, err)
+// pack compresses a page and makes its header, which it completes; both then lie in the workspace. Their sizes are added
+// to the chunk's.
+func (w *workspace) pack(c *chunk, head *format.PageHeader, page []byte) (err error) {
+	if w.packed, err = c.leaf.codec.Encode(w.packed[:0], page); err != nil {
+		return fmt.Errorf("compress page of %s: %w", c.leaf.path, err)
 	}
-	head.UncompressedPageSize, head.CompressedPageSize = int32(len(w.page)), int32(len(w.packed))
+	head.UncompressedPageSize, head.CompressedPageSize = int32(len(page)), int32(len(w.packed))
 	head.CRC = int32(crc32.ChecksumIEEE(w.packed))
 	w.header.Reset()
 	if err := thrift.NewEncoder(w.protocol.NewWriter(&w.header)).Encode(head); err != nil {
-		return 0, fmt.Errorf("write page header of %s: %w", l.path, err)
+		return fmt.Errorf("write page header of %s: %w", c.leaf.path, err)
 	}
-	chunk.TotalUncompressedSize += int64(w.header.Len() + len(w.page))
-	chunk.TotalCompressedSize += int64(w.header.Len() + len(w.packed))
-	size = w.header.Len() + len(w.packed)
-	to.Write(w.header.Bytes())
-	to.Write(w.packed)
-	return size, nil
+	c.header.TotalUncompressedSize += int64(w.header.Len() + len(page))
+	c.header.TotalCompressedSize += int64(w.header.Len() + len(w.packed))
+	return nil
 }
 
 // addBounds adds the page to the page index and to the statistics of the chunk.
@@ -293,12 +292,10 @@ func (c *chunk) ascending() bool {
 	return true
 }
 
-// dictionaryPage makes the dictionary page with its header.
-func (c *chunk) dictionaryPage(to *bytes.Buffer, w *workspace) error {
+// packDictionary packs the dictionary page.
+func (c *chunk) packDictionary(w *workspace) error {
 	page, entries := c.values.dictionary()
-	w.page = append(w.page[:0], page...)
 	head := format.PageHeader{Type: format.DictionaryPage}
 	head.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(entries), Encoding: format.Plain})
-	_, err := w.writePage(to, c.leaf, &head, &c.header)
-	return err
+	return w.pack(c, &head, page)
 }

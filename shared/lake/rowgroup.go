@@ -122,11 +122,10 @@ func (g *groupWriter) writeChunk(out *output, c *chunk) error {
 	}
 	if c.leaf.dictionary {
 		c.header.DictionaryPageOffset = out.offset
-		var page bytes.Buffer
-		if err := c.dictionaryPage(&page, &g.workspace); err != nil {
+		if err := c.packDictionary(&g.workspace); err != nil {
 			return err
 		}
-		if err := out.write(page.Bytes()); err != nil {
+		if err := out.write(g.workspace.header.Bytes(), g.workspace.packed); err != nil {
 			return err
 		}
 	}
@@ -170,14 +169,16 @@ type output struct {
 	protocol thrift.CompactProtocol
 }
 
-func (o *output) write(b []byte) error {
-	if o.failed != nil {
-		return o.failed
-	}
-	n, err := o.w.Write(b)
-	o.offset += int64(n)
-	if err != nil {
-		o.failed = fmt.Errorf("write parquet object: %w", err)
+func (o *output) write(parts ...[]byte) error {
+	for _, b := range parts {
+		if o.failed != nil {
+			break
+		}
+		n, err := o.w.Write(b)
+		o.offset += int64(n)
+		if err != nil {
+			o.failed = fmt.Errorf("write parquet object: %w", err)
+		}
 	}
 	return o.failed
 }
