@@ -20,8 +20,8 @@ import (
 
 // Store is planet.Store over a table.
 //
-// A new table holds no planet. The first read or write that misses the one of planet.FirstConfig writes the default
-// there, so that a new deployment starts as a new file of the embedded store does.
+// A new table is empty, and yet a new deployment has the default planet in planet.FirstConfig: until the first write
+// there, reads answer with what that write will keep as version 1. So whoever only reads needs no right to write.
 type Store struct {
 	client *dynamodb.Client
 	table  string
@@ -36,13 +36,16 @@ func New(client *dynamodb.Client, table string, now func() time.Time) *Store {
 	return &Store{client, table, now, dynamo.Pause}
 }
 
+// first is the planet of a new deployment.
+func (s *Store) first() planet.Version {
+	return planet.NewVersion(1, planet.Default(), "orrery", s.now())
+}
+
 // Newest implements planet.Store.
 func (s *Store) Newest(ctx context.Context, config string) (planet.Version, error) {
 	v, err := s.newest(ctx, config)
-	if begun, failed := s.begin(ctx, config, fault.KindOf(err) == fault.NotFound); failed != nil {
-		return planet.Version{}, failed
-	} else if begun {
-		return s.newest(ctx, config)
+	if config == planet.FirstConfig && fault.KindOf(err) == fault.NotFound {
+		return s.first(), nil
 	}
 	return v, err
 }
@@ -64,10 +67,8 @@ func (s *Store) newest(ctx context.Context, config string) (planet.Version, erro
 // Version implements planet.Store.
 func (s *Store) Version(ctx context.Context, config string, number int) (planet.Version, error) {
 	v, err := s.version(ctx, config, number)
-	if begun, failed := s.begin(ctx, config, number == 1 && fault.KindOf(err) == fault.NotFound); failed != nil {
-		return planet.Version{}, failed
-	} else if begun {
-		return s.version(ctx, config, number)
+	if config == planet.FirstConfig && number == 1 && fault.KindOf(err) == fault.NotFound {
+		return s.first(), nil
 	}
 	return v, err
 }
@@ -86,10 +87,8 @@ func (s *Store) version(ctx context.Context, config string, number int) (planet.
 // Versions implements planet.Store.
 func (s *Store) Versions(ctx context.Context, config string) ([]planet.Info, error) {
 	infos, err := s.versions(ctx, config)
-	if begun, failed := s.begin(ctx, config, err == nil && len(infos) == 0); failed != nil {
-		return nil, failed
-	} else if begun {
-		return s.versions(ctx, config)
+	if config == planet.FirstConfig && err == nil && len(infos) == 0 {
+		return []planet.Info{s.first().Info}, nil
 	}
 	return infos, err
 }
@@ -112,27 +111,27 @@ func (s *Store) versions(ctx context.Context, config string) ([]planet.Info, err
 	return infos, nil
 }
 
-// begin writes the first planet of a new table, when a read has missed it, and tells whether to read again. Another
-// instance may do so at the same moment; one of them wins.
-func (s *Store) begin(ctx context.Context, config string, missed bool) (begun bool, err error) {
-	if !missed || config != planet.FirstConfig {
-		return false, nil
+// Append implements planet.Store.
+func (s *Store) Append(ctx context.Context, config string, v planet.Version) error {
+	err := s.append(ctx, config, v)
+	if config != planet.FirstConfig || v.Number != 2 || fault.KindOf(err) != fault.Conflict {
+		return err
 	}
-	err = s.Append(ctx, config, planet.NewVersion(1, planet.Default(), "orrery", s.now()))
-	if err != nil && fault.KindOf(err) != fault.Conflict {
-		return false, err
+	// Version 1 may have been read without being there. Others may write it at the same moment; one of them does.
+	if err := s.append(ctx, config, s.first()); err != nil && fault.KindOf(err) != fault.Conflict {
+		return err
 	}
-	return true, nil
+	return s.append(ctx, config, v)
 }
 
 // contentions is how often a write that met another transaction is tried again before the caller hears of it.
 const contentions = 8
 
-// Append implements planet.Store.
+// append writes a version.
 //
 // An answer may be lost after the version was written, and the write then tried again. The mark of this call in the
 // written item tells its own version from another writer's, so that this is no conflict and nothing is written twice.
-func (s *Store) Append(ctx context.Context, config string, v planet.Version) error {
+func (s *Store) append(ctx context.Context, config string, v planet.Version) error {
 	if v.Number < 1 {
 		return planet.Taken(config, v.Number)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -41,41 +42,84 @@ func TestSeveralInstancesRace(t *testing.T) {
 	planettest.Race(t, over(client, table), over(dynamotest.Connect(t), table), over(dynamotest.Connect(t), table))
 }
 
-// TestANewDeploymentHasTheDefaultPlanet whichever way it is asked for first, and gets it once.
+// TestANewDeploymentHasTheDefaultPlanet whichever way it is asked for, without anything being written for that.
 func TestANewDeploymentHasTheDefaultPlanet(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	s := over(client, table)
 	want := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
-	for name, ask := range map[string]func(*Store) error{
-		"its_newest_version": func(s *Store) error { _, err := s.Newest(t.Context(), planet.FirstConfig); return err },
-		"its_first_version":  func(s *Store) error { _, err := s.Version(t.Context(), planet.FirstConfig, 1); return err },
-		"its_history":        func(s *Store) error { _, err := s.Versions(t.Context(), planet.FirstConfig); return err },
+	for name, read := range map[string]func() (planet.Version, error){
+		"Newest":  func() (planet.Version, error) { return s.Newest(t.Context(), planet.FirstConfig) },
+		"Version": func() (planet.Version, error) { return s.Version(t.Context(), planet.FirstConfig, 1) },
+	} {
+		if v, err := read(); err != nil || v != want {
+			t.Errorf("%s: %+v, %v, want %+v", name, v, err, want)
+		}
+	}
+	if list, err := s.Versions(t.Context(), planet.FirstConfig); err != nil || len(list) != 1 || list[0] != want.Info {
+		t.Errorf("Versions: %+v, %v", list, err)
+	}
+	if _, err := s.Version(t.Context(), planet.FirstConfig, 2); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Version 2: %v, want kind NotFound", err)
+	}
+	if all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}); err != nil || all.Count != 0 {
+		t.Errorf("%d items were written, %v", all.Count, err)
+	}
+}
+
+// TestTheFirstWriteKeepsTheDefaultPlanetToo as version 1, under whatever precondition it was read with.
+func TestTheFirstWriteKeepsTheDefaultPlanetToo(t *testing.T) {
+	first := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
+	change := func(expect planet.Expect) planet.Change {
+		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Expect: expect}
+	}
+	for name, write := range map[string]func(s *Store) (planet.Info, error){
+		"put": func(s *Store) (planet.Info, error) {
+			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{}))
+		},
+		"put_with_the_ETag_read": func(s *Store) (planet.Info, error) {
+			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{Match: []string{first.ETag}}))
+		},
+		"restore": func(s *Store) (planet.Info, error) {
+			return planet.Restore(t.Context(), s, planet.FirstConfig, 1, change(planet.Expect{}))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
-			for range 2 {
-				if err := ask(s); err != nil {
-					t.Fatal(err)
-				}
+			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{Absent: true})); fault.KindOf(err) != fault.Conflict {
+				t.Errorf("create only: %v, want kind Conflict", err)
 			}
-			if v, err := s.Newest(t.Context(), planet.FirstConfig); err != nil || v != want {
-				t.Errorf("%+v, %v, want %+v", v, err, want)
+			if info, err := write(s); err != nil || info.Number != 2 {
+				t.Fatalf("version %d, %v, want 2", info.Number, err)
 			}
-			if list, err := s.Versions(t.Context(), planet.FirstConfig); err != nil || len(list) != 1 {
-				t.Errorf("%d versions, %v", len(list), err)
+			if v, err := s.Version(t.Context(), planet.FirstConfig, 1); err != nil || v != first {
+				t.Errorf("version 1 is %+v, %v", v, err)
+			}
+			if list, err := s.Versions(t.Context(), planet.FirstConfig); err != nil || len(list) != 2 || list[1] != first.Info {
+				t.Errorf("the history is %+v, %v", list, err)
 			}
 		})
 	}
-	t.Run("a_write_comes_second", func(t *testing.T) {
-		s := open(t)
-		info, err := planet.Put(t.Context(), s, planet.FirstConfig, planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At})
-		if err != nil || info.Number != 2 {
-			t.Errorf("version %d, %v, want 2", info.Number, err)
-		}
-	})
-	t.Run("no_other_version", func(t *testing.T) {
-		if _, err := open(t).Version(t.Context(), planet.FirstConfig, 2); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%v, want kind NotFound", err)
-		}
-	})
+}
+
+// TestManyMayBeTheFirst: of the first writers of a new deployment none loses anything, and the default is kept once.
+func TestManyMayBeTheFirst(t *testing.T) {
+	const writers = 8
+	client, table := dynamotest.Client(t)
+	var wg sync.WaitGroup
+	for w := range writers {
+		s := over(dynamotest.Connect(t), table)
+		wg.Go(func() {
+			change := planet.Change{Settings: planettest.Settings(t, fmt.Sprint("writer ", w)), By: "key", At: planettest.At}
+			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := over(client, table).Versions(t.Context(), planet.FirstConfig)
+	if err != nil || len(list) != writers+1 || list[writers].By != "orrery" || list[writers-1].By != "key" {
+		t.Errorf("the history is %+v, %v", list, err)
+	}
 }
 
 // TestTheLargestSettingsFit: 350,000 bytes of whatever takes most room in an item and on the wire.

@@ -101,6 +101,24 @@ func TestAWriteUnderFaults(t *testing.T) {
 	}
 }
 
+// TestTheFirstWriteOfADeploymentUnderFaults: it is several transactions, each request of which may be harmed.
+func TestTheFirstWriteOfADeploymentUnderFaults(t *testing.T) {
+	for n := range 8 {
+		for _, harm := range []faulty.Fault{faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate} {
+			client, table := dynamotest.Client(t)
+			s := over(dynamotest.Connect(t, through(&faulty.Transport{Script: faulty.At(n, harm)})), table)
+			change := planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At}
+			if info, err := planet.Put(t.Context(), s, planet.FirstConfig, change); err != nil || info.Number != 2 {
+				t.Errorf("request %d with fault %d: version %d, %v", n, harm, info.Number, err)
+			}
+			list, err := over(client, table).Versions(t.Context(), planet.FirstConfig)
+			if err != nil || len(list) != 2 || list[0].By != "key" || list[1].By != "orrery" {
+				t.Errorf("request %d with fault %d: the history is %+v, %v", n, harm, list, err)
+			}
+		}
+	}
+}
+
 // first does one harm to the first request and another to all after it.
 func first(one, then faulty.Fault) faulty.Script {
 	return func(n int, _ *http.Request) faulty.Fault {
