@@ -32,9 +32,15 @@ func tooManyPartitions(hours map[lake.Partition]struct{}) error {
 		"Nothing was imported; if the times are right, cut the log into several, by year", maxPartitions, sorted[0], sorted[len(sorted)-1])
 }
 
+// OlderCopy is in the error of a log that may be an older, shorter copy of what an import took. Who still has that can
+// tell, with HasBeginning.
+type OlderCopy struct{ Of Entry }
+
+func (o *OlderCopy) Error() string { return "the longer one was imported as " + o.Of.Name }
+
 // olderCopy says that a log may be an older, shorter copy of one imported before.
 func olderCopy(length int64, e Entry) error {
-	return fault.New(fault.Invalid, "this log begins as source %s does, of which %d bytes are imported, and ends after %d bytes: it looks like an older copy, "+
+	return fault.Wrap(fault.Invalid, &OlderCopy{Of: e}, "this log begins as source %s does, of which %d bytes are imported, and ends after %d bytes: it looks like an older copy, "+
 		"whose lines would be counted twice. Nothing was imported; if it is another log, import it without the lines that both have", e.Source, e.Length, length)
 }
 

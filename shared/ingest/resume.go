@@ -83,6 +83,41 @@ func refuseOlderCopy(known []Entry, matches []bool, length int64) error {
 	return nil
 }
 
+// HasBeginning tells whether a log begins with all of another. Each may be compressed.
+func HasBeginning(ctx context.Context, log, beginning io.Reader) (same bool, err error) {
+	long, err := openInput(log)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, long.Close()) }()
+	short, err := openInput(beginning)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, short.Close()) }()
+	want, got := make([]byte, headBytes), make([]byte, headBytes)
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		n, err := io.ReadFull(short, want)
+		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !ended {
+			return false, fmt.Errorf("read: %w", err)
+		}
+		m, err := io.ReadFull(long, got[:n])
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, fmt.Errorf("read: %w", err)
+		}
+		if m < n || !bytes.Equal(want[:n], got[:n]) {
+			return false, nil
+		}
+		if ended {
+			return true, nil
+		}
+	}
+}
+
 // copyContext copies n bytes, or as many as there are, unless the context ends.
 func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (int64, error) {
 	const step = 8 << 20

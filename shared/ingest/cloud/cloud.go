@@ -28,6 +28,8 @@ const (
 	DefaultGroup = 256 << 20
 	// DefaultReserve is how long before the context's deadline work is brought to an end that others can go on from.
 	DefaultReserve = 90 * time.Second
+	// DefaultCopies is how many objects are copied at a time when an import is published.
+	DefaultCopies = 8
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
 )
@@ -45,6 +47,7 @@ type Config struct {
 	Keep    time.Duration // 0 for DefaultKeep
 	Group   int64         // bytes; 0 for DefaultGroup
 	Reserve time.Duration // 0 for DefaultReserve
+	Copies  int           // objects copied at a time; 0 for DefaultCopies
 
 	Now func() time.Time
 	// Pause waits before something is tried again; nil waits really.
@@ -80,6 +83,9 @@ func New(config Config) (*Cloud, error) {
 	}
 	if config.Reserve == 0 {
 		config.Reserve = DefaultReserve
+	}
+	if config.Copies == 0 {
+		config.Copies = DefaultCopies
 	}
 	if config.Pause == nil {
 		config.Pause = pause

@@ -269,6 +269,22 @@ func TestAGrownLogAddsItsRest(t *testing.T) {
 	}
 }
 
+func TestSnapshotsOfAGrowingLogMayComeInAnyOrder(t *testing.T) {
+	w := newWorld(t)
+	for i, lines := range []int{2000, 6000, 3000, 5000, 1, 6000} { // 2000 lines are more than the ledger keeps the text of
+		w.importLog(fmt.Sprintf("raw/%d.gz", i), gzipped(t, records(0, lines, time.Second)))
+	}
+	w.expect(each(0, 6000))
+	if err := w.raw.Delete(t.Context(), "raw/1.gz"); err != nil {
+		t.Fatal(err)
+	}
+	w.put("raw/late", records(0, 4000, time.Second))
+	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/late"}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("what cannot be compared any more: %v", err)
+	}
+	w.expect(each(0, 6000))
+}
+
 func TestRejectedLinesAreQuarantined(t *testing.T) {
 	w := newWorld(t)
 	old := `{"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"

@@ -74,13 +74,16 @@ func (c *Cloud) importOnce(ctx context.Context, log Log, enough func() bool) (re
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	staged := &staging{cloud: c, attempt: newAttempt()}
+	staged := &staging{cloud: c, attempt: newAttempt(), began: c.config.Now()}
 	book := &ledger{table: c.table}
 	options := c.config.Options
 	options.From, options.Until = c.period()
 	options.Take, options.Enough = staged.take, enough
 	converted, err := ingest.Convert(ctx, log.Key, raw, book, dir, options)
 	report = converted.Report
+	if older := (*ingest.OlderCopy)(nil); errors.As(err, &older) {
+		report, err = c.olderCopy(ctx, log, older.Of, err)
+	}
 	switch {
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
@@ -101,6 +104,29 @@ func (c *Cloud) importOnce(ctx context.Context, log Log, enough func() bool) (re
 		return report, ErrUnfinished
 	}
 	return report, nil
+}
+
+// olderCopy looks whether a log that may be an older copy of one imported before is that: snapshots of a log that grows
+// may be delivered in any order. The longer one is compared, if it is still in the bucket; else the log stays refused.
+func (c *Cloud) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused error) (report ingest.Report, err error) {
+	longer, err := blob.Open(ctx, c.raw, of.Name, "")
+	if errors.Is(err, blob.ErrNotFound) {
+		return ingest.Report{}, refused
+	}
+	if err != nil {
+		return ingest.Report{}, err
+	}
+	defer func() { err = errors.Join(err, longer.Close()) }()
+	shorter, err := blob.Open(ctx, c.raw, log.Key, log.Version)
+	if err != nil {
+		return ingest.Report{}, err
+	}
+	defer func() { err = errors.Join(err, shorter.Close()) }()
+	same, err := ingest.HasBeginning(ctx, longer, shorter)
+	if err == nil && !same {
+		err = refused
+	}
+	return ingest.Report{Name: log.Key, Source: of.Source, Format: of.Format}, err
 }
 
 // commit puts down what is to be published and takes the import into the ledger: the point from which it will be
@@ -154,6 +180,9 @@ func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, conve
 }
 
 func (c *Cloud) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []Change) error {
+	if c.config.Now().Sub(staged.began) > abandonedAfter/2 {
+		return errors.New("the attempt took so long that its objects may be taken for leftovers")
+	}
 	s, item, err := loadState(ctx, c.table)
 	if err != nil {
 		return err

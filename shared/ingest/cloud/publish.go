@@ -15,9 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// copies is how many objects are copied at a time.
-const copies = 8
-
 // settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
 // died: each step does no harm when done again.
 func (c *Cloud) settle(ctx context.Context, match func(open) bool) error {
@@ -76,7 +73,7 @@ func (c *Cloud) copyStaged(ctx context.Context, o open) error {
 		return err
 	}
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(copies)
+	group.SetLimit(c.config.Copies)
 	for _, object := range staged.list.Objects {
 		group.Go(func() error {
 			c.step("publish: before an object is copied")

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/lake"
@@ -26,6 +27,7 @@ import (
 type staging struct {
 	cloud   *Cloud
 	attempt string
+	began   time.Time
 
 	mu   sync.Mutex
 	list stagedList

@@ -1,0 +1,543 @@
+package cloud_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// TestAnyInterleaving lets imports, compactions and readers run step by step in an order that a seed decides. A step is
+// one call of a store or of the table. Before or after any of them a process may die, and any call may fail or lose its
+// answer. Every reader must see each row of the imports that were complete when it read the state exactly once, and no
+// row twice; and in the end, when everything has been delivered again, every row exactly once.
+//
+// ORRERY_TEST_SEEDS says how many seeds are tried, ORRERY_TEST_SEED which one alone.
+func TestAnyInterleaving(t *testing.T) {
+	first, n := 0, 10
+	if text := os.Getenv("ORRERY_TEST_SEEDS"); text != "" {
+		n = number(t, text)
+	}
+	if text := os.Getenv("ORRERY_TEST_SEED"); text != "" {
+		first, n = number(t, text), 1
+	}
+	var sum tally
+	for seed := first; seed < first+n; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { newPlay(t, uint64(seed)).run(&sum) })
+	}
+	t.Logf("%+v", sum)
+	if n >= 10 && (sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0 || sum.Compared < 10*n) {
+		t.Errorf("too little happened: %+v", sum)
+	}
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// tally is what happened in all plays.
+type tally struct{ Steps, Killed, Failed, Lost, Readers, Compared, Late, Hours, Swept int }
+
+// play is one run of a world under a scheduler: at any time one actor takes one step.
+type play struct {
+	t      *testing.T
+	random *rand.Rand
+	sum    tally
+	time   time.Time
+	raw    *blobtest.Memory
+	lake   *blobtest.Memory
+	table  *cloudtest.Table
+	logs   map[string][]string // key → ids of its lines
+	actors []*actor
+	calm   bool // nothing fails or dies any more
+}
+
+// actor is a process: its work runs in a goroutine that waits before every step.
+type actor struct {
+	play   *play
+	name   string
+	began  time.Time
+	reader bool
+	dead   bool
+	turn   chan verdict
+	yield  chan bool // true: it wants to take a step; false: it has ended
+}
+
+// verdict is what becomes of a step.
+type verdict int
+
+const (
+	goOn       verdict = iota
+	failBefore         // not carried out, and an error
+	failAfter          // carried out, and an error all the same
+	dieBefore
+	dieAfter
+)
+
+var (
+	errFault  = errors.New("a fault of the play")
+	errKilled = errors.New("the process is dead")
+)
+
+func newPlay(t *testing.T, seed uint64) *play {
+	p := &play{t: t, random: rand.New(rand.NewPCG(seed, 1)), time: testTime, table: &cloudtest.Table{}, logs: map[string][]string{}}
+	p.raw, p.lake = &blobtest.Memory{Now: p.now}, &blobtest.Memory{Now: p.now}
+	p.writeLogs()
+	return p
+}
+
+func (p *play) now() time.Time { return p.time }
+
+// writeLogs puts logs into the bucket: some grow, and lie there at several lengths.
+func (p *play) writeLogs() {
+	next := 0
+	for n := range 4 {
+		var text strings.Builder
+		var ids []string
+		versions := 1 + p.random.IntN(3)
+		for v := range versions {
+			for range 1 + p.random.IntN(4) {
+				id := fmt.Sprintf("r%d", next)
+				at := testTime.Add(time.Duration(p.random.IntN(6*60)-60) * time.Minute)
+				fmt.Fprintf(&text, `{"timestamp":%q,"request_id":%q}`+"\n", at.Format(time.RFC3339), id)
+				ids = append(ids, id)
+				next++
+			}
+			key := fmt.Sprintf("raw/%d.%d", n, v)
+			p.logs[key] = slices.Clone(ids)
+			if err := p.raw.Put(p.t.Context(), key, strings.NewReader(text.String()), blob.Always); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (p *play) run(sum *tally) {
+	p.act()
+	p.settle()
+	s := &p.sum
+	*sum = tally{
+		sum.Steps + s.Steps, sum.Killed + s.Killed, sum.Failed + s.Failed, sum.Lost + s.Lost, sum.Readers + s.Readers,
+		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
+	}
+}
+
+// act starts actors one after the other and lets those that run take steps, until all have ended.
+func (p *play) act() {
+	waiting := p.script()
+	for len(waiting) > 0 || len(p.actors) > 0 {
+		switch {
+		case len(waiting) > 0 && (len(p.actors) == 0 || p.random.IntN(12) == 0):
+			p.start(waiting[0])
+			waiting = waiting[1:]
+		case p.random.IntN(15) == 0:
+			p.passTime()
+		default:
+			p.step(p.actors[p.random.IntN(len(p.actors))])
+		}
+	}
+}
+
+type work struct {
+	name   string
+	reader bool
+	do     func(a *actor)
+}
+
+// script is every log delivered once or twice, in any order, between compactions and readers.
+func (p *play) script() []work {
+	var list []work
+	for _, key := range slices.Sorted(maps.Keys(p.logs)) {
+		for range 1 + p.random.IntN(2) {
+			list = append(list, work{name: "import " + key, do: func(a *actor) { p.importLog(a, key) }})
+		}
+	}
+	for range 8 {
+		list = append(list, work{name: "compact", do: p.compact})
+	}
+	for range 14 {
+		list = append(list, work{name: "read", reader: true, do: p.read})
+	}
+	p.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+func (p *play) start(w work) {
+	a := &actor{play: p, name: w.name, reader: w.reader, began: p.time, turn: make(chan verdict), yield: make(chan bool)}
+	go func() {
+		w.do(a)
+		a.yield <- false
+	}()
+	p.await(a)
+}
+
+// await waits until an actor wants to take its next step, or has ended.
+func (p *play) await(a *actor) {
+	running := <-a.yield
+	i := slices.Index(p.actors, a)
+	switch {
+	case running && i < 0:
+		p.actors = append(p.actors, a)
+	case !running && i >= 0:
+		p.actors = slices.Delete(p.actors, i, i+1)
+	}
+}
+
+func (p *play) step(a *actor) {
+	p.sum.Steps++
+	v := goOn
+	if !a.reader && !p.calm {
+		switch p.random.IntN(100) {
+		case 0:
+			v, p.sum.Failed = failBefore, p.sum.Failed+1
+		case 1:
+			v, p.sum.Lost = failAfter, p.sum.Lost+1
+		case 2:
+			v, p.sum.Killed = dieBefore, p.sum.Killed+1
+		case 3:
+			v, p.sum.Killed = dieAfter, p.sum.Killed+1
+		}
+	}
+	a.turn <- v
+	p.await(a)
+}
+
+// passTime moves the clock, but not so far that a reader would take longer than queries may. Imports and compactions
+// may be as slow as they like.
+func (p *play) passTime() {
+	by := time.Duration(p.random.IntN(20)) * time.Minute
+	for _, a := range p.actors {
+		if a.reader && p.time.Add(by).Sub(a.began) > 30*time.Minute {
+			return
+		}
+	}
+	p.time = p.time.Add(by)
+}
+
+// do takes one step of an actor.
+func (a *actor) do(carryOut func() error) error {
+	if a.dead {
+		return errKilled
+	}
+	a.yield <- true
+	switch <-a.turn {
+	case failBefore:
+		return errFault
+	case failAfter:
+		return errors.Join(errFault, carryOut())
+	case dieBefore:
+		a.dead = true
+		return errKilled
+	case dieAfter:
+		a.dead = true
+		return errors.Join(errKilled, carryOut())
+	default:
+		return carryOut()
+	}
+}
+
+func (p *play) cloudOf(a *actor) *cloud.Cloud {
+	c, err := cloud.New(cloud.Config{
+		Raw: p.raw, Lake: steppedStore{p.lake, a}, Table: steppedTable{p.table, a}, Now: p.now, Copies: 1, Options: ingest.Options{Workers: 1},
+		Scratch: filepath.Join(p.t.TempDir(), "scratch"), Group: 8 << 10, Grace: 30 * time.Minute,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+func (p *play) importLog(a *actor, key string) {
+	_, err := p.cloudOf(a).Import(context.Background(), cloud.Log{Key: key})
+	p.unlessFault(a, err)
+}
+
+func (p *play) compact(a *actor) {
+	report, err := p.cloudOf(a).Compact(context.Background(), time.Time{})
+	p.unlessFault(a, err)
+	p.sum.Hours += report.Hours
+	p.sum.Swept += report.Removed
+}
+
+// unlessFault takes only errors that the play has made.
+func (p *play) unlessFault(a *actor, err error) {
+	if err != nil && !errors.Is(err, errFault) && !errors.Is(err, errKilled) {
+		p.t.Errorf("%s: %v", a.name, err)
+	}
+}
+
+// read is a query: it reads the state, then lists, then reads object by object.
+func (p *play) read(a *actor) {
+	p.sum.Readers++
+	var state struct {
+		Watermark lake.Partition
+		Extent    struct{ Rows int }
+		Open      map[string]struct{ Late lake.Partition }
+	}
+	var complete map[string]int
+	must := func(err error) {
+		if err != nil {
+			p.t.Errorf("%s: %v", a.name, err)
+		}
+	}
+	must(a.do(func() error {
+		item, err := p.table.Get(context.Background(), cloud.Key{Partition: "lake", Sort: "state"})
+		if err != nil || item.Revision == 0 {
+			return err
+		}
+		if err := json.Unmarshal(item.Body, &state); err != nil {
+			return err
+		}
+		open := map[string]bool{}
+		for id, o := range state.Open {
+			open[id] = true
+			if o.Late > 0 {
+				p.sum.Late++
+			}
+		}
+		complete = p.committed(open)
+		return nil
+	}))
+	if len(complete) != state.Extent.Rows {
+		p.t.Errorf("%d rows are of complete imports, the state says %d", len(complete), state.Extent.Rows)
+	}
+	store := steppedStore{p.lake, a}
+	seen := map[string]int{}
+	from := map[string]string{}
+	for _, folder := range []string{"lake/compact/", "lake/fresh/"} {
+		var names []string
+		for info, err := range store.List(context.Background(), folder, "") {
+			must(err)
+			hour, err := time.Parse("2006/01/02/15", strings.TrimPrefix(info.Name, folder)[:13])
+			must(err)
+			if before := lake.PartitionOf(hour.UnixMilli()) < state.Watermark; before == (folder == "lake/compact/") {
+				names = append(names, info.Name)
+			}
+		}
+		for _, name := range names {
+			must(a.do(func() error { return nil }))
+			for _, id := range requestIDs(p.t, p.lake, name) {
+				seen[id]++
+				from[id] += " " + name
+			}
+		}
+	}
+	for id := range complete {
+		p.sum.Compared++
+		if seen[id] != 1 {
+			p.t.Errorf("row %s of a complete import was seen %d times:%s", id, seen[id], from[id])
+		}
+	}
+	for id, n := range seen {
+		if n > 1 {
+			p.t.Errorf("row %s was seen %d times:%s", id, n, from[id])
+		}
+	}
+}
+
+// committed is the ids of the imports in the ledger but for the open ones, as the ledger's lines say.
+func (p *play) committed(open map[string]bool) map[string]int {
+	ids := map[string]int{}
+	families := map[string]bool{}
+	for key := range p.logs {
+		body, _, err := p.raw.Get(context.Background(), key, "", 0)
+		if err != nil {
+			p.t.Error(err)
+			return nil
+		}
+		text, err := io.ReadAll(body)
+		if err != nil {
+			p.t.Error(err)
+		}
+		families[ingest.FamilyOf(text)] = true
+	}
+	for family := range families {
+		imports, err := p.table.List(context.Background(), "ingest#"+family, "import#")
+		if err != nil {
+			p.t.Error(err)
+		}
+		before := int64(0)
+		for _, item := range imports {
+			var i struct {
+				Source     string
+				Generation int
+				Name       string
+				Lines      int64
+			}
+			if err := json.Unmarshal(item.Body, &i); err != nil {
+				p.t.Error(err)
+			}
+			if i.Generation == 1 {
+				before = 0
+			}
+			if !open[fmt.Sprintf("%s#%d", i.Source, i.Generation)] {
+				for _, id := range p.logs[i.Name][before:i.Lines] {
+					ids[id]++
+				}
+			}
+			before = i.Lines
+		}
+	}
+	return ids
+}
+
+// settle delivers everything once more without faults, compacts, and looks whether all is there and nothing else.
+func (p *play) settle() {
+	if p.t.Failed() {
+		return
+	}
+	p.calm = true
+	want := map[string]int{}
+	for key, ids := range p.logs {
+		for _, id := range ids {
+			want[id] = 1
+		}
+		p.alone("import "+key, func(a *actor) { p.importLog(a, key) })
+	}
+	for range 3 {
+		p.alone("read", p.read)
+		p.time = p.time.Add(25 * time.Hour)
+		p.alone("compact", p.compact)
+	}
+	seen := map[string]int{}
+	for _, prefix := range []string{"lake/compact/", "lake/fresh/"} {
+		for info, err := range p.lake.List(p.t.Context(), prefix, "") {
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			for _, id := range requestIDs(p.t, p.lake, info.Name) {
+				seen[id]++
+			}
+		}
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		p.t.Errorf("in the end (-want +got):\n%s", diff)
+	}
+	for _, prefix := range []string{"lake/_staging/", "lake/_plans/"} {
+		for info := range p.lake.List(p.t.Context(), prefix, "") {
+			p.t.Errorf("left behind: %s", info.Name)
+		}
+	}
+}
+
+// alone lets one actor run to its end.
+func (p *play) alone(name string, do func(*actor)) {
+	p.start(work{name: name, do: do})
+	for len(p.actors) > 0 {
+		p.step(p.actors[0])
+	}
+}
+
+// steppedStore takes a step for every call.
+type steppedStore struct {
+	blob.Store
+	actor *actor
+}
+
+func (s steppedStore) Get(ctx context.Context, name, version string, offset int64) (body io.ReadCloser, info blob.Info, err error) {
+	err = s.actor.do(func() (err error) {
+		body, info, err = s.Store.Get(ctx, name, version, offset)
+		return err
+	})
+	return body, info, err
+}
+
+func (s steppedStore) Head(ctx context.Context, name string) (info blob.Info, err error) {
+	err = s.actor.do(func() (err error) {
+		info, err = s.Store.Head(ctx, name)
+		return err
+	})
+	return info, err
+}
+
+func (s steppedStore) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
+	return s.actor.do(func() error { return s.Store.Put(ctx, name, body, when) })
+}
+
+func (s steppedStore) Copy(ctx context.Context, from, to string) error {
+	return s.actor.do(func() error { return s.Store.Copy(ctx, from, to) })
+}
+
+func (s steppedStore) List(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		var infos []blob.Info
+		err := s.actor.do(func() error {
+			for info, err := range s.Store.List(ctx, prefix, after) {
+				if err != nil {
+					return err
+				}
+				infos = append(infos, info)
+			}
+			return nil
+		})
+		if err != nil {
+			yield(blob.Info{}, err)
+			return
+		}
+		for _, info := range infos {
+			if !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Delete removes one after the other: any number of them may be gone when the process dies.
+func (s steppedStore) Delete(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		if err := s.actor.do(func() error { return s.Store.Delete(ctx, name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type steppedTable struct {
+	cloud.Table
+	actor *actor
+}
+
+func (s steppedTable) Get(ctx context.Context, key cloud.Key) (item cloud.Item, err error) {
+	err = s.actor.do(func() (err error) {
+		item, err = s.Table.Get(ctx, key)
+		return err
+	})
+	return item, err
+}
+
+func (s steppedTable) List(ctx context.Context, partition, prefix string) (items []cloud.Item, err error) {
+	err = s.actor.do(func() (err error) {
+		items, err = s.Table.List(ctx, partition, prefix)
+		return err
+	})
+	return items, err
+}
+
+func (s steppedTable) Write(ctx context.Context, changes ...cloud.Change) error {
+	return s.actor.do(func() error { return s.Table.Write(ctx, changes...) })
+}
