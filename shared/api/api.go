@@ -21,6 +21,7 @@ import (
 // Config is what the surface is made of.
 type Config struct {
 	Search  Searcher     // for the data routes
+	Queries Queries      // for queries that outlive their requests: what Search is; nil: none does
 	Planets planet.Store // for the planets
 	Keys    Keys         // nil: no caller needs a key, and only pages and programs of this machine are answered
 	Log     *slog.Logger // one record per request

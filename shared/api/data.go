@@ -74,13 +74,22 @@ func formOf(h http.Header) filter.Form {
 
 func (s *server) answerData(c *call, to search.Route, g given, form filter.Form) error {
 	c.filters = g["filters"]
-	result, err := s.Search.Search(c.r.Context(), search.Request{
-		Route: to, Filters: c.filters, Form: form, Branches: c.key.Branches,
+	r := search.Request{
+		Route: to, Filters: c.filters, Form: form, Branches: c.key.Branches, Caller: c.caller,
 		Limit: g["limit"], Segment: g["segment"], GroupBy: g["group_by"], Fields: g["fields"],
-	})
+	}
+	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
+		return s.asynchronously(c, r)
+	}
+	result, err := s.Search.Search(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
+	return sendResult(c, to, result)
+}
+
+// sendResult sends the answer of a data route.
+func sendResult(c *call, to search.Route, result search.Result) error {
 	c.fingerprint = result.Meta.Fingerprint
 	switch to {
 	case search.Logs:

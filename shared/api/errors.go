@@ -122,6 +122,9 @@ var fixedSentences = map[int]string{
 	http.StatusGatewayTimeout:      "the answer took too long; ask for a shorter period or less, or try again after the time in Retry-After",
 }
 
+// runsOn is what a caller hears whose time is over before the query's.
+const runsOn = "the query takes longer than an answer may; it runs on, and its answer will be at the Location of this one"
+
 // NewError is an error for what stands before or behind the handler and answers in its place. A 5xx says its fixed
 // sentence, whatever the message.
 func NewError(status int, message, requestID string) Error {
@@ -149,6 +152,7 @@ func (s *server) fail(c *call, err error) {
 		return // the answer is under way; its length tells the caller that it is not whole
 	}
 	s.errorHeaders(c.w.Header(), e.Code, err)
+	stillRunning(c.w.Header(), err)
 	body, contentType := e.text(c.filters), textType
 	if negotiate(c.r.Header.Values("Accept"), jsonType, textType) != textType {
 		body, contentType = encode(e), jsonType
@@ -156,11 +160,11 @@ func (s *server) fail(c *call, err error) {
 	c.send(answer{status: e.Code, contentType: contentType, body: body})
 }
 
-// levelOf tells a failure to look into from queries turned away because others run, which is as it should be.
-// What is down has a cause; a long line has none.
+// levelOf tells a failure to look into from queries turned away because others run, and from queries that run on:
+// they are as they should be. What is down has a cause; a long line has none.
 func levelOf(err error) slog.Level {
 	var known *fault.Error
-	if errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil {
+	if errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil || errors.As(err, new(*search.StillRunning)) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
@@ -220,6 +224,9 @@ func (s *server) errorOf(c *call, err error) Error {
 	}
 	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
+	}
+	if errors.As(err, new(*search.StillRunning)) {
+		return Error{Code: e.Code, Message: runsOn, RequestID: c.id}
 	}
 	if _, ours := fixedSentences[e.Code]; ours {
 		return NewError(e.Code, "", c.id)

@@ -130,10 +130,21 @@ func newTestServer(t testing.TB, given ...string) *testServer {
 }
 
 var specials = map[string]func(testing.TB, *Config){
-	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
-	"maintenance":  func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
-	"precondition": func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
-	"two versions": func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"keys":            func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
+	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
+	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
+	"query that runs": func(t testing.TB, c *Config) {
+		engine := newWaiting(t)
+		service := newSearch(t, engine, 0)
+		c.Search, c.Queries = service, service
+		pending(t, c)
+	},
+	"slow query": func(t testing.TB, c *Config) {
+		service := newSearch(t, newWaiting(t), time.Nanosecond)
+		c.Search, c.Queries = service, service
+	},
 	"busy engine": func(_ testing.TB, c *Config) {
 		c.Search = failing{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
 	},
@@ -157,13 +168,10 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return planettest.At }
-	searcher, err := search.New(newOracle(t), search.Options{Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := newSearch(t, newOracle(t), 0)
 	s := &testServer{log: &bytes.Buffer{}}
 	c := Config{
-		Search: searcher, Planets: store, Now: now, Page: page.Files,
+		Search: service, Queries: service, Planets: store, Now: now, Page: page.Files,
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
@@ -176,6 +184,53 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		}
 	})
 	return s
+}
+
+const queryID = "3f1c0a9be2d84c57a6f0d1e2b3c4a596"
+
+// newSearch is a read path whose clock stands still and whose queries all have the same id.
+func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Service {
+	t.Helper()
+	s, err := search.New(e, search.Options{
+		Now: func() time.Time { return planettest.At }, Timeout: timeout, NewID: func() search.QueryID { return queryID },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pending begins a query of a caller without a key.
+func pending(t testing.TB, c *Config) Queries {
+	t.Helper()
+	_, err := c.Queries.Begin(t.Context(), search.Request{Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Queries
+}
+
+func ended(t testing.TB, q Queries) {
+	t.Helper()
+	for {
+		status, err := q.Status(t.Context(), queryID, search.Asker{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.Done {
+			return
+		}
+	}
+}
+
+// waiting is an engine whose queries do not end by themselves.
+type waiting struct{ *oracle }
+
+func newWaiting(t testing.TB) waiting { return waiting{newOracle(t)} }
+
+func (waiting) Run(ctx context.Context, _ query.Query) (query.Answer, engine.Cost, error) {
+	<-ctx.Done()
+	return query.Answer{}, engine.Cost{}, fault.Wrap(fault.Canceled, ctx.Err(), "stopped")
 }
 
 func put(t testing.TB, store planet.Store, name string) {
@@ -231,7 +286,7 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 }
 
 // shownHeaders are those that differ from answer to answer; the others have a test of their own.
-var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Retry-After", "WWW-Authenticate"}
+var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied", "Retry-After", "WWW-Authenticate"}
 
 // show prints an answer as the examples have it, JSON laid out for people.
 func (s *testServer) show(t testing.TB, r reply) string {

@@ -347,6 +347,15 @@ type CanonicalCondition struct {
 	Value any    `json:"value" doc:"A value, or a list of values"`
 }
 
+// queryResultSchema is the answer of one of the data routes.
+func queryResultSchema() *huma.Schema {
+	s := &huma.Schema{}
+	for _, name := range []string{"TopXResult", "StatsResult", "TimelineResult", "LogRecord"} {
+		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
+	}
+	return s
+}
+
 // filterBodySchema describes the JSON that the parse route takes.
 func filterBodySchema() *huma.Schema {
 	condition := &huma.Schema{Type: "object", AdditionalProperties: true}

@@ -64,10 +64,13 @@ func (s *server) routes() []route {
 		params = append([]param{filtersParam}, params...)
 		get := route{
 			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
-			scope: DataRead, offers: answered, params: params, headers: []param{syntaxHeader},
-			answers: []documented{{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false}},
-			errors:  []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
-			handle:  s.data(to),
+			scope: DataRead, offers: answered, params: params, headers: []param{syntaxHeader, preferHeader},
+			answers: []documented{
+				{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false},
+				{http.StatusAccepted, "With `Prefer: respond-async`: the query has begun.", Running{}, false},
+			},
+			errors: []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
+			handle: s.data(to),
 		}
 		post := get
 		post.id, post.method, post.handle = get.id+"-post", http.MethodPost, s.dataTwin(to)
@@ -104,6 +107,23 @@ func (s *server) routes() []route {
 			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
 			handle:  s.parse,
+		},
+		{
+			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a query that runs on",
+			doc:   "What the data route would have answered, be it an error, once the query is done. `Location` of a 202 or 504 leads here.",
+			scope: DataRead, offers: answered,
+			answers: []documented{
+				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
+				{http.StatusAccepted, "The query is still running.", Running{}, false},
+			},
+			errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, handle: s.queryStatus,
+		},
+		{
+			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
+			doc:   "Stops a query that runs on, or forgets its answer.",
+			scope: DataRead, offers: answered,
+			answers: []documented{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
 		},
 		{
 			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
@@ -245,7 +265,7 @@ func (s *server) options(c *call) error {
 // allowed lists the methods of a path, "" when there are none.
 func (s *server) allowed(r *http.Request) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		try := r.Clone(r.Context())
 		try.Method = method
 		if s.pattern(try) != "" {
@@ -262,6 +282,7 @@ func (s *server) allowed(r *http.Request) string {
 var pathParams = []param{
 	{name: "config", doc: "Name of the configuration.", schema: &huma.Schema{Type: "string", Pattern: "^" + planet.ConfigPattern + "$"}, example: planet.FirstConfig},
 	{name: "entry_id", doc: "Id of the planet; every configuration has one.", schema: &huma.Schema{Type: "string"}, example: planet.EntryID},
+	{name: "id", doc: "Id of the query, from the Location of a 202 or 504.", schema: &huma.Schema{Type: "string"}, example: "3f1c0a9be2d84c57a6f0d1e2b3c4a596"},
 	{name: "version", doc: "Number of the version.", schema: &huma.Schema{Type: "integer", Minimum: float(1)}, example: 1},
 }
 
@@ -286,6 +307,10 @@ var (
 		name: "fields", read: readNames, example: "timestamp,host,status", schema: &huma.Schema{Type: "string"},
 		doc:  "Names of the fields to return, separated by commas. By default all.",
 		body: &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+	}
+	preferHeader = param{
+		name: "Prefer", schema: &huma.Schema{Type: "string"},
+		doc: "respond-async: do not wait for the answer, but say at once where it will be.",
 	}
 	syntaxHeader = param{
 		name: "syntax", schema: &huma.Schema{Type: "string"},

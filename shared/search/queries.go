@@ -218,7 +218,7 @@ func (s *Service) attempt(caller, ctx context.Context, p Pending, q query.Query)
 	switch {
 	case err == nil:
 		return answer, cost, false, nil
-	case caller.Err() != nil:
+	case errors.Is(caller.Err(), context.Canceled):
 		return query.Answer{}, engine.Cost{}, false, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		running := &StillRunning{ID: p.ID, RetryAfter: s.comeBack(p.Began)}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Queries are the queries that outlive their requests: *search.Service.
+type Queries interface {
+	Begin(ctx context.Context, r search.Request) (search.QueryID, error)
+	Status(ctx context.Context, id search.QueryID, by search.Asker) (search.Status, error)
+	Cancel(ctx context.Context, id search.QueryID, by search.Asker) error
+	RetryAfter(s search.Status) time.Duration
+}
+
+// Running is the answer while there is none yet.
+type Running struct {
+	ID        search.QueryID `json:"id" doc:"Of the query; nobody else's key can ask about it" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
+	Status    string         `json:"status" enum:"running"`
+	ElapsedMS float64        `json:"elapsed_ms" doc:"Milliseconds since the query began"`
+}
+
+// asynchronously answers a data request with where its answer will be.
+func (s *server) asynchronously(c *call, r search.Request) error {
+	id, err := s.Queries.Begin(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Preference-Applied", respondAsync)
+	c.w.Header().Set("Location", placeOf(id))
+	return c.sendRunning(Running{ID: id, Status: "running"}, time.Second)
+}
+
+func (c *call) sendRunning(body Running, wait time.Duration) error {
+	c.w.Header().Set("Retry-After", wholeSeconds(wait))
+	c.sendJSON(http.StatusAccepted, body)
+	return nil
+}
+
+func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
+
+// placeOf is where a query can be asked about, seen from a data route: a relative reference holds behind every
+// gateway and stage.
+func placeOf(id search.QueryID) string { return "queries/" + string(id) }
+
+const respondAsync = "respond-async"
+
+// prefersAsync tells whether a caller does not want to wait (RFC 7240).
+func prefersAsync(prefer []string) bool {
+	for _, value := range prefer {
+		for preference := range strings.SplitSeq(value, ",") {
+			name, _, _ := strings.Cut(preference, ";")
+			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// queryStatus answers what the data route would have answered, once the query is done.
+func (s *server) queryStatus(c *call) error {
+	id, err := s.query(c)
+	if err != nil {
+		return err
+	}
+	status, err := s.Queries.Status(c.r.Context(), id, c.asker())
+	c.filters = status.Request.Filters
+	switch {
+	case err != nil:
+		return err
+	case !status.Done:
+		elapsed := float64(s.Now().Sub(status.Began).Milliseconds())
+		return c.sendRunning(Running{ID: id, Status: "running", ElapsedMS: elapsed}, s.Queries.RetryAfter(status))
+	}
+	return sendResult(c, status.Request.Route, status.Result)
+}
+
+// queryCancel stops a query.
+func (s *server) queryCancel(c *call) error {
+	id, err := s.query(c)
+	if err != nil {
+		return err
+	}
+	if err := c.noBody(); err != nil {
+		return err
+	}
+	if err := s.Queries.Cancel(c.r.Context(), id, c.asker()); err != nil {
+		return err
+	}
+	c.send(answer{status: http.StatusNoContent})
+	return nil
+}
+
+// query is the id in the path.
+func (s *server) query(c *call) (search.QueryID, error) {
+	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
+		return "", err
+	}
+	if s.Queries == nil {
+		return "", search.ErrNoQuery
+	}
+	return search.QueryID(c.r.PathValue("id")), nil
+}
+
+func (c *call) asker() search.Asker {
+	return search.Asker{Caller: c.caller, Branches: c.key.Branches}
+}
+
+// stillRunning completes the answer to a caller whose time is over before the query's.
+func stillRunning(h http.Header, err error) {
+	var running *search.StillRunning
+	if errors.As(err, &running) {
+		h.Set("Location", placeOf(running.ID))
+	}
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+const statsPath = "/api/v4.0/data/stats?filters=timestamp%20between%202026-01-01%2010:00%20and%202026-01-01%2010:01:59"
+
+// finished asks about the query until it is done.
+func (s *testServer) finished(t *testing.T, place string, headers ...string) reply {
+	t.Helper()
+	for {
+		r := s.send(t, get(place, headers...))
+		if r.StatusCode != http.StatusAccepted {
+			return r
+		}
+		if r.Header.Get("Retry-After") == "" {
+			t.Fatalf("a query that runs does not say when to ask again: %v", r.Header)
+		}
+	}
+}
+
+// TestAnswerByIDIsTheAnswer: the status route answers with the bytes of the data route, errors included.
+func TestAnswerByIDIsTheAnswer(t *testing.T) {
+	for name, path := range map[string]string{
+		"stats":    statsPath,
+		"topx":     strings.Replace(statsPath, "stats", "topx", 1),
+		"timeline": strings.Replace(statsPath, "stats", "timeline", 1),
+		"logs":     strings.Replace(statsPath, "stats", "logs", 1) + "&limit=2&fields=timestamp,status",
+		"base v4":  strings.Replace(statsPath, "v4.0", "v4", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTestServer(t)
+			direct := s.send(t, get(path))
+			begun := s.send(t, get(path, "Prefer: wait=10, Respond-Async"))
+			if begun.StatusCode != http.StatusAccepted || begun.Header.Get("Preference-Applied") != "respond-async" || begun.Header.Get("Retry-After") == "" {
+				t.Fatalf("%s %v", begun.Status, begun.Header)
+			}
+			asked, err := url.Parse(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, err := asked.Parse(begun.Header.Get("Location"))
+			if err != nil || !strings.HasPrefix(place.Path, path[:strings.Index(path, "/data/")]+"/data/queries/") {
+				t.Fatalf("location %v, %v", place, err)
+			}
+			later := s.finished(t, place.Path)
+			if later.StatusCode != direct.StatusCode || string(later.body) != string(direct.body) || later.Header.Get("Content-Type") != direct.Header.Get("Content-Type") {
+				t.Errorf("by id: %s %s\ndirect: %s %s", later.Status, later.body, direct.Status, direct.body)
+			}
+		})
+	}
+}
+
+func TestMistakesAreToldAtOnce(t *testing.T) {
+	s := newTestServer(t)
+	direct := s.send(t, get("/api/v4.0/data/stats?filters=hots=1"))
+	begun := s.send(t, get("/api/v4.0/data/stats?filters=hots=1", "Prefer: respond-async"))
+	if begun.StatusCode != http.StatusBadRequest || string(begun.body) != string(direct.body) {
+		t.Errorf("%s %s", begun.Status, begun.body)
+	}
+}
+
+func TestQueryIsItsKeysOwn(t *testing.T) {
+	s := newTestServer(t, "keys")
+	begun := s.send(t, get(statsPath, "x-api-key: full-key", "Prefer: respond-async"))
+	place := "/api/v4.0/data/" + begun.Header.Get("Location")
+	for _, key := range []string{"read-key", "branch-key"} {
+		for _, method := range []string{"GET", "DELETE"} {
+			r := s.send(t, message{head: method + " " + place + " HTTP/1.1\nHost: localhost\nx-api-key: " + key})
+			if r.StatusCode != http.StatusNotFound {
+				t.Errorf("%s with %s: %s", method, key, r.Status)
+			}
+		}
+	}
+	if r := s.send(t, get(place)); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a key: %s", r.Status)
+	}
+	if r := s.finished(t, place, "Authorization: Bearer full-key"); r.StatusCode != http.StatusOK {
+		t.Errorf("with its key: %s %s", r.Status, r.body)
+	}
+}
+
+func TestCancelledQueryIsGone(t *testing.T) {
+	s := newTestServer(t, "query that runs")
+	cancel := message{head: "DELETE /api/v4.0/data/queries/" + queryID + " HTTP/1.1\nHost: localhost"}
+	if r := s.send(t, cancel); r.StatusCode != http.StatusNoContent || len(r.body) > 0 {
+		t.Errorf("%s %s", r.Status, r.body)
+	}
+	if r := s.send(t, cancel); r.StatusCode != http.StatusNotFound {
+		t.Errorf("again: %s", r.Status)
+	}
+	if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.StatusCode != http.StatusNotFound {
+		t.Errorf("asked about: %s", r.Status)
+	}
+}
+
+// TestQueryThatRunsOnIsNoFailure: its record in the log is a warning, and its answer says where to go.
+func TestQueryThatRunsOnIsNoFailure(t *testing.T) {
+	s := newTestServer(t, "slow query")
+	r := s.send(t, get(statsPath))
+	if r.StatusCode != http.StatusGatewayTimeout || r.Header.Get("Location") != "queries/"+queryID {
+		t.Errorf("%s %v", r.Status, r.Header)
+	}
+	if got := s.log.String(); !strings.Contains(got, `"level":"WARN","msg":"failed"`) {
+		t.Errorf("log %s", got)
+	}
+	if r = s.send(t, get(statsPath)); r.Header.Get("Location") != "queries/"+queryID {
+		t.Errorf("asked again, it is not joined: %v", r.Header)
+	}
+}
+
+func TestServerWithoutQueriesHasNone(t *testing.T) {
+	s := newServer(t, func(c *Config) { c.Queries = nil })
+	if r := s.send(t, get(statsPath, "Prefer: respond-async")); r.StatusCode != http.StatusOK {
+		t.Errorf("the preference is not one that must be met: %s", r.Status)
+	}
+	if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.StatusCode != http.StatusNotFound {
+		t.Errorf("%s", r.Status)
+	}
+	if wait := wholeSeconds(1500 * time.Millisecond); wait != "2" {
+		t.Errorf("seconds are %s", wait)
+	}
+}
