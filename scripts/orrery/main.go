@@ -33,6 +33,7 @@ type commands struct {
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
+	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the tables for Trino or Athena as SQL."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	Key      keyCommand      `cmd:"" help:"Make, list and revoke API keys."`
 	Bench    benchCommand    `cmd:"" help:"Measure this machine: every route beside bare DuckDB, with ratios."`

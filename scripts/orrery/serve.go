@@ -23,6 +23,7 @@ type serveCommand struct {
 	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers may send, beside those of 'orrery key'; one key is needed on any address but a loopback one." placeholder:"KEY"`
 	Watch  bool   `help:"Import what is dropped into the folder's raw/."`
 	Demo   bool   `default:"true" negatable:"" help:"Make a demo day when there is no data."`
+	cluster
 }
 
 // How long a server waits: for a request's headers, for a whole request, and for running answers at its end.
@@ -38,6 +39,9 @@ const demoRecords = 100_000
 
 // Run serves until ctx ends, then lets running answers finish.
 func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
+	if s.Watch && s.Trino != "" {
+		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino answers from the cluster; import with 'orrery import' and copy the objects to where the cluster reads them"}
+	}
 	known, err := local.OpenKeys(ctx, string(s.Data))
 	if err != nil {
 		return err
@@ -56,12 +60,24 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
 	}
-	product, err := local.Open(ctx, string(s.Data))
+	product, err := s.open(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	err = s.serve(ctx, c, product, access, listener)
 	return errors.Join(err, product.Close())
+}
+
+// open opens the folder's own records or those of a cluster.
+func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
+	if s.Trino == "" {
+		return local.Open(ctx, string(s.Data))
+	}
+	client, err := s.connect()
+	if err != nil {
+		return nil, &exitError{code: exitUsage, message: err.Error()}
+	}
+	return local.OpenTrino(ctx, string(s.Data), client)
 }
 
 func (s *serveCommand) serve(ctx context.Context, c console, product *local.Product, access local.Access, listener net.Listener) error {
@@ -105,7 +121,7 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 // ensureData makes a demo day when there is nothing to ask about.
 func (s *serveCommand) ensureData(ctx context.Context, c console, product *local.Product) (lake.Extent, error) {
 	extent, err := product.Engine.Extent(ctx)
-	if err != nil || extent.Rows > 0 || !s.Demo {
+	if err != nil || extent.Rows > 0 || !s.Demo || s.Trino != "" {
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
@@ -122,6 +138,10 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, key
 	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
 	if s.Watch {
 		fmt.Fprintf(w, "Logs dropped into %s/raw/ are imported.\n", s.Data)
+	}
+	if extent.Rows == 0 && s.Trino != "" {
+		fmt.Fprintf(w, "The cluster's tables hold no records yet; shared/engine/trino/README.md tells how they get there.\n\n")
+		return
 	}
 	if extent.Rows == 0 {
 		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n  go run ./scripts/orrery import --data %s access.log.gz\n\n", s.Data)

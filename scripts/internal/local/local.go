@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
@@ -32,7 +33,7 @@ const (
 
 // Product is everything over one data directory. Several processes may have the same directory open.
 type Product struct {
-	Store  *ingest.Store
+	Store  *ingest.Store // nil when a cluster has the records
 	Engine Engine
 	Search *search.Service
 
@@ -77,19 +78,43 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		return p, err
 	}
 	// DuckDB uses every core for one query, so that more than a few at once only slow each other down.
-	line := search.NewLine(max(2, runtime.NumCPU()), longestLine, retryAfter)
+	return p, p.surround(ctx, data, max(2, runtime.NumCPU()), canWrite)
+}
+
+// clusterQueries is how many queries a cluster is asked at once; it has a queue of its own.
+const clusterQueries = 16
+
+// OpenTrino opens a data directory whose records a Trino cluster has: the directory keeps planets and keys alone.
+func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Product, err error) {
+	data, err = filepath.Abs(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return nil, err
+	}
+	p = &Product{Engine: trino.New(client, nil)}
+	if err := p.surround(ctx, data, clusterQueries, writable(data)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open data in %s: %w", data, err), p.Close())
+	}
+	return p, nil
+}
+
+// surround makes the rest of a product that has its engine, which runs so many queries at once.
+func (p *Product) surround(ctx context.Context, data string, queries int, canWrite bool) (err error) {
+	line := search.NewLine(queries, longestLine, retryAfter)
 	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
-		return p, err
+		return err
 	}
 	p.planets = noPlanets{}
 	if canWrite {
 		planets, err := sqlite.Open(ctx, filepath.Join(data, "planets.db"), time.Now())
 		if err != nil {
-			return p, err
+			return err
 		}
 		p.planets = planets
 	}
-	return p, nil
+	return nil
 }
 
 // Close ends everything that Open began.

@@ -1,7 +1,6 @@
 package trino_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -16,4 +15,4 @@ func over(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.E
 	return func(rows []lake.Row) engine.Engine { return trinotest.Load(t, rows, watermark).Engine() }
 }
 
-func TestSuite(t *testing.T) { enginetest.Run(t, over(t, math.MinInt64)) }
+func TestSuite(t *testing.T) { enginetest.Run(t, over(t, trinotest.NothingCompacted)) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,6 +27,9 @@ const Catalog = "awsdatacatalog"
 
 // FirstYear is where the product's own tables begin in tests.
 const FirstYear = 2026
+
+// NothingCompacted is a watermark before every hour.
+const NothingCompacted lake.Partition = math.MinInt64
 
 // Lake is two tables in a schema of their own over a folder of the server, dropped when the test ends.
 type Lake struct {

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+type ddlCommand struct {
+	Dialect  string `enum:"trino,athena" default:"trino" help:"trino or athena."`
+	Location string `required:"" help:"Folder of the objects, with fresh/ and compact/ in it: s3://bucket/lake/." placeholder:"URL"`
+	Schema   string `default:"traffic" help:"Schema of the tables; for Trino a catalogue may stand before it: hive.traffic." placeholder:"NAME"`
+	FromYear int    `required:"" help:"First year of the records. Every year is nine thousand hours that planning a query goes through." placeholder:"YEAR"`
+}
+
+// Run prints the statements, ready for the engine's own client.
+func (d *ddlCommand) Run(c console) error {
+	print, create := lake.Table.TrinoDDL, "CREATE SCHEMA IF NOT EXISTS "
+	if d.Dialect == "athena" {
+		print, create = lake.Table.AthenaDDL, "CREATE DATABASE IF NOT EXISTS "
+	}
+	statements := []string{create + d.Schema}
+	for _, name := range lake.TableNames {
+		text, err := print(lake.Table{Schema: d.Schema, Name: name, Location: lake.TableLocation(d.Location, name), FromYear: d.FromYear})
+		if err != nil {
+			return &exitError{code: exitUsage, message: err.Error()}
+		}
+		statements = append(statements, text)
+	}
+	for _, text := range statements {
+		if _, err := fmt.Fprintf(c.out, "%s;\n\n", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
