@@ -110,7 +110,11 @@ func (w *world) rows(s engine.State) map[string]int {
 	w.t.Helper()
 	seen := map[string]int{}
 	for _, name := range readable(w.t, w.lake, s) {
-		for _, id := range requestIDs(w.t, w.lake, name) {
+		ids, err := requestIDs(w.lake, name)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, id := range ids {
 			seen[id]++
 		}
 	}
@@ -138,38 +142,33 @@ func readable(t testing.TB, store blob.Store, s engine.State) []string {
 	return names
 }
 
-func requestIDs(t testing.TB, store blob.Store, name string) []string {
-	t.Helper()
+// requestIDs reads an object.
+func requestIDs(store blob.Store, name string) ([]string, error) {
 	body, info, err := store.Get(context.Background(), name, "", 0)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	content, err := io.ReadAll(body)
 	if err := errors.Join(err, body.Close()); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	r, err := lake.NewReader(bytes.NewReader(content), info.Size)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var ids []string
 	rows := make([]lake.Row, 64)
-	for {
-		n, err := r.Read(rows)
+	for err == nil {
+		var n int
+		n, err = r.Read(rows)
 		for _, row := range rows[:n] {
 			ids = append(ids, *row.RequestID)
 		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return ids
+	return ids, errors.Join(err, r.Close())
 }
 
 // records makes lines of ids from…to, to not included, one every so often from testTime on.

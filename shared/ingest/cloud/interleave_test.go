@@ -341,7 +341,9 @@ func (p *play) read(a *actor) {
 		}
 		for _, name := range names {
 			must(a.do(func() error { return nil }))
-			for _, id := range requestIDs(p.t, p.lake, name) {
+			ids, err := requestIDs(p.lake, name)
+			must(err)
+			for _, id := range ids {
 				seen[id]++
 				from[id] += " " + name
 			}
@@ -430,7 +432,11 @@ func (p *play) settle() {
 			if err != nil {
 				p.t.Fatal(err)
 			}
-			for _, id := range requestIDs(p.t, p.lake, info.Name) {
+			ids, err := requestIDs(p.lake, info.Name)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			for _, id := range ids {
 				seen[id]++
 			}
 		}

@@ -73,6 +73,9 @@ func (h *Handler) message(ctx context.Context, message events.SQSMessage) bool {
 			"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format, "records", report.Records, "known", report.Known,
 			"rejected", report.RejectedLines(), "quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes, "ms", report.Elapsed.Milliseconds(),
 		}
+		if report.Quarantine != "" || fault.KindOf(err) == fault.Invalid {
+			h.log.WarnContext(ctx, "quarantined", fields...) // what an alarm counts
+		}
 		switch {
 		case err == nil:
 			h.log.InfoContext(ctx, "imported", fields...)
