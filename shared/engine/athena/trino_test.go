@@ -1,0 +1,44 @@
+package athena_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/trino/trinotest"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// overTrino opens an engine that asks a real Trino through Athena's protocol.
+func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.Engine {
+	trinotest.Server(t) // skips the whole test, where the suite would skip its parts
+	return func(rows []lake.Row) engine.Engine {
+		tables := trinotest.Load(t, rows, watermark)
+		_, client := serve(t, athenatest.Config{Backend: athenatest.Trino{Client: tables.Client}}, nil)
+		return newEngine(t, client, tables, func(c *athena.Config) {
+			c.Database = tables.Schema
+			c.Sleep = func(ctx context.Context, d time.Duration) error { // a Trino on this machine needs real time, but less
+				t := time.NewTimer(d / 10)
+				defer t.Stop()
+				select {
+				case <-t.C:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		})
+	}
+}
+
+func TestEngineOverTrino(t *testing.T) {
+	enginetest.Run(t, overTrino(t, lake.PartitionOf(enginetest.Start.UnixMilli())+2))
+}
+
+func TestDifferentialOverTrino(t *testing.T) {
+	enginetest.Differential(t, overTrino(t, lake.PartitionOf(enginetest.Start.UnixMilli())+2))
+}
