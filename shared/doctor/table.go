@@ -105,7 +105,7 @@ func refused(err error, what string) error {
 	switch api.ErrorCode() {
 	case "AccessDeniedException", "AccessDenied", "UnauthorizedOperation":
 		return fmt.Errorf("the function's role does not allow to read %s", what)
-	case "ResourceNotFoundException", "EntityNotFoundException", "NoSuchBucket", "NotFound":
+	case "ResourceNotFoundException", "EntityNotFoundException", "MetadataException", "NoSuchBucket", "NotFound":
 		return fmt.Errorf("%s does not exist", what)
 	}
 	return fmt.Errorf("%s answered with %s", what, api.ErrorCode())

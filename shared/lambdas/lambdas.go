@@ -34,7 +34,7 @@ var (
 )
 
 var (
-	querying = []Variable{Table, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
+	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
 	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, Version}
 )
@@ -51,6 +51,8 @@ var All = []Function{
 	{"planet-put", "Writes planet settings.", []string{"planet-put", "planet-restore"}, settings},
 	{"planet-versions", "Reads the history of planet settings.", []string{"planet-versions", "planet-version"}, settings},
 	{"not-found", "Answers every other path, and tells about the service.", []string{"health", "openapi", "page", "page-file"}, []Variable{Version}},
+	{"ingest", "Turns raw logs into Parquet.", nil, keeping},
+	{"compact", "Merges the Parquet objects of an hour.", nil, keeping},
 }
 
 // Named is the function of that name.

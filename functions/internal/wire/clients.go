@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/keys"
@@ -31,4 +32,9 @@ func account(ctx context.Context) (aws.Config, error) {
 func tableClient(c aws.Config, e environment) (*dynamodb.Client, *keys.Cached) {
 	client := dynamo.NewClient(c)
 	return client, keys.NewCached(keytable.New(client, e.table), time.Now)
+}
+
+// objectClient is the client of S3. Servers other than Amazon's have no name for each bucket.
+func objectClient(c aws.Config) *s3.Client {
+	return s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
 }

@@ -6,12 +6,18 @@ import (
 	"log/slog"
 	"time"
 
+	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
+
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/doctor"
+	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
@@ -50,6 +56,33 @@ func Planets(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 	client, callers := tableClient(c, e)
 	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.table, time.Now)}
 	return answering(f, e, log, parts, tableChecks(client, e)), nil
+}
+
+// Searching wires a function that asks Athena: topx, stats, timeline, logs.
+func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*Function, error) {
+	f, e, log, err := begin(name, lookup, logs)
+	if err != nil {
+		return nil, err
+	}
+	c, err := account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, callers := tableClient(c, e)
+	states := cloud.NewStates(laketable.New(client, e.table), time.Now)
+	asked := awsathena.NewFromConfig(c)
+	answers, err := athena.New(athena.Config{
+		Client: asked, S3: objectClient(c), States: states, Workgroup: e.workgroup, Database: e.database, Now: time.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	service, err := search.New(answers, search.Options{Timeout: e.queryTimeout, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	checks := append(tableChecks(client, e), queryChecks(asked, states, e)...)
+	return answering(f, e, log, api.Config{Keys: callers, Search: service}, checks), nil
 }
 
 // answering is a function that answers requests with its part of the surface.

@@ -1,7 +1,7 @@
 // Command lambdazip packs programs as AWS Lambda wants them: each file of the folder IN becomes OUT/FILE.zip with the
 // program as "bootstrap" in it. The same programs give the same bytes, whoever packs them, wherever and whenever.
 //
-// A program that is larger than a function should be, because it is read whole before its first answer, is an error.
+// A program of more than MOST bytes is an error: it is read whole before its first answer.
 package main
 
 import (
@@ -12,25 +12,28 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
-// maxProgram is how many bytes a program may have.
-const maxProgram = 15_000_000
-
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: lambdazip IN OUT")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: lambdazip IN OUT MOST")
 		os.Exit(2)
 	}
-	if err := pack(os.Args[1], os.Args[2], os.Stdout); err != nil {
+	most, err := strconv.Atoi(os.Args[3])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "lambdazip: %q is no number of bytes\n", os.Args[3])
+		os.Exit(2)
+	}
+	if err := pack(os.Args[1], os.Args[2], most, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "lambdazip:", err)
 		os.Exit(1)
 	}
 }
 
 // pack packs every program of a folder and tells their sizes. Too large ones are packed, too, and told as the error.
-func pack(in, out string, told io.Writer) error {
+func pack(in, out string, most int, told io.Writer) error {
 	programs, err := os.ReadDir(in)
 	if err != nil {
 		return err
@@ -52,8 +55,8 @@ func pack(in, out string, told io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(told, "%-16s %10d bytes, zipped %9d\n", entry.Name(), len(program), len(zipped))
-		if len(program) > maxProgram {
-			tooLarge = append(tooLarge, fmt.Errorf("%s has %d bytes, more than %d: go tool nm -size -sort size tells what is in it", entry.Name(), len(program), maxProgram))
+		if len(program) > most {
+			tooLarge = append(tooLarge, fmt.Errorf("%s has %d bytes, more than %d: go tool nm -size -sort size tells what is in it", entry.Name(), len(program), most))
 		}
 	}
 	return errors.Join(tooLarge...)

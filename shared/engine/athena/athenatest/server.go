@@ -161,6 +161,8 @@ func (s *Server) answer(ctx context.Context, operation string, body []byte) (any
 		return s.workgroup(in)
 	case "GetTable":
 		return s.table(in)
+	case "GetTableMetadata":
+		return s.metadata(in)
 	}
 	return nil, &refusal{"UnknownOperationException", fmt.Sprintf("%.80q is not an operation of this server", operation), nil}
 }
@@ -185,7 +187,7 @@ type request struct {
 	NextToken        string
 	MaxResults       int
 
-	DatabaseName, Name string // of Glue
+	DatabaseName, Name, TableName string // of Glue, and of Athena about Glue
 }
 
 func (s *Server) workgroup(in request) (any, error) {

@@ -1,0 +1,22 @@
+//go:build !noparquet
+
+// Command compact is the AWS Lambda function that merges the Parquet objects of hours that are over; a schedule starts it.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	function, err := wire.Compact(context.Background(), os.LookupEnv, os.TempDir(), os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}

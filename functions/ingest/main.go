@@ -1,0 +1,22 @@
+//go:build !noparquet
+
+// Command ingest is the AWS Lambda function that turns the raw logs that messages of SQS tell of into Parquet.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	function, err := wire.Ingest(context.Background(), os.LookupEnv, os.TempDir(), os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}

@@ -1,0 +1,20 @@
+// Command timeline is the AWS Lambda function that answers security per time segment, asking Athena.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	function, err := wire.Searching(context.Background(), "timeline", os.LookupEnv, os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}
