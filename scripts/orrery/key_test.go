@@ -54,8 +54,23 @@ func TestKeyIsShownOnce(t *testing.T) {
 	}
 }
 
+// configureAWS hides what the machine has configured for the SDK behind these variables.
+func configureAWS(t *testing.T, variables map[string]string) {
+	t.Helper()
+	none := filepath.Join(t.TempDir(), "none")
+	for name, value := range map[string]string{
+		"AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
+	} {
+		t.Setenv(name, value)
+	}
+	for name, value := range variables {
+		t.Setenv(name, value)
+	}
+}
+
 func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
 	data := t.TempDir()
+	configureAWS(t, nil)
 	tests := map[string]struct {
 		args []string
 		code int
@@ -137,11 +152,9 @@ func TestServeWithKeys(t *testing.T) {
 // TestKeysOfADeployment are made, listed and revoked in its table.
 func TestKeysOfADeployment(t *testing.T) {
 	_, table := dynamotest.Client(t)
-	for name, value := range map[string]string{
+	configureAWS(t, map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": os.Getenv(dynamotest.Variable), "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
-	} {
-		t.Setenv(name, value)
-	}
+	})
 	createKey(t, "console", "--table", table, "--scope", "data:read")
 	if _, stderr, code := orrery(t, "", "key", "revoke", "console", "--table", table); code != exitDone {
 		t.Errorf("revoke exited %d: %s", code, stderr)

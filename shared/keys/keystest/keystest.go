@@ -151,7 +151,7 @@ func race(t *testing.T, s keys.Store) {
 		t.Fatalf("%d keys, %v, want %d", len(list), err, callers+1)
 	}
 	for n, k := range list {
-		if (n < callers) != (k.Revoked == At) {
+		if (n < callers) != (k.Revoked.Equal(At)) {
 			t.Errorf("key %d, %s, was revoked at %v", n, k.Name, k.Revoked)
 		}
 	}
