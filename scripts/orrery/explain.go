@@ -63,8 +63,12 @@ func (e *explainCommand) cost(ctx context.Context, c console, request search.Req
 }
 
 func writePlan(w io.Writer, plan engine.Plan) error {
-	_, err := fmt.Fprintf(w, "== reads\npartitions %s\nobjects    %d\nbytes      %d\ncolumns    %s\n",
-		hours(plan.Partitions), plan.Objects, plan.Bytes, strings.Join(plan.Columns, " "))
+	by := "nothing"
+	if len(plan.SQL) > 0 {
+		by = plan.SQL[0].Title
+	}
+	_, err := fmt.Fprintf(w, "== reads\nby         %s\npartitions %s\nobjects    %d\nbytes      %d\ncolumns    %s\n",
+		by, hours(plan.Partitions), plan.Objects, plan.Bytes, strings.Join(plan.Columns, " "))
 	return err
 }
 

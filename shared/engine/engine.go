@@ -42,7 +42,7 @@ type Cost struct {
 
 // Plan is what a query would do.
 type Plan struct {
-	SQL        []Statement // in the order run
+	SQL        []Statement // in the order run; the first says how the query is answered
 	Partitions []lake.Partition
 	Objects    int      // 0 where the engine cannot tell before it runs, and no bytes then
 	Bytes      int64    // compressed bytes of the columns it would touch

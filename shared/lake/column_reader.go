@@ -67,6 +67,7 @@ type StoredColumn struct {
 	repeated bool
 	full     byte // definition level of a value that is there
 	dict     bool
+	bloom    bool
 }
 
 // StoredColumnOf finds the Parquet column that holds a top-level column, or a member of its structs.
@@ -79,7 +80,8 @@ func StoredColumnOf(column, member string) (StoredColumn, bool) {
 		found, ok := rowSchema.Lookup(path...)
 		return StoredColumn{
 			number: number, kind: found.Node.Type().Kind(), repeated: found.MaxRepetitionLevel > 0, full: byte(found.MaxDefinitionLevel),
-			dict: found.Node.Encoding() != nil && found.Node.Encoding().Encoding() == format.RLEDictionary,
+			dict:  found.Node.Encoding() != nil && found.Node.Encoding().Encoding() == format.RLEDictionary,
+			bloom: slices.Contains(bloomColumns, column),
 		}, ok
 	}
 	return StoredColumn{}, false
@@ -87,6 +89,9 @@ func StoredColumnOf(column, member string) (StoredColumn, bool) {
 
 // HasDictionary tells whether equal values are stored once a row group.
 func (c StoredColumn) HasDictionary() bool { return c.dict }
+
+// HasBloomFilter tells whether a row group can be passed over that lacks a value.
+func (c StoredColumn) HasBloomFilter() bool { return c.bloom }
 
 // Absent is the code of a row without a value, and the state of such a flag.
 const Absent = -1

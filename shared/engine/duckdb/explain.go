@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain tells what Run would do, and how Athena would be asked the same.
+// Explain tells what Run would do, first whether a scan answers, and how Athena would be asked the same.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	objects, err := e.objects(ctx, q)
 	if err != nil {
@@ -23,6 +25,10 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	}
 	plan := engine.Plan{Objects: len(objects), Partitions: partitions(objects), Columns: script.Columns}
 	plan.Bytes = costOf(q, objects, most(q.Shape)).BytesScanned
+	if scan.Takes(q) {
+		plan.SQL = append(plan.SQL, engine.Statement{Title: "Scan of dictionary codes", SQL: "-- No SQL is run: " + strings.Join(plan.Columns, ", ") +
+			" are read as they are stored.\n-- Only if that takes too much memory, or a sum passes 64 bits, DuckDB is asked."})
+	}
 	addScript(&plan, "DuckDB", script)
 
 	athena, err := sqlgen.Athena(q)

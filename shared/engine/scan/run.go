@@ -20,6 +20,9 @@ type run struct {
 	workers int
 	memory  int64
 	used    atomic.Int64 // of memory
+
+	mu   sync.Mutex
+	idle []*worker // of earlier passes, with the memory of their columns
 }
 
 // take counts memory that is kept until the answer is made.
@@ -77,7 +80,8 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 	var workers sync.WaitGroup
 	for range min(r.workers, n) {
 		workers.Go(func() {
-			w := &worker{run: r, ctx: ctx, columns: map[lake.StoredColumn]*lake.ColumnValues{}}
+			w := r.worker(ctx)
+			defer r.rest(w)
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				if ctx.Err() != nil {
 					return
@@ -91,6 +95,24 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 	}
 	workers.Wait()
 	return context.Cause(ctx)
+}
+
+// worker finds an idle worker or makes one.
+func (r *run) worker(ctx context.Context) *worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := &worker{run: r, columns: map[lake.StoredColumn]*lake.ColumnValues{}}
+	if last := len(r.idle) - 1; last >= 0 {
+		w, r.idle = r.idle[last], r.idle[:last]
+	}
+	w.ctx = ctx
+	return w
+}
+
+func (r *run) rest(w *worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle = append(r.idle, w)
 }
 
 // contained turns a panic into an error: in a goroutine of its own it would end the program, not the request.
@@ -129,7 +151,7 @@ func open(path string, read func(*lake.ColumnReader) error) (err error) {
 // worker reads one row group after the other.
 type worker struct {
 	run     *run
-	ctx     context.Context //nolint:containedctx // a worker lives no longer than the call that began it
+	ctx     context.Context //nolint:containedctx // that of the pass it works on
 	reader  *lake.ColumnReader
 	group   *group
 	columns map[lake.StoredColumn]*lake.ColumnValues // read of this group

@@ -34,6 +34,7 @@ var ErrHandedBack = errors.New("the scan hands the query back")
 const mostValues = 64
 
 // Takes reports whether queries like q are for the scan: figures, under few conditions on columns with dictionaries.
+// Those about single addresses and the like are not: an engine with bloom filters reads next to nothing for them.
 func Takes(q query.Query) bool {
 	switch q.Shape.(type) {
 	case query.Stats, query.Timeline, query.TopX:
@@ -43,22 +44,18 @@ func Takes(q query.Query) bool {
 	values := 0
 	for _, c := range q.Conditions {
 		for _, t := range c.Terms {
-			if !isCoded(t.Source) {
+			stored, ok := lake.StoredColumnOf(t.Source.Column, valueMember(t.Source))
+			isText := t.Source.Type == catalog.String || t.Source.Type == catalog.Any
+			if !ok || isText && !stored.HasDictionary() {
+				return false
+			}
+			if _, exact := t.Test.(query.TextIn); exact && !c.Negated && stored.HasBloomFilter() {
 				return false
 			}
 			values += valuesOf(t)
 		}
 	}
 	return values <= mostValues
-}
-
-// isCoded reports whether equal texts of the source are stored once; numbers and truths are as good.
-func isCoded(s catalog.Source) bool {
-	if s.Type != catalog.String && s.Type != catalog.Any {
-		return true
-	}
-	stored, ok := lake.StoredColumnOf(s.Column, valueMember(s))
-	return ok && stored.HasDictionary()
 }
 
 func valuesOf(t query.Term) int {

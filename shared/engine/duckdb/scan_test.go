@@ -1,0 +1,184 @@
+package duckdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/duckdb"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// twoWays answers as the engine does, and has what the scan answers asked in SQL too: the answers must be equal.
+type twoWays struct {
+	*duckdb.Engine
+	t     *testing.T
+	index engine.Index
+	sql   *duckdb.Engine
+
+	figures, scanned atomic.Int64 // queries for figures, and those of them that the scan has answered
+}
+
+func bothWays(t *testing.T, index engine.Index) *twoWays {
+	t.Helper()
+	e := &twoWays{Engine: open(t, index), t: t, index: index, sql: open(t, index)}
+	e.sql.OnlySQL()
+	return e
+}
+
+func (e *twoWays) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := e.Engine.Run(ctx, q)
+	if _, logs := q.Shape.(query.Logs); logs || err != nil {
+		return answer, cost, err
+	}
+	e.figures.Add(1)
+	if !scan.Takes(q) {
+		return answer, cost, nil
+	}
+	objects, err := e.index.Objects(ctx, -1<<40, 1<<40)
+	if err != nil {
+		return answer, cost, err
+	}
+	scanned, err := scan.Answer(ctx, q, objects, scan.Options{})
+	if errors.Is(err, scan.ErrHandedBack) {
+		return answer, cost, nil
+	}
+	e.scanned.Add(1)
+	if diff := cmp.Diff(scanned, answer, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		e.t.Errorf("%s: the scan of all objects differs: %v (-scan +engine):\n%s", q, err, diff)
+	}
+	bySQL, _, err := e.sql.Run(ctx, q)
+	if diff := cmp.Diff(bySQL, answer, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		e.t.Errorf("%s: DuckDB's own answer differs: %v (-DuckDB +scan):\n%s", q, err, diff)
+	}
+	return answer, cost, nil
+}
+
+// TestScanAnswersFromAnyPages: dictionaries, pages that gave them up, pages of few values, many row groups and many
+// objects of an hour: the scan, DuckDB and the reference count the same.
+func TestScanAnswersFromAnyPages(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 3))
+	rows := append(enginetest.Records(t, 200, 29), sparse(random, 200)...)
+	e := bothWays(t, scattered(t, random, rows))
+	for i, text := range []string{
+		hours, // every record
+		"timestamp between 2026-01-01 21:59:30 and 2026-01-01 23:00:00.000",
+		hours + `, status!=200`,
+		hours + `, status between 400 and 499, country!="Germany"`,
+		hours + `, host in ("", "a"), not blocked is true`,
+		hours + `, url~"a", user_agent!~"(?i)bot"`,
+		hours + `, request_time between 0.01 and 0.2`,
+		hours + `, upstream_response_time>=0`,
+		hours + `, not upstream_status>=500`,
+		hours + `, upstream_data["response_time"]>0.01`,
+		hours + `, upstream_data["addr"]~"10"`,
+		hours + `, monitor_reasons~"a"`,
+		hours + `, tags!="b"`,
+		hours + `, headers["X-CASE"]="a"`,
+		hours + `, headers[~"(?i)^x-"]~"."`,
+		hours + `, not arguments["n"]>0`,
+		hours + `, security_config["acl_active"] is true`,
+		hours + `, not security_config["acl_active"]>0`,
+		hours + `, trigger_counters>0`,
+		hours + `, processing_stage>=1`,
+		hours + `, timestamp between 2026-01-01 22:10 and 2026-01-01 22:20`,
+		hours + `, status=99999`,
+	} {
+		for _, shape := range [][]query.Shape{
+			{query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 80}, query.Stats{SegmentSeconds: 300}},
+			{query.Timeline{SegmentSeconds: 86_400}, query.TopX{Limit: 2}, query.Stats{SegmentSeconds: 3600, GroupByHostname: true}},
+			{query.Timeline{SegmentSeconds: 900}, query.TopX{Limit: 3, Labels: []string{"svc_time", "reason"}}, query.Stats{SegmentSeconds: 60}},
+		}[i%3] {
+			q := bind(t, text, shape)
+			got, _, err := e.Run(t.Context(), q)
+			if diff := cmp.Diff(query.Evaluate(&q, pointers(rows)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Errorf("%s: %v (-reference +engine):\n%s", q, err, diff)
+			}
+		}
+	}
+	if scanned, all := e.scanned.Load(), e.figures.Load(); scanned != all {
+		t.Errorf("the scan has answered %d of %d queries", scanned, all)
+	}
+}
+
+// sparse are records of which most fields are absent, and the others empty, negative or repeated.
+func sparse(random *rand.Rand, n int) []lake.Row {
+	text := func() *string {
+		return [...]*string{nil, nil, new(string), ptr("a"), ptr("b"), ptr("\u00e4\n")}[random.IntN(6)]
+	}
+	number := func() *int64 {
+		return [...]*int64{nil, nil, ptr(int64(0)), ptr(int64(-7)), ptr(int64(404)), ptr(int64(1) << 40)}[random.IntN(6)]
+	}
+	flag := func() *bool { return [...]*bool{nil, ptr(true), ptr(false)}[random.IntN(3)] }
+	rows := make([]lake.Row, n)
+	for i := range rows {
+		ms := enginetest.Start.UnixMilli() + random.Int64N(4*3600)*1000
+		rows[i] = lake.Row{
+			TsMs: ms, TimePeriod: ms / 1000, Source: "sparse", Line: int64(i + 1),
+			IP: text(), Host: text(), Hostname: text(), URL: text(), Country: text(), ASN: text(), Organization: text(), Session: text(),
+			Referer: text(), UserAgent: text(), SvcID: text(), Reason: text(), ProcessingStage: text(),
+			Status: number(), BytesSent: number(), RequestLength: number(), TotalUs: number(), SvcUs: number(), OriginUs: number(),
+			Blocked: flag(), Bot: flag(), Human: flag(), Challenge: flag(), IChallenge: flag(), Monitor: flag(),
+			MonitorReasons: [][]string{nil, {}, {"a"}, {"a", "a", ""}, {"", "b"}}[random.IntN(5)],
+			UpstreamStatus: [][]int64{nil, {}, {200}, {502, 200, 502}, {-1, 400}}[random.IntN(5)],
+			Tags:           [][]string{nil, {}, {"b", "b"}, {"a", "b"}}[random.IntN(4)],
+			UpstreamData:   [][]lake.Upstream{nil, {}, {{}}, {{ResponseUs: ptr(int64(20_000))}, {Addr: ptr("10")}}}[random.IntN(4)],
+			Headers:        [][]lake.Pair{nil, {{Name: "x-case", Value: "a"}}, {{Name: "X-Case", Value: ""}, {Name: "", Value: "a"}}}[random.IntN(3)],
+			SecurityConfig: []*lake.SecurityConfig{nil, {}, {ACLActive: flag()}}[random.IntN(3)],
+		}
+	}
+	return rows
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// scattered writes rows as objects of any layout that the format allows.
+func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Store {
+	t.Helper()
+	type place struct {
+		partition lake.Partition
+		part      int
+	}
+	parts := map[place][]lake.Row{}
+	for _, r := range rows {
+		p := place{lake.PartitionOf(r.TsMs), random.IntN(3)}
+		parts[p] = append(parts[p], r)
+	}
+	dir := t.TempDir()
+	var objects []lake.Object
+	for p, rows := range parts {
+		lake.Sort(rows)
+		o := lake.Object{
+			Path: filepath.Join(dir, fmt.Sprintf("%d-%d.parquet", p.partition, p.part)), Partition: p.partition, Rows: int64(len(rows)),
+			MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs,
+		}
+		file, err := os.Create(o.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := parquet.NewGenericWriter[lake.Row](file, parquet.Compression(&zstd.Codec{}), parquet.DataPageStatistics(true),
+			parquet.DictionaryMaxBytes([]int64{0, 30, 300}[p.part]), parquet.PageBufferSize(100+random.IntN(600)), parquet.MaxRowsPerRowGroup(10+random.Int64N(30)))
+		_, err = w.Write(rows)
+		if err := errors.Join(err, w.Close(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, o)
+	}
+	slices.SortFunc(objects, func(a, b lake.Object) int { return int(a.Partition - b.Partition) })
+	return enginetest.StoreOf(dir, objects)
+}

@@ -1,0 +1,110 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// TestOverlaps: a segment is shared exactly when two row groups can have records of it.
+func TestOverlaps(t *testing.T) {
+	const seconds = 60
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 500 {
+		groups := make([]*group, r.IntN(8))
+		for i := range groups {
+			from := r.Int64N(40) * 30_000
+			groups[i] = &group{RowGroup: lake.RowGroup{MinTsMs: from, MaxTsMs: from + r.Int64N(8)*30_000}}
+		}
+		shared := overlaps(groups, seconds)
+		for start := int64(-60); start < 1600; start += seconds {
+			in := 0
+			for _, g := range groups {
+				if query.SegmentStart(g.MinTsMs, seconds) <= start && start <= query.SegmentStart(g.MaxTsMs, seconds) {
+					in++
+				}
+			}
+			if within(shared, start) != (in > 1) {
+				t.Fatalf("segment %d lies in %d row groups, shared are %v", start, in, shared)
+			}
+		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	var all texts
+	numbers := map[string]int32{}
+	for i := range 5_000 {
+		text := strings.Repeat("x", i%3) + fmt.Sprint(i*i%1_700)
+		if i%100 == 0 {
+			text = ""
+		}
+		number := all.number([]byte(text), hashOf([]byte(text))&0xff) // hashes that collide
+		if known, ok := numbers[text]; ok && known != number || !ok && int(number) != len(numbers) {
+			t.Fatalf("%q has number %d, of %d texts; before it was %d", text, number, len(numbers), known)
+		}
+		numbers[text] = number
+	}
+	for text, number := range numbers {
+		if string(all.at(number)) != text {
+			t.Errorf("number %d is %q, want %q", number, all.at(number), text)
+		}
+	}
+}
+
+func TestSum(t *testing.T) {
+	for _, c := range []struct {
+		add  []int64
+		fits bool
+	}{
+		{[]int64{math.MaxInt64, -1, 1}, true},
+		{[]int64{math.MinInt64, 1, -1}, true},
+		{[]int64{math.MaxInt64, 1}, false},
+		{[]int64{math.MaxInt64, 1, -5}, false},
+		{[]int64{math.MinInt64, -1}, false},
+	} {
+		var s, joined sum
+		for _, n := range c.add {
+			s.add(n)
+			var one sum
+			one.add(n)
+			joined.join(one)
+		}
+		if (whole(s) == nil) != c.fits || (whole(joined) == nil) != c.fits {
+			t.Errorf("%v: %v and %v, want fits %v", c.add, whole(s), whole(joined), c.fits)
+		}
+	}
+}
+
+// TestStops: when the caller has gone, no further column is read, and no further work begun.
+func TestStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &run{workers: 1}
+	pieces := 0
+	err := r.each(ctx, 3, func(w *worker, _ int) error {
+		pieces++
+		cancel()
+		w.begin(nil, &group{}) // there is nothing to read from
+		_, err := w.column("ip", "")
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || pieces != 1 {
+		t.Errorf("after %d pieces of work: %v, want context.Canceled after one", pieces, err)
+	}
+}
+
+// TestPanicsAreErrors: in a goroutine of its own a panic would end the server.
+func TestPanicsAreErrors(t *testing.T) {
+	r := &run{workers: 2}
+	err := r.each(t.Context(), 3, func(*worker, int) error { panic("oops") })
+	if err == nil || !strings.Contains(err.Error(), "oops") {
+		t.Errorf("error %v", err)
+	}
+}

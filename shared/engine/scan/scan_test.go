@@ -1,0 +1,164 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// How the scan counts is held to the reference and to DuckDB by the tests of engine/duckdb; here is what it hands
+// back, and how it ends.
+
+const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
+
+var shapes = []query.Shape{query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 9}}
+
+func bind(t testing.TB, text string, shape query.Shape) query.Query {
+	t.Helper()
+	q, err := query.Bind(filter.Parse(text), shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestTakes(t *testing.T) {
+	many := make([]string, 65)
+	for i := range many {
+		many[i] = fmt.Sprintf("%d", i)
+	}
+	for _, c := range []struct {
+		condition string
+		want      bool
+	}{
+		{"", true},
+		{`, status>=500, ip!="192.0.2.1", blocked is true`, true},
+		{`, url~"(?i)union", tags="bot", headers["accept"]="*/*"`, true},
+		{`, upstream_data["response_time"]>1, security_config["acl_active"] is true`, true},
+		{`, request_id="9f2c1d7e"`, false}, // no dictionary; DuckDB has a bloom filter for it
+		{`, ip="192.0.2.1"`, false},        // nor here need much be read
+		{`, not session in ("a", "b")`, true},
+		{`, host in (` + strings.Join(many, ",") + `)`, false},
+		{`, host in (` + strings.Join(many[1:], ",") + `)`, true},
+	} {
+		for _, shape := range shapes {
+			if got := scan.Takes(bind(t, hours+c.condition, shape)); got != c.want {
+				t.Errorf("%T%s: %v, want %v", shape, c.condition, got, c.want)
+			}
+		}
+		if scan.Takes(bind(t, hours+c.condition, query.Logs{Limit: 1})) {
+			t.Errorf("records are wanted, not figures, and the scan takes the query%s", c.condition)
+		}
+	}
+}
+
+// answer asks about rows, and wants the reference's answer unless there is an error.
+func answer(t *testing.T, ctx context.Context, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options) error {
+	t.Helper()
+	got, err := scan.Answer(ctx, q, objects, o)
+	if err != nil {
+		return err
+	}
+	all := make([]*lake.Row, len(rows))
+	for i := range rows {
+		all[i] = &rows[i]
+	}
+	if diff := cmp.Diff(query.Evaluate(&q, all), got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-reference +scan):\n%s", q, diff)
+	}
+	return nil
+}
+
+func stored(t *testing.T, rows []lake.Row) []lake.Object {
+	t.Helper()
+	objects, err := enginetest.NewStore(t, rows).Objects(t.Context(), -1<<40, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// TestMemory: whatever the limit, an answer is right or handed back.
+func TestMemory(t *testing.T) {
+	rows := enginetest.Records(t, 600, 31)
+	objects := stored(t, rows)
+	for _, shape := range shapes {
+		q := bind(t, hours, shape)
+		handedBack := 0
+		for limit := int64(1); limit < 1<<21; limit *= 4 {
+			err := answer(t, t.Context(), q, rows, objects, scan.Options{Memory: limit, Workers: 2})
+			if err != nil && !errors.Is(err, scan.ErrHandedBack) {
+				t.Fatalf("%T in %d bytes: %v", shape, limit, err)
+			}
+			if err != nil {
+				handedBack++
+			}
+		}
+		if handedBack < 2 || handedBack > 10 {
+			t.Errorf("%T: %d of 11 limits were too low", shape, handedBack)
+		}
+	}
+}
+
+// TestSumsOver64Bits: a sum that passes 64 bits on the way is somebody else's to judge.
+func TestSumsOver64Bits(t *testing.T) {
+	huge, url := int64(1)<<62, "u"
+	at := func(n *int64, line int64) lake.Row {
+		return lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: line, URL: &url, BytesSent: n, TotalUs: n}
+	}
+	objects := stored(t, []lake.Row{at(&huge, 1), at(&huge, 2), at(nil, 3)})
+	for _, shape := range shapes {
+		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{}); !errors.Is(err, scan.ErrHandedBack) {
+			t.Errorf("%T: error %v, want ErrHandedBack", shape, err)
+		}
+	}
+}
+
+// TestOutOfOrder: counting goes along the time, so an object that does not is not counted wrongly.
+func TestOutOfOrder(t *testing.T) {
+	start := enginetest.Start.UnixMilli()
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := lake.NewWriter(file)
+	err = w.Write([]lake.Row{{TsMs: start}, {TsMs: start + 120_000}, {TsMs: start + 1}, {TsMs: start + 130_000}})
+	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range shapes {
+		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), []lake.Object{{Path: path}}, scan.Options{}); !errors.Is(err, scan.ErrHandedBack) {
+			t.Errorf("%T: error %v, want ErrHandedBack", shape, err)
+		}
+	}
+}
+
+// TestUnreadable: the object is named.
+func TestUnreadable(t *testing.T) {
+	objects := stored(t, enginetest.Records(t, 100, 41))
+	if err := os.Truncate(objects[1].Path, 1000); err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range shapes {
+		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
+		var named *engine.ObjectError
+		if !errors.As(err, &named) || named.Path != objects[1].Path {
+			t.Errorf("%T: error %v, want one that names %s", shape, err, objects[1].Path)
+		}
+	}
+}
