@@ -51,7 +51,9 @@ func serve(t testing.TB, c athenatest.Config, transport http.RoundTripper) (*ath
 	if c.Workgroups == nil {
 		c.Workgroups = map[string]athenatest.Workgroup{"interactive": {Output: "s3://results/results/"}}
 	}
-	c.Now = now
+	if c.Now == nil {
+		c.Now = now
+	}
 	s, err := athenatest.New(c)
 	if err != nil {
 		t.Fatal(err)
