@@ -120,7 +120,11 @@ type joniWriter struct{ strings.Builder }
 
 const (
 	wordByte = `[0-9A-Za-z_]`
-	noMatch  = `(?!)`
+	// Ends are look-aheads. Where a pattern can match at the end of the text alone (\z), Joni searches the last few
+	// bytes only, and misses the end itself behind a character of several bytes: [a-c]\z|\z is not found in "É".
+	atEnd         = `(?!(?s:.))`
+	beforeLineEnd = `(?![^\x{a}])`
+	noMatch       = `(?!)`
 )
 
 func (w *joniWriter) write(re *syntax.Regexp) {
@@ -142,11 +146,11 @@ func (w *joniWriter) write(re *syntax.Regexp) {
 	case syntax.OpBeginLine:
 		w.WriteString(`(?:\A|(?<=\x{a}))`)
 	case syntax.OpEndLine:
-		w.WriteString(`(?:\z|(?=\x{a}))`)
+		w.WriteString(beforeLineEnd)
 	case syntax.OpBeginText:
 		w.WriteString(`\A`)
 	case syntax.OpEndText:
-		w.WriteString(`\z`)
+		w.WriteString(atEnd)
 	case syntax.OpWordBoundary:
 		w.WriteString(`(?:(?<=` + wordByte + `)(?!` + wordByte + `)|(?<!` + wordByte + `)(?=` + wordByte + `))`)
 	case syntax.OpNoWordBoundary:

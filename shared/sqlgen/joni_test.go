@@ -16,9 +16,9 @@ func TestJoni(t *testing.T) {
 		`abc`:                `abc`,
 		`a.c`:                `a[^\x{a}]c`,
 		`(?s)a.c`:            `a(?s:.)c`,
-		`^a$`:                `\Aa\z`,
-		`(?m)^a$`:            `(?:\A|(?<=\x{a}))a(?:\z|(?=\x{a}))`,
-		`\Aa\z`:              `\Aa\z`,
+		`^a$`:                `\Aa(?!(?s:.))`,
+		`(?m)^a$`:            `(?:\A|(?<=\x{a}))a(?![^\x{a}])`,
+		`\Aa\z`:              `\Aa(?!(?s:.))`,
 		`a-b`:                `a\x{2d}b`,
 		`[[a]`:               `[\x{5b}a]`, // Joni nests classes
 		`[a&&b]`:             `[\x{26}a-b]`,
@@ -62,7 +62,7 @@ func TestJoni(t *testing.T) {
 func TestJoniMeansTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	back := strings.NewReplacer(
-		`(?:\A|(?<=\x{a}))`, `(?m:^)`, `(?:\z|(?=\x{a}))`, `(?m:$)`,
+		`(?:\A|(?<=\x{a}))`, `(?m:^)`, `(?![^\x{a}])`, `(?m:$)`, `(?!(?s:.))`, `\z`,
 		`(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))`, `\b`,
 		`(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))`, `\B`,
 		`(?!)`, `[^\x00-\x{10FFFF}]`)

@@ -1,0 +1,74 @@
+package sqlgen_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine/trino"
+	"github.com/orrery/orrery/shared/engine/trino/trinotest"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+var joniPatterns = flag.Int("joni.patterns", 3_000, "how many random patterns are compared on a real Trino")
+
+// TestJoniMeansTheSameOnTrino compares random patterns, as they are printed, with what Trino's own engine makes of them.
+func TestJoniMeansTheSameOnTrino(t *testing.T) {
+	url, _ := trinotest.Server(t)
+	client, err := trino.Connect(trino.Config{URL: url, Catalog: trinotest.Catalog, Schema: "none", User: "test", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(7, 11))
+	const textsEach, batch = 6, 100
+	compared, ambiguous := 0, 0
+	for compared < *joniPatterns*textsEach {
+		var (
+			asked []question
+			rows  []string
+		)
+		for len(asked) < batch*textsEach {
+			pattern := sqlgen.RandomPattern(random, 4)
+			compiled, err := regexp.Compile(pattern)
+			if err != nil {
+				continue
+			}
+			printed, warning := sqlgen.Joni(pattern)
+			if warning != "" {
+				ambiguous++ // Trino is never given it
+				continue
+			}
+			for range textsEach {
+				text := ""
+				for range random.IntN(6) {
+					text += sqlgen.Texts[random.IntN(len(sqlgen.Texts))]
+				}
+				rows = append(rows, fmt.Sprintf("(%d, '%s', '%s')", len(asked), text, strings.ReplaceAll(printed, "'", "''")))
+				asked = append(asked, question{pattern, printed, text, compiled.MatchString(text)})
+			}
+		}
+		table, err := client.Query(t.Context(), "SELECT n, regexp_like(text, pattern) FROM (VALUES\n"+strings.Join(rows, ",\n")+"\n) AS t(n, text, pattern) ORDER BY n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table) != len(asked) {
+			t.Fatalf("%d answers to %d questions", len(table), len(asked))
+		}
+		for i, q := range asked {
+			if got := *table[i][1] == "true"; got != q.want {
+				t.Errorf("%s is printed as %s: on %q Trino says %v, Go %v", q.pattern, q.printed, q.text, got, q.want)
+			}
+		}
+		compared += len(asked)
+	}
+	t.Logf("%d pairs of pattern and text compared, %d ambiguous patterns left out", compared, ambiguous)
+}
+
+type question struct {
+	pattern, printed, text string
+	want                   bool
+}
