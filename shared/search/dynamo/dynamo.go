@@ -1,0 +1,158 @@
+// Package dynamo remembers pending queries in the deployment's DynamoDB table, where every instance finds them.
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Store is search.Queries over a table. The table removes what has expired hours later; until then it is not found.
+type Store struct {
+	client *dynamodb.Client
+	table  string
+	keep   time.Duration
+	now    func() time.Time
+	pause  func(ctx context.Context, n int) error
+}
+
+var _ search.Queries = (*Store)(nil)
+
+// New is a store over a table of the shape that package dynamo defines. Queries are kept for that long from their
+// beginning; the engine must keep results for longer.
+func New(client *dynamodb.Client, table string, keep time.Duration, now func() time.Time) *Store {
+	return &Store{client, table, keep, now, dynamo.Pause}
+}
+
+// contentions is how often a write that met another transaction is tried again before the caller hears of it.
+const contentions = 8
+
+// Keep implements search.Queries. The key and the query, in as many items as it needs, are written together or not at
+// all.
+func (s *Store) Keep(ctx context.Context, p search.Pending) (search.Pending, error) {
+	writes := []types.TransactWriteItem{{Put: &types.Put{
+		TableName:                 &s.table,
+		Item:                      s.join(p),
+		ConditionExpression:       aws.String("attribute_not_exists(" + dynamo.PartitionKey + ") OR " + dynamo.Expires + " <= :now"),
+		ExpressionAttributeValues: dynamo.Item{":now": dynamo.Number(s.now().Unix())},
+	}}}
+	for _, item := range s.items(p) {
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: item}})
+	}
+	for n := 0; ; n++ {
+		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		if err == nil {
+			return p, nil
+		}
+		if dynamo.Refused(err) {
+			known, missing := s.Find(ctx, p.Key)
+			if fault.KindOf(missing) != fault.NotFound || n == contentions {
+				return known, missing
+			}
+			continue // it was forgotten in this moment
+		}
+		if !dynamo.Contended(err) || n == contentions || s.pause(ctx, n) != nil {
+			return search.Pending{}, dynamo.Failure(ctx, err, "keep query %s", p.ID)
+		}
+	}
+}
+
+// Find implements search.Queries.
+func (s *Store) Find(ctx context.Context, key string) (search.Pending, error) {
+	found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: joinKey(key), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return search.Pending{}, dynamo.Failure(ctx, err, "find the query of a request")
+	}
+	if s.gone(found.Item) {
+		return search.Pending{}, search.ErrNoQuery
+	}
+	r := dynamo.Read(found.Item)
+	id := r.String(idAttribute)
+	if r.Err() != nil {
+		return search.Pending{}, r.Err()
+	}
+	return s.Get(ctx, search.QueryID(id))
+}
+
+// Get implements search.Queries.
+func (s *Store) Get(ctx context.Context, id search.QueryID) (search.Pending, error) {
+	var items []dynamo.Item
+	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String(dynamo.PartitionKey + " = :pk"),
+		ExpressionAttributeValues: dynamo.Item{":pk": dynamo.String(queryPrefix + string(id))},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return search.Pending{}, dynamo.Failure(ctx, err, "read query %s", id)
+		}
+		items = append(items, page.Items...)
+	}
+	if len(items) == 0 || s.gone(items[0]) {
+		return search.Pending{}, search.ErrNoQuery
+	}
+	p, err := pendingOf(id, items)
+	if err != nil {
+		return search.Pending{}, fmt.Errorf("read query %s: %w", id, err)
+	}
+	return p, nil
+}
+
+// Move implements search.Queries.
+func (s *Store) Move(ctx context.Context, id search.QueryID, to engine.Execution) error {
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &s.table,
+		Key:                       dynamo.Key(queryPrefix+string(id), headKey),
+		UpdateExpression:          aws.String("SET " + executionAttribute + " = :to"),
+		ConditionExpression:       aws.String(dynamo.Expires + " > :now"), // so it is there
+		ExpressionAttributeValues: dynamo.Item{":to": dynamo.String(string(to)), ":now": dynamo.Number(s.now().Unix())},
+	})
+	switch {
+	case dynamo.Refused(err):
+		return search.ErrNoQuery
+	case err != nil:
+		return dynamo.Failure(ctx, err, "move query %s", id)
+	}
+	return nil
+}
+
+// Forget implements search.Queries. The key may belong to a later query already, which stays.
+func (s *Store) Forget(ctx context.Context, p search.Pending) error {
+	writes := []types.TransactWriteItem{{Delete: &types.Delete{
+		TableName:                 &s.table,
+		Key:                       joinKey(p.Key),
+		ConditionExpression:       aws.String("attribute_not_exists(" + dynamo.PartitionKey + ") OR " + idAttribute + " = :id"),
+		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(string(p.ID))},
+	}}}
+	for _, item := range s.items(p) {
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.table, Key: dynamo.Item{dynamo.PartitionKey: item[dynamo.PartitionKey], dynamo.SortKey: item[dynamo.SortKey]},
+		}})
+	}
+	for n := 0; ; n++ {
+		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		switch {
+		case err == nil:
+			return nil
+		case dynamo.Refused(err):
+			writes = writes[1:]
+		case !dynamo.Contended(err) || n == contentions || s.pause(ctx, n) != nil:
+			return dynamo.Failure(ctx, err, "forget query %s", p.ID)
+		}
+	}
+}
+
+// gone tells whether there is no item, or one that the table has yet to remove.
+func (s *Store) gone(item dynamo.Item) bool {
+	return len(item) == 0 || dynamo.Read(item).OptionalInt64(dynamo.Expires) <= s.now().Unix()
+}

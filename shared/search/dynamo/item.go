@@ -1,0 +1,133 @@
+package dynamo
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// The items.
+//
+//	join#<key>   join       id, expires
+//	query#<id>   head       key, execution, began (Unix milliseconds), request (its first part), expires
+//	query#<id>   more#01 …  request (its further parts), expires
+//
+// A request is compressed, and cut where it is longer than an item may be: a filter may have a megabyte.
+const (
+	joinPrefix  = "join#"
+	joinSort    = "join"
+	queryPrefix = "query#"
+	headKey     = "head"
+
+	idAttribute        = "id"
+	keyAttribute       = "request_key"
+	executionAttribute = "execution"
+	beganAttribute     = "began"
+	requestAttribute   = "request"
+
+	mostInItem = 350_000 // bytes of a request in one item, which may have 400 kB
+)
+
+func joinKey(key string) dynamo.Item { return dynamo.Key(joinPrefix+key, joinSort) }
+
+// expires is when the query is forgotten.
+func (s *Store) expires(p search.Pending) types.AttributeValue {
+	return dynamo.Number(p.Began.Add(s.keep).Unix())
+}
+
+func (s *Store) join(p search.Pending) dynamo.Item {
+	return dynamo.NewItem(joinPrefix+p.Key, joinSort, dynamo.Item{idAttribute: dynamo.String(string(p.ID)), dynamo.Expires: s.expires(p)})
+}
+
+// items are the query's own.
+func (s *Store) items(p search.Pending) []dynamo.Item {
+	var list []dynamo.Item
+	for part := range slices.Chunk(packed(p.Request), mostInItem) {
+		attributes := dynamo.Item{requestAttribute: &types.AttributeValueMemberB{Value: part}, dynamo.Expires: s.expires(p)}
+		sort := fmt.Sprintf("more#%02d", len(list))
+		if len(list) == 0 {
+			sort = headKey
+			attributes[keyAttribute] = dynamo.String(p.Key)
+			attributes[executionAttribute] = dynamo.String(string(p.Execution))
+			attributes[beganAttribute] = dynamo.Number(p.Began.UnixMilli())
+		}
+		list = append(list, dynamo.NewItem(queryPrefix+string(p.ID), sort, attributes))
+	}
+	return list
+}
+
+// pendingOf reads a query from its items, which are in the order of their keys: the head first.
+func pendingOf(id search.QueryID, items []dynamo.Item) (search.Pending, error) {
+	r := dynamo.Read(items[0])
+	p := search.Pending{
+		ID:        id,
+		Key:       r.String(keyAttribute),
+		Execution: engine.Execution(r.String(executionAttribute)),
+		Began:     time.UnixMilli(r.Int64(beganAttribute)).UTC(),
+	}
+	if r.Err() != nil {
+		return p, r.Err()
+	}
+	var whole []byte
+	for _, item := range items {
+		part, ok := item[requestAttribute].(*types.AttributeValueMemberB)
+		if !ok {
+			return p, errors.New("an item holds no part of the request")
+		}
+		whole = append(whole, part.Value...)
+	}
+	var err error
+	p.Request, err = unpacked(whole)
+	return p, err
+}
+
+// packed is a request, compressed: its parameters as JSON in one line, and the filter as it is, because JSON would
+// not keep every byte.
+func packed(r search.Request) []byte {
+	filters := r.Filters
+	r.Filters = ""
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic("search/dynamo: a request cannot be printed: " + err.Error()) // texts and numbers can
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for _, part := range [][]byte{line, {'\n'}, []byte(filters)} {
+		if _, err := z.Write(part); err != nil {
+			panic("search/dynamo: writing to memory failed: " + err.Error())
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic("search/dynamo: writing to memory failed: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func unpacked(text []byte) (search.Request, error) {
+	var r search.Request
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return r, err
+	}
+	whole, err := io.ReadAll(z)
+	if err != nil {
+		return r, err
+	}
+	line, filters, _ := bytes.Cut(whole, []byte{'\n'})
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, err
+	}
+	r.Filters = string(filters)
+	return r, nil
+}
