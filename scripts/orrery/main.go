@@ -36,6 +36,7 @@ type commands struct {
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the tables for Trino or Athena as SQL."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	Key      keyCommand      `cmd:"" help:"Make, list and revoke API keys."`
+	Invoke   invokeCommand   `cmd:"" help:"Run a function of AWS Lambda on this machine, with one event."`
 	Bench    benchCommand    `cmd:"" help:"Measure this machine: every route beside bare DuckDB, with ratios."`
 }
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/runtimeapi"
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+type invokeCommand struct {
+	Function  string        `arg:"" help:"Name of the function: a folder of functions/."`
+	Event     string        `arg:"" help:"File that holds the event, such as one of events/; - for standard input." placeholder:"EVENT.json"`
+	Bootstrap string        `help:"Program to run; without it the function is built." placeholder:"PATH"`
+	Env       []string      `short:"e" sep:"none" help:"A variable beside those of this environment." placeholder:"NAME=VALUE"`
+	Timeout   time.Duration `default:"29s" help:"Time that the function has."`
+}
+
+// Run starts the function's real program against a Runtime API of this machine, sends it the event, and prints its
+// answer. What the function logs goes to standard error.
+func (i *invokeCommand) Run(ctx context.Context, c console) error {
+	f, known := lambdas.Named(i.Function)
+	if !known {
+		return &exitError{code: exitUsage, message: fmt.Sprintf("there is no function %q; there are %s", i.Function, strings.Join(functionNames(), ", "))}
+	}
+	payload, err := i.payload(c)
+	if err != nil {
+		return err
+	}
+	bootstrap, remove, err := i.program(ctx, f, c)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	began := time.Now()
+	process, err := runtimeapi.Start(runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(), Logs: c.err})
+	if err != nil {
+		return err
+	}
+	answer, err := process.Invoke(ctx, payload, i.Timeout)
+	took := time.Since(began)
+	if err = errors.Join(err, process.Close()); err != nil {
+		return fmt.Errorf("invoke %s: %w", f.Name, err)
+	}
+	if _, err := fmt.Fprintf(c.out, "%s\n", answer.Payload); err != nil {
+		return err
+	}
+	if answer.Failed {
+		return &exitError{code: exitFailed, message: fmt.Sprintf("the function %s failed; its error is above", f.Name)}
+	}
+	fmt.Fprintf(c.err, "%s answered %.1f ms after it was started\n", f.Name, float64(took.Microseconds())/1000)
+	return nil
+}
+
+// payload reads the event, which must be JSON: Lambda takes nothing else.
+func (i *invokeCommand) payload(c console) (payload []byte, err error) {
+	if i.Event == "-" {
+		payload, err = io.ReadAll(c.in)
+	} else {
+		payload, err = os.ReadFile(i.Event)
+	}
+	if err == nil && !json.Valid(payload) {
+		err = fmt.Errorf("the event in %s is no JSON", i.Event)
+	}
+	return payload, err
+}
+
+// program is the bootstrap to run, built as scripts/build.sh builds it but for this machine. remove removes it again.
+func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, c console) (path string, remove func(), err error) {
+	if i.Bootstrap != "" {
+		path, err = filepath.Abs(i.Bootstrap)
+		return path, func() {}, err
+	}
+	folder, err := os.MkdirTemp("", "orrery-invoke-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(folder) } // in the system's folder for what is temporary
+	tags := "lambda.norpc"
+	if f.Serves != nil {
+		tags += ",noparquet"
+	}
+	path = filepath.Join(folder, "bootstrap")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stdout, build.Stderr = c.err, c.err
+	if err := build.Run(); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("build the function %s, which needs Go and a folder of the repository: %w", f.Name, err)
+	}
+	return path, remove, nil
+}
+
+// environment is that of this process, what Lambda sets, and the variables given.
+func (i *invokeCommand) environment() []string {
+	env := append([]string{"AWS_REGION=us-east-1"}, os.Environ()...)
+	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function), i.Env...)
+}
+
+func functionNames() []string {
+	names := make([]string, len(lambdas.All))
+	for n, f := range lambdas.All {
+		names[n] = f.Name
+	}
+	return names
+}
