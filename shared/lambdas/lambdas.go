@@ -45,6 +45,7 @@ var All = []Function{
 	{"stats", "Traffic per time segment.", []string{"stats", "stats-post"}, querying},
 	{"timeline", "Security per time segment.", []string{"timeline", "timeline-post"}, querying},
 	{"logs", "Request records.", []string{"logs", "logs-post"}, querying},
+	{"query-status", "Answers of queries that take longer than a request.", []string{"query-status", "query-cancel"}, querying},
 	{"parse", "Converts filters.", []string{"parse"}, settings},
 	{"fields", "Lists the fields of filters.", []string{"fields"}, settings},
 	{"planet-get", "Reads planet settings.", []string{"planet-get"}, settings},

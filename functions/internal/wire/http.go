@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
 	"github.com/orrery/orrery/shared/search"
+	querytable "github.com/orrery/orrery/shared/search/dynamo"
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
@@ -58,7 +59,7 @@ func Planets(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 	return answering(f, e, log, parts, tableChecks(client, e)), nil
 }
 
-// Searching wires a function that asks Athena: topx, stats, timeline, logs.
+// Searching wires a function that asks Athena: topx, stats, timeline, logs, query-status.
 func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*Function, error) {
 	f, e, log, err := begin(name, lookup, logs)
 	if err != nil {
@@ -77,13 +78,18 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	service, err := search.New(answers, search.Options{Timeout: e.queryTimeout, Now: time.Now})
+	service, err := search.New(answers, search.Options{
+		Queries: querytable.New(client, e.table, keepQueries, time.Now), Timeout: e.queryTimeout, Now: time.Now,
+	})
 	if err != nil {
 		return nil, err
 	}
 	checks := append(tableChecks(client, e), queryChecks(asked, states, e)...)
-	return answering(f, e, log, api.Config{Keys: callers, Search: service}, checks), nil
+	return answering(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks), nil
 }
+
+// keepQueries is how long queries can be asked about. Their results must be kept for longer.
+const keepQueries = 24 * time.Hour
 
 // answering is a function that answers requests with its part of the surface.
 func answering(f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check) *Function {

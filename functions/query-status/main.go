@@ -1,0 +1,20 @@
+// Command query-status is the AWS Lambda function that answers queries which take longer than a request, and stops them.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	function, err := wire.Searching(context.Background(), "query-status", os.LookupEnv, os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}
