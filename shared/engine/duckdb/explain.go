@@ -27,7 +27,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	plan.Bytes = costOf(q, objects, most(q.Shape)).BytesScanned
 	if scan.Takes(q) {
 		plan.SQL = append(plan.SQL, engine.Statement{Title: "Scan of dictionary codes", SQL: "-- No SQL is run: " + strings.Join(plan.Columns, ", ") +
-			" are read as they are stored.\n-- Only if that takes too much memory, or a sum passes 64 bits, DuckDB is asked."})
+			" are read as they are stored.\n-- Only if that takes too much memory, patterns meet too many different texts, or a sum passes 64 bits, DuckDB is asked."})
 	}
 	addScript(&plan, "DuckDB", script)
 

@@ -26,7 +26,8 @@ type Options struct {
 const defaultMemory = 256 << 20
 
 // ErrHandedBack says that an answer takes another engine: it would need more memory than allowed, a sum passes 64
-// bits on the way, or an object's records are not in the order of time.
+// bits on the way, patterns are asked about very many different texts, or an object's records are not in the order of
+// time.
 var ErrHandedBack = errors.New("the scan hands the query back")
 
 // mostValues is how many values and patterns the conditions of a query may have: each is compared with every entry of

@@ -128,6 +128,23 @@ func TestSumsOver64Bits(t *testing.T) {
 	}
 }
 
+// TestManyTexts: patterns are tried on texts that come again and again, or that are few, and not on others.
+func TestManyTexts(t *testing.T) {
+	rows := make([]lake.Row, 1_500)
+	for i := range rows {
+		url, host := fmt.Sprint("/", i), fmt.Sprint("h", i%100)
+		rows[i] = lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: int64(i), URL: &url, Host: &host}
+	}
+	objects := stored(t, rows)
+	for condition, want := range map[string]error{`, url~"7"`: scan.ErrHandedBack, `, url="/7"`: nil, `, host~"7"`: nil} {
+		for _, shape := range shapes {
+			if err := answer(t, t.Context(), bind(t, hours+condition, shape), rows, objects, scan.Options{}); !errors.Is(err, want) {
+				t.Errorf("%T%s: error %v, want %v", shape, condition, err, want)
+			}
+		}
+	}
+}
+
 // TestOutOfOrder: counting goes along the time, so an object that does not is not counted wrongly.
 func TestOutOfOrder(t *testing.T) {
 	start := enginetest.Start.UnixMilli()
