@@ -4,6 +4,7 @@ package faulty
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ const (
 	Mislead         // carried out, but answered 500 InternalError
 	Duplicate       // carried out twice; the second answer arrives
 	Cut             // carried out, but the answer's body ends in the middle
+	Delay           // the connection breaks; the server gets the request later, when Deliver is called
 )
 
 // Script tells the fault of the n-th request, from 0.
@@ -39,8 +41,9 @@ type Transport struct {
 	// hold a request back until others have passed.
 	Before func(n int, r *http.Request)
 
-	mu   sync.Mutex
-	sent int
+	mu      sync.Mutex
+	sent    int
+	delayed []*http.Request
 }
 
 // ErrBroken is the error of broken connections.
@@ -73,6 +76,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.twice(r)
 	case Cut:
 		return t.cut(r)
+	case Delay:
+		return nil, errors.Join(ErrBroken, t.keep(r))
 	default:
 		panic(fmt.Sprintf("faulty: no fault %d", fault))
 	}
@@ -110,24 +115,54 @@ func (t *Transport) carryOut(r *http.Request) error {
 
 // twice does a request two times.
 func (t *Transport) twice(r *http.Request) (*http.Response, error) {
-	var body []byte
-	if r.Body != nil {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, errors.Join(err, r.Body.Close())
-		}
-		if err := r.Body.Close(); err != nil {
-			return nil, err
-		}
-	}
-	first, second := r.Clone(r.Context()), r.Clone(r.Context())
-	if r.Body != nil {
-		first.Body, second.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
-	}
-	if err := t.carryOut(first); err != nil {
+	again, err := copyOf(r)
+	if err != nil {
 		return nil, err
 	}
-	return t.base().RoundTrip(second)
+	if err := t.carryOut(r); err != nil {
+		return nil, err
+	}
+	return t.base().RoundTrip(again)
+}
+
+// keep keeps a request for Deliver.
+func (t *Transport) keep(r *http.Request) error {
+	kept, err := copyOf(r)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.delayed = append(t.delayed, kept.WithContext(context.WithoutCancel(r.Context())))
+	return discard(r.Body)
+}
+
+// Deliver sends what was delayed, and returns how many requests that were. Their answers are for nobody.
+func (t *Transport) Deliver() (int, error) {
+	t.mu.Lock()
+	delayed := t.delayed
+	t.delayed = nil
+	t.mu.Unlock()
+	for _, r := range delayed {
+		if err := t.carryOut(r); err != nil {
+			return 0, err
+		}
+	}
+	return len(delayed), nil
+}
+
+// copyOf copies a request; each of the two can be sent.
+func copyOf(r *http.Request) (*http.Request, error) {
+	other := r.Clone(r.Context())
+	if r.Body == nil {
+		return other, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return nil, err
+	}
+	r.Body, other.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+	return other, nil
 }
 
 // cut does a request and lets half of the answer's body through.

@@ -20,9 +20,8 @@ type answer struct {
 	Carried []string // bodies the server got
 }
 
-func ask(t *testing.T, fault faulty.Fault, target string) answer {
+func ask(t *testing.T, fault faulty.Fault, target string) (a answer) {
 	t.Helper()
-	var a answer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -34,7 +33,13 @@ func ask(t *testing.T, fault faulty.Fault, target string) answer {
 		}
 	}))
 	defer server.Close()
-	client := http.Client{Transport: &faulty.Transport{Script: faulty.At(0, fault)}}
+	network := &faulty.Transport{Script: faulty.At(0, fault)}
+	defer func() {
+		if n, err := network.Deliver(); err != nil || (n == 1) != (fault == faulty.Delay) {
+			t.Errorf("%d requests were delayed, %v", n, err)
+		}
+	}()
+	client := http.Client{Transport: network}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, strings.NewReader("body"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +76,7 @@ func TestFaults(t *testing.T) {
 		"lose":          {faulty.Lose, "", answer{Broken: true, Carried: once}},
 		"mislead":       {faulty.Mislead, "X", answer{Status: 500, Body: `{"__type":"InternalError","message":"a fault on demand"}`, Carried: once}},
 		"duplicate":     {faulty.Duplicate, "", answer{Status: 200, Body: "0123456789", Carried: []string{"body", "body"}}},
+		"delay":         {faulty.Delay, "", answer{Broken: true, Carried: once}},
 		"cut":           {faulty.Cut, "", answer{Status: 200, Body: "01234", Broken: true, Carried: once}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ import (
 //
 // ORRERY_TEST_SEEDS says how many seeds are tried, ORRERY_TEST_SEED which one alone.
 func TestAnyInterleaving(t *testing.T) {
-	first, n := 0, 10
+	first, n := 0, 8
 	if text := os.Getenv("ORRERY_TEST_SEEDS"); text != "" {
 		n = number(t, text)
 	}
@@ -45,7 +45,7 @@ func TestAnyInterleaving(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { newPlay(t, uint64(seed)).run(&sum) })
 	}
 	t.Logf("%+v", sum)
-	if n >= 10 && (sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0 || sum.Compared < 10*n) {
+	if n >= 8 && (sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0 || sum.Compared < 10*n) {
 		t.Errorf("too little happened: %+v", sum)
 	}
 }
@@ -157,9 +157,19 @@ func (p *play) act() {
 		case p.random.IntN(15) == 0:
 			p.passTime()
 		default:
-			p.step(p.actors[p.random.IntN(len(p.actors))])
+			p.step(p.next())
 		}
 	}
+}
+
+// next is whose turn it is. Readers are slow: much may happen while they read.
+func (p *play) next() *actor {
+	for range 4 {
+		if a := p.actors[p.random.IntN(len(p.actors))]; !a.reader {
+			return a
+		}
+	}
+	return p.actors[p.random.IntN(len(p.actors))]
 }
 
 type work struct {

@@ -1,0 +1,231 @@
+package cloud_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
+	"github.com/orrery/orrery/shared/ingest/cloud/dynamo"
+)
+
+// deployment is a world over S3's protocol, and over DynamoDB where there is one: every request goes through a network
+// that misbehaves by a script.
+type deployment struct {
+	world
+	network *faulty.Transport
+	ctx     context.Context // of the work that is disturbed
+}
+
+func newDeployment(t *testing.T) *deployment {
+	d := &deployment{network: &faulty.Transport{Script: faulty.Never}, ctx: t.Context()}
+	client := s3test.New(t, d.network, "raw", "lake")
+	d.world = world{t: t, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &cloudtest.Table{}, time: testTime.Add(30 * time.Minute)}
+	if os.Getenv(dynamotest.Variable) != "" {
+		table, name := dynamotest.Client(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: d.network} })
+		d.table = dynamo.New(table, name)
+	}
+	return d
+}
+
+// works is what is disturbed, one after the other.
+func (d *deployment) works() []func() error {
+	importLog := func(key string) func() error {
+		return func() error {
+			_, err := d.calm().Import(d.ctx, cloud.Log{Key: key})
+			return err
+		}
+	}
+	compactAt := func(after time.Duration) func() error {
+		return func() error {
+			d.time = testTime.Add(after)
+			_, err := d.calm().Compact(d.ctx, time.Time{})
+			return err
+		}
+	}
+	return []func() error{importLog("raw/a"), importLog("raw/b"), compactAt(5 * time.Hour), importLog("raw/c"), compactAt(12 * time.Hour), compactAt(36 * time.Hour)}
+}
+
+// calm is a Cloud of one goroutine, so that its requests have an order.
+func (d *deployment) calm() *cloud.Cloud {
+	config := d.config()
+	config.Copies, config.Options = 1, ingest.Options{Workers: 1}
+	return d.cloudOf(config)
+}
+
+func (d *deployment) prepare() {
+	d.put("raw/a", records(0, 3, 40*time.Minute)+"garbage\n")
+	d.put("raw/b", records(100, 102, 0))
+	d.put("raw/c", records(0, 3, 40*time.Minute)+"garbage\n"+records(3, 5, 40*time.Minute))
+}
+
+// check looks whether all is there, once, and nothing else.
+func (d *deployment) check(what string) {
+	d.t.Helper()
+	d.network.Script, d.network.Before = faulty.Never, nil
+	d.sweep()
+	want := each(0, 5)
+	want["r100"], want["r101"] = 1, 1
+	d.expect(want)
+	if s := d.state(); s.Extent.Rows != 7 {
+		d.t.Errorf("%s: the extent has %d rows", what, s.Extent.Rows)
+	}
+	for _, prefix := range []string{"lake/_staging/", "lake/_plans/"} {
+		if left := d.names(prefix); len(left) > 0 {
+			d.t.Errorf("%s: left behind: %v", what, left)
+		}
+	}
+	if d.t.Failed() {
+		d.t.Fatal(what)
+	}
+}
+
+// disturb does the works with a fault at a request, and each again if it fails, in a network that is well by then. It
+// says whether there was such a request.
+func (d *deployment) disturb(at int, script func(first int) faulty.Script) (reached bool) {
+	d.prepare()
+	first := d.network.Requests() + at
+	harmed := false
+	for _, work := range d.works() {
+		if !harmed {
+			d.network.Script = script(first)
+		}
+		if err := work(); err != nil {
+			harmed = true
+			d.network.Script, d.network.Before, d.ctx = faulty.Never, nil, d.t.Context()
+			if err := work(); err != nil {
+				d.t.Fatalf("fault at request %d: again: %v", at, err)
+			}
+		}
+	}
+	return d.network.Requests() > first
+}
+
+// stride is 1 with ORRERY_TEST_LONG, when every request has its fault; else a few of them do.
+func stride() int {
+	if os.Getenv("ORRERY_TEST_LONG") != "" {
+		return 1
+	}
+	return 6
+}
+
+func TestAnyRequestMayFailAnyHow(t *testing.T) {
+	for name, script := range map[string]func(int) faulty.Script{
+		"its_answer_is_lost":              func(n int) faulty.Script { return faulty.At(n, faulty.Lose) },
+		"it_comes_twice":                  func(n int) faulty.Script { return faulty.At(n, faulty.Duplicate) },
+		"the_network_dies_before_it":      func(n int) faulty.Script { return faulty.From(n, faulty.Break) },
+		"the_network_dies_after_it":       func(n int) faulty.Script { return faulty.From(n, faulty.Lose) },
+		"it_and_all_others_are_throttled": func(n int) faulty.Script { return faulty.From(n, faulty.Throttle) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			for reached := true; reached; n += stride() {
+				d := newDeployment(t)
+				reached = d.disturb(n, script)
+				d.check(fmt.Sprintf("%s: request %d", name, n))
+			}
+			if n < 50 {
+				t.Errorf("only %d requests", n)
+			}
+		})
+	}
+}
+
+// TestARequestMayComeLate lets a request arrive when the work has been done again: what a dead process has sent.
+func TestARequestMayComeLate(t *testing.T) {
+	n := 1
+	for reached := true; reached; n += stride() {
+		d := newDeployment(t)
+		d.prepare()
+		first := d.network.Requests() + n
+		late := 0
+		for _, work := range d.works() {
+			d.network.Script = func(i int, _ *http.Request) faulty.Fault {
+				switch {
+				case i == first:
+					return faulty.Delay
+				case i > first && late == 0:
+					return faulty.Break // the process has no network any more
+				}
+				return faulty.None
+			}
+			if err := work(); err == nil {
+				continue
+			}
+			late = 1
+			if err := work(); err != nil {
+				t.Fatalf("request %d: again: %v", n, err)
+			}
+			if _, err := d.network.Deliver(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reached = d.network.Requests() > first
+		d.check(fmt.Sprintf("request %d late", n))
+	}
+}
+
+// TestTimeMayRunOutAnywhere ends the context at every request.
+func TestTimeMayRunOutAnywhere(t *testing.T) {
+	n := 1
+	for reached := true; reached; n += stride() {
+		d := newDeployment(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		d.ctx = ctx
+		d.network.Before = func(i int, r *http.Request) {
+			if i == n+3 { // three put the logs there
+				cancel(context.DeadlineExceeded)
+			}
+		}
+		reached = d.disturb(n, func(int) faulty.Script { return faulty.Never })
+		cancel(nil)
+		d.check(fmt.Sprintf("time ran out at request %d", n))
+	}
+	if n < 50 {
+		t.Errorf("only %d requests", n)
+	}
+}
+
+// TestARestlessNetwork lets many requests fail in all ways, and does every work until it succeeds.
+func TestARestlessNetwork(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			d := newDeployment(t)
+			d.prepare()
+			d.network.Script = faulty.Sometimes(seed, 0.3, faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Duplicate, faulty.Cut)
+			for _, work := range d.works() {
+				for tries := 0; ; tries++ {
+					err := work()
+					if err == nil {
+						break
+					}
+					if tries == 100 || fault.KindOf(err) == fault.Invalid {
+						t.Fatalf("after %d tries: %v", tries, err)
+					}
+				}
+			}
+			d.check(fmt.Sprintf("seed %d", seed))
+		})
+	}
+}
+
+// sweep lets a compaction remove what failed attempts have left. It takes place far in the future, as the servers of
+// tests date objects by the clock of the machine.
+func (d *deployment) sweep() {
+	config := d.config()
+	config.Now = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
+	if _, err := d.cloudOf(config).Compact(d.t.Context(), testTime); err != nil {
+		d.t.Fatal(err)
+	}
+}
