@@ -1,6 +1,6 @@
-// Package duckdb answers queries with DuckDB over the lake's Parquet objects on a local disk. It reads exactly the
-// objects of the period and the columns touched, keeps no data of its own, and is locked down: no statement can
-// reach another file, the network or the settings.
+// Package duckdb answers queries over the lake's Parquet objects on a local disk: with DuckDB, but for the figures that
+// package scan counts faster. It reads exactly the objects of the period and the columns touched, and keeps no data of
+// its own. DuckDB is locked down: no statement can reach another file, the network or the settings.
 package duckdb
 
 import (
@@ -21,7 +21,7 @@ import (
 // Options are what a deployment decides.
 type Options struct {
 	Threads     int      // 0: one per processor
-	MemoryLimit string   // as DuckDB writes it, "768MB"; "": DuckDB's default, 80 % of the machine
+	MemoryLimit string   // of DuckDB, as it writes it, "768MB"; "": its default, 80 % of the machine. Scans have their own
 	TempDir     string   // where what exceeds memory is spilled; "": nothing is
 	AllowedDirs []string // absolute folders that objects are read from
 }
