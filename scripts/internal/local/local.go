@@ -141,7 +141,7 @@ type Serving struct {
 
 // Handler is the HTTP surface.
 func (p *Product) Handler(s Serving) http.Handler {
-	c := api.Config{Search: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
+	c := api.Config{Search: p.Search, Queries: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
 	if s.Access == nil {
 		return api.New(c)
 	}
