@@ -1,0 +1,103 @@
+package cost
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+// Bytes is what a record weighs.
+type Bytes struct {
+	JSON    float64            // as a line of a log
+	Raw     float64            // as that line compressed with gzip
+	Parquet float64            // as a row of an object
+	Route   map[string]float64 // of the row, in the columns that a query of the route touches
+}
+
+// routes is the shape of each data route's query, as asked without parameters but the filter.
+var routes = map[string]query.Shape{
+	"topx":     query.TopX{Limit: 50},
+	"stats":    query.Stats{SegmentSeconds: 60},
+	"timeline": query.Timeline{SegmentSeconds: 60},
+	"logs":     query.Logs{Limit: 200},
+}
+
+// Measure writes so many generated records of one hour as a log and as a Parquet object, and weighs both. The same
+// number gives the same bytes on every machine.
+func Measure(records int) (Bytes, error) {
+	from := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	generator := gen.New(gen.Options{Records: records, Seed: 1, From: from, To: from.Add(time.Hour)})
+	var plain float64
+	var packed, object bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	decoder, rows := record.NewDecoder(), make([]lake.Row, records)
+	for i := range rows {
+		line, _ := generator.Next(nil)
+		plain += float64(len(line) + 1)
+		if _, err := zip.Write(append(line, '\n')); err != nil {
+			return Bytes{}, fmt.Errorf("compress record %d: %w", i, err)
+		}
+		if _, err := decoder.Decode(line, &rows[i]); err != nil {
+			return Bytes{}, fmt.Errorf("decode record %d: %w", i, err)
+		}
+	}
+	if err := zip.Close(); err != nil {
+		return Bytes{}, fmt.Errorf("compress: %w", err)
+	}
+	w := lake.NewWriter(&object)
+	if err := w.Write(rows); err != nil {
+		return Bytes{}, err
+	}
+	if err := w.Close(); err != nil {
+		return Bytes{}, err
+	}
+	columns, err := columnBytes(object.Bytes())
+	if err != nil {
+		return Bytes{}, err
+	}
+	n := float64(records)
+	measured := Bytes{JSON: plain / n, Raw: float64(packed.Len()) / n, Parquet: float64(object.Len()) / n, Route: map[string]float64{}}
+	for route, shape := range routes {
+		q, err := query.Bind(filter.Parse(`status=404, timestamp between 2026-01-01 and 2026-01-02`), shape)
+		if err != nil {
+			return Bytes{}, err
+		}
+		for _, name := range touched(q) {
+			measured.Route[route] += columns[name] / n
+		}
+	}
+	return measured, nil
+}
+
+// touched is the columns that Athena reads. For logs, those that find the newest matches: their rows are few.
+func touched(q query.Query) []string {
+	if _, ok := q.Shape.(query.Logs); ok {
+		return sqlgen.FindingColumns(q)
+	}
+	return sqlgen.Columns(q)
+}
+
+// columnBytes is the size of each top-level column of an object.
+func columnBytes(object []byte) (map[string]float64, error) {
+	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		return nil, fmt.Errorf("open what was written: %w", err)
+	}
+	columns := map[string]float64{}
+	for _, group := range file.Metadata().RowGroups {
+		for _, chunk := range group.Columns {
+			columns[chunk.MetaData.PathInSchema[0]] += float64(chunk.MetaData.TotalCompressedSize)
+		}
+	}
+	return columns, nil
+}
