@@ -36,8 +36,10 @@ type commands struct {
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the tables for Trino or Athena as SQL."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	Key      keyCommand      `cmd:"" help:"Make, list and revoke API keys."`
+	Up       upCommand       `cmd:"" help:"Deploy the stacks of AWS to this machine, into LocalStack, and print the URL of the API."`
 	Invoke   invokeCommand   `cmd:"" help:"Run a function of AWS Lambda on this machine, with one event."`
 	Bench    benchCommand    `cmd:"" help:"Measure this machine: every route beside bare DuckDB, with ratios."`
+	Cost     costCommand     `cmd:"" help:"Estimate what a deployment on AWS costs a month."`
 }
 
 // console is where a command reads and writes: machine output to out, everything else to err.

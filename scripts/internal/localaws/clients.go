@@ -1,0 +1,26 @@
+package localaws
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/keys"
+	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+)
+
+// Config is for the SDK's clients of the deployment's services. Those of S3 need path style beside it.
+func (d *Deployment) Config() aws.Config {
+	return aws.Config{Region: Region, BaseEndpoint: &d.Endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+}
+
+// IssueKey makes an API key of the deployment.
+func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...api.Scope) (string, error) {
+	store := keytable.New(dynamo.NewClient(d.Config()), d.Outputs["TableName"])
+	secret, _, err := keys.Issue(ctx, store, keys.Grant{Name: name, Scopes: scopes}, time.Now())
+	return secret, err
+}

@@ -1,0 +1,119 @@
+// Package localaws deploys the stacks of infra/ to this machine: the same templates and the same zips as on AWS, into
+// LocalStack. It runs the project's own scripts, so it needs a checkout.
+package localaws
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Options says what to deploy and where.
+type Options struct {
+	Root     string    // folder of the checkout
+	Dir      string    // keeps everything of this run: data in S3 and DynamoDB is gone when it ends
+	Progress io.Writer // what the tools say
+	Context  []string  // more properties of the deployment, NAME=VALUE each
+}
+
+// Deployment is a deployment that runs. Stop ends it.
+type Deployment struct {
+	Endpoint string            // of all services
+	API      string            // URL before /api/v4.0/…
+	Outputs  map[string]string // of all stacks, by name
+	options  Options
+}
+
+// Account and Region are those of every local deployment; Name is the deployment's.
+const (
+	Account = "000000000000"
+	Region  = "us-east-1"
+	Name    = "orrery"
+	stage   = "live"
+)
+
+// Start builds the functions, starts the servers and deploys. An error has stopped what was started. Errors: a
+// checkout that is none, a tool that is missing, a step that failed; what it said went to Progress.
+func Start(ctx context.Context, o Options) (d *Deployment, err error) {
+	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
+		return nil, fmt.Errorf("%s is no checkout of this project (%w): run this in one", o.Root, err)
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return nil, err
+	}
+	d = &Deployment{options: o}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Stop())
+		}
+	}()
+	if err := d.run(ctx, "scripts/build.sh", "--arch", runtime.GOARCH); err != nil {
+		return d, err
+	}
+	if d.Endpoint, err = d.start(ctx, "localstack"); err != nil {
+		return d, err
+	}
+	if err := d.bootstrap(ctx); err != nil {
+		return d, err
+	}
+	return d, d.Deploy(ctx)
+}
+
+// bootstrap makes what the CDK itself needs in an account. It runs outside of the checkout: in it, the stacks would be
+// made for nothing.
+func (d *Deployment) bootstrap(ctx context.Context) error {
+	command := d.command(ctx, "scripts/cdk.sh", "bootstrap", "--ci", "aws://"+Account+"/"+Region)
+	command.Dir, command.Stdout = d.options.Dir, d.options.Progress
+	return described(command.Run(), "scripts/cdk.sh", "bootstrap")
+}
+
+// Deploy brings the stacks to what the checkout says, again if they are there.
+func (d *Deployment) Deploy(ctx context.Context) error {
+	outputs := filepath.Join(d.options.Dir, "outputs.json")
+	arguments := []string{
+		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", filepath.Join(d.options.Dir, "cdk.out"),
+	}
+	for _, property := range append([]string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH}, d.options.Context...) {
+		arguments = append(arguments, "-c", property)
+	}
+	if err := d.run(ctx, "scripts/cdk.sh", arguments...); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(outputs)
+	if err != nil {
+		return fmt.Errorf("read what the deployment put out: %w", err)
+	}
+	var stacks map[string]map[string]string
+	if err := json.Unmarshal(text, &stacks); err != nil {
+		return fmt.Errorf("read what the deployment put out: %w", err)
+	}
+	d.Outputs = map[string]string{}
+	for _, outputs := range stacks {
+		for name, value := range outputs {
+			d.Outputs[name] = value
+		}
+	}
+	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
+	return nil
+}
+
+// Functions is the folder where the functions' logs are, and a file NAME.pid for each process.
+func (d *Deployment) Functions() string {
+	return filepath.Join(d.options.Dir, "localstack", "functions")
+}
+
+// Environment is what AWS's SDKs and command line need to reach the deployment.
+func (d *Deployment) Environment() []string {
+	return append(d.credentials(), "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
+}
+
+func (d *Deployment) credentials() []string {
+	return []string{
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region, "AWS_EC2_METADATA_DISABLED=true",
+	}
+}
