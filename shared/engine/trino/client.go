@@ -95,15 +95,16 @@ type page struct {
 
 // statement is one that runs on the cluster.
 type statement struct {
-	client *Client
-	id     string
-	page   page
-	at     int // rows of the page read
+	client   *Client
+	settings []string
+	id       string
+	page     page
+	at       int // rows of the page read
 }
 
-// begin posts a statement. It must be ended.
-func (c *Client) begin(ctx context.Context, sql string) (*statement, error) {
-	s := &statement{client: c}
+// begin posts a statement, with settings of its session. It must be ended.
+func (c *Client) begin(ctx context.Context, sql string, settings ...string) (*statement, error) {
+	s := &statement{client: c, settings: settings}
 	if err := s.read(ctx, http.MethodPost, c.base.String()+"/v1/statement", sql); err != nil {
 		return nil, err
 	}
@@ -205,7 +206,7 @@ func (s *statement) end(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
-	if response, err := s.client.send(ctx, http.MethodDelete, s.page.NextURI, ""); err == nil {
+	if response, err := s.client.send(ctx, http.MethodDelete, s.page.NextURI, "", nil); err == nil {
 		_ = response.Body.Close()
 	}
 }
@@ -236,7 +237,7 @@ func (s *statement) read(ctx context.Context, method, address, body string) erro
 		return err
 	}
 	for try := 0; ; try++ {
-		next, err := s.client.fetch(ctx, method, address, body)
+		next, err := s.client.fetch(ctx, method, address, body, s.settings)
 		if err == nil {
 			s.id, s.page, s.at = next.ID, next, 0
 			if next.Error != nil {
@@ -268,8 +269,8 @@ func (c *Client) ours(address string) error {
 }
 
 // fetch makes one request. A *busyError is a failure of the moment.
-func (c *Client) fetch(ctx context.Context, method, address, body string) (page, error) {
-	response, err := c.send(ctx, method, address, body)
+func (c *Client) fetch(ctx context.Context, method, address, body string, settings []string) (page, error) {
+	response, err := c.send(ctx, method, address, body, settings)
 	if err != nil {
 		if ctx.Err() != nil {
 			return page{}, err
@@ -302,7 +303,7 @@ func (c *Client) fetch(ctx context.Context, method, address, body string) (page,
 }
 
 // send makes one request with everything a session is.
-func (c *Client) send(ctx context.Context, method, address, body string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, address, body string, settings []string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -314,7 +315,12 @@ func (c *Client) send(ctx context.Context, method, address, body string) (*http.
 	if deadline, ok := ctx.Deadline(); ok && method == http.MethodPost {
 		// Should cancelling be lost, the cluster ends the statement itself.
 		seconds := max(1, int(deadline.Sub(c.Now()).Seconds())+1)
-		request.Header.Set("X-Trino-Session", fmt.Sprintf("query_max_run_time=%ds", seconds))
+		request.Header.Add("X-Trino-Session", fmt.Sprintf("query_max_run_time=%ds", seconds))
+	}
+	if method == http.MethodPost {
+		for _, setting := range settings {
+			request.Header.Add("X-Trino-Session", setting)
+		}
 	}
 	if c.Password != "" {
 		request.SetBasicAuth(c.User, c.Password)

@@ -180,10 +180,21 @@ func TestRun_tells_the_cluster_its_deadline(t *testing.T) {
 	}
 }
 
+// TestRun_waits_for_the_cut_off: without it all rows of logs would be read before the cut-off is known.
+func TestRun_waits_for_the_cut_off(t *testing.T) {
+	c := play(t, found(""))
+	if _, _, err := c.count(t.Context(), t, query.Logs{Limit: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.headers[0].Values("X-Trino-Session"); !slices.Equal(got, []string{"hive.dynamic_filtering_wait_timeout=20s"}) {
+		t.Errorf("session is %q", got)
+	}
+}
+
 // TestRun_refuses_what_would_run_for_ever: the cluster's regular expressions backtrack.
 func TestRun_refuses_what_would_run_for_ever(t *testing.T) {
 	c := play(t)
-	q := c.bind(t, `timestamp between 2026-01-01 and 2026-01-02, path~"^(?:a|a[b-d]?)*$"`, stats)
+	q := bind(t, `timestamp between 2026-01-01 and 2026-01-02, path~"^(?:a|a[b-d]?)*$"`, stats)
 	_, _, err := trino.New(c.client(t), always(0)).Run(t.Context(), q)
 	if fault.KindOf(err) != fault.RegexRefused || len(c.asked) > 0 {
 		t.Errorf("%v after %q", err, c.asked)
@@ -257,7 +268,7 @@ func TestExtent_without_states(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	c := play(t, `{"id":"q1","columns":[{"name":"Query Plan"}],"data":[["{\"inputTableColumnInfos\":[{\"constraint\":{\"columnConstraints\":[{\"columnName\":\"datehour\",\"domain\":{\"ranges\":[{\"low\":{\"value\":\"2026/01/01/23\"},\"high\":{\"value\":\"2026/01/01/23\"}},{\"low\":{\"value\":\"2026/01/02/00\"},\"high\":{\"value\":\"2026/01/02/01\"}}]}}]}}]}"]]}`)
-	plan, err := trino.New(c.client(t), always(0)).Explain(t.Context(), c.bind(t, "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00", stats))
+	plan, err := trino.New(c.client(t), always(0)).Explain(t.Context(), bind(t, "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00", stats))
 	if err != nil {
 		t.Fatal(err)
 	}

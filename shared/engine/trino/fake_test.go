@@ -14,7 +14,6 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
-	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -86,16 +85,7 @@ func (c *cluster) client(t *testing.T) *trino.Client {
 // count asks for all records of three hours.
 func (c *cluster) count(ctx context.Context, t *testing.T, shape query.Shape) (query.Answer, engine.Cost, error) {
 	t.Helper()
-	return trino.New(c.client(t), always(0)).Run(ctx, c.bind(t, "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00", shape))
-}
-
-func (c *cluster) bind(t *testing.T, text string, shape query.Shape) query.Query {
-	t.Helper()
-	q, err := query.Bind(filter.ParseQueryString(text), shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return trino.New(c.client(t), always(0)).Run(ctx, bind(t, "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00", shape))
 }
 
 // always is a state that never changes: compaction has come to that hour.

@@ -107,7 +107,7 @@ func (e *Engine) answer(ctx context.Context, q query.Query) (query.Answer, engin
 		cost   engine.Cost
 	)
 	err = e.client.again(ctx, func() error {
-		s, err := e.client.begin(ctx, script.Statements[0].SQL)
+		s, err := e.client.begin(ctx, script.Statements[0].SQL, e.settings(q.Shape)...)
 		if err != nil {
 			return err
 		}
@@ -123,6 +123,15 @@ func (e *Engine) answer(ctx context.Context, q query.Query) (query.Answer, engin
 		return nil
 	})
 	return answer, cost, err
+}
+
+// settings of a session that answers a shape. The rows of logs are worth waiting for their cut-off: until it is known,
+// whole objects are read that hold none.
+func (e *Engine) settings(shape query.Shape) []string {
+	if _, ok := shape.(query.Logs); ok {
+		return []string{e.client.Catalog + ".dynamic_filtering_wait_timeout=20s"}
+	}
+	return nil
 }
 
 // printed is q in the cluster's SQL.

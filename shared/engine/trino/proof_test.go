@@ -1,0 +1,258 @@
+package trino_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/trino/trinotest"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+// TestGoldensAreValid: every statement for Athena that a golden file shows has the grammar, columns and types that the
+// engine wants.
+func TestGoldensAreValid(t *testing.T) {
+	tables := trinotest.Load(t, nil, trinotest.NothingCompacted)
+	checked := 0
+	for _, pattern := range []string{"../../sqlgen/testdata/*.txtar", "../../search/testdata/*.txtar"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range archive.Files {
+				if part.Name != "athena.sql" {
+					continue
+				}
+				checked++
+				if _, err := tables.Query(t.Context(), "EXPLAIN (TYPE VALIDATE) "+string(part.Data)); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+		}
+	}
+	if checked < 60 {
+		t.Errorf("only %d statements found", checked)
+	}
+	t.Logf("%d statements are valid", checked)
+}
+
+// TestPartitions: a query reads exactly the hours of its period, wherever the watermark is.
+func TestPartitions(t *testing.T) {
+	tables := trinotest.LoadProjected(t, nil, midst)
+	for _, c := range []struct {
+		filter      string
+		first, last string
+	}{
+		{"timestamp between 2026-01-01 23:59:59.999 and 2026-01-01 23:59:59.999", "2026/01/01/23", "2026/01/01/23"}, // before the watermark
+		{"timestamp between 2026-01-01 20:30 and 2026-01-02 04:00", "2026/01/01/20", "2026/01/02/04"},               // on both sides
+		{"timestamp between 2026-01-02 05:00 and 2026-01-02 05:59:59.999", "2026/01/02/05", "2026/01/02/05"},        // after it
+		{"timestamp between 2026-01-01 and 2026-03-01, timestamp between 2026-01-03 10:15 and 2026-01-03 11:15", "2026/01/03/10", "2026/01/03/11"},
+		{`timestamp between 2026-02-28 22:00 and 2026-03-01 01:00, not headers["x"]~"a", status in (1,2)`, "2026/02/28/22", "2026/03/01/01"},
+	} {
+		for _, shape := range []query.Shape{query.Logs{Limit: 10}, query.Stats{SegmentSeconds: 3600}, query.Timeline{SegmentSeconds: 3600}, query.TopX{Limit: 10}} {
+			plan, err := tables.Engine().Explain(t.Context(), bind(t, c.filter, shape))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range plan.Partitions {
+				got = append(got, p.String())
+			}
+			if want := hoursBetween(t, c.first, c.last); !slices.Equal(got, want) {
+				t.Errorf("%T of %s reads %v, want %v", shape, c.filter, got, want)
+			}
+		}
+	}
+}
+
+func hoursBetween(t *testing.T, first, last string) []string {
+	t.Helper()
+	at, err := time.Parse("2006/01/02/15", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for p := lake.PartitionOf(at.UnixMilli()); ; p++ {
+		list = append(list, p.String())
+		if p.String() == last {
+			return list
+		}
+	}
+}
+
+// footer is at most what opening an object reads of it besides columns.
+const footer = 96 << 10
+
+// TestBytes: every route reads the columns it touches and no others. Beside it stands what a plain table would cost:
+// one scan for each label, and what hot columns hold taken out of the headers.
+func TestBytes(t *testing.T) {
+	rows := ordinary(t, 24_000, 6*time.Hour)
+	tables := trinotest.LoadProjected(t, rows, midst)
+	objects, err := tables.Store.Objects(t.Context(), -1<<62, 1<<62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytesOf := func(columns []string) (sum int64) {
+		for _, o := range objects {
+			for _, c := range columns {
+				sum += o.ColumnBytes[c]
+			}
+		}
+		return sum
+	}
+	const period = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
+	e := tables.Engine()
+	var topX int64
+	for _, c := range []struct {
+		name   string
+		filter string
+		shape  query.Shape
+		most   func(touched int64) int64
+	}{
+		{"topx", period, query.TopX{Limit: 50}, whole},
+		{"topx, blocked", period + ", blocked is true", query.TopX{Limit: 50}, whole},
+		{"stats", period, query.Stats{SegmentSeconds: 60}, whole},
+		{"timeline", period, query.Timeline{SegmentSeconds: 60}, whole},
+		{"timeline, header", period + `, headers["x-forwarded-for"]~"^10"`, query.Timeline{SegmentSeconds: 60}, whole},
+		{"logs, newest 200", period, query.Logs{Limit: 200}, func(touched int64) int64 { return touched / 4 }},
+		{"logs, five fields", period, query.Logs{Limit: 200, Fields: []string{"timestamp", "ip", "path", "status", "reason"}}, whole},
+	} {
+		q := bind(t, c.filter, c.shape)
+		_, cost, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		references := int64(1)
+		if _, ok := c.shape.(query.Logs); ok {
+			references = 2
+		}
+		touched := bytesOf(sqlgen.Columns(q))
+		ceiling := c.most(touched) + int64(len(objects))*footer*references
+		t.Logf("%-20s %8d bytes read, %8d of the columns touched, ceiling %8d", c.name, cost.BytesScanned, touched, ceiling)
+		if cost.BytesScanned > ceiling || cost.BytesScanned == 0 {
+			t.Errorf("%s reads %d bytes, at most %d are its columns", c.name, cost.BytesScanned, ceiling)
+		}
+		if c.name == "topx" {
+			topX = cost.BytesScanned
+		}
+	}
+	naive, err := tables.Read(t.Context(), naiveTopX(), func(engine.Cost) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%-20s %8d bytes read: %.1f times topx", "naive topx", naive.Cost.BytesScanned, float64(naive.Cost.BytesScanned)/float64(topX))
+	if naive.Cost.BytesScanned < 5*topX {
+		t.Errorf("topx reads %d bytes, the naive statement %d: not even five times as many", topX, naive.Cost.BytesScanned)
+	}
+}
+
+func whole(touched int64) int64 { return touched }
+
+// naiveTopX is topx as it is written first: a scan for each label, and user agent, referer, host and cookie looked up
+// in the headers.
+func naiveTopX() string {
+	header := func(column, name string) string {
+		return "element_at(filter(" + column + ", h -> lower(h.name) = '" + name + "'), 1).value"
+	}
+	keys := map[string]string{
+		"country": "country", "host": header("headers", "host"), "ip": "ip", "organization": "organization", "origin_time": "url", "svc_time": "url",
+		"svcid": header("cookies", "svcid"), "reason": "reason", "referer": header("headers", "referer"), "total_time": "url", "url": "url",
+		"user_agent": header("headers", "user-agent"),
+	}
+	var scans []string
+	for _, label := range query.Labels {
+		var tables []string
+		for _, table := range lake.TableNames {
+			tables = append(tables, "SELECT *, "+keys[label]+" AS key FROM "+table+
+				" WHERE datehour BETWEEN '2026/01/01/21' AND '2026/01/02/03' AND ts_ms BETWEEN 1767301200000 AND 1767322800000")
+		}
+		scans = append(scans, "(SELECT '"+label+"' AS label, key, count(*) AS requests, count_if(blocked) AS blocked, count_if(bot) AS bots, count_if(human) AS human,"+
+			" count_if(challenge) AS challenges, count_if(monitor) AS monitored, sum(bytes_sent) AS sent, sum(request_length) AS received,"+
+			" avg(total_us) AS total, avg(svc_us) AS svc, avg(origin_us) AS origin, min(asn) AS asn, min(country) AS country, min(organization) AS organization"+
+			" FROM ("+strings.Join(tables, " UNION ALL ")+") GROUP BY key ORDER BY blocked DESC LIMIT 50)")
+	}
+	return strings.Join(scans, "\nUNION ALL\n")
+}
+
+// TestManyGroups: 5,000 conditions on 200 different things run, keyed headers among them, and tell records apart.
+func TestManyGroups(t *testing.T) {
+	const each = 25
+	var (
+		text strings.Builder
+		all  lake.Row
+	)
+	text.WriteString("timestamp between 2026-01-01 and 2026-01-03")
+	for i := range 100 {
+		for n := range each {
+			fmt.Fprintf(&text, `, headers["x-%d"]!="never-%d"`, i, n)
+			fmt.Fprintf(&text, `, arguments["a%d"]~"v%d(?:x|yy)"`, i, n)
+			all.Arguments = append(all.Arguments, lake.Pair{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%dyy", n)})
+		}
+	}
+	all.TsMs, all.Source, all.Line = enginetest.Start.UnixMilli(), "s", 1
+	all.Headers = []lake.Pair{{Name: "X-7", Value: "never"}}
+	lacking, refused := all, all
+	lacking.Line, lacking.Arguments = 2, all.Arguments[:len(all.Arguments)-1]
+	refused.Line, refused.Headers = 3, []lake.Pair{{Name: "X-99", Value: "never-24"}}
+
+	q := bind(t, text.String(), query.Logs{Limit: 10, Fields: []string{"timestamp"}})
+	if len(q.Conditions) != 5_000 {
+		t.Fatalf("%d conditions", len(q.Conditions))
+	}
+	tables := trinotest.Load(t, []lake.Row{all, lacking, refused}, trinotest.NothingCompacted)
+	began := time.Now()
+	answer, _, err := tables.Engine().Run(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("took %v", time.Since(began))
+	if len(answer.Logs) != 1 || answer.Logs[0].Line != 1 {
+		t.Errorf("%d records are found, want the first alone", len(answer.Logs))
+	}
+}
+
+// ordinary are generated records of ordinary traffic from enginetest.Start on.
+func ordinary(t *testing.T, n int, length time.Duration) []lake.Row {
+	t.Helper()
+	g := gen.New(gen.Options{Records: n, Seed: 1, From: enginetest.Start, To: enginetest.Start.Add(length)})
+	d := record.NewDecoder()
+	rows := make([]lake.Row, 0, n)
+	for {
+		text, ok := g.Next(nil)
+		if !ok {
+			return rows
+		}
+		var row lake.Row
+		if _, err := d.Decode(text, &row); err != nil {
+			t.Fatal(err)
+		}
+		row.Source, row.Line = "ordinary", int64(len(rows)+1)
+		rows = append(rows, row)
+	}
+}
+
+func bind(t *testing.T, text string, shape query.Shape) query.Query {
+	t.Helper()
+	q, err := query.Bind(filter.ParseQueryString(text), shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
