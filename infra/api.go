@@ -26,11 +26,16 @@ type apiStack struct {
 
 func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 	a := &apiStack{stack: newStack(app, p, "api", "functions and gateway"), functions: map[string]awslambda.Function{}}
-	for _, f := range functions {
-		a.functions[f.name] = a.addFunction(p, data, f)
+	for _, f := range functions() {
+		made := a.addFunction(p, data, f)
+		a.functions[f.Name] = made
+		switch f.Name {
+		case ingestName:
+			feed(made, p, data)
+		case compactName:
+			a.schedule(made, p)
+		}
 	}
-	a.feedIngest(p, data)
-	a.scheduleCompact(p)
 	a.addGateway(p)
 	a.addRoutes()
 	a.addResponses()
@@ -123,9 +128,9 @@ func (a *apiStack) addRoutes() {
 		for _, path := range slices.Sorted(maps.Keys(byPath)) {
 			resource := a.gateway.Root().ResourceForPath(jsii.String(base + path))
 			for _, r := range byPath[path] {
-				a.addMethod(resource, r.Method, functionOf(r.ID).name)
+				a.addMethod(resource, r.Method, functionOf(r.ID).Name)
 			}
-			a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).name)
+			a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).Name)
 		}
 	}
 	a.addMethod(a.gateway.Root(), "ANY", notFoundName)
@@ -194,6 +199,6 @@ func (r gatewayResponse) body() string {
 
 func accessLogGroup(p Props) string { return "/orrery/" + p.Name + "/gateway" }
 
-func logGroup(p Props, f function) string { return "/aws/lambda/" + functionName(p, f.name) }
+func logGroup(p Props, f function) string { return "/aws/lambda/" + functionName(p, f.Name) }
 
 func functionName(p Props, name string) string { return p.Name + "-" + name }

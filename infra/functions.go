@@ -4,64 +4,26 @@ import (
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// function is one Lambda: what it needs and what it may do.
+// function is one Lambda: its row of the table of functions, and what AWS has to know beside it.
 type function struct {
-	name    string
-	doc     string
-	routes  []string // ids of the API's routes that it answers
-	memory  float64  // MB; a core comes with 1,769
-	seconds float64
+	lambdas.Function
+	needs
+}
+
+// needs is what a function needs of AWS.
+type needs struct {
+	memory  float64 // MB; a core comes with 1,769
+	scratch float64 // MB of temporary files; 0 for the 512 that every function has
+	seconds float64 // that an event may take; 0 for answerSeconds
 	grants  []grant
 }
 
 // answerSeconds is what a function behind the gateway may take: the gateway itself waits 29.
 const answerSeconds = 29
-
-// functions is every function, in the order of the routes.
-var functions = []function{
-	querying("topx", "Top values per category.", "topx", "topx-post"),
-	querying("stats", "Traffic per time segment.", "stats", "stats-post"),
-	querying("timeline", "Security per time segment.", "timeline", "timeline-post"),
-	querying("logs", "Request records.", "logs", "logs-post"),
-	{
-		name: "query-status", doc: "Answers of queries that take longer than a request.", routes: []string{"query-status", "query-cancel"},
-		memory: 512, seconds: answerSeconds, grants: queries,
-	},
-	{
-		name: "parse", doc: "Converts filters.", routes: []string{"parse"},
-		memory: 256, seconds: answerSeconds, grants: keys,
-	},
-	{
-		name: "fields", doc: "Lists the fields of filters.", routes: []string{"fields"},
-		memory: 256, seconds: answerSeconds, grants: keys,
-	},
-	{
-		name: "planet-get", doc: "Reads planet settings.", routes: []string{"planet-get"},
-		memory: 256, seconds: answerSeconds, grants: and(keys, planetRead),
-	},
-	{
-		name: "planet-put", doc: "Writes planet settings.", routes: []string{"planet-put", "planet-restore"},
-		memory: 256, seconds: answerSeconds, grants: and(keys, planetRead, planetWrite),
-	},
-	{
-		name: "planet-versions", doc: "Reads the history of planet settings.", routes: []string{"planet-versions", "planet-version"},
-		memory: 256, seconds: answerSeconds, grants: and(keys, planetRead),
-	},
-	{
-		name: "not-found", doc: "Answers every other path.",
-		memory: 256, seconds: answerSeconds, grants: keys,
-	},
-	{
-		name: ingestName, doc: "Turns raw logs into Parquet.",
-		memory: 3008, grants: ingesting, // seconds: Props.IngestSeconds
-	},
-	{
-		name: compactName, doc: "Merges the Parquet objects of an hour.",
-		memory: 3008, seconds: 900, grants: compacting,
-	},
-}
 
 const (
 	ingestName   = "ingest"
@@ -69,22 +31,51 @@ const (
 	notFoundName = "not-found"
 )
 
-func querying(name, doc string, routes ...string) function {
-	return function{name: name, doc: doc, routes: routes, memory: 1024, seconds: answerSeconds, grants: queries}
+// needsOf is the needs of every function.
+var needsOf = map[string]needs{
+	"topx":            {memory: 1024, grants: queries},
+	"stats":           {memory: 1024, grants: queries},
+	"timeline":        {memory: 1024, grants: queries},
+	"logs":            {memory: 1024, grants: queries},
+	"query-status":    {memory: 1024, grants: queries},
+	"parse":           {memory: 256, grants: keys},
+	"fields":          {memory: 256, grants: keys},
+	"planet-get":      {memory: 256, grants: and(keys, planetRead)},
+	"planet-put":      {memory: 256, grants: and(keys, planetRead, planetWrite)},
+	"planet-versions": {memory: 256, grants: and(keys, planetRead)},
+	notFoundName:      {memory: 256},
+	ingestName:        {memory: 3008, scratch: 4096, grants: ingesting}, // seconds: Props.IngestSeconds
+	compactName:       {memory: 3008, scratch: 4096, seconds: 900, grants: compacting},
 }
 
-// behindGateway tells whether the function answers HTTP.
-func (f function) behindGateway() bool { return f.name != ingestName && f.name != compactName }
+// functions is every function, in the order of the table.
+func functions() []function {
+	var all []function
+	for _, f := range lambdas.All {
+		needs, known := needsOf[f.Name]
+		if !known {
+			panic("infra: nothing is said about what function " + f.Name + " needs")
+		}
+		if needs.seconds == 0 {
+			needs.seconds = answerSeconds
+		}
+		all = append(all, function{f, needs})
+	}
+	return all
+}
+
+// behindGateway tells whether the function answers requests.
+func (f function) behindGateway() bool { return f.Serves != nil }
 
 // asksAthena tells whether an answer of the function costs a query.
 func (f function) asksAthena() bool {
 	return slices.ContainsFunc(f.grants, func(g grant) bool { return g.on == workgroup })
 }
 
-// functionOf is the function that answers a route of the API. A route without one is a mistake of this table.
+// functionOf is the function that answers a route of the API. A route without one is a mistake of the table.
 func functionOf(route string) function {
-	for _, f := range functions {
-		if slices.Contains(f.routes, route) {
+	for _, f := range functions() {
+		if slices.Contains(f.Serves, route) {
 			return f
 		}
 	}

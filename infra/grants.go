@@ -61,17 +61,19 @@ var (
 
 	ingesting = []grant{
 		{rawQueue, nil, []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
-		{rawObjects, []string{"raw/*"}, []string{"s3:GetObject"}},
+		{rawObjects, []string{"raw/*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
 		{rawListing, []string{"raw/*"}, []string{"s3:ListBucket"}}, // without it a missing object reads as forbidden
-		{lakeObjects, []string{"lake/*", "quarantine/*"}, []string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}},
+		{lakeObjects, []string{"lake/*", "quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{lakeObjects, []string{"lake/_staging/*"}, []string{"s3:DeleteObject"}},
 		{lakeListing, []string{"lake/*", "quarantine/*"}, []string{"s3:ListBucket"}},
-		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"}},
+		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 	}
 
 	compacting = []grant{
-		{lakeObjects, []string{"lake/*"}, []string{"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
-		{lakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
-		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"}},
+		{lakeObjects, []string{"lake/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
+		{lakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}}, // it finishes imports that were cut short
+		{lakeListing, []string{"lake/*", "quarantine/*"}, []string{"s3:ListBucket"}},
+		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 	}
 )
 

@@ -173,13 +173,13 @@ func TestRawLogsReachIngest(t *testing.T) {
 func TestLeastPrivilege(t *testing.T) {
 	d := deployed(t)
 	want := map[string][]string{}
-	for _, f := range functions {
+	for _, f := range functions() {
 		acts := []string{"logs:CreateLogStream", "logs:PutLogEvents"}
 		for _, g := range f.grants {
 			acts = append(acts, g.acts...)
 		}
 		slices.Sort(acts)
-		want["orrery-"+f.name] = slices.Compact(acts)
+		want["orrery-"+f.Name] = slices.Compact(acts)
 	}
 	got := map[string][]string{}
 	for _, id := range d.api.of("AWS::Lambda::Function") {
@@ -217,7 +217,7 @@ func TestEveryRouteReachesItsFunction(t *testing.T) {
 	for _, base := range api.BasePaths() {
 		for _, r := range api.Routes() {
 			for _, method := range []string{r.Method, "ANY"} { // ANY: the handler says which methods there are
-				if want := base + r.Path + " " + method + " → orrery-" + functionOf(r.ID).name; !slices.Contains(got, want) {
+				if want := base + r.Path + " " + method + " → orrery-" + functionOf(r.ID).Name; !slices.Contains(got, want) {
 					t.Errorf("the gateway lacks %s", want)
 				}
 			}
@@ -303,7 +303,7 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 func TestLogsEnd(t *testing.T) {
 	d := deployed(t)
 	groups := d.api.of("AWS::Logs::LogGroup")
-	if want := len(functions) + 1; len(groups) != want {
+	if want := len(functions()) + 1; len(groups) != want {
 		t.Errorf("%d log groups, not one per function and one for the gateway (%d)", len(groups), want)
 	}
 	for _, id := range groups {

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
 // logTerms is the terms CloudWatch keeps logs for that a deployment can choose, by days.
@@ -23,11 +25,11 @@ var logTerms = map[int]awslogs.RetentionDays{
 
 // addFunction adds a function with a log and a role of its own: it may do what its row says and write its log.
 func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.Function {
-	id, name := f.name, functionName(p, f.name)
+	id, name := f.Name, functionName(p, f.Name)
 	logs := awslogs.NewLogGroup(a.stack, jsii.String(id+"-log"), &awslogs.LogGroupProps{
 		LogGroupName: jsii.String(logGroup(p, f)), Retention: logTerms[p.LogDays], RemovalPolicy: cdk.RemovalPolicy_DESTROY,
 	})
-	if f.name == ingestName {
+	if f.Name == ingestName {
 		countQuarantined(p, logs)
 	}
 	policy := awsiam.NewPolicyDocument(nil)
@@ -42,21 +44,26 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"task": policy},
 	})
 	timeout := f.seconds
-	if f.name == ingestName {
+	if f.Name == ingestName {
 		timeout = float64(p.IngestSeconds)
+	}
+	var scratch cdk.Size
+	if f.scratch > 0 {
+		scratch = cdk.Size_Mebibytes(&f.scratch)
 	}
 	made := awslambda.NewFunction(a.stack, &id, &awslambda.FunctionProps{
 		FunctionName:                 &name,
-		Description:                  jsii.String(f.doc),
+		Description:                  jsii.String(f.Doc),
 		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:                 architectures[p.Architecture](),
 		Handler:                      jsii.String("bootstrap"),
 		Code:                         awslambda.Code_FromAsset(jsii.String(p.zip(f)), nil),
 		MemorySize:                   &f.memory,
+		EphemeralStorageSize:         scratch,
 		Timeout:                      seconds(timeout),
 		LogGroup:                     logs,
 		Role:                         role.WithoutPolicyUpdates(nil), // what the CDK would add has a row in grants.go
-		Environment:                  environment(p, data),
+		Environment:                  environment(p, data, f),
 		ReservedConcurrentExecutions: reserved(p, f),
 	})
 	if f.behindGateway() {
@@ -68,19 +75,28 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	return made
 }
 
-// environment is what every function is told; a function reads what it needs.
-func environment(p Props, data *dataStack) *map[string]*string {
-	return &map[string]*string{
-		"ORRERY_TABLE":           data.table.TableName(),
-		"ORRERY_LAKE_BUCKET":     data.lake.BucketName(),
-		"ORRERY_RAW_BUCKET":      data.raw.BucketName(),
-		"ORRERY_RESULTS":         data.resultsURL(),
-		"ORRERY_DATABASE":        &data.database,
-		"ORRERY_WORKGROUP":       jsii.String(data.workgroups[interactive]),
-		"ORRERY_PROJECTION_FROM": jsii.String(strconv.Itoa(p.ProjectionFrom)),
-		"ORRERY_QUERY_TIMEOUT":   jsii.String("27s"),
-		"ORRERY_VERSION":         &p.Version,
+// environment is what a function asks to be told.
+func environment(p Props, data *dataStack, f function) *map[string]*string {
+	values := map[lambdas.Variable]*string{
+		lambdas.Table:          data.table.TableName(),
+		lambdas.LakeBucket:     data.lake.BucketName(),
+		lambdas.RawBucket:      data.raw.BucketName(),
+		lambdas.Results:        data.resultsURL(),
+		lambdas.Database:       &data.database,
+		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),
+		lambdas.ProjectionFrom: jsii.String(strconv.Itoa(p.ProjectionFrom)),
+		lambdas.QueryTimeout:   jsii.String("27s"),
+		lambdas.Version:        &p.Version,
 	}
+	told := map[string]*string{}
+	for _, v := range f.Variables {
+		value, known := values[v]
+		if !known {
+			panic("infra: nothing to tell function " + f.Name + " in " + v.Name)
+		}
+		told[v.Name] = value
+	}
+	return &told
 }
 
 // reserved keeps a flood of raw logs from taking the instances that answer requests, and compact from running twice.
@@ -88,31 +104,32 @@ func reserved(p Props, f function) *float64 {
 	switch {
 	case p.IngestConcurrency == 0:
 		return nil
-	case f.name == ingestName:
+	case f.Name == ingestName:
 		return jsii.Number(float64(p.IngestConcurrency))
-	case f.name == compactName:
+	case f.Name == compactName:
 		return jsii.Number(1)
 	}
 	return nil
 }
 
-// feedIngest gives ingest what lies in the queue, a few objects at a time. It tells which of them failed; the others
-// of the batch are not read again.
-func (a *apiStack) feedIngest(p Props, data *dataStack) {
+// feed gives ingest what lies in the queue, a few objects at a time. It tells which of them failed; the others of the
+// batch are not read again.
+func feed(ingest awslambda.Function, p Props, data *dataStack) {
 	source := &awslambdaeventsources.SqsEventSourceProps{BatchSize: jsii.Number(10), ReportBatchItemFailures: jsii.Bool(true)}
 	if p.IngestConcurrency >= 2 { // the least that can be said; more pollers than instances only get throttled
 		source.MaxConcurrency = jsii.Number(float64(p.IngestConcurrency))
 	}
-	a.functions[ingestName].AddEventSource(awslambdaeventsources.NewSqsEventSource(data.queue, source))
+	ingest.AddEventSource(awslambdaeventsources.NewSqsEventSource(data.queue, source))
 }
 
-func (a *apiStack) scheduleCompact(p Props) {
+// schedule starts compact again and again.
+func (a *apiStack) schedule(compact awslambda.Function, p Props) {
 	dead := newQueue(a.stack, "CompactDeadLetters", p.Name+"-compact-dead-letters")
 	awsevents.NewRule(a.stack, jsii.String("CompactSchedule"), &awsevents.RuleProps{
 		RuleName:    jsii.String(p.Name + "-compact"),
 		Description: jsii.String("Merges the objects of every finished hour"),
 		Schedule:    awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(float64(p.CompactMinutes)))),
-		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(a.functions[compactName], &awseventstargets.LambdaFunctionProps{
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(compact, &awseventstargets.LambdaFunctionProps{
 			DeadLetterQueue: dead, RetryAttempts: jsii.Number(0), // the next run is the retry
 		})},
 	})

@@ -17,7 +17,7 @@ import (
 
 func main() {
 	defer jsii.Close()
-	app := cdk.NewApp(nil)
+	app := newApp(nil)
 	props, err := readProps(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
 	if err == nil {
 		err = props.checkZips()
@@ -28,6 +28,15 @@ func main() {
 	}
 	build(app, props)
 	app.Synth(nil)
+}
+
+// newApp makes the app. Stacks that use parts of another hold those parts in place, and no construct notes which line
+// made it, which would take longer than all the rest.
+func newApp(outdir *string) cdk.App {
+	return cdk.NewApp(&cdk.AppProps{
+		Outdir: outdir, AnalyticsReporting: jsii.Bool(false),
+		Context: &map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "strong", "aws:cdk:disable-stack-trace": true},
+	})
 }
 
 // stacks is what build made.

@@ -84,10 +84,10 @@ func (o *opsStack) alarms() []alarm {
 			float64(p.ScannedAlarmGB) * 1e9, false, 1, quiet, "The queries of an hour scanned far more than usual.", "cost-spike",
 		})
 	}
-	for _, f := range functions {
+	for _, f := range functions() {
 		all = append(all, alarm{
-			f.name + "-errors", o.function(f.name, "Errors", "Sum", 5), 0, false, 1, quiet,
-			"Function " + f.name + " crashed, ran out of time or gave up.", "5xx",
+			f.Name + "-errors", o.function(f.Name, "Errors", "Sum", 5), 0, false, 1, quiet,
+			"Function " + f.Name + " crashed, ran out of time or gave up.", "5xx",
 		})
 	}
 	return all
@@ -117,9 +117,9 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: &title, Left: &metrics, Width: jsii.Number(8)})
 	}
 	perFunction := func(metric, statistic string, pick func(function) bool) (all []awscloudwatch.IMetric) {
-		for _, f := range functions {
+		for _, f := range functions() {
 			if pick(f) {
-				all = append(all, o.function(f.name, metric, statistic, 5))
+				all = append(all, o.function(f.Name, metric, statistic, 5))
 			}
 		}
 		return all
@@ -178,7 +178,7 @@ var savedQueries = []savedQuery{
 		`filter msg = "request" and ispresent(bytes_scanned)`,
 		`stats sum(bytes_scanned) as scanned, count(*) as asked by fingerprint, route, key`, `sort scanned desc`, `limit 50`,
 	}},
-	{"what ingest did", func(f function) bool { return f.name == ingestName }, []string{
+	{"what ingest did", func(f function) bool { return f.Name == ingestName }, []string{
 		`fields @timestamp, @message`, `filter level in ["WARN", "ERROR"]`, `sort @timestamp desc`, `limit 200`,
 	}},
 }
@@ -186,7 +186,7 @@ var savedQueries = []savedQuery{
 func (o *opsStack) addQueries() {
 	for _, q := range savedQueries {
 		var names []any
-		for _, f := range functions {
+		for _, f := range functions() {
 			if q.of(f) {
 				names = append(names, logGroup(o.props, f))
 			}

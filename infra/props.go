@@ -135,7 +135,7 @@ func (p Props) check() (mistakes []error) {
 	refuse(logTerms[p.LogDays] == "", "property log-days: CloudWatch keeps logs for 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days, not %d", p.LogDays)
 	refuse((p.Domain == "") != (p.Certificate == ""), "properties domain and certificate belong together")
 	refuse(p.ProjectionFrom < 1970 || p.ProjectionFrom > 9999, "property projection-from: %d is no year from 1970 on", p.ProjectionFrom)
-	refuse(p.IngestSeconds < 1 || p.IngestSeconds > 900, "property ingest-seconds: a function runs 1 to 900 seconds, not %d", p.IngestSeconds)
+	refuse(p.IngestSeconds < 120 || p.IngestSeconds > 900, "property ingest-seconds: ingest needs 120 seconds, and a function gets 900, not %d", p.IngestSeconds)
 	refuse(p.QuietHours < 1 || p.QuietHours > 24, "property quiet-hours: an alarm looks back 1 to 24 hours, not %d", p.QuietHours)
 	for _, s := range p.settings() {
 		refuse(s.int != nil && *s.int < 0, "property %s: is less than 0", s.name)
@@ -148,12 +148,12 @@ func (p Props) check() (mistakes []error) {
 
 // checkZips names what is missing before the CDK does it in the words of its own files.
 func (p Props) checkZips() error {
-	for _, f := range functions {
+	for _, f := range functions() {
 		if _, err := os.Stat(p.zip(f)); err != nil {
-			return fmt.Errorf("the zip of function %s is missing: %w; run scripts/build.sh", f.name, err)
+			return fmt.Errorf("the zip of function %s is missing: %w; run scripts/build.sh", f.Name, err)
 		}
 	}
 	return nil
 }
 
-func (p Props) zip(f function) string { return filepath.Join(p.Zips, p.Architecture, f.name+".zip") }
+func (p Props) zip(f function) string { return filepath.Join(p.Zips, p.Architecture, f.Name+".zip") }

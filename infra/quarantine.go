@@ -10,10 +10,10 @@ const logMetrics = "Orrery"
 
 func quarantinedMetric(p Props) string { return p.Name + "-quarantined" }
 
-// countQuarantined counts the lines of ingest's log that tell of an object put into quarantine.
+// countQuarantined counts the lines of ingest's log that tell of a raw log, or lines of one, put into quarantine.
 func countQuarantined(p Props, logs awslogs.LogGroup) {
 	awslogs.NewMetricFilter(logs, jsii.String("quarantined"), &awslogs.MetricFilterProps{
 		LogGroup: logs, MetricNamespace: jsii.String(logMetrics), MetricName: jsii.String(quarantinedMetric(p)), MetricValue: jsii.String("1"),
-		FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.msg"), jsii.String("="), jsii.String("quarantined")),
+		FilterPattern: awslogs.FilterPattern_Literal(jsii.String(`{ ($.msg = "refused") || ($.rejected > 0) }`)),
 	})
 }

@@ -74,10 +74,7 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 	if err := makeZips(p); err != nil {
 		return deployment{err: err}
 	}
-	app := cdk.NewApp(&cdk.AppProps{
-		Outdir: jsii.String(filepath.Join(dir, "cdk.out")), AnalyticsReporting: jsii.Bool(false),
-		Context: &map[string]any{"aws:cdk:disable-stack-trace": true, "@aws-cdk/core:defaultCrossStackReferences": "strong", "@aws-cdk/core:enablePartitionLiterals": true},
-	})
+	app := newApp(jsii.String(filepath.Join(dir, "cdk.out")))
 	made := build(app, p)
 	cdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 	app.Synth(nil)
@@ -105,11 +102,11 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 
 // makeZips puts something where the zips of the functions would be.
 func makeZips(p Props) error {
-	for _, f := range functions {
+	for _, f := range functions() {
 		if err := os.MkdirAll(filepath.Dir(p.zip(f)), 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(p.zip(f), []byte(f.name), 0o600); err != nil {
+		if err := os.WriteFile(p.zip(f), []byte(f.Name), 0o600); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,8 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from localstack.services.apigateway.next_gen.execute_api.handlers import integration_request
+from localstack.services.apigateway.next_gen.execute_api.integrations import aws
 from localstack.services.lambda_.invocation.executor_endpoint import StatusErrorException
 from localstack.services.lambda_.invocation.lambda_models import InvocationResult
 from localstack.services.lambda_.invocation.plugins import RuntimeExecutorPlugin
@@ -37,7 +39,17 @@ class ProcessExecutorPlugin(RuntimeExecutorPlugin):
     name = "process"
 
     def load(self, *args, **kwargs):
+        take_any_media_type()
         return ProcessExecutor
+
+
+def take_any_media_type():
+    """Lets "*/*" among a gateway's binary media types mean every body, as AWS does: LocalStack passes over it, and so
+    answers that functions compressed would reach clients as base64."""
+    for module in (integration_request, aws):
+        named = module.mime_type_matches_binary_media_types
+        module.mime_type_matches_binary_media_types = lambda mime_type, binary_media_types, named=named: (
+            "*/*" in (binary_media_types or []) or named(mime_type=mime_type, binary_media_types=binary_media_types))
 
 
 class ProcessExecutor(RuntimeExecutor):
