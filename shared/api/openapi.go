@@ -199,6 +199,12 @@ func (d *document) response(to *route, a documented) *huma.Response {
 	if a.etag {
 		r.Headers["ETag"] = &huma.Param{Description: "Names this version, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: "string"}}
 	}
+	if a.status == http.StatusAccepted {
+		r.Headers["Retry-After"] = retryAfterHeader
+		if to.runsOn() {
+			r.Headers["Location"] = locationHeader
+		}
+	}
 	if a.value == nil {
 		return r
 	}
@@ -227,7 +233,10 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 		delete(r.Content, textType)
 	}
 	if _, retry := retryAfter[status]; retry {
-		r.Headers["Retry-After"] = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
+		r.Headers["Retry-After"] = retryAfterHeader
+	}
+	if status == http.StatusGatewayTimeout && to.runsOn() {
+		r.Headers["Location"] = locationHeader
 	}
 	examples := examplesOf(to.id, status)
 	if len(examples) == 0 {
@@ -266,6 +275,14 @@ func examplesAsText(examples []*example) []*example {
 	}
 	return list
 }
+
+// runsOn tells whether the route's query can outlive its request.
+func (r *route) runsOn() bool { return find(r.headers, preferHeader.name) != nil }
+
+var (
+	retryAfterHeader = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
+	locationHeader   = &huma.Param{Description: "Where the answer of the query will be, relative to the request.", Schema: &huma.Schema{Type: "string"}}
+)
 
 var requestIDHeader = &huma.Param{Description: "Finds the request in the log.", Schema: &huma.Schema{Type: "string"}}
 

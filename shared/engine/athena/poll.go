@@ -122,8 +122,8 @@ func (e *Engine) Stop(ctx context.Context, x engine.Execution) error {
 // stopOthers stops the parts that would go on although one has failed for good. When only the caller's time is over,
 // that is for the caller to decide.
 func (e *Engine) stopOthers(ctx context.Context, w work) error {
-	if !w.Split || ctx.Err() != nil {
-		return nil
+	if alive := ctx.Err() == nil; alive && w.Split {
+		return e.Stop(ctx, w.execution())
 	}
-	return e.Stop(ctx, w.execution())
+	return nil
 }
