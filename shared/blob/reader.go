@@ -64,7 +64,7 @@ func (r *Reader) readOnce(p []byte) (int, error) {
 		r.body = body
 	}
 	n, err := r.body.Read(p)
-	if err == io.EOF && r.offset+int64(n) < r.info.Size {
+	if errors.Is(err, io.EOF) && r.offset+int64(n) < r.info.Size {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {

@@ -110,7 +110,8 @@ func (t *Transport) carryOut(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return discard(response.Body)
+	_, err = io.Copy(io.Discard, response.Body)
+	return errors.Join(err, response.Body.Close())
 }
 
 // twice does a request two times.

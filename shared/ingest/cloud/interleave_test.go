@@ -455,8 +455,8 @@ func (p *play) settle() {
 		p.t.Errorf("in the end (-want +got):\n%s", diff)
 	}
 	for _, prefix := range []string{"lake/_staging/", "lake/_plans/"} {
-		for info := range p.lake.List(p.t.Context(), prefix, "") {
-			p.t.Errorf("left behind: %s", info.Name)
+		for info, err := range p.lake.List(p.t.Context(), prefix, "") {
+			p.t.Errorf("left behind: %s, %v", info.Name, err)
 		}
 	}
 }
