@@ -2,6 +2,8 @@
 // traffic, the columns that each query touches, and list prices.
 package cost
 
+import "github.com/orrery/orrery/shared/lake"
+
 // Load is what a deployment has to do.
 type Load struct {
 	RequestsPerDay float64 // recorded by the gateway
@@ -40,7 +42,7 @@ var Assumptions = []string{
 	"Traffic is like that of `orrery generate`: 2.6 kB of JSON a record, compressed with gzip as a raw log of 100,000 records.",
 	"A month has 30.4 days; storage is that of a deployment that has run for as long as it keeps data.",
 	"ingest and compact take 20,000 records a second and core, each record once, on 3,008 MB (1.7 cores) of arm64.",
-	"A query waits 3 s on 1,024 MB; it reads every hour of its period, whole columns of it, and nothing is reused.",
+	"A query waits 3 s on 1,024 MB; it reads every hour of its period, whole columns of it, and nothing is reused; logs reads one row group whole beside.",
 	"Hours are compacted: one object for each 5 million records, of which a query reads 12 ranges.",
 	"Gateway and function log 1.5 kB a request. Data transfer out, free tiers, volume discounts, taxes and support are left out.",
 }
@@ -55,6 +57,9 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	var scanned float64
 	for _, touched := range b.Route {
 		scanned += queries * max(smallQuery, touched*hour*l.PeriodHours)
+	}
+	if _, asked := b.Route["logs"]; asked { // once the newest matches are found, the records around them are read whole
+		scanned += queries * b.Parquet * min(lake.RowsPerGroup, hour*l.PeriodHours)
 	}
 	asked := queries * float64(len(b.Route))
 	gets := asked * l.PeriodHours * objects * getsPerObject
