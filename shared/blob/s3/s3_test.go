@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
@@ -136,6 +139,33 @@ func TestABucketThatIsMissingIsNoMissingObject(t *testing.T) {
 	}
 	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent); err == nil {
 		t.Error("put into no bucket")
+	}
+}
+
+func TestAnOlderVersionIsRead(t *testing.T) {
+	client := s3test.New(t, nil, "bucket")
+	if _, err := client.PutBucketVersioning(t.Context(), &awss3.PutBucketVersioningInput{
+		Bucket: aws.String("bucket"), VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	first, err := client.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: aws.String("bucket"), Key: aws.String("object"), Body: strings.NewReader("first")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := s3.New(client, "bucket")
+	if err := s.Put(t.Context(), "object", strings.NewReader("second"), blob.Always); err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{aws.ToString(first.VersionId): "first", "": "second"} {
+		r, err := blob.Open(t.Context(), s, "object", version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil || string(got) != want {
+			t.Errorf("version %q: %q, %v", version, got, err)
+		}
 	}
 }
 

@@ -444,6 +444,31 @@ func TestAnImportThatRunsOutOfTimeGoesOn(t *testing.T) {
 	w.expect(each(0, 20_000))
 }
 
+// TestACompactionThatRunsOutOfTimeGoesOn gives every call a little time only.
+func TestACompactionThatRunsOutOfTimeGoesOn(t *testing.T) {
+	w := newWorld(t)
+	const hours = 6
+	for i := range 2 * hours {
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i*10, i*10+10, 3*time.Minute)) // half an hour each
+	}
+	config := w.config()
+	w.time = testTime.Add(24 * time.Hour)
+	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	calls, compacted := 0, 0
+	for unfinished := true; unfinished; calls++ {
+		report, err := w.cloudOf(config).Compact(deadline{t.Context(), w.time.Add(10 * time.Second)}, time.Time{})
+		if err != nil || calls > 50 {
+			t.Fatal(report, err)
+		}
+		unfinished = report.Unfinished
+		compacted += report.Hours
+		w.expect(each(0, 20*hours))
+	}
+	if calls < 3 || compacted != hours {
+		t.Errorf("%d calls compacted %d hours", calls, compacted)
+	}
+}
+
 // deadline is a context that says when it ends, but does not.
 type deadline struct {
 	context.Context
