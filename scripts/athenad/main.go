@@ -33,7 +33,7 @@ type options struct {
 	Listen    string   `default:"127.0.0.1:0" help:"Address to listen on; port 0 is any free one."`
 	Trino     string   `required:"" help:"URL of the Trino server."`
 	Catalog   string   `default:"awsdatacatalog" help:"Catalogue of its Hive connector."`
-	S3        string   `help:"URL of the S3 endpoint that results are written to; none are without it." env:"AWS_ENDPOINT_URL_S3"`
+	S3        string   `name:"s3" help:"URL of the S3 endpoint that results are written to; none are without it." env:"AWS_ENDPOINT_URL_S3"`
 	Region    string   `default:"us-east-1" env:"AWS_REGION"`
 	KeyID     string   `default:"test" help:"Of the S3 endpoint." env:"AWS_ACCESS_KEY_ID"`
 	Secret    string   `default:"test" help:"Of the S3 endpoint." env:"AWS_SECRET_ACCESS_KEY"`
