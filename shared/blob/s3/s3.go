@@ -11,14 +11,13 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/encoding/httpbinding"
 	"github.com/orrery/orrery/shared/blob"
 )
 
@@ -105,11 +104,15 @@ func sumOf(body io.ReadSeeker) (string, int64, error) {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil)), size, err
 }
 
-// Copy lets S3 copy; the checksum goes with the object.
+// Copy lets S3 copy; the checksum goes with the object. It looks first whether there is one of the name: LocalStack
+// answers 412 to the condition as S3 does, but has overwritten the object by then.
 func (s *Store) Copy(ctx context.Context, from, to string) error {
-	source := (&url.URL{Path: s.bucket + "/" + from}).EscapedPath()
-	// EscapedPath leaves a plus as it is, which S3 takes for a space.
-	source = strings.ReplaceAll(source, "+", "%2B")
+	if _, err := s.Head(ctx, to); err == nil {
+		return fmt.Errorf("copy to s3://%s/%s: %w", s.bucket, to, blob.ErrExists)
+	} else if !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	source := httpbinding.EscapePath(s.bucket+"/"+from, false)
 	return s.conditionally("copy to", to, func() error {
 		_, err := s.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &s.bucket, Key: &to, CopySource: &source, IfNoneMatch: aws.String("*"),
 			ChecksumAlgorithm: types.ChecksumAlgorithmSha256})

@@ -2,9 +2,11 @@ package s3_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -29,6 +31,22 @@ func TestStore(t *testing.T) {
 	blobtest.Test(t, func(t *testing.T) blob.Store {
 		s, _ := open(t, faulty.Never)
 		return s
+	})
+}
+
+// TestLocalStack runs the suite on another server of S3's protocol.
+func TestLocalStack(t *testing.T) {
+	url := os.Getenv("ORRERY_TEST_LOCALSTACK")
+	if url == "" {
+		t.Skip("ORRERY_TEST_LOCALSTACK names no LocalStack: start one with scripts/servers/localstack.sh start DIR")
+	}
+	blobtest.Test(t, func(t *testing.T) blob.Store {
+		client := s3test.Connect(url, nil)
+		bucket := "test-" + strings.ToLower(rand.Text())
+		if _, err := client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &bucket}); err != nil {
+			t.Fatal(err)
+		}
+		return s3.New(client, bucket)
 	})
 }
 

@@ -28,8 +28,13 @@ func New(t testing.TB, network http.RoundTripper, buckets ...string) *s3.Client 
 	}
 	server := httptest.NewServer(conditional(gofakes3.New(backend).Server()))
 	t.Cleanup(server.Close)
+	return Connect(server.URL, network)
+}
+
+// Connect makes such a client of a server.
+func Connect(url string, network http.RoundTripper) *s3.Client {
 	return s3.New(s3.Options{
-		BaseEndpoint: &server.URL, Region: "eu-central-1", UsePathStyle: true,
+		BaseEndpoint: &url, Region: "us-east-1", UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
 		HTTPClient:  &http.Client{Transport: network},
 		Retryer:     Retryer(),
