@@ -73,7 +73,8 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 	states := cloud.NewStates(laketable.New(client, e.table), time.Now)
 	asked := awsathena.NewFromConfig(c)
 	answers, err := athena.New(athena.Config{
-		Client: asked, S3: objectClient(c), States: states, Workgroup: e.workgroup, Database: e.database, Now: time.Now,
+		Client: asked, S3: objectClient(c), States: states, Workgroup: e.workgroup, Database: e.database,
+		ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -87,6 +88,9 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 	checks := append(tableChecks(client, e), queryChecks(asked, states, e)...)
 	return answering(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks), nil
 }
+
+// reuseResults is how old a result may be that Athena gives for an equal statement over the same version of the data.
+const reuseResults = time.Hour
 
 // keepQueries is how long queries can be asked about. Their results must be kept for longer.
 const keepQueries = 24 * time.Hour
