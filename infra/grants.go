@@ -29,6 +29,7 @@ const (
 	lakeBucket    place = "lake bucket"
 	workgroup     place = "interactive workgroup"
 	catalogue     place = "Glue tables"
+	dataCatalog   place = "Athena's view of Glue"
 	rawQueue      place = "raw queue"
 )
 
@@ -41,8 +42,8 @@ var (
 	planetRead = []grant{
 		{items, []string{"planet#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}
-	planetWrite = []grant{ // a transaction needs the actions it is made of
-		{items, []string{"planet#*"}, []string{"dynamodb:ConditionCheckItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}},
+	planetWrite = []grant{ // a transaction needs what it is made of
+		{items, []string{"planet#*"}, []string{"dynamodb:PutItem"}},
 	}
 
 	// queries is what a function needs that asks Athena, which reads and writes S3 and Glue in its caller's name.
@@ -50,6 +51,7 @@ var (
 		{items, []string{"join#*", "query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}},
 		{items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		{workgroup, nil, []string{"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup", "athena:StartQueryExecution", "athena:StopQueryExecution"}},
+		{dataCatalog, nil, []string{"athena:GetTableMetadata"}},
 		{catalogue, nil, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}},
 		{lakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
 		{lakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
@@ -90,9 +92,8 @@ func (d *dataStack) statement(g grant) awsiam.PolicyStatement {
 
 // resources is where a grant holds, and under which conditions.
 func (d *dataStack) resources(g grant) ([]*string, *map[string]any) {
-	patterns := func(key string) *map[string]any {
-		return &map[string]any{"StringLike": map[string]any{key: g.of}}
-	}
+	// IfExists: S3 asks for the same permission, without a prefix, before it says that an object is not there.
+	prefixes := &map[string]any{"StringLikeIfExists": map[string]any{"s3:prefix": g.of}}
 	switch g.on {
 	case items:
 		return []*string{d.table.TableArn()}, &map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": g.of}}
@@ -103,11 +104,11 @@ func (d *dataStack) resources(g grant) ([]*string, *map[string]any) {
 	case resultObjects:
 		return objectsOf(d.results, g.of), nil
 	case rawListing:
-		return []*string{d.raw.BucketArn()}, patterns("s3:prefix")
+		return []*string{d.raw.BucketArn()}, prefixes
 	case lakeListing:
-		return []*string{d.lake.BucketArn()}, patterns("s3:prefix")
+		return []*string{d.lake.BucketArn()}, prefixes
 	case resultListing:
-		return []*string{d.results.BucketArn()}, patterns("s3:prefix")
+		return []*string{d.results.BucketArn()}, prefixes
 	case resultBucket:
 		return []*string{d.results.BucketArn()}, nil
 	case lakeBucket:
@@ -120,6 +121,8 @@ func (d *dataStack) resources(g grant) ([]*string, *map[string]any) {
 			arns = append(arns, d.arn("glue", "table/"+d.database+"/"+name))
 		}
 		return arns, nil
+	case dataCatalog:
+		return []*string{d.arn("athena", "datacatalog/AwsDataCatalog")}, nil
 	case rawQueue:
 		return []*string{d.queue.QueueArn()}, nil
 	}
