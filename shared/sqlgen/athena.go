@@ -13,11 +13,29 @@ import (
 type athena struct{}
 
 const (
-	athenaMaxBytes = 262_144 // of SQL, counted in bytes
-	athenaMaxArray = 254     // elements of an ARRAY constructor
+	athenaMaxBytes   = 262_144 // of SQL, counted in bytes
+	athenaMaxArray   = 254     // elements of an ARRAY constructor
+	athenaMaxPattern = 4_096   // bytes of a pattern made of several
 )
 
 func (athena) maxBytes() int { return athenaMaxBytes }
+
+// How many expressions the compiler takes, measured on Trino 476 for the kinds there can be any number of: conditions
+// on further keys, and on all members of a structure. 700 to 800 positive ones ran and 800 to 1,000 did not; of
+// negated ones, which take more code, 550 ran and 600 did not.
+const (
+	athenaMaxExpressions = 700
+	athenaMaxNegated     = 550
+)
+
+// most is in proportion for those that have both.
+func (athena) most(expressions, negated int) int {
+	load := float64(expressions-negated)/athenaMaxExpressions + float64(negated)/athenaMaxNegated
+	if load <= 1 {
+		return expressions
+	}
+	return int(float64(expressions) / load)
+}
 
 // quotient: / of integers is integer division.
 func (athena) quotient(a, b fragment) fragment { return a + " / " + b }
@@ -30,22 +48,28 @@ func (athena) countIf(condition fragment) fragment { return "count_if(" + condit
 // pattern: the engine is Joni, which backtracks and reads RE2 syntax differently.
 func (athena) pattern(r *query.Regex) (text, warning string) { return joni(r.Canonical) }
 
-// fewPatterns is how many patterns are written out. More travel as an array: a few hundred generic conditions are
-// more than the compiler takes, thousands of array elements are not; but patterns in an array are compiled for
+// foundAny writes patterns as the alternatives of few: a constant pattern is compiled once, one out of an array for
 // every record.
-const fewPatterns = 8
-
-func (a athena) foundAny(text fragment, patterns []fragment) fragment {
-	if len(patterns) <= fewPatterns {
-		parts := make([]fragment, len(patterns))
-		for i, one := range patterns {
-			parts[i] = "regexp_like(" + text + ", " + one + ")"
+func (athena) foundAny(p *printer, text fragment, patterns []string) fragment {
+	var parts []fragment
+	for len(patterns) > 0 {
+		n, size := 1, len(patterns[0])
+		for n < len(patterns) && size+len(patterns[n]) <= athenaMaxPattern {
+			size += len(patterns[n])
+			n++
 		}
-		return either(parts)
+		parts = append(parts, "regexp_like("+text+", "+p.text(alternatives(patterns[:n]))+")")
+		patterns = patterns[n:]
 	}
-	return a.eachArray(patterns, func(list fragment) fragment {
-		return "any_match(" + list + ", p -> regexp_like(" + text + ", p))"
-	})
+	return either(parts)
+}
+
+// alternatives is one pattern that is found where any of the patterns is.
+func alternatives(patterns []string) string {
+	if len(patterns) == 1 {
+		return patterns[0]
+	}
+	return "(?:" + strings.Join(patterns, ")|(?:") + ")"
 }
 
 // reads: regexp_like searches, so the pattern is anchored; with \z, because $ also matches before a final line break.
@@ -64,9 +88,13 @@ func (a athena) overlaps(list fragment, values []fragment) fragment {
 	return a.eachArray(values, func(chunk fragment) fragment { return "arrays_overlap(" + list + ", " + chunk + ")" })
 }
 
+// fewTests is how many tests are written out. More travel as an array: hundreds of expressions are more than the
+// compiler takes, thousands of array elements are not; but patterns in an array are compiled for every record.
+const fewTests = 8
+
 // demands: more than a few tests become the elements of an array, and their demand one expression.
 func (a athena) demands(p *printer, t query.Term, tests []query.Test) (all fragment, ok bool) {
-	if len(tests) <= fewPatterns {
+	if len(tests) <= fewTests {
 		return "", false
 	}
 	rows := make([]fragment, len(tests))
@@ -78,7 +106,7 @@ func (a athena) demands(p *printer, t query.Term, tests []query.Test) (all fragm
 		case query.IntIn:
 			rows[i] = array(integers(test.Values))
 		case query.Matches:
-			rows[i] = p.text(p.anyOf(test.Patterns))
+			rows[i] = p.text(alternatives(p.patterns(test.Patterns)))
 		case query.PairIn:
 			rows[i] = array(p.pairRows(test.Pairs))
 		default:
@@ -134,18 +162,6 @@ func (p *printer) pairRows(pairs []lake.Pair) []fragment {
 		out[i] = "ROW(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ")"
 	}
 	return out
-}
-
-// anyOf is one pattern that is found where any of the patterns is.
-func (p *printer) anyOf(patterns []*query.Regex) string {
-	texts := make([]string, len(patterns))
-	for i, r := range patterns {
-		texts[i] = p.pattern(r)
-	}
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return "(?:" + strings.Join(texts, ")|(?:") + ")"
 }
 
 func array(values []fragment) fragment { return "ARRAY[" + join(values, ", ") + "]" }

@@ -17,15 +17,24 @@ import (
 // negated one says what an absent value means.
 func (p *printer) conditions() []block {
 	var out []block
+	expressions, negated := 0, 0
 	for _, g := range query.Groups(p.query.Conditions) {
 		switch {
 		case len(g.Every) > 0:
-			out = append(out, p.demands(g.Terms[0], g.Every)...)
+			demands := p.demands(g.Terms[0], g.Every)
+			expressions += len(demands)
+			out = append(out, demands...)
 		case g.Negated:
+			negated += len(g.Terms)
+			expressions += len(g.Terms)
 			out = append(out, lines(both(p.each(g.Terms, p.fails))))
 		default:
+			expressions += len(g.Terms)
 			out = append(out, lines(either(p.each(g.Terms, p.holds))))
 		}
+	}
+	if most := p.dialect.most(expressions, negated); expressions > most {
+		p.fail(&LimitError{What: "expressions that cannot be merged", Got: expressions, Limit: most})
 	}
 	return out
 }
@@ -203,11 +212,15 @@ func (p *printer) matches(value fragment, patterns []*query.Regex) fragment {
 	if len(patterns) == 0 {
 		return "false"
 	}
-	literals := make([]fragment, len(patterns))
-	for i, r := range patterns {
-		literals[i] = p.text(p.pattern(r))
+	return p.dialect.foundAny(p, value, p.patterns(patterns))
+}
+
+func (p *printer) patterns(list []*query.Regex) []string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = p.pattern(r)
 	}
-	return p.dialect.foundAny(value, literals)
+	return texts
 }
 
 // pattern is a pattern in the words of the engine's regular expressions.

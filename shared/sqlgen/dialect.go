@@ -7,6 +7,8 @@ import "github.com/orrery/orrery/shared/query"
 type dialect interface {
 	// maxBytes is the longest statement the engine takes, 0 for no limit.
 	maxBytes() int
+	// most is how many of that many expressions, of which some are negated, the engine takes beside one another.
+	most(expressions, negated int) int
 	// quotient is a / b of integers, a not negative: the whole number of times.
 	quotient(a, b fragment) fragment
 	// whole is a sum of BIGINTs as a BIGINT.
@@ -16,7 +18,7 @@ type dialect interface {
 	// pattern is a regular expression in the engine's syntax, with a warning if the engine might not stand it.
 	pattern(r *query.Regex) (text, warning string)
 	// foundAny is true when any of the patterns, of which there is at least one, is found in the text.
-	foundAny(text fragment, patterns []fragment) fragment
+	foundAny(p *printer, text fragment, patterns []string) fragment
 	// reads is true when the text reads as a number.
 	reads(p *printer, text fragment) fragment
 	// bytes is the length of the text in UTF-8.

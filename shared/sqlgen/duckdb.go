@@ -10,6 +10,8 @@ type duckDB struct{}
 
 func (duckDB) maxBytes() int { return 0 }
 
+func (duckDB) most(expressions, _ int) int { return expressions }
+
 // quotient: / of integers is floating division, // is not.
 func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }
 
@@ -24,10 +26,10 @@ func (duckDB) pattern(r *query.Regex) (text, warning string) { return r.Canonica
 
 // foundAny writes patterns out however many they are: a constant pattern is compiled once, one out of a list for
 // every record.
-func (duckDB) foundAny(text fragment, patterns []fragment) fragment {
+func (duckDB) foundAny(p *printer, text fragment, patterns []string) fragment {
 	parts := make([]fragment, len(patterns))
 	for i, one := range patterns {
-		parts[i] = "regexp_matches(" + text + ", " + one + ")"
+		parts[i] = "regexp_matches(" + text + ", " + p.text(one) + ")"
 	}
 	return either(parts)
 }

@@ -9,7 +9,7 @@ func (e *ValueError) Error() string { return "value cannot be written as SQL: " 
 
 // LimitError is a query that is right but more than the engine takes.
 type LimitError struct {
-	What       string // "bytes of SQL"
+	What       string // "bytes of SQL", "expressions that cannot be merged"
 	Got, Limit int
 }
 

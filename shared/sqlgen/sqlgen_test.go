@@ -253,3 +253,37 @@ func TestUnknownShapesAreOurMistake(t *testing.T) {
 		}
 	}
 }
+
+// TestMostExpressions: what Athena's compiler would not take is refused with the figure; what merges is no number.
+func TestMostExpressions(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		condition string
+		n         int
+		limit     int // 0: it is taken
+	}{
+		{"positive", `arguments["a%d"]~"x"`, 700, 0},
+		{"positive, too many", `arguments["a%d"]~"x"`, 701, 700},
+		{"negated", `arguments["a%d"]!~"x"`, 550, 0},
+		{"negated, too many", `arguments["a%d"]!~"x"`, 600, 550},
+		{"of several members", `trigger_counters>%d`, 117, 700},
+		{"of one key", `arguments["a"]!~"x%d"`, 5_000, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Builder{}
+			text.WriteString(period)
+			for i := range c.n {
+				fmt.Fprintf(&text, ", "+c.condition, i)
+			}
+			q := bind(t, text.String(), shapes["logs"])
+			_, err := Athena(q)
+			var limit *LimitError
+			if errors.As(err, &limit); c.limit == 0 && err != nil || c.limit > 0 && (limit == nil || limit.Limit != c.limit || limit.Got <= c.limit) {
+				t.Errorf("error is %v, want the limit %d", err, c.limit)
+			}
+			if _, err := DuckDB(q, nil); err != nil {
+				t.Errorf("DuckDB has no such limit: %v", err)
+			}
+		})
+	}
+}

@@ -256,3 +256,26 @@ func bind(t *testing.T, text string, shape query.Shape) query.Query {
 	}
 	return q
 }
+
+// TestMostExpressions: as many expressions as the printer lets through are no more than the engine takes.
+func TestMostExpressions(t *testing.T) {
+	tables := trinotest.Load(t, enginetest.Records(t, 20, 3), trinotest.NothingCompacted)
+	for _, c := range []struct {
+		condition string
+		n         int
+	}{
+		{`arguments["a%d"]~"x"`, 700},
+		{`arguments["a%d"]>1`, 700},
+		{`trigger_counters>%d`, 116}, // of six members each
+		{`not arguments[~"^a%d$"]>1`, 550},
+	} {
+		var text strings.Builder
+		text.WriteString("timestamp between 2026-01-01 and 2026-01-03")
+		for i := range c.n {
+			fmt.Fprintf(&text, ", "+c.condition, i)
+		}
+		if _, _, err := tables.Engine().Run(t.Context(), bind(t, text.String(), query.Stats{SegmentSeconds: 86_400})); err != nil {
+			t.Errorf("%d times %s: %v", c.n, c.condition, err)
+		}
+	}
+}
