@@ -15,6 +15,7 @@ var (
 	ErrNotFound = errors.New("there is no such object")
 	ErrExists   = errors.New("the object exists")
 	ErrChanged  = errors.New("the object was replaced while it was read")
+	ErrBroken   = errors.New("the connection broke again and again")
 )
 
 // Info is what a store tells of an object without its bytes.

@@ -45,8 +45,14 @@ func (r *Reader) Read(p []byte) (int, error) {
 		if n > 0 || len(p) == 0 {
 			return n, nil
 		}
-		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNotFound) || r.ctx.Err() != nil || breaks == maxBreaks {
+		switch ended := r.ctx.Err(); {
+		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNotFound):
 			return 0, fmt.Errorf("read %s at byte %d: %w", r.name, r.offset, err)
+		case ended != nil:
+			return 0, fmt.Errorf("read %s at byte %d: %w", r.name, r.offset, ended)
+		case breaks == maxBreaks:
+			// The cause as text only: an io.ErrUnexpectedEOF in it would be taken for the end of the object.
+			return 0, fmt.Errorf("read %s at byte %d: %w: %s", r.name, r.offset, ErrBroken, err.Error())
 		}
 	}
 }

@@ -17,6 +17,11 @@ func cutOff(format string) error {
 		"or what is left of this one as text: %[1]s -dc FILE | orrery import -", format)
 }
 
+// damaged says that compressed data cannot be decompressed.
+func damaged(format string, cause error) error {
+	return fault.Wrap(fault.Invalid, cause, "the %s file is damaged, and nothing of it was imported; import a whole copy", format)
+}
+
 // unknownField says that a default names no field; nearest may be empty.
 func unknownField(name, nearest string) error {
 	if nearest == "" {

@@ -78,43 +78,56 @@ func (in *input) decompress() error {
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(raw)
-		if isCut(err) {
-			return cutOff("gzip")
-		}
 		if err != nil {
-			return fmt.Errorf("read gzip: %w", err)
+			return broken("gzip", err)
 		}
-		text, in.decoder = &uncut{z, "gzip"}, z
+		text, in.decoder = &packed{z, "gzip"}, z
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}
-		text, in.decoder = &uncut{z, "zstd"}, z.IOReadCloser()
+		text, in.decoder = &packed{z, "zstd"}, z.IOReadCloser()
 	}
 	in.text = bufio.NewReaderSize(text, headBytes)
 	return nil
 }
 
-// uncut reads compressed data and tells in so many words when they end too early: readers take an io.ErrUnexpectedEOF
-// for the end of a text that may end anywhere.
-type uncut struct {
+// packed reads compressed data and tells in so many words when they end too early or are damaged: readers take an
+// io.ErrUnexpectedEOF for the end of a text that may end anywhere.
+type packed struct {
 	r      io.Reader
 	format string
 }
 
-func (u *uncut) Read(p []byte) (int, error) {
+func (u *packed) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = cutOff(u.format)
+	if err != nil && err != io.EOF { //nolint:errorlint // an io.EOF inside another error is no end
+		err = broken(u.format, err)
 	}
 	return n, err
 }
 
-// isCut tells the error of data that end too early, be it in the first bytes.
-func isCut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// broken tells why compressed data cannot be read on: because the input cannot, because they end too early, be it in
+// the first bytes, or because they are damaged.
+func broken(format string, err error) error {
+	var origin *originError
+	switch {
+	case errors.As(err, &origin):
+		return origin.cause
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return cutOff(format)
+	}
+	return damaged(format, err)
+}
 
-// counter counts the bytes read through it.
+// originError is what the input itself could not be read for.
+type originError struct{ cause error }
+
+func (e *originError) Error() string { return e.cause.Error() }
+func (e *originError) Unwrap() error { return e.cause }
+
+// counter counts the bytes read through it, and marks errors as the input's own.
 type counter struct {
 	r io.Reader
 	n *atomic.Int64
@@ -123,6 +136,9 @@ type counter struct {
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
+	if err != nil && err != io.EOF { //nolint:errorlint // an io.EOF inside another error is no end
+		err = &originError{err}
+	}
 	return n, err
 }
 

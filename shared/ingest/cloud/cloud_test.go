@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -330,6 +331,8 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 		"truncated_gzip":  whole[:len(whole)-len(whole)/4],
 		"no_known_format": "a b c\nd e f\n",
 		"bad_gzip":        "\x1f\x8b\x08\x00 garbage",
+		"damaged_gzip":    whole[:len(whole)/2] + "damage" + whole[len(whole)/2+6:],
+		"damaged_zstd":    "\x28\xb5\x2f\xfd garbage and more garbage",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -339,7 +342,7 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 				if err == nil {
 					t.Fatal("it was taken")
 				}
-				if name != "bad_gzip" && fault.KindOf(err) != fault.Invalid {
+				if fault.KindOf(err) != fault.Invalid {
 					t.Errorf("%v", err)
 				}
 			}
@@ -347,12 +350,50 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 			if left := w.names("lake/"); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if notes := w.names("quarantine/"); name != "bad_gzip" && len(notes) != 1 {
+			if notes := w.names("quarantine/"); len(notes) != 1 {
 				t.Errorf("notes: %v", notes)
 			}
 			w.importLog("raw/whole.gz", whole)
 			w.expect(each(0, 5000))
 		})
+	}
+}
+
+// breaking is a store whose connections break: at a byte of the object, for ever.
+type breaking struct {
+	blob.Store
+	at int64
+}
+
+func (b breaking) Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, blob.Info, error) {
+	body, info, err := b.Store.Get(ctx, name, version, offset)
+	if err != nil {
+		return nil, info, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(io.LimitReader(body, max(0, b.at-offset)), iotest.ErrReader(io.ErrUnexpectedEOF)), body}, info, nil
+}
+
+func TestAConnectionThatBreaksIsNoEndOfALog(t *testing.T) {
+	text := records(0, 20_000, time.Second)
+	for name, content := range map[string]string{"plain": text, "gzip": gzipped(t, text)} {
+		for _, share := range []int{0, 1, 2, 3} {
+			t.Run(fmt.Sprintf("%s_after_%d_quarters", name, share), func(t *testing.T) {
+				w := newWorld(t)
+				w.put("raw/a", content)
+				config := w.config()
+				config.Raw = breaking{w.raw, int64(len(content) * share / 4)}
+				_, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"})
+				if !errors.Is(err, blob.ErrBroken) || fault.KindOf(err) == fault.Invalid {
+					t.Errorf("%v", err)
+				}
+				w.expect(map[string]int{})
+				w.importLog("raw/a", content)
+				w.expect(each(0, 20_000))
+			})
+		}
 	}
 }
 
