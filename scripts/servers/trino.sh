@@ -6,7 +6,7 @@
 #
 # DIR keeps everything of one run: pid, port, log, etc/, var/, lake/. The one catalogue is called awsdatacatalog, so
 # that Athena's names work, and keeps its tables in DIR/lake/metastore. With TRINO_S3_ENDPOINT, TRINO_S3_KEY and
-# TRINO_S3_SECRET in the environment its tables may lie in s3:// there too. TRINO_XMX is the Java heap (1G).
+# TRINO_S3_SECRET in the environment its tables may lie in s3:// there too. TRINO_XMX is the Java heap (1G, at least 700M).
 # 453 MB come from Maven Central, once, into a cache. Exit code 3: something that must be installed first is missing.
 set -euo pipefail
 
@@ -194,8 +194,8 @@ start() {
 		stop "$dir"
 		grep -qi 'address already in use' "$dir/log" || break
 	done
-	say "it did not start; the end of $dir/log:"
-	tail -n 20 "$dir/log" >&2
+	say "it did not start; what $dir/log complains of:"
+	grep -E '^[0-9]+\) |ERROR' "$dir/log" >&2 || tail -n 20 "$dir/log" >&2
 	exit 1
 }
 
