@@ -322,6 +322,24 @@ func TestCallerWhoEndsStopsTheExecution(t *testing.T) {
 	}
 }
 
+// TestCallerWhoLeavesWhileTheQueryBegins leaves nothing behind that scans for nobody.
+func TestCallerWhoLeavesWhileTheQueryBegins(t *testing.T) {
+	ctx := &ending{Context: t.Context(), ended: make(chan struct{}), cause: context.Canceled}
+	s := newStage(t, setting{transport: &faulty.Transport{
+		Script: func(int, *http.Request) faulty.Fault { return faulty.None },
+		Before: func(n int, _ *http.Request) {
+			if n == 0 {
+				ctx.end()
+			}
+		},
+	}})
+	s.backend.block = make(chan struct{})
+	_, _, err := s.engine.Run(ctx, bind(t, hours, stats))
+	if fault.KindOf(err) != fault.Canceled || s.server.Calls("StopQueryExecution") != 1 || s.server.States()[0] != "CANCELLED" {
+		t.Errorf("error %v, states %v", err, s.server.States())
+	}
+}
+
 // ending is a context that ends when a test says so, with the cause it says: no test waits for time.
 type ending struct {
 	context.Context

@@ -110,7 +110,14 @@ func (e *Engine) token(sql string, version int64, attempt int) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
+// start begins an execution. A caller who goes away meanwhile does not keep us from learning its id: what has begun
+// can then be stopped, and does not scan for nobody.
 func (e *Engine) start(ctx context.Context, sql, token string) (id string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", ended(ctx, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
+	defer cancel()
 	in := &athena.StartQueryExecutionInput{
 		QueryString:           &sql,
 		ClientRequestToken:    &token,
@@ -131,6 +138,9 @@ func (e *Engine) start(ctx context.Context, sql, token string) (id string, err e
 	})
 	return id, err
 }
+
+// startTime is how long beginning may take, tries included.
+const startTime = 10 * time.Second
 
 // splits tells whether a failure of the whole may be none of its parts.
 func splits(err error, w work, q query.Query) bool {
