@@ -10,7 +10,8 @@ import (
 )
 
 type upCommand struct {
-	Dir string `help:"Folder for everything of this run. Without: a temporary one that goes with it." placeholder:"DIR"`
+	FromYear int    `default:"2020" help:"First year that can be asked about; every one makes planning a query longer." placeholder:"YEAR"`
+	Dir      string `help:"Folder for everything of this run. Without: a temporary one that goes with it." placeholder:"DIR"`
 }
 
 // Run deploys the stacks to this machine, prints the API's URL and a key for it, and keeps them until ctx ends.
@@ -26,7 +27,7 @@ func (u *upCommand) Run(ctx context.Context, c console) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	d, err := localaws.Start(ctx, localaws.Options{Root: root, Dir: dir, Progress: c.err})
+	d, err := localaws.Start(ctx, localaws.Options{Root: root, Dir: dir, FromYear: u.FromYear, Progress: c.err})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package localaws deploys the stacks of infra/ to this machine: the same templates and the same zips as on AWS, into
-// LocalStack. It runs the project's own scripts, so it needs a checkout.
+// LocalStack. Trino stands in the place of Athena. It runs the project's own scripts, so it needs a checkout.
 package localaws
 
 import (
@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 )
 
 // Options says what to deploy and where.
@@ -18,15 +20,18 @@ type Options struct {
 	Root     string    // folder of the checkout
 	Dir      string    // keeps everything of this run: data in S3 and DynamoDB is gone when it ends
 	Progress io.Writer // what the tools say
+	FromYear int       // first year that can be asked about; every one makes planning a query longer
 	Context  []string  // more properties of the deployment, NAME=VALUE each
 }
 
 // Deployment is a deployment that runs. Stop ends it.
 type Deployment struct {
-	Endpoint string            // of all services
+	Endpoint string            // of all services but Athena
+	Athena   string            // endpoint of Athena
 	API      string            // URL before /api/v4.0/…
 	Outputs  map[string]string // of all stacks, by name
 	options  Options
+	athenad  *exec.Cmd
 }
 
 // Account and Region are those of every local deployment; Name is the deployment's.
@@ -61,7 +66,10 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if err := d.bootstrap(ctx); err != nil {
 		return d, err
 	}
-	return d, d.Deploy(ctx)
+	if err := d.Deploy(ctx); err != nil {
+		return d, err
+	}
+	return d, d.startAthena(ctx)
 }
 
 // bootstrap makes what the CDK itself needs in an account. It runs outside of the checkout: in it, the stacks would be
@@ -78,7 +86,7 @@ func (d *Deployment) Deploy(ctx context.Context) error {
 	arguments := []string{
 		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", filepath.Join(d.options.Dir, "cdk.out"),
 	}
-	for _, property := range append([]string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH}, d.options.Context...) {
+	for _, property := range append([]string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH, "projection-from=" + strconv.Itoa(d.options.FromYear)}, d.options.Context...) {
 		arguments = append(arguments, "-c", property)
 	}
 	if err := d.run(ctx, "scripts/cdk.sh", arguments...); err != nil {
@@ -109,7 +117,7 @@ func (d *Deployment) Functions() string {
 
 // Environment is what AWS's SDKs and command line need to reach the deployment.
 func (d *Deployment) Environment() []string {
-	return append(d.credentials(), "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
+	return append(d.credentials(), "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint, "AWS_ENDPOINT_URL_ATHENA="+d.Athena)
 }
 
 func (d *Deployment) credentials() []string {

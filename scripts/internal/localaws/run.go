@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// servers is what a deployment may have started, the last first.
-var servers = []string{"localstack"}
+// servers is the scripts' servers that a deployment may have started, the last first.
+var servers = []string{"trino", "localstack"}
 
 // run runs a script of the checkout, which talks to LocalStack if it is there.
 func (d *Deployment) run(ctx context.Context, script string, arguments ...string) error {
@@ -22,9 +22,10 @@ func (d *Deployment) run(ctx context.Context, script string, arguments ...string
 }
 
 // start starts a server in a folder of its own and returns its URL.
-func (d *Deployment) start(ctx context.Context, server string) (string, error) {
+func (d *Deployment) start(ctx context.Context, server string, environment ...string) (string, error) {
 	script := serverScript(server)
 	command := d.command(ctx, script, "start", filepath.Join(d.options.Dir, server))
+	command.Env = append(command.Env, environment...)
 	var url bytes.Buffer
 	command.Stdout = &url
 	err := described(command.Run(), script, "start")
@@ -33,7 +34,7 @@ func (d *Deployment) start(ctx context.Context, server string) (string, error) {
 
 // Stop ends the servers.
 func (d *Deployment) Stop() error {
-	var failed []error
+	failed := []error{d.stopAthena()}
 	for _, server := range servers {
 		folder := filepath.Join(d.options.Dir, server)
 		if _, err := os.Stat(folder); err != nil {
@@ -57,6 +58,16 @@ func (d *Deployment) command(ctx context.Context, script string, arguments ...st
 	}
 	return command
 }
+
+// Missing tells whether an error of Start is that this machine lacks something that a script needs. What the script
+// said names it.
+func Missing(err error) bool {
+	var ended *exec.ExitError
+	return errors.As(err, &ended) && ended.ExitCode() == missingCode
+}
+
+// missingCode is how the scripts end that need something first.
+const missingCode = 3
 
 func described(err error, script string, arguments ...string) error {
 	if err == nil {

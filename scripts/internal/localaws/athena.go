@@ -1,0 +1,63 @@
+package localaws
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// startAthena starts Trino over the deployment's S3, and the project's own Athena endpoint over that.
+func (d *Deployment) startAthena(ctx context.Context) error {
+	trino, err := d.start(ctx, "trino", "TRINO_S3_ENDPOINT="+d.Endpoint, "TRINO_S3_KEY=test", "TRINO_S3_SECRET=test")
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(d.options.Dir, "athenad")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./scripts/athenad") // #nosec G204 -- a program of this checkout
+	build.Dir, build.Stderr = d.options.Root, d.options.Progress
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build scripts/athenad: %w", err)
+	}
+	// Not bound to ctx: it ends with the deployment, after whoever asks it.
+	d.athenad = exec.Command(program, // #nosec G204 -- as above
+		"--trino", trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
+		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/", "--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
+		"--workgroup", Name+"-interactive,"+Name+"-reports")
+	d.athenad.Env = append(os.Environ(), d.credentials()...)
+	d.athenad.Stderr = d.options.Progress
+	out, err := d.athenad.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := d.athenad.Start(); err != nil {
+		return fmt.Errorf("start athenad: %w", err)
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("athenad ended without an address: %w", err)
+	}
+	d.Athena = strings.TrimSpace(url)
+	return d.tellFunctions("AWS_ENDPOINT_URL_ATHENA=" + d.Athena)
+}
+
+func (d *Deployment) stopAthena() error {
+	if d.athenad == nil || d.athenad.Process == nil {
+		return nil
+	}
+	if err := d.athenad.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop athenad: %w", err)
+	}
+	return d.athenad.Wait()
+}
+
+// tellFunctions gives every function that starts from now on more variables.
+func (d *Deployment) tellFunctions(variables ...string) error {
+	return os.WriteFile(filepath.Join(d.Functions(), "env"), []byte(strings.Join(variables, "\n")+"\n"), 0o600)
+}
