@@ -90,7 +90,7 @@ func (s *server) answerData(c *call, to search.Route, g given, form filter.Form)
 
 // sendResult sends the answer of a data route.
 func sendResult(c *call, to search.Route, result search.Result) error {
-	c.fingerprint = result.Meta.Fingerprint
+	c.fingerprint, c.scanned = result.Meta.Fingerprint, result.Meta.BytesScanned
 	switch to {
 	case search.Logs:
 		return sendLogs(c, result)

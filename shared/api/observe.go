@@ -26,6 +26,7 @@ type call struct {
 
 	filters     string // as sent, for errors; never logged
 	fingerprint string // of the filter, once it is bound
+	scanned     int64  // bytes that the engine read
 	abandoned   bool   // there is no answer, because the caller went away
 }
 
@@ -114,6 +115,9 @@ func (s *server) finish(c *call) {
 	}
 	if c.fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))
+	}
+	if c.scanned > 0 {
+		attributes = append(attributes, slog.Int64("bytes_scanned", c.scanned))
 	}
 	s.Log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
 }

@@ -346,3 +346,12 @@ func limitParam(doc string, standard, most float64) param {
 }
 
 func float(f float64) *float64 { return &f }
+
+// RouteIDs are the operation ids of all routes, those outside the base paths too: what Config.Serves may name.
+func RouteIDs() []string {
+	var ids []string
+	for _, r := range (&server{}).routes() {
+		ids = append(ids, r.id)
+	}
+	return ids
+}

@@ -13,20 +13,20 @@ import (
 )
 
 // tableChecks are those of a function that knows its callers by the table.
-func tableChecks(client *dynamodb.Client, e environment) []doctor.Check {
+func tableChecks(client *dynamodb.Client, e environment, now func() time.Time) []doctor.Check {
 	return []doctor.Check{
 		doctor.Table(client, e.table, "keys"),
-		doctor.Clock(client, e.table, "keys", time.Now),
-		doctor.Keys(keytable.New(client, e.table), time.Now),
+		doctor.Clock(client, e.table, "keys", now),
+		doctor.Keys(keytable.New(client, e.table), now),
 	}
 }
 
 // queryChecks are those of a function that asks Athena.
-func queryChecks(client *athena.Client, states engine.States, e environment) []doctor.Check {
+func queryChecks(client *athena.Client, states engine.States, e environment, now func() time.Time) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.workgroup, e.results)}
 	for _, name := range lake.TableNames {
 		t := lake.Table{Schema: e.database, Name: name, Location: lake.TableLocation("s3://"+e.lakeBucket+"/lake/", name), FromYear: e.projectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
-	return append(checks, doctor.Lake(states, time.Now))
+	return append(checks, doctor.Lake(states, now))
 }

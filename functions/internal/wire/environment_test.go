@@ -1,9 +1,13 @@
 package wire
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -66,5 +70,42 @@ func TestWhatMakesNoSenseIsNamed(t *testing.T) {
 	variables["ORRERY_QUERY_TIMEOUT"], variables["ORRERY_PROJECTION_FROM"] = "", ""
 	if e, err := lookupIn(variables).read(f); err != nil || e.queryTimeout.Seconds() != 27 || e.projectionFrom != 2000 {
 		t.Errorf("what is left empty has its default: %+v %v", e, err)
+	}
+}
+
+// TestEveryRouteHasOneFunction: the whole surface is deployed, and every function has a folder.
+func TestEveryRouteHasOneFunction(t *testing.T) {
+	served := map[string]int{}
+	var named []string
+	for _, f := range lambdas.All {
+		named = append(named, f.Name)
+		for _, id := range f.Serves {
+			served[id]++
+		}
+	}
+	for _, id := range api.RouteIDs() {
+		if served[id] != 1 {
+			t.Errorf("route %s is answered by %d functions", id, served[id])
+		}
+		delete(served, id)
+	}
+	for id := range served {
+		t.Errorf("there is no route %s", id)
+	}
+	mains, err := filepath.Glob("../../*/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, path := range mains {
+		folders = append(folders, filepath.Base(filepath.Dir(path)))
+		if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") > 35 {
+			t.Errorf("%s is more than a start: %v", path, err)
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(folders)
+	if !slices.Equal(named, folders) {
+		t.Errorf("functions of the table %v, folders %v", named, folders)
 	}
 }

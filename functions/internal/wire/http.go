@@ -41,7 +41,7 @@ func Filters(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	return answering(f, e, log, api.Config{Keys: callers}, tableChecks(client, e)), nil
+	return answering(f, e, log, api.Config{Keys: callers}, tableChecks(client, e, time.Now)), nil
 }
 
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
@@ -56,7 +56,7 @@ func Planets(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 	}
 	client, callers := tableClient(c, e)
 	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.table, time.Now)}
-	return answering(f, e, log, parts, tableChecks(client, e)), nil
+	return answering(f, e, log, parts, tableChecks(client, e, time.Now)), nil
 }
 
 // Searching wires a function that asks Athena: topx, stats, timeline, logs, query-status.
@@ -85,7 +85,7 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	checks := append(tableChecks(client, e), queryChecks(asked, states, e)...)
+	checks := append(tableChecks(client, e, time.Now), queryChecks(asked, states, e, time.Now)...)
 	return answering(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks), nil
 }
 
@@ -97,7 +97,10 @@ const keepQueries = 24 * time.Hour
 
 // answering is a function that answers requests with its part of the surface.
 func answering(f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check) *Function {
-	c.Serves, c.Log, c.Now, c.Version = f.Serves, log, time.Now, e.version
+	c.Serves, c.Log, c.Version = f.Serves, log, e.version
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	return &Function{
 		name: f.Name, version: e.version,
 		events: lambdahttp.New(api.New(c), log),

@@ -70,7 +70,7 @@ func keep(ctx context.Context, name string, lookup Lookup, temp string, logs io.
 	}
 	table, objects := dynamo.NewClient(c), objectClient(c)
 	raw, lake := s3.New(objects, e.rawBucket), s3.New(objects, e.lakeBucket)
-	k := &keeper{row: f, environment: e, log: log, checks: keeperChecks(table, raw, lake, e)}
+	k := &keeper{row: f, environment: e, log: log, checks: keeperChecks(table, raw, lake, e, time.Now)}
 	k.cloud, err = cloud.New(cloud.Config{
 		Raw: raw, Lake: lake, Table: laketable.New(table, e.table), Scratch: filepath.Join(scratch, "work"), FromYear: e.projectionFrom, Now: time.Now,
 	})
@@ -103,13 +103,13 @@ func (k *keeper) compact(ctx context.Context, _ json.RawMessage) (cloud.CompactR
 	return report, nil
 }
 
-func keeperChecks(table *dynamodb.Client, raw, lake blob.Store, e environment) []doctor.Check {
+func keeperChecks(table *dynamodb.Client, raw, lake blob.Store, e environment, now func() time.Time) []doctor.Check {
 	return []doctor.Check{
 		doctor.Table(table, e.table, "lake"),
-		doctor.Clock(table, e.table, "lake", time.Now),
+		doctor.Clock(table, e.table, "lake", now),
 		doctor.Bucket("raw bucket", raw, e.rawBucket, "raw/"),
 		doctor.Bucket("lake bucket", lake, e.lakeBucket, "lake/"),
-		doctor.Lake(cloud.NewStates(laketable.New(table, e.table), time.Now), time.Now),
+		doctor.Lake(cloud.NewStates(laketable.New(table, e.table), now), now),
 	}
 }
 
