@@ -52,8 +52,6 @@ type Config struct {
 	Now func() time.Time
 	// Pause waits before something is tried again; nil waits really.
 	Pause func(ctx context.Context, d time.Duration) error
-	// OnStep, when set, is called before every step that others can see the effect of: tests end the work there.
-	OnStep func(step string)
 }
 
 // Cloud imports and compacts. It keeps nothing in memory between calls: any number may work on one lake.
@@ -105,12 +103,6 @@ const (
 	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are no records
 	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs of which nothing was imported
 )
-
-func (c *Cloud) step(name string) {
-	if c.config.OnStep != nil {
-		c.config.OnStep(name)
-	}
-}
 
 // pause waits before the n-th repetition, from 0: about 10 ms at first, at most about a second, never twice the same.
 func (c *Cloud) pause(ctx context.Context, n int) error {

@@ -92,7 +92,6 @@ func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func
 
 // close binds the imports that are committed from now on to bring nothing to fresh hours before the boundary.
 func (c *Cloud) close(ctx context.Context, watermark, boundary lake.Partition) error {
-	c.step("compact: before an hour is closed")
 	_, err := c.changeState(ctx, func(s *state) bool {
 		if s.Watermark != watermark || s.Closed >= boundary {
 			return false // another compaction has got on
@@ -134,7 +133,6 @@ func (c *Cloud) compactHour(ctx context.Context, watermark, hour lake.Partition,
 
 // moveWatermark makes readers take the hours before a boundary from the compacted objects.
 func (c *Cloud) moveWatermark(ctx context.Context, from, to lake.Partition) error {
-	c.step("compact: before the watermark is moved")
 	now := c.config.Now().UTC()
 	_, err := c.changeState(ctx, func(s *state) bool {
 		if s.Watermark != from {

@@ -148,11 +148,9 @@ func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, conve
 	if err != nil {
 		return err
 	}
-	c.step("import: before the commit point")
 	for conflicts := 0; ; conflicts++ {
 		err := c.tryCommit(ctx, *e, staged, changes)
 		if err == nil {
-			c.step("import: after the commit point")
 			return nil
 		}
 		// Either the answer of an earlier call was lost, or somebody else wrote first.

@@ -64,7 +64,6 @@ func (c *Cloud) planFor(ctx context.Context, hour lake.Partition) (plan, error) 
 	if err != nil {
 		return plan{}, fmt.Errorf("write plan of hour %s: %w", hour, err)
 	}
-	c.step("compact: before the plan is put")
 	err = c.lake.Put(ctx, planName(hour), bytes.NewReader(text), blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
 		return p, c.readJSON(ctx, planName(hour), &p)
@@ -105,7 +104,6 @@ func (c *Cloud) merge(ctx context.Context, hour lake.Partition, group []string) 
 	if !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	c.step("compact: before a group is merged")
 	if len(group) == 1 {
 		return c.copySame(ctx, group[0], name)
 	}
@@ -156,7 +154,6 @@ func (c *Cloud) mergeFiles(ctx context.Context, name string, group []string) (er
 	if err != nil {
 		return err
 	}
-	c.step("compact: before a merged object is put")
 	err = c.putFile(ctx, name, file, blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
 		return nil // by another compaction, of the same rows

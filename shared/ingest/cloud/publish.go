@@ -46,7 +46,6 @@ func (c *Cloud) publish(ctx context.Context, id string, o open) error {
 	if err != nil {
 		return err
 	}
-	c.step("publish: before the import is closed")
 	s, err := c.changeState(ctx, func(s *state) bool {
 		if _, still := s.Open[id]; !still || o.Late > s.Watermark {
 			return false
@@ -62,7 +61,6 @@ func (c *Cloud) publish(ctx context.Context, id string, o open) error {
 	if _, waits := s.Open[id]; waits {
 		return nil // its late hours are being compacted; that will settle it
 	}
-	c.step("publish: before the staged objects are removed")
 	return c.removeStaged(ctx, o.Attempt)
 }
 
@@ -76,7 +74,6 @@ func (c *Cloud) copyStaged(ctx context.Context, o open) error {
 	group.SetLimit(c.config.Copies)
 	for _, object := range staged.list.Objects {
 		group.Go(func() error {
-			c.step("publish: before an object is copied")
 			to := object.place(o.Boundary)
 			if err := c.copyTo(working, staged.name(object.Staged), to); err != nil {
 				return err

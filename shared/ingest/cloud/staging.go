@@ -61,7 +61,6 @@ func (s *staging) take(ctx context.Context, file string, object lake.Object) err
 		return err
 	}
 	o := stagedObject{Staged: filepath.Base(file), Name: object.Path, Partition: object.Partition, Bytes: object.Bytes, Sum: sum}
-	s.cloud.step("import: before an object is staged")
 	if err := s.cloud.putFile(ctx, s.name(o.Staged), file, blob.Always); err != nil {
 		return err
 	}
@@ -89,7 +88,6 @@ func (s *staging) conclude(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write list of staged objects: %w", err)
 	}
-	s.cloud.step("import: before the list of objects is staged")
 	return s.cloud.lake.Put(ctx, s.name(stagedIndex), bytes.NewReader(text), blob.Always)
 }
 

@@ -52,7 +52,6 @@ func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) erro
 			return err
 		}
 	}
-	c.step("sweep: before the moves are forgotten")
 	_, err = c.changeState(ctx, func(s *state) bool {
 		var recent []move
 		for _, m := range s.Moves {
@@ -77,13 +76,11 @@ func (c *Cloud) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 		return err
 	}
 	for _, group := range p.Groups {
-		c.step("sweep: before superseded objects are removed")
 		if err := c.lake.Delete(ctx, group...); err != nil {
 			return err
 		}
 		report.Removed += len(group)
 	}
-	c.step("sweep: before a plan is removed")
 	return c.lake.Delete(ctx, planName(hour))
 }
 
