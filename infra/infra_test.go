@@ -293,6 +293,19 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 			t.Errorf("%s tells nobody", id)
 		}
 	}
+	text, err := os.ReadFile("../events/RUNBOOKS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]bool{}
+	for _, heading := range regexp.MustCompile("(?m)^## (.+)$").FindAllStringSubmatch(string(text), -1) {
+		written[strings.ReplaceAll(strings.ToLower(heading[1]), " ", "-")] = true
+	}
+	for section := range used {
+		if !written[section] {
+			t.Errorf("an alarm leads to a runbook that is not written: %s", section)
+		}
+	}
 	for _, section := range []string{"5xx", "lag", "cost-spike", "dlq", "empty-results", "corrupted-file"} {
 		if !used[section] {
 			t.Errorf("no alarm leads to runbook %s", section)
