@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,7 +15,6 @@ import (
 
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/cxapi"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
@@ -68,7 +68,7 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 	if err != nil {
 		return deployment{err: err}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { d.err = errors.Join(d.err, os.RemoveAll(dir)) }()
 	p := defaults
 	p.Zips, p.AlarmEmail = filepath.Join(dir, "zips"), "ops@shop.example"
 	if err := makeZips(p); err != nil {
@@ -82,10 +82,10 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 	for _, stack := range []cdk.Stack{made.data.stack, made.api.stack, made.ops} {
 		found := assertions.Annotations_FromStack(stack)
 		pattern := assertions.Match_StringLikeRegexp(jsii.String("AwsSolutions-.*"))
-		for _, list := range []*[]*cxapi.SynthesisMessage{found.FindError(jsii.String("*"), pattern), found.FindWarning(jsii.String("*"), pattern)} {
-			for _, message := range *list {
-				d.complaints = append(d.complaints, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
-			}
+		messages := append(*found.FindError(jsii.String("*"), pattern), *found.FindWarning(jsii.String("*"), pattern)...)
+		for _, message := range messages {
+			//nolint:staticcheck // the type has moved, but the CDK's assertions still give the old one
+			d.complaints = append(d.complaints, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
 		}
 	}
 	for name, into := range map[string]*template{"data": &d.data, "api": &d.api, "ops": &d.ops} {
