@@ -1,0 +1,386 @@
+package main
+
+import (
+	"bytes"
+
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/shared/api"
+)
+
+// TestDeployed deploys the stacks of infra/ into LocalStack as `orrery up` does and asks the deployment, over HTTP
+// through the gateway only, what it asks a server of this machine: the answers must be the same. It needs what
+// LocalStack and the CDK need, and minutes.
+func TestDeployed(t *testing.T) {
+	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
+		t.Skip("deploying to LocalStack takes minutes: set ORRERY_TEST_DEPLOYED=1")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &lockedBuffer{}
+	d, err := localaws.Start(t.Context(), localaws.Options{Root: root, Dir: t.TempDir(), Progress: said, FromYear: 2020, Context: []string{"compact-minutes=1"}})
+	if localaws.Missing(err) && os.Getenv("CI") != "true" {
+		t.Skipf("this machine cannot: %v\n%s", err, said)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	t.Cleanup(func() {
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	// The name that a server gives to the key of --api-key.
+	key, err := d.IssueKey(t.Context(), "api-key", api.DataRead, api.ConfRead, api.ConfWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	same := &twins{key: key, deployed: d.API, local: startServer(t, data, "--no-demo", "--api-key", key).base}
+
+	t.Run("every resource is real", func(t *testing.T) { testResources(t, d) })
+	t.Run("strangers and strange paths", func(t *testing.T) { testStrangers(t, same) })
+	t.Run("fields and filters", func(t *testing.T) { testFilters(t, same) })
+	t.Run("planets", func(t *testing.T) { testPlanets(t, same) })
+	t.Run("data", func(t *testing.T) { testData(t, d, same, data) })
+	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, same) })
+	t.Run("a schedule merges objects", func(t *testing.T) { testCompaction(t, d, same) })
+	t.Run("a killed function loses nothing", func(t *testing.T) { testKilled(t, d, same, data) })
+	t.Run("a poisoned log", func(t *testing.T) { testPoison(t, d, same) })
+	t.Run("deploying again changes nothing", func(t *testing.T) { testSecondDeploy(t, d, said, same) })
+	if t.Failed() {
+		showFunctions(t, d)
+	}
+}
+
+// notReal is what LocalStack's free edition takes without making it, and why the proof does not need it.
+var notReal = map[string]string{
+	"AWS::Athena::WorkGroup":     "Athena is served beside LocalStack",
+	"AWS::Glue::Database":        "Athena's stand-in knows the tables from package lake, as the stack does",
+	"AWS::Glue::Table":           "as the database",
+	"AWS::Budgets::Budget":       "warns people; nothing else reads it",
+	"AWS::CloudWatch::Dashboard": "shows people; nothing else reads it",
+	"AWS::Logs::MetricFilter":    "counts for an alarm",
+	"AWS::Logs::QueryDefinition": "a text for people",
+}
+
+// testResources fails on what LocalStack did not make: it reports such resources as complete, with the id "unknown".
+func testResources(t *testing.T, d *localaws.Deployment) {
+	seen := 0
+	for _, stack := range []string{"data", "api", "ops"} {
+		for _, r := range resourcesOf(t, d, localaws.Name+"-"+stack) {
+			seen++
+			if _, excused := notReal[r.Type]; r.ID == "unknown" && !excused {
+				t.Errorf("%s (%s) of stack %s was not made", r.Name, r.Type, stack)
+			}
+			if !strings.HasSuffix(r.Status, "_COMPLETE") {
+				t.Errorf("%s (%s) of stack %s is %s", r.Name, r.Type, stack, r.Status)
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("the stacks have only %d resources", seen)
+	}
+}
+
+type stackResource struct {
+	Name   string `xml:"LogicalResourceId"`
+	ID     string `xml:"PhysicalResourceId"`
+	Type   string `xml:"ResourceType"`
+	Status string `xml:"ResourceStatus"`
+}
+
+// resourcesOf asks CloudFormation, whose client no program of this project needs.
+func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) []stackResource {
+	t.Helper()
+	form := url.Values{"Action": {"DescribeStackResources"}, "Version": {"2010-05-15"}, "StackName": {stack}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Endpoint, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/"+localaws.Region+"/cloudformation/aws4_request, SignedHeaders=host, Signature=0")
+	_, body := send(t, request)
+	var answer struct {
+		Resources []stackResource `xml:"DescribeStackResourcesResult>StackResources>member"`
+	}
+	if err := xml.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	return answer.Resources
+}
+
+// twins is the deployment and a server of this machine.
+type twins struct {
+	key             string // both know it
+	deployed, local string // URLs before /api/…
+}
+
+// question is one request to both.
+type question struct {
+	method, path, body string
+	header             map[string]string
+}
+
+// ask asks both, demands the same answer, and returns it.
+func (s *twins) ask(t *testing.T, q question) (status int, body []byte) {
+	t.Helper()
+	local, localBody := s.askOne(t, s.local, q)
+	deployed, body := s.askOne(t, s.deployed, q)
+	if deployed.StatusCode != local.StatusCode {
+		t.Errorf("%s %s: %d from the deployment, %d from the server\n%s\n%s", q.method, q.path, deployed.StatusCode, local.StatusCode, body, localBody)
+		return deployed.StatusCode, body
+	}
+	for _, name := range []string{"Content-Type", "Etag", "Retry-After", "Allow", "Cache-Control", "Vary", "WWW-Authenticate"} {
+		if got, want := deployed.Header.Get(name), local.Header.Get(name); got != want {
+			t.Errorf("%s %s: %s is %q from the deployment, %q from the server", q.method, q.path, name, got, want)
+		}
+	}
+	if diff := cmp.Diff(comparable(localBody), comparable(body)); diff != "" {
+		t.Errorf("%s %s (-server +deployment):\n%s", q.method, q.path, diff)
+	}
+	return deployed.StatusCode, body
+}
+
+func (s *twins) askOne(t *testing.T, base string, q question) (reply, []byte) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), q.method, base+q.path, strings.NewReader(q.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.key != "" {
+		request.SetBasicAuth("", s.key)
+	}
+	for name, value := range q.header {
+		request.Header.Set(name, value)
+	}
+	return send(t, request)
+}
+
+// reply is an answer without its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	url        *url.URL // that was asked
+}
+
+func send(t *testing.T, request *http.Request) (reply, []byte) {
+	t.Helper()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if closing := response.Body.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response.StatusCode, response.Header, request.URL}, body
+}
+
+// differing is the members of answers that are of the moment or of the place: ids, times, costs, the engine.
+var differing = []string{"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "rows_considered", "bytes_scanned", "cost_usd", "cached", "reused", "at", "by", "version"}
+
+// comparable is an answer without what differs; what is no JSON stays text.
+func comparable(body []byte) any {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return requestID.ReplaceAllString(string(body), "request id: …")
+	}
+	if answer, ok := value.(map[string]any); ok {
+		strip(answer)
+		if meta, ok := answer["meta"].(map[string]any); ok {
+			strip(meta)
+		}
+		for _, list := range answer {
+			entries, _ := list.([]any)
+			for _, entry := range entries {
+				if of, ok := entry.(map[string]any); ok && of["etag"] != nil { // versions of a planet
+					delete(of, "at")
+					delete(of, "by")
+				}
+			}
+		}
+	}
+	return value
+}
+
+// requestID is the last line of an error in plain text.
+var requestID = regexp.MustCompile(`request id: \S+`)
+
+func strip(object map[string]any) {
+	for _, name := range differing {
+		delete(object, name)
+	}
+}
+
+// bases is where the API lies, both the same.
+var bases = api.BasePaths()
+
+func testStrangers(t *testing.T, s *twins) {
+	for _, base := range bases {
+		stranger := &twins{deployed: s.deployed, local: s.local}
+		if status, _ := stranger.ask(t, question{method: "GET", path: base + "/data/fields"}); status != http.StatusUnauthorized {
+			t.Errorf("without a key: %d", status)
+		}
+		wrong := &twins{key: s.key + "x", deployed: s.deployed, local: s.local}
+		wrong.ask(t, question{method: "GET", path: base + "/conf/prod/planets"})
+		s.ask(t, question{method: "PATCH", path: base + "/data/fields"})
+		s.ask(t, question{method: "DELETE", path: base + "/conf/prod/planets/__default__"})
+		s.ask(t, question{method: "GET", path: base + "/data/nothing"})
+		s.ask(t, question{method: "GET", path: base + "/data/queries/none"})
+	}
+	s.ask(t, question{method: "GET", path: "/healthz"})
+	s.ask(t, question{method: "GET", path: "/elsewhere/at/all?x=1"})
+	// Paths that the gateway knows only as the beginning of others never reach a function: it answers itself.
+	for _, path := range []string{"/api", "/api/v4.0/data"} {
+		response, body := s.askOne(t, s.deployed, question{method: "GET", path: path})
+		var answer struct {
+			Code      int    `json:"code"`
+			Message   string `json:"message"`
+			RequestID string `json:"request_id"`
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || answer.Code != response.StatusCode || answer.Message == "" || answer.RequestID == "" {
+			t.Errorf("%s: %d %s", path, response.StatusCode, body)
+		}
+	}
+}
+
+// filters is texts that a URL, a gateway and an event must carry unharmed.
+var filters = []string{
+	`status=404, timestamp between 2026-01-01 and 2026-01-02`,
+	`path = /%3Carea%3E, timestamp between 2026-01-01 and 2026-01-02`,
+	`headers["x-a"]="a+b&c;d=%20%2B é 😀 \"q\"", timestamp between 2026-01-01T00:00:00+01:00 and 2026-01-02`,
+	`tags ~ (^a,b$), not country in ("DE", "FR"), timestamp between 2026-01-01 and 2026-01-02`,
+	`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"host","op":"not eq","value":"shop.example"}]}`,
+	`hots="shop.example", status=many`,
+	`timestamp between 2026-13-01 and 2026-01-02`,
+	``,
+}
+
+func testFilters(t *testing.T, s *twins) {
+	for _, base := range bases {
+		s.ask(t, question{method: "GET", path: base + "/data/fields"})
+		s.ask(t, question{method: "GET", path: base + "/data/fields", header: map[string]string{"Accept-Encoding": "gzip"}})
+		s.ask(t, question{method: "GET", path: base + "/data/fields?x=1"})
+		parse := base + "/data/timeline/parse"
+		for _, filter := range filters {
+			object, err := json.Marshal(map[string]string{"filters": filter})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.ask(t, question{"POST", parse, string(object), map[string]string{"Content-Type": "application/json"}})
+			s.ask(t, question{"POST", parse, filter, map[string]string{"Content-Type": "text/plain; charset=utf-8"}})
+			s.ask(t, question{"POST", parse, string(object), map[string]string{"Content-Type": "application/json", "Accept": "text/plain"}})
+		}
+		long := `status=404, timestamp between 2026-01-01 and 2026-01-02` + strings.Repeat(`, host != "shop.example"`, 20_000)
+		s.ask(t, question{"POST", parse, long, map[string]string{"Content-Type": "text/plain"}})
+		s.ask(t, question{"POST", parse, strings.Repeat("x", 1<<20+1), map[string]string{"Content-Type": "text/plain"}})
+	}
+}
+
+func testPlanets(t *testing.T, s *twins) {
+	settings := func(name string, more string) string {
+		return fmt.Sprintf(`{"name":%q,"trusted_nets":[{"address":"10.0.0.0/8","comment":"é 😀"}],"ichallenge":{"attrs":{"b":1.50,"a":[null]},"lang":{},"palette":["#fff"],"position":{}}%s}`, name, more)
+	}
+	plain := map[string]string{"Content-Type": "application/json"}
+	for i, base := range bases {
+		planets := base + "/conf/prod/planets"
+		entry := planets + "/__default__"
+		s.ask(t, question{method: "GET", path: planets})
+		s.ask(t, question{method: "GET", path: base + "/conf/none/planets"})
+		s.ask(t, question{"PUT", entry, settings(fmt.Sprint("earth ", i), ""), plain})
+		response, _ := s.askOne(t, s.deployed, question{method: "GET", path: planets})
+		tag := response.Header.Get("Etag")
+		s.ask(t, question{method: "GET", path: planets, header: map[string]string{"If-None-Match": tag}})
+		s.ask(t, question{"PUT", entry, settings("mars", `,"extra":{"kept":true}`), map[string]string{"Content-Type": "application/json", "If-Match": tag}})
+		s.ask(t, question{"PUT", entry, settings("venus", ""), map[string]string{"Content-Type": "application/json", "If-Match": tag}})
+		s.ask(t, question{"PUT", entry, settings("big", `,"logo":"`+strings.Repeat("x", 100_000)+`"`), plain})
+		s.ask(t, question{"PUT", entry, settings("too big", `,"logo":"`+strings.Repeat("x", 360_000)+`"`), plain})
+		s.ask(t, question{"PUT", entry, `{"name":""}`, plain})
+		s.ask(t, question{"PUT", planets + "/other", settings("x", ""), plain})
+		created, _ := s.ask(t, question{"PUT", fmt.Sprintf("%s/conf/made%d/planets/__default__", base, i), settings("new", ""), map[string]string{"Content-Type": "application/json", "If-None-Match": "*"}})
+		if created != http.StatusCreated {
+			t.Errorf("creating a planet: %d", created)
+		}
+		s.ask(t, question{method: "GET", path: entry + "/versions"})
+		s.ask(t, question{method: "GET", path: entry + "/versions/2"})
+		s.ask(t, question{method: "GET", path: entry + "/versions/99"})
+		s.ask(t, question{method: "POST", path: entry + "/versions/1/restore"})
+		s.ask(t, question{method: "GET", path: planets, header: map[string]string{"Accept": "text/html"}})
+		s.ask(t, question{method: "GET", path: planets})
+	}
+}
+
+// testSecondDeploy deploys what is deployed, and looks that data stays.
+func testSecondDeploy(t *testing.T, d *localaws.Deployment, said *lockedBuffer, s *twins) {
+	before, outputs := len(said.String()), d.Outputs
+	resources := resourcesOf(t, d, localaws.Name+"-data")
+	if err := d.Deploy(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if got := strings.Count(said.String()[before:], "(no changes)"); got != 3 {
+		t.Errorf("%d of 3 stacks had no changes:\n%s", got, said.String()[before:])
+	}
+	if diff := cmp.Diff(outputs, d.Outputs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(resources, resourcesOf(t, d, localaws.Name+"-data")); diff != "" {
+		t.Error(diff)
+	}
+	s.ask(t, question{method: "GET", path: "/api/v4.0/conf/prod/planets"})
+}
+
+// showFunctions prints the end of each function's log.
+func showFunctions(t *testing.T, d *localaws.Deployment) {
+	logs, err := filepath.Glob(filepath.Join(d.Functions(), "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		t.Logf("%s:\n%s", filepath.Base(log), strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	}
+}
+
+// lockedBuffer takes what several programs say at once.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
