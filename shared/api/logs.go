@@ -32,6 +32,9 @@ func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 		for i := range found.Len() {
 			record = found.AppendJSON(record[:0], i)
 			need := len(record) + 1
+			if i == 0 && e == identity { // records are about as long as each other: seldom is room made twice
+				out.Grow(min(limit, need*(found.Len()+1)*9/8))
+			}
 			if out.Len()+worstCase(unflushed+need) > room && unflushed > 0 {
 				c.flush()
 				unflushed = 0

@@ -160,7 +160,8 @@ func (c *ColumnReader) Read(group int, column StoredColumn, v *ColumnValues) err
 func (c *ColumnReader) readCodes(group int, column StoredColumn, v *ColumnValues) error {
 	read := func(page parquet.Page) (err error) {
 		data := page.Data()
-		codes, dictionary := []int32(nil), page.Dictionary()
+		var codes []int32
+		dictionary := page.Dictionary()
 		switch {
 		case dictionary != nil:
 			if err = v.take(dictionary, column.kind); err != nil {
@@ -247,7 +248,7 @@ func (v *ColumnValues) addInts(values []int64) []int32 {
 func (c *ColumnReader) readInts(group int, column StoredColumn, v *ColumnValues) error {
 	read := func(page parquet.Page) (err error) {
 		data := page.Data()
-		values := []int64(nil)
+		var values []int64
 		if dictionary := page.Dictionary(); dictionary != nil {
 			stored := dictionary.Page().Data()
 			entries, codes := stored.Int64(), data.Int32()

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -27,7 +28,7 @@ type Import struct {
 	BytesPerRecord float64 `json:"ndjson_bytes_per_record"`
 	PerSecond      float64 `json:"records_per_second"`          // with all cores
 	Cores          int     `json:"cores"`                       // that these were
-	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one, on a quarter of the records
+	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one, on a quarter of the records, the best of three
 	PeakBytes      int64   `json:"peak_memory_bytes,omitempty"` // of the import with all cores
 	Objects        int     `json:"objects"`                     // after the import
 	Bytes          int64   `json:"bytes"`                       // of these objects
@@ -155,10 +156,22 @@ func writeLog(ctx context.Context, o Options, path string, records int) (bytes i
 	return bytes, errors.Join(bar.Finish(), buffered.Flush(), packed.Close())
 }
 
-// importOnOneCore imports into a folder of its own that is thrown away.
-func importOnOneCore(ctx context.Context, o Options, path, dir string) (time.Duration, error) {
+// importsOnOneCore is how often a quarter is imported. As for the questions, the quickest counts.
+const importsOnOneCore = 3
+
+// importOnOneCore imports into folders of their own that are thrown away.
+func importOnOneCore(ctx context.Context, o Options, path, dir string) (quickest time.Duration, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	return importLog(ctx, o, path, dir)
+	for i := range importsOnOneCore {
+		took, err := importLog(ctx, o, path, filepath.Join(dir, strconv.Itoa(i)))
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || took < quickest {
+			quickest = took
+		}
+	}
+	return quickest, nil
 }
 
 // importLog measures one import, from opening the log to the objects being published and verified.
