@@ -21,7 +21,7 @@ type work struct {
 // part is one statement's execution.
 type part struct {
 	ID      string `json:"id"`              // Athena's
-	Attempt int    `json:"attempt"`         // how often the statement was begun before
+	Attempt int    `json:"attempt"`         // how often the statement was begun before; or the second of asking, Unix, see begin
 	Done    bool   `json:"done,omitempty"`  // it succeeded
 	Found   int64  `json:"found,omitempty"` // it had succeeded before it was asked for: when, Unix milliseconds
 }

@@ -54,6 +54,13 @@ type spoilt struct {
 	block chan struct{}
 }
 
+// set says how the next statements fail, and what all of them wait for.
+func (s *spoilt) set(fails []error, block chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails, s.block = fails, block
+}
+
 func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanned func(int64)) (athenatest.Result, error) {
 	s.mu.Lock()
 	var failure error
@@ -385,6 +392,50 @@ func TestExecutionThatOthersStopIsBegunAnew(t *testing.T) {
 	s.right(t, q, answer, err)
 	if states := s.server.States(); len(states) != 2 {
 		t.Errorf("executions %v", states)
+	}
+}
+
+// TestQueryThatEndedOftenBeginsAllTheSame: what stands behind a token is over for ever, so however often a query was
+// stopped, or has failed while Athena was down, the next who asks must find a token that nobody has used.
+func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
+	down := &athenatest.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
+	for name, end := range map[string]func(t *testing.T, s *stage, q query.Query){
+		"stopped": func(t *testing.T, s *stage, q query.Query) {
+			s.backend.set(nil, make(chan struct{}))
+			x, err := s.engine.Start(t.Context(), q)
+			if err == nil {
+				err = s.engine.Stop(t.Context(), x)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+		"failed": func(t *testing.T, s *stage, q query.Query) {
+			s.backend.set([]error{down, down, down, down, down, down}, nil)
+			if _, _, err := s.engine.Run(t.Context(), q); fault.KindOf(err) != fault.Unavailable {
+				t.Fatalf("error %v", err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := now()
+			clock := func() time.Time { return at }
+			s := newStage(t, setting{server: athenatest.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
+			q := bind(t, hours, stats)
+			s.engine.know(q)
+			for range 7 {
+				end(t, s, q)
+				at = at.Add(time.Minute)
+			}
+			s.backend.set(nil, nil)
+			answer, _, err := s.engine.Run(t.Context(), q)
+			s.right(t, q, answer, err)
+			begun := len(s.server.States())
+			answer, _, err = s.engine.Run(t.Context(), q)
+			if s.right(t, q, answer, err); len(s.server.States()) != begun {
+				t.Errorf("asked once more, it ran once more: %v", s.server.States())
+			}
+		})
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// mostAttempts is how often one statement is begun for one caller.
+// mostAttempts is how often one statement is begun for one caller, and how many tokens are tried before one that names
+// the second of asking.
 const mostAttempts = 4
 
 // Start begins q over the data of this moment. A statement that was begun before over the same data is the same
@@ -48,7 +49,7 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 	}
 	p := &w.Parts[i]
 	asked := e.Now()
-	for begun := 1; ; begun++ {
+	for {
 		if p.ID, err = e.start(ctx, sql, e.token(sql, w.Version, p.Attempt)); err != nil {
 			return err
 		}
@@ -61,18 +62,30 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 			return nil
 		case types.QueryExecutionStateSucceeded:
 			p.Done = true
-			if aws.ToTime(x.Status.SubmissionDateTime).Before(asked.Add(-clocksDiffer)) {
+			if longAgo(x, asked) {
 				p.Found = aws.ToTime(x.Status.CompletionDateTime).UnixMilli()
 			}
 			return nil
 		}
 		// What stands behind the token is over. A mistake of the query would be one again.
 		failed := failureOf(x, w.question(q, i))
-		if kind := fault.KindOf(failed); kind != fault.Canceled && kind != fault.Unavailable || begun == mostAttempts {
+		if kind := fault.KindOf(failed); kind != fault.Canceled && kind != fault.Unavailable {
 			return failed
 		}
-		p.Attempt++
+		switch {
+		case p.Attempt+1 < mostAttempts:
+			p.Attempt++
+		case p.Attempt < mostAttempts && longAgo(x, asked):
+			p.Attempt = int(asked.Unix()) // all tokens are used up, and not by this caller: one that nobody has used
+		default:
+			return failed
+		}
 	}
+}
+
+// longAgo tells whether an execution was begun before it was asked for.
+func longAgo(x *types.QueryExecution, asked time.Time) bool {
+	return aws.ToTime(x.Status.SubmissionDateTime).Before(asked.Add(-clocksDiffer))
 }
 
 // clocksDiffer is how far our clock and Athena's may be apart. An execution begun less before it was asked for counts
