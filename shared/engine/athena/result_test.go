@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	sdk "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -47,6 +48,21 @@ func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*
 	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(body))}, nil
 }
 
+// pages counts the pages that arrived. Those that a server was asked for may be more: under load, the SDK closes a
+// request's body before net/http has seen its end, and the connection with it, so that the page is asked for again.
+type pages struct {
+	athena.Client
+	arrived int
+}
+
+func (p *pages) GetQueryResults(ctx context.Context, in *sdk.GetQueryResultsInput, options ...func(*sdk.Options)) (*sdk.GetQueryResultsOutput, error) {
+	out, err := p.Client.GetQueryResults(ctx, in, options...)
+	if err == nil {
+		p.arrived++
+	}
+	return out, err
+}
+
 // TestLongResults are the same page by page and from their object, whose reading may break off.
 func TestLongResults(t *testing.T) {
 	rows := enginetest.Records(t, 1_100, 5)
@@ -61,9 +77,10 @@ func TestLongResults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &bucket{objects: map[string][]byte{}, cut: test.cut}
 			backend := athenatest.NewReference(rows)
-			server, client := serve(t, athenatest.Config{Backend: backend, S3: b}, nil)
+			_, client := serve(t, athenatest.Config{Backend: backend, S3: b}, nil)
 			states := &fixed{engine.State{Extent: extentOf(rows), Version: 1}}
-			e := told{newEngine(t, client, states, func(c *athena.Config) {
+			counted := &pages{Client: client}
+			e := told{newEngine(t, counted, states, func(c *athena.Config) {
 				if test.object {
 					c.S3 = b
 				}
@@ -71,8 +88,8 @@ func TestLongResults(t *testing.T) {
 			q := bind(t, hours, query.Logs{Limit: 2500})
 			answer, _, err := e.Run(t.Context(), q)
 			(&stage{rows: rows}).right(t, q, answer, err)
-			if n := server.Calls("GetQueryResults"); n != test.pages || b.read != test.reads {
-				t.Errorf("%d pages and %d objects read, want %d and %d", n, b.read, test.pages, test.reads)
+			if counted.arrived != test.pages || b.read != test.reads {
+				t.Errorf("%d pages and %d objects read, want %d and %d", counted.arrived, b.read, test.pages, test.reads)
 			}
 		})
 	}
