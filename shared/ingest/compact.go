@@ -204,7 +204,7 @@ func (s *Store) sweep(ctx context.Context, hour lake.Partition, grace time.Durat
 	if err != nil {
 		return err
 	}
-	known := objectNames(listed.Objects)
+	known := namesOf(listed.Objects)
 	var gone []manifest.Name
 	for _, old := range listed.Superseded {
 		known = append(known, old.Name.Name)

@@ -33,7 +33,7 @@ func objectPaths(t testing.TB, s *Store) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return objectNames(objects)
+	return namesOf(objects)
 }
 
 func compact(t testing.TB, s *Store, options CompactOptions) CompactReport {

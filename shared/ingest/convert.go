@@ -3,44 +3,22 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"path/filepath"
-	"time"
 
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 )
 
+// Rules is the version of the rules that turn lines into rows; each import says which it used.
+const Rules = ledger.Rules
+
 // Entry is one import of a source, as a ledger keeps it.
-type Entry struct {
-	Source     string // a log as it grows
-	Format     string // name of its Source
-	Head       []byte // its beginning, when the source is new; nil for a further import of a known one
-	Family     string // sources with an equal first line are of one family, which imports one after the other
-	Generation int    // of the source's imports, from 1
-	Name       string // what the input was called
-	At         time.Time
-	Length     int64             // decompressed bytes from the beginning of the source
-	Sum        [sha256.Size]byte // of those bytes
-	Lines      int64             // in those bytes
-	Terminated bool              // the last line had its newline
-	Records    int64             // new in this import
-	Rejected   int64
-	Parts      int // objects made for the source so far
-	Objects    []lake.Object
-	Latest     bool // no later import of the source is known
-}
+type Entry = ledger.Entry
 
 // Ledger tells what has been imported.
-type Ledger interface {
-	// Candidates lists every import of the sources whose head the text begins with, shortest first.
-	Candidates(ctx context.Context, text []byte) ([]Entry, error)
-	// Beginning finds a source whose head is longer than the text and begins with it; "" when there is none.
-	Beginning(ctx context.Context, text []byte) (source string, err error)
-	// Knows tells whether there is a source of that id.
-	Knows(ctx context.Context, source string) (bool, error)
-}
+type Ledger = ledger.Reader
 
 // Converted is what is new in a log, as objects that are whole and verified but that nobody reads yet.
 type Converted struct {
@@ -52,7 +30,7 @@ type Converted struct {
 }
 
 // FamilyOf names the family of sources that a log with this beginning belongs to.
-func FamilyOf(head []byte) string { return family(head) }
+func FamilyOf(head []byte) string { return ledger.Family(head) }
 
 // Convert reads a log and makes objects of what no earlier import has taken, in the directory staging, which is the
 // caller's to make and to remove. The same log, ledger and options make the same objects, byte for byte.
@@ -128,7 +106,7 @@ func chooseSource(format string, head []byte, at position) (Source, error) {
 // newEntry begins the ledger's entry: the next import of the source that the input continues, or the first of a new
 // one. An input that goes another way than a known source from some point on is a new source.
 func newEntry(ctx context.Context, ledger Ledger, head []byte, at position) (Entry, error) {
-	e := Entry{Generation: 1, Family: family(head)}
+	e := Entry{Generation: 1, Family: FamilyOf(head)}
 	if !at.fresh && at.base.Latest {
 		e.Source, e.Generation, e.Parts = at.base.Source, at.base.Generation+1, at.base.Parts
 		return e, nil

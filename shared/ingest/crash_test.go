@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 	"github.com/orrery/orrery/shared/manifest"
 )
 
@@ -81,7 +82,7 @@ func child(work func(context.Context, *Store, func()) error) error {
 		}
 	}
 	now := testTime
-	s, err := Open(context.Background(), os.Getenv(crashDir), func() time.Time { now = now.Add(time.Second); return now })
+	s, err := Open(context.Background(), os.Getenv(crashDir), sqlite.Open, func() time.Time { now = now.Add(time.Second); return now })
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func do(t *testing.T, s *Store, work string) {
 func prepare(t *testing.T, earlier ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir, func() time.Time { return testTime })
+	s, err := Open(t.Context(), dir, sqlite.Open, func() time.Time { return testTime })
 	if err != nil {
 		t.Fatal(err)
 	}

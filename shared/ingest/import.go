@@ -42,7 +42,7 @@ func (s *Store) importLocked(ctx context.Context, name string, r io.Reader, opti
 	if err != nil || len(head) == 0 {
 		return Report{Name: name}, err
 	}
-	key := family(head)
+	key := FamilyOf(head)
 	lock, err := manifest.Acquire(ctx, s.lockPath(key))
 	if err != nil {
 		return Report{}, err
@@ -102,7 +102,7 @@ func (s *Store) finish(ctx context.Context, c Converted, staging string) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err = s.ledger.commit(ctx, e); err == nil {
+	if err = s.ledger.Commit(ctx, e); err == nil {
 		s.step("import: after the commit point")
 		err = s.publish(ctx, update, e)
 	}

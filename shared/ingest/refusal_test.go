@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 )
 
 // refused imports what must be refused, and checks that nothing of it stays.
@@ -130,7 +131,7 @@ func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
 	}
 	chmod(0o222, 0)
 	defer chmod(0, 0o200)
-	s, err := Open(t.Context(), dir, time.Now)
+	s, err := Open(t.Context(), dir, sqlite.Open, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestALedgerThatCannotBeWrittenLeavesReading(t *testing.T) {
 	importText(t, writer, lines(0, 10), Options{})
 	// Nobody, whatever rights he has, can open a directory as a database.
 	ledger := filepath.Join(dir, "ledger.db")
-	if err := errors.Join(writer.ledger.close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755)); err != nil {
+	if err := errors.Join(writer.ledger.Close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	s := openStore(t, dir)

@@ -155,11 +155,3 @@ func sourceID(ctx context.Context, ledger Ledger, head []byte) (string, error) {
 		id = fmt.Sprintf("%s-%d", stem, n)
 	}
 }
-
-// family names what imports of one source share, however long the source has grown: it depends on the first line
-// alone.
-func family(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	sum := sha256.Sum256(bytes.TrimSuffix(line[:min(len(line), 4096)], []byte("\r")))
-	return hex.EncodeToString(sum[:8])
-}

@@ -13,10 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/manifest"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Store is a data directory:
@@ -33,18 +32,18 @@ import (
 type Store struct {
 	dir    string
 	index  *manifest.Store
-	ledger *ledger
+	ledger ledger.Ledger
 	locked error // why nothing can be written: the directory can only be read, and there is no ledger
 	now    func() time.Time
 	onStep func(step string) // tests end the process here
 }
 
 // Open opens a data directory, which is made if needed, and finishes or removes what a process that died has left.
-// now is the clock that dates what the ledger and the manifests say.
+// open opens its ledger, now is the clock that dates what the ledger and the manifests say.
 //
 // A directory that this user can only read is opened for reading: the index alone says which objects are whole and
 // published, so that nothing has to be finished first. Import, Compact and NewWatcher then say why they cannot.
-func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error) {
+func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
 	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
@@ -53,7 +52,7 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error)
 	if s.index, err = manifest.Open(s.lakeDir()); err != nil {
 		return nil, err
 	}
-	if s.ledger, err = openLedger(ctx, filepath.Join(dir, "ledger.db")); err == nil {
+	if s.ledger, err = open(ctx, filepath.Join(dir, "ledger.db")); err == nil {
 		err = s.recover(ctx)
 	}
 	if err == nil {
@@ -71,18 +70,11 @@ func (s *Store) Close() error {
 	if s.ledger == nil {
 		return nil
 	}
-	return s.ledger.close()
+	return s.ledger.Close()
 }
 
 // forbidsWriting tells the errors of files and directories that can only be read.
 func forbidsWriting(err error) bool {
-	var db *sqlite.Error
-	if errors.As(err, &db) {
-		switch db.Code() & 0xff { // what is above tells more of the reason
-		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-			return true
-		}
-	}
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
@@ -141,7 +133,7 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	if err != nil {
 		return nil, err
 	}
-	unfinished, err := s.ledger.unpublished(ctx)
+	unfinished, err := s.ledger.Unpublished(ctx)
 	for i := 0; err == nil && i < len(unfinished); i++ {
 		err = s.publish(ctx, update, unfinished[i])
 	}
@@ -169,7 +161,7 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e Entry) e
 		return err
 	}
 	s.step("publish: before the ledger is told")
-	if err := s.ledger.markPublished(ctx, e); err != nil {
+	if err := s.ledger.MarkPublished(ctx, e); err != nil {
 		return err
 	}
 	s.step("publish: before the staging directory is removed")
@@ -215,8 +207,8 @@ func syncUpTo(dir string) error {
 // stagedName is what an object is called before it is published.
 func stagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }
 
-// objectNames are the names of objects, as the ledger keeps them.
-func objectNames(objects []lake.Object) []string {
+// namesOf are the names of objects.
+func namesOf(objects []lake.Object) []string {
 	names := make([]string, len(objects))
 	for i, o := range objects {
 		names[i] = o.Path

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -24,7 +25,7 @@ var testTime = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func openStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dir, func() time.Time { return testTime })
+	s, err := Open(t.Context(), dir, sqlite.Open, func() time.Time { return testTime })
 	if err != nil {
 		t.Fatal(err)
 	}

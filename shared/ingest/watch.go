@@ -122,7 +122,7 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 		if err != nil {
 			return err
 		}
-		if last.done, err = w.store.ledger.watchedAs(ctx, filepath.ToSlash(name), last.size, last.changed); err != nil {
+		if last.done, err = w.store.ledger.WatchedAs(ctx, filepath.ToSlash(name), last.size, last.changed); err != nil {
 			return err
 		}
 	} else if !last.done && now.Sub(last.since) >= SettleTime {
@@ -147,7 +147,7 @@ func (w *Watcher) take(ctx context.Context, path string, looked sighting, tell f
 		return ctx.Err()
 	}
 	if err == nil {
-		if err := w.store.ledger.rememberWatched(ctx, name, looked.size, looked.changed); err != nil {
+		if err := w.store.ledger.RememberWatched(ctx, name, looked.size, looked.changed); err != nil {
 			return err
 		}
 	}

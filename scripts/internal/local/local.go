@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/ingest"
+	ledger "github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/search"
@@ -63,7 +64,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 			p = nil
 		}
 	}()
-	if p.Store, err = ingest.Open(ctx, data, time.Now); err != nil {
+	if p.Store, err = ingest.Open(ctx, data, ledger.Open, time.Now); err != nil {
 		return p, err
 	}
 	canWrite := writable(data)

@@ -1,4 +1,5 @@
-package ingest
+// Package sqlite keeps a ledger of imports in one SQLite file.
+package sqlite
 
 import (
 	"context"
@@ -7,24 +8,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/lake"
 )
 
-// Rules is the version of the rules that turn lines into rows; each import says which it used.
-const Rules = 1
-
-// ledger is the memory of what has been imported. A source is a log as it grows; each import of it is an entry that
+// Ledger is ledger.Ledger over a SQLite file. A source is a log as it grows; each import of it is an entry that
 // knows the length and the SHA-256 of everything from the source's first byte to where that import ended, in
 // decompressed bytes: names, dates and compression of files do not matter. Compaction never touches it.
 //
 // The database is in WAL mode, so several processes use it at once.
-type ledger struct{ db *sql.DB }
+type Ledger struct{ db *sql.DB }
 
-const ledgerSchema = `
+const schema = `
 CREATE TABLE IF NOT EXISTS source (
 	id          TEXT PRIMARY KEY,
 	head_length INTEGER NOT NULL, -- the head is the beginning of the source, at most 64 KiB
@@ -64,37 +67,38 @@ CREATE TABLE IF NOT EXISTS watched (
 ) STRICT;
 `
 
-func openLedger(ctx context.Context, path string) (*ledger, error) {
+// Open is ledger.Open.
+func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	location := url.URL{Path: filepath.ToSlash(path)}
 	dsn := "file:" + location.EscapedPath() +
 		"?_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
-		return nil, fmt.Errorf("open ledger: %w", err)
+		return nil, failed("open ledger", err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, ledgerSchema); err != nil {
-		return nil, errors.Join(fmt.Errorf("open ledger %s: %w", path, err), db.Close())
+	if _, err := db.ExecContext(ctx, schema); err != nil {
+		return nil, errors.Join(failed("open ledger "+path, err), db.Close())
 	}
-	return &ledger{db: db}, nil
+	return &Ledger{db: db}, nil
 }
 
-func (l *ledger) close() error {
+func (l *Ledger) Close() error {
 	if err := l.db.Close(); err != nil {
-		return fmt.Errorf("close ledger: %w", err)
+		return failed("close ledger", err)
 	}
 	return nil
 }
 
 // Candidates lists every import of the sources whose head the given text begins with, shortest first.
-func (l *ledger) Candidates(ctx context.Context, text []byte) ([]Entry, error) {
+func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, error) {
 	lengths, err := l.headLengths(ctx, len(text))
 	if err != nil {
 		return nil, err
 	}
 	h := sha256.New()
 	done := 0
-	var found []Entry
+	var found []ledger.Entry
 	for _, n := range lengths {
 		h.Write(text[done:n]) // a hash never fails
 		done = n
@@ -107,54 +111,57 @@ func (l *ledger) Candidates(ctx context.Context, text []byte) ([]Entry, error) {
 	return found, nil
 }
 
-func (l *ledger) headLengths(ctx context.Context, most int) (lengths []int, err error) {
+func (l *Ledger) headLengths(ctx context.Context, most int) (lengths []int, err error) {
 	rows, err := l.db.QueryContext(ctx, `SELECT DISTINCT head_length FROM source WHERE head_length <= ? ORDER BY 1`, most)
 	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
+		return nil, failed("read ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var n int
 		if err := rows.Scan(&n); err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
+			return nil, failed("read ledger", err)
 		}
 		lengths = append(lengths, n)
 	}
-	return lengths, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, failed("read ledger", err)
+	}
+	return lengths, nil
 }
 
 // Beginning finds a source whose head is longer than the text and begins with it; "" when there is none.
-func (l *ledger) Beginning(ctx context.Context, text []byte) (source string, err error) {
+func (l *Ledger) Beginning(ctx context.Context, text []byte) (source string, err error) {
 	err = l.db.QueryRowContext(ctx, `SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`,
-		family(text), len(text), len(text), text).Scan(&source)
+		ledger.Family(text), len(text), len(text), text).Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read ledger: %w", err)
+		return "", failed("read ledger", err)
 	}
 	return source, nil
 }
 
-// unpublished lists the imports that are committed and not yet published.
-func (l *ledger) unpublished(ctx context.Context) ([]Entry, error) {
+// Unpublished lists the imports that are committed and not yet published.
+func (l *Ledger) Unpublished(ctx context.Context) ([]ledger.Entry, error) {
 	return l.query(ctx, `WHERE i.published = 0`)
 }
 
 // query reads entries, shortest first.
-func (l *ledger) query(ctx context.Context, where string, args ...any) (entries []Entry, err error) {
+func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
 	rows, err := l.db.QueryContext(ctx, `
 SELECT i.source, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
        CASE i.published WHEN 0 THEN i.objects ELSE '[]' END,
        NOT EXISTS (SELECT 1 FROM import later WHERE later.source = i.source AND later.generation > i.generation)
 FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.source, i.generation`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
+		return nil, failed("read ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var e Entry
+		var e ledger.Entry
 		var sum, objects []byte
 		err := rows.Scan(&e.Source, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated, &e.Rejected, &e.Parts, &e.Family, &objects, &e.Latest)
 		if err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
+			return nil, failed("read ledger", err)
 		}
 		if copy(e.Sum[:], sum) != len(e.Sum) {
 			return nil, fmt.Errorf("ledger: source %s has a hash of %d bytes", e.Source, len(sum))
@@ -164,27 +171,30 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 		}
 		entries = append(entries, e)
 	}
-	return entries, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, failed("read ledger", err)
+	}
+	return entries, nil
 }
 
 // Knows tells whether a source of that id exists.
-func (l *ledger) Knows(ctx context.Context, id string) (bool, error) {
+func (l *Ledger) Knows(ctx context.Context, id string) (bool, error) {
 	var n int
 	if err := l.db.QueryRowContext(ctx, `SELECT count(*) FROM source WHERE id = ?`, id).Scan(&n); err != nil {
-		return false, fmt.Errorf("read ledger: %w", err)
+		return false, failed("read ledger", err)
 	}
 	return n > 0, nil
 }
 
-// commit writes the Entry: the point from which the import will be published, whatever happens.
-func (l *ledger) commit(ctx context.Context, e Entry) (err error) {
+// Commit writes the Entry: the point from which the import will be published, whatever happens.
+func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+		return failed("write ledger", err)
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("write ledger: %w", errors.Join(err, tx.Rollback()))
+			err = failed("write ledger", errors.Join(err, tx.Rollback()))
 		}
 	}()
 	if e.Head != nil {
@@ -204,40 +214,60 @@ func (l *ledger) commit(ctx context.Context, e Entry) (err error) {
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts, objects, staging, published)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), Rules, e.Length, e.Sum[:], e.Lines, e.Terminated,
+		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:], e.Lines, e.Terminated,
 		e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// markPublished says that the index lists the import's objects.
-func (l *ledger) markPublished(ctx context.Context, e Entry) error {
-	names, err := json.Marshal(objectNames(e.Objects))
+// MarkPublished says that the index lists the import's objects.
+func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
+	names, err := json.Marshal(namesOf(e.Objects))
 	if err == nil {
 		_, err = l.db.ExecContext(ctx, `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`, string(names), e.Source, e.Generation)
 	}
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+		return failed("write ledger", err)
 	}
 	return nil
 }
 
-// watchedAs tells whether a watched file was taken with just this size and time of change.
-func (l *ledger) watchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error) {
+// WatchedAs tells whether a watched file was taken with just this size and time of change.
+func (l *Ledger) WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error) {
 	var n int
 	err := l.db.QueryRowContext(ctx, `SELECT count(*) FROM watched WHERE path = ? AND size = ? AND mtime_ns = ?`, path, size, changed.UnixNano()).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("read ledger: %w", err)
+		return false, failed("read ledger", err)
 	}
 	return n > 0, nil
 }
 
-// rememberWatched says that a watched file was taken.
-func (l *ledger) rememberWatched(ctx context.Context, path string, size int64, changed time.Time) error {
+// RememberWatched says that a watched file was taken.
+func (l *Ledger) RememberWatched(ctx context.Context, path string, size int64, changed time.Time) error {
 	_, err := l.db.ExecContext(ctx, `INSERT OR REPLACE INTO watched (path, size, mtime_ns) VALUES (?, ?, ?)`, path, size, changed.UnixNano())
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+		return failed("write ledger", err)
 	}
 	return nil
+}
+
+func namesOf(objects []lake.Object) []string {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Path
+	}
+	return names
+}
+
+// failed says what could not be done; SQLite's own ways of saying that a file can only be read become fs.ErrPermission.
+func failed(what string, err error) error {
+	var db *sqlite.Error
+	if errors.As(err, &db) {
+		switch db.Code() & 0xff { // what is above tells more of the reason
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+			return fmt.Errorf("%s: %w (%w)", what, err, fs.ErrPermission)
+		}
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
