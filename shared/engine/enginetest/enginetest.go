@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,11 +55,12 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		filters[c.Filter] = append(filters[c.Filter], c)
 	}
 	e := open(rows)
-	for _, text := range order {
+	sideBySide(t, order, func(text string) {
 		q := bind(t, text, query.Logs{Limit: len(rows), Fields: []string{"request_id"}})
 		answer, _, err := e.Run(t.Context(), q)
 		if err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Errorf("%s: %v", text, err)
+			return
 		}
 		chosen := map[int64]bool{}
 		for _, r := range answer.Logs {
@@ -68,7 +71,28 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 				t.Errorf("%v: %v, want %v for %s", c, got, c.Want, c.Record)
 			}
 		}
+	})
+}
+
+// sideBySide does something for each text, for several at once: engines answer more than one caller. It starts
+// nothing more once the test has failed.
+func sideBySide(t *testing.T, texts []string, do func(text string)) {
+	next := make(chan string)
+	var workers sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for text := range next {
+				if !t.Failed() {
+					do(text)
+				}
+			}
+		})
 	}
+	for _, text := range texts {
+		next <- text
+	}
+	close(next)
+	workers.Wait()
 }
 
 // testCases asks all shapes of filters about hand-made and generated records.
@@ -82,11 +106,11 @@ func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	} {
 		t.Run(set.name, func(t *testing.T) {
 			e, rows := open(set.rows), pointers(set.rows)
-			for _, text := range caseFilters {
+			sideBySide(t, caseFilters, func(text string) {
 				for _, shape := range caseShapes {
 					check(t, e, bind(t, text, shape), rows)
 				}
-			}
+			})
 		})
 	}
 }
