@@ -2,9 +2,12 @@ package cloud_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,9 +89,26 @@ func (d *deployment) check(what string) {
 			d.t.Errorf("%s: left behind: %v", what, left)
 		}
 	}
+	if kept := d.names("quarantine/"); len(kept) != 1 || strings.Count(d.text(kept[0]), "garbage") != 1 {
+		d.t.Errorf("%s: quarantine has %v", what, kept)
+	}
 	if d.t.Failed() {
 		d.t.Fatal(what)
 	}
+}
+
+// text is what an object of the lake's bucket says.
+func (d *deployment) text(name string) string {
+	d.t.Helper()
+	body, _, err := d.lake.Get(d.t.Context(), name, "", 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	text, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // disturb does the works with a fault at a request, and each again if it fails, in a network that is well by then. It
@@ -173,6 +193,56 @@ func TestARequestMayComeLate(t *testing.T) {
 		}
 		reached = d.network.Requests() > first
 		d.check(fmt.Sprintf("request %d late", n))
+	}
+}
+
+// TestRefusalsUnderFaults: of a log that is refused, or has not one record, a note is left, whatever happens on the way;
+// as long as it is not, the log counts as not imported.
+func TestRefusalsUnderFaults(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, note, says string
+		refused          bool
+	}{
+		"no log at all":    {"a b c\nd e f\n", "quarantine/whole/raw/x.json", "reason", true},
+		"not one record":   {`{"timestamp":"yesterday"}` + "\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
+		"a broken archive": {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
+	} {
+		for harm, script := range map[string]func(int) faulty.Script{
+			"throttled":   func(n int) faulty.Script { return faulty.From(n, faulty.Throttle) },
+			"failing":     func(n int) faulty.Script { return faulty.From(n, faulty.Fail) },
+			"killed":      func(n int) faulty.Script { return faulty.From(n, faulty.Break) },
+			"lost":        func(n int) faulty.Script { return faulty.From(n, faulty.Lose) },
+			"duplicated":  func(n int) faulty.Script { return faulty.At(n, faulty.Duplicate) },
+			"misled once": func(n int) faulty.Script { return faulty.At(n, faulty.Mislead) },
+		} {
+			t.Run(name+", "+harm, func(t *testing.T) {
+				n := 0
+				for reached := true; reached; n++ {
+					d := newDeployment(t)
+					d.put("raw/x", test.text)
+					first := d.network.Requests() + n
+					d.network.Script = script(first)
+					_, err := d.calm().Import(t.Context(), cloud.Log{Key: "raw/x"})
+					reached = d.network.Requests() > first
+					d.network.Script = faulty.Never
+					if final := err == nil || fault.KindOf(err) == fault.Invalid; final && len(d.names("quarantine/")) == 0 {
+						t.Fatalf("request %d: %v, and no note", n, err)
+					}
+					if _, err := d.calm().Import(t.Context(), cloud.Log{Key: "raw/x"}); (fault.KindOf(err) == fault.Invalid) != test.refused || !test.refused && err != nil {
+						t.Fatalf("request %d: again: %v", n, err)
+					}
+					if kept := d.names("quarantine/"); len(kept) != 1 || kept[0] != test.note || !strings.Contains(d.text(test.note), test.says) {
+						t.Fatalf("request %d: quarantine has %v", n, kept)
+					}
+					if left := d.names("lake/"); len(left) > 0 {
+						t.Fatalf("request %d: the lake has %v", n, left)
+					}
+				}
+				if n < 3 {
+					t.Errorf("only %d requests", n)
+				}
+			})
+		}
 	}
 }
 

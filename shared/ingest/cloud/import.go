@@ -51,7 +51,9 @@ func (c *Cloud) Import(ctx context.Context, log Log) (ingest.Report, error) {
 			continue
 		}
 		if fault.KindOf(err) == fault.Invalid {
-			err = errors.Join(err, c.refuse(ctx, log, err))
+			if unnoted := c.refuse(ctx, log, err); unnoted != nil {
+				err = fault.Wrap(fault.Unavailable, errors.Join(err, unnoted), "leave a note that the log is refused")
+			}
 		}
 		report.Elapsed = c.config.Now().Sub(began)
 		if err != nil {
