@@ -1,9 +1,11 @@
 package dynamo_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +65,71 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	if diff := cmp.Diff(there, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
+}
+
+// TestAWriteMayComeLate: a key that was created again after a write that got lost, and revoked, stays revoked when the
+// lost write arrives; and a revocation that comes late changes nothing of the one before it.
+func TestAWriteMayComeLate(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	honest := dynamo.New(client, table)
+	k := keystest.Key("word", 0)
+	dies := func(call func(s *dynamo.Store) error) *faulty.Transport {
+		t.Helper()
+		network := &faulty.Transport{Script: func(n int, r *http.Request) faulty.Fault {
+			if n == 0 {
+				return faulty.Delay
+			}
+			return faulty.Break
+		}}
+		killed := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: network} }), table)
+		if err := call(killed); fault.KindOf(err) != fault.Unavailable {
+			t.Fatalf("error %v", err)
+		}
+		return network
+	}
+	creating := dies(func(s *dynamo.Store) error { return s.Create(t.Context(), k) })
+	if err := honest.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	revoking := dies(func(s *dynamo.Store) error { return s.Revoke(t.Context(), k.ID, keystest.At.Add(time.Hour)) })
+	if err := honest.Revoke(t.Context(), k.ID, keystest.At); err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []*faulty.Transport{creating, revoking} {
+		if n, err := late.Deliver(); n != 1 || err != nil {
+			t.Fatalf("%d requests were late, %v", n, err)
+		}
+		if got, err := honest.Find(t.Context(), k.ID); err != nil || !got.Revoked.Equal(keystest.At) {
+			t.Errorf("revoked %v, %v", got.Revoked, err)
+		}
+	}
+}
+
+// TestATimeThatIsOverIsNoMissingKey: a table that does not answer in time is no reason to refuse a caller's key, and
+// what was not written says so.
+func TestATimeThatIsOverIsNoMissingKey(t *testing.T) {
+	_, table := dynamotest.Client(t)
+	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: hanging{}} }), table)
+	for name, call := range map[string]func(ctx context.Context) error{
+		"Create": func(ctx context.Context) error { return hangs.Create(ctx, keystest.Key("word", 0)) },
+		"List":   func(ctx context.Context) error { _, err := hangs.List(ctx); return err },
+		"Find":   func(ctx context.Context) error { _, err := hangs.Find(ctx, "id"); return err },
+		"Revoke": func(ctx context.Context) error { return hangs.Revoke(ctx, "id", keystest.At) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if err := call(ctx); fault.KindOf(err) != fault.Timeout {
+			t.Errorf("%s: %v, want kind Timeout", name, err)
+		}
+		cancel()
+	}
+}
+
+// hanging is a network on which nothing comes back.
+type hanging struct{}
+
+func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }
 
 // TestAnItemOfAnotherShapeIsAnError and not a key that sees every branch.

@@ -119,6 +119,41 @@ func TestTheFirstWriteOfADeploymentUnderFaults(t *testing.T) {
 	}
 }
 
+// TestAWriteMayComeLate: what a function that was killed has sent arrives when others have written meanwhile. It is
+// refused then, whatever it was going to be.
+func TestAWriteMayComeLate(t *testing.T) {
+	for name, meanwhile := range map[string][]string{"others wrote once": {"theirs"}, "others wrote twice": {"theirs", "theirs, too"}, "nobody wrote": nil} {
+		t.Run(name, func(t *testing.T) {
+			client, table := dynamotest.Client(t)
+			honest := over(client, table)
+			mustAppend(t, honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
+			network := &faulty.Transport{Script: on(write, first(faulty.Delay, faulty.Break))}
+			killed := over(dynamotest.Connect(t, through(network)), table)
+			if err := killed.Append(t.Context(), "c", planet.NewVersion(2, planettest.Settings(t, "mine"), "key", planettest.At)); fault.KindOf(err) != fault.Unavailable {
+				t.Fatalf("error %v", err)
+			}
+			for i, other := range meanwhile {
+				mustAppend(t, honest, planet.NewVersion(2+i, planettest.Settings(t, other), "key", planettest.At))
+			}
+			if n, err := network.Deliver(); n != 1 || err != nil {
+				t.Fatalf("%d requests were late, %v", n, err)
+			}
+			if meanwhile == nil {
+				meanwhile = []string{"mine"} // it is as if it had come in time
+			}
+			list, err := honest.Versions(t.Context(), "c")
+			if err != nil || len(list) != 1+len(meanwhile) {
+				t.Fatalf("versions %+v, %v", list, err)
+			}
+			for i, want := range meanwhile {
+				if v, err := honest.Version(t.Context(), "c", 2+i); err != nil || v.Settings != planettest.Settings(t, want) {
+					t.Errorf("version %d is not %s: %+v, %v", 2+i, want, v, err)
+				}
+			}
+		})
+	}
+}
+
 // first does one harm to the first request and another to all after it.
 func first(one, then faulty.Fault) faulty.Script {
 	return func(n int, _ *http.Request) faulty.Fault {
