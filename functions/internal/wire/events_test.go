@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -46,16 +48,184 @@ func TestEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			response, err := worldFunction(t, f, event).Invoke(t.Context(), payload)
+			w := newWorld(t, event)
+			for _, earlier := range before[event] {
+				w.send(earlier)
+			}
+			response, err := w.function(f).Invoke(w.ctx, payload)
 			if err != nil {
-				t.Fatal(err)
+				response = failed(t, err)
 			}
 			compare(t, strings.TrimSuffix(file, ".json")+responseSuffix, response)
+			if want := logged[event]; !strings.Contains(w.logs.String(), want) {
+				t.Errorf("the log does not say %s:\n%s", want, w.logs.String())
+			}
 		})
 	}
 	for _, f := range lambdas.All {
 		if sent[f.Name] == 0 {
 			t.Errorf("there is no event for the function %s", f.Name)
+		}
+	}
+}
+
+// TestReadmeListsEveryEvent in the row of its function, and none that is not there.
+func TestReadmeListsEveryEvent(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(eventFolder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range lambdas.All {
+		row := regexp.MustCompile("(?m)^\\| `" + f.Name + "` \\|.*$").FindString(string(readme))
+		row = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(row, "")
+		var listed, there []string
+		for _, name := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(row, -1)[min(1, len(row)):] {
+			listed = append(listed, f.Name+"-"+name[1])
+		}
+		files, err := filepath.Glob(filepath.Join(eventFolder, f.Name+"-*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if event := strings.TrimSuffix(filepath.Base(file), ".json"); !strings.HasSuffix(file, responseSuffix) && functionOf(t, event).Name == f.Name {
+				there = append(there, event)
+			}
+		}
+		slices.Sort(listed)
+		slices.Sort(there)
+		if diff := cmp.Diff(there, listed); diff != "" {
+			t.Errorf("%s (-files +README.md):\n%s", f.Name, diff)
+		}
+	}
+}
+
+// before is what has happened before an event: other events.
+var before = map[string][]string{
+	"query-status-running":         {"topx-asynchronous"},
+	"query-status-finished":        {"topx-asynchronous"},
+	"query-status-scans-too-much":  {"topx-asynchronous"},
+	"query-status-cancelled":       {"topx-asynchronous"},
+	"query-status-asked-cancelled": {"topx-asynchronous", "query-status-cancelled"},
+	"planet-put-restored":          {"planet-put-replaced"},
+	"ingest-duplicate":             {"ingest-imported"},
+	"compact-merged":               {"ingest-batch"},
+	"compact-merged-before":        {"ingest-batch", "compact-merged"},
+}
+
+// logged is what the log of an event says, where its answer does not tell.
+var logged = map[string]string{
+	"ingest-duplicate":             `"format":"orrery","records":0,"known":3`,
+	"ingest-one-of-two-poisoned":   `"msg":"refused"`,
+	"ingest-cut-short":             `"msg":"refused"`,
+	"ingest-lines-quarantined":     `"records":3,"known":0,"rejected":1`,
+	"ingest-not-from-the-bucket":   `"msg":"message is of no use"`,
+	"ingest-table-down":            `"msg":"not imported"`,
+	"fields-table-down":            `"msg":"failed"`,
+	"stats-table-down":             `"msg":"failed"`,
+	"stats-still-running":          `"level":"WARN","msg":"failed"`,
+	"compact-table-down":           `"msg":"not compacted"`,
+	"timeline-scans-too-much":      `"status":422`,
+	"planet-get-table-down":        `"msg":"failed"`,
+	"planet-put-table-down":        `"msg":"failed"`,
+	"planet-versions-table-down":   `"msg":"failed"`,
+	"query-status-table-down":      `"msg":"failed"`,
+	"parse-table-down":             `"msg":"failed"`,
+	"query-status-asked-cancelled": `"status":404`,
+	"compact-merged":               `"msg":"compacted"`,
+}
+
+// send sends an event of the folder to its function in this world.
+func (w *world) send(event string) {
+	w.t.Helper()
+	payload, err := os.ReadFile(filepath.Join(eventFolder, event+".json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.function(functionOf(w.t, event)).Invoke(w.ctx, payload); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.settle(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// failed is what Lambda answers for a function that fails, but for the type, which names a type of Go.
+func failed(t *testing.T, err error) []byte {
+	t.Helper()
+	response, err := json.Marshal(map[string]string{"errorMessage": err.Error()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// TestFinishedQueryIsTheVeryAnswer: who asks asynchronously gets, by the query's id, what who waits gets.
+func TestFinishedQueryIsTheVeryAnswer(t *testing.T) {
+	for _, event := range []string{"topx-found", "stats-found", "timeline-found", "logs-found"} {
+		w := newWorld(t, event)
+		var request map[string]any
+		read(t, event+".json", &request)
+		headers, ok := request["multiValueHeaders"].(map[string]any)
+		if !ok {
+			t.Fatalf("%s has no headers", event)
+		}
+		headers["Prefer"] = []string{"respond-async"}
+		payload, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, err := w.function(functionOf(t, event)).Invoke(w.ctx, payload)
+		if err != nil || !strings.Contains(string(begun), `"statusCode":202`) {
+			t.Fatalf("%s: %s %v", event, begun, err)
+		}
+		if err := w.settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		asks, err := os.ReadFile(filepath.Join(eventFolder, "query-status-finished.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.function(functionOf(t, "query-status-finished")).Invoke(w.ctx, asks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type answer struct {
+			StatusCode int
+			Body       string
+		}
+		var want, by answer
+		read(t, event+responseSuffix, &want)
+		if err := json.Unmarshal(got, &by); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, by); diff != "" {
+			t.Errorf("%s (-waited for +by id):\n%s", event, diff)
+		}
+	}
+}
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(eventFolder, name))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDoctorExaminesEveryFunction: all is well with each in a deployment that is well but for having no keys and no data.
+func TestDoctorExaminesEveryFunction(t *testing.T) {
+	for _, f := range lambdas.All {
+		w := newWorld(t, f.Name)
+		answer, err := w.function(f).Invoke(w.ctx, []byte(`{"doctor":true}`))
+		var report doctor.Report
+		if err == nil {
+			err = json.Unmarshal(answer, &report)
+		}
+		if err != nil || report.Function != f.Name || len(report.Checks) == 0 || report.Checks[0].Check != "variables" {
+			t.Errorf("%s: %s %v", f.Name, answer, err)
 		}
 	}
 }

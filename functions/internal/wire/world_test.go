@@ -3,6 +3,8 @@
 package wire
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"log/slog"
@@ -10,7 +12,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +33,10 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
+	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/keys"
+	keytable "github.com/orrery/orrery/shared/keys/dynamo"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
@@ -46,35 +53,90 @@ func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 // exampleKey is the key that the events carry.
 const exampleKey = "orr_example"
 
-// worldFunction is a function as the events meet it: the real handlers and the real client of Athena, over servers and
-// stores of this process. What goes wrong in some events is done to the world before.
-func worldFunction(t *testing.T, f lambdas.Function, event string) *Function {
-	t.Helper()
+// world is what the events of one test meet: the real handlers and the real client of Athena, over servers and stores
+// of this process. Its functions know of each other what those of a deployment do. What goes wrong in some events is
+// done to the world at its beginning, by the name of the case.
+type world struct {
+	t     *testing.T
+	event string // the one that the world is made for
+	log   *slog.Logger
+	logs  bytes.Buffer
+	ctx   *ending
+
+	table     *dynamodb.Client
+	raw, lake blob.Store
+	ledger    cloudtest.Table
+	athena    *athenatest.Server
+	let       chan struct{} // closed: queries leave Athena's queue
+	once      sync.Once     // closes it
+	client    *awsathena.Client
+	service   *search.Service
+	planets   planet.Store
+}
+
+func newWorld(t *testing.T, event string) *world {
+	w := &world{t: t, event: event, let: make(chan struct{}), ctx: &ending{Context: t.Context(), ended: make(chan struct{})}}
+	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
+	w.table, w.planets = tableServer(t, w.is("-table-down")), planets(t)
+	return w
+}
+
+// is tells what is done to the world.
+func (w *world) is(suffix string) bool { return strings.HasSuffix(w.event, suffix) }
+
+// stuck tells whether queries never leave Athena's queue.
+func (w *world) stuck() bool {
+	return w.is("-asynchronous") || w.is("-running") || w.is("-cancelled")
+}
+
+func (w *world) function(f lambdas.Function) *Function {
+	w.t.Helper()
 	e, err := lookupIn(whole()).read(f)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
 	if f.Serves == nil {
-		return keeperFunction(t, f, e, log)
+		return w.keeper(f, e)
 	}
 	parts := api.Config{Keys: api.OneKey(exampleKey), Now: at}
-	table := tableServer(t)
-	checks := tableChecks(table, e, at)
+	if w.is("-table-down") {
+		parts.Keys = keys.NewCached(keytable.New(w.table, e.table), at)
+	}
+	checks := tableChecks(w.table, e, at)
 	switch {
 	case f.Name == "not-found":
 		parts.Page, checks = page.Files, nil
 	case strings.HasPrefix(f.Name, "planet-"):
-		parts.Planets = planets(t)
+		parts.Planets = w.planets
 	case f.Name != "parse" && f.Name != "fields":
-		service, client, states := searching(t, e, event)
-		parts.Search, parts.Queries = service, service
-		checks = append(checks, queryChecks(client, states, e, at)...)
-		if strings.HasSuffix(event, "-engine-down") {
+		w.searching(e)
+		parts.Search, parts.Queries = w.service, w.service
+		checks = append(checks, queryChecks(w.client, fixed(stateOf(records(w.t))), e, at)...)
+		if w.is("-engine-down") {
 			parts.Search = down{}
 		}
 	}
-	return answering(f, e, log, parts, checks)
+	return answering(f, e, w.log, parts, checks)
+}
+
+// ending is the context of an event, whose time is over when a test says so.
+type ending struct {
+	context.Context
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (e *ending) end() { e.once.Do(func() { close(e.ended) }) }
+
+func (e *ending) Done() <-chan struct{} { return e.ended }
+
+func (e *ending) Err() error {
+	select {
+	case <-e.ended:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 // down is a read path whose engine cannot be reached.
@@ -84,20 +146,26 @@ func (down) Search(context.Context, search.Request) (search.Result, error) {
 	return search.Result{}, fault.Wrap(fault.Unavailable, io.ErrUnexpectedEOF, "Athena cannot be reached")
 }
 
-// tableServer is a DynamoDB that has the table, and nothing in it.
-func tableServer(t *testing.T) *dynamodb.Client {
+// tableServer is a DynamoDB that has the table, and nothing in it; or one that is down.
+func tableServer(t *testing.T, down bool) *dynamodb.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", at().Format(http.TimeFormat))
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 		body := `{}`
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+		switch {
+		case down:
+			w.WriteHeader(http.StatusInternalServerError)
+			body = `{"__type":"InternalServerError","message":"The request processing has failed"}`
+		case strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query"):
 			body = `{"Items":[],"Count":0}`
 		}
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return dynamodb.New(dynamodb.Options{BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{},
+	})
 }
 
 func planets(t *testing.T) planet.Store {
@@ -135,43 +203,82 @@ type fixed engine.State
 
 func (s fixed) State(context.Context) (engine.State, error) { return engine.State(s), nil }
 
-// searching is the read path over Athena's protocol, with the records of testdata/records.ndjson behind it. In events
-// of queries that take long, they never leave Athena's queue.
-func searching(t *testing.T, e environment, event string) (*search.Service, *awsathena.Client, engine.States) {
-	t.Helper()
-	rows := records(t)
-	state := engine.State{Extent: lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))}, Watermark: lake.PartitionOf(rows[1].TsMs), Version: 7}
+// searching makes the read path over Athena's protocol, with the records of testdata/records.ndjson behind it.
+func (w *world) searching(e environment) {
+	w.t.Helper()
+	if w.service != nil {
+		return
+	}
+	rows := records(w.t)
+	state := stateOf(rows)
 	backend := athenatest.NewReference(rows)
+	cutoff := int64(100_000_000_000)
+	if w.is("-scans-too-much") {
+		cutoff = 100
+	}
 	config := athenatest.Config{
 		Backend: backend, Now: at,
-		Workgroups: map[string]athenatest.Workgroup{e.workgroup: {Output: e.results, CutoffBytes: 100_000_000_000}},
+		Workgroups: map[string]athenatest.Workgroup{e.workgroup: {Output: e.results, CutoffBytes: cutoff}},
 	}
-	if strings.HasSuffix(event, "-asynchronous") {
-		config.Queue = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	config.Queue = func(ctx context.Context) error {
+		select {
+		case <-w.let:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	for _, name := range lake.TableNames {
 		config.Tables = append(config.Tables, lake.Table{Schema: e.database, Name: name, Location: lake.TableLocation("s3://"+e.lakeBucket+"/lake/", name), FromYear: e.projectionFrom})
 	}
-	handler, err := athenatest.New(config)
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	if w.athena, err = athenatest.New(config); err != nil {
+		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	client := awsathena.New(awsathena.Options{
+	server := httptest.NewServer(w.athena)
+	w.t.Cleanup(server.Close)
+	w.client = awsathena.New(awsathena.Options{
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{},
 	})
-	asked, err := athena.New(athena.Config{Client: client, States: fixed(state), Workgroup: e.workgroup, Database: e.database, Now: at})
+	asked, err := athena.New(athena.Config{Client: w.client, States: fixed(state), Workgroup: e.workgroup, Database: e.database, Now: at, Sleep: w.sleep})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	service, err := search.New(told{asked, backend, state}, search.Options{
+	w.service, err = search.New(told{asked, backend, state}, search.Options{
 		Queries: queriestest.NewMemory(), Now: at, NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
 	})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return service, client, fixed(state)
+}
+
+// sleep takes no time, unless queries are stuck: then the time of the event is over.
+func (w *world) sleep(ctx context.Context, _ time.Duration) error {
+	if w.stuck() {
+		w.ctx.end()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return w.settle(ctx)
+}
+
+// settle lets queries run and waits until none does, unless they are stuck.
+func (w *world) settle(ctx context.Context) error {
+	if w.athena == nil || w.stuck() {
+		return nil
+	}
+	w.once.Do(func() { close(w.let) })
+	for strings.ContainsAny(strings.Join(w.athena.States(), ""), "QR") {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		runtime.Gosched()
+	}
+	return nil
+}
+
+func stateOf(rows []lake.Row) engine.State {
+	return engine.State{Extent: lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))}, Watermark: lake.PartitionOf(rows[1].TsMs), Version: 7}
 }
 
 func records(t *testing.T) []lake.Row {
@@ -192,29 +299,58 @@ func records(t *testing.T) []lake.Row {
 	return rows
 }
 
-// keeperFunction is a function that keeps the lake, over folders and a table in memory.
-func keeperFunction(t *testing.T, f lambdas.Function, e environment, log *slog.Logger) *Function {
-	t.Helper()
-	raw, objects := bucket(t), bucket(t)
-	text, err := os.ReadFile("testdata/records.ndjson")
+// keeper is a function that keeps the lake, over folders and a table in memory.
+func (w *world) keeper(f lambdas.Function, e environment) *Function {
+	w.t.Helper()
+	if w.raw == nil {
+		w.raw, w.lake = bucket(w.t), bucket(w.t)
+		w.putLogs()
+	}
+	var table cloud.Table = &w.ledger
+	if w.is("-table-down") {
+		table = laketable.New(w.table, e.table)
+	}
+	c, err := cloud.New(cloud.Config{Raw: w.raw, Lake: w.lake, Table: table, Scratch: filepath.Join(w.t.TempDir(), "work"), FromYear: e.projectionFrom, Now: at})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	for name, body := range map[string]string{"raw/2026/01/01/edge 1.ndjson": string(text), "raw/poisoned.ndjson": strings.Repeat("\x00\x01 no log at all\n", 1000)} {
-		if err := raw.Put(t.Context(), name, strings.NewReader(body), blob.Always); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := cloud.New(cloud.Config{Raw: raw, Lake: objects, Table: &cloudtest.Table{}, Scratch: filepath.Join(t.TempDir(), "work"), FromYear: e.projectionFrom, Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := tableServer(t)
-	k := &keeper{row: f, environment: e, log: log, cloud: c, checks: keeperChecks(table, raw, objects, e, at)}
+	k := &keeper{row: f, environment: e, log: w.log, cloud: c, checks: keeperChecks(w.table, w.raw, w.lake, e, at)}
 	if f.Name == "compact" {
 		return k.function(handlerOf(k.compact))
 	}
-	return k.function(handlerOf(queue.New(c, e.rawBucket, log, at).Handle))
+	return k.function(handlerOf(queue.New(c, e.rawBucket, w.log, at).Handle))
+}
+
+// putLogs puts the logs into the bucket that events speak of.
+func (w *world) putLogs() {
+	text, err := os.ReadFile("testdata/records.ndjson")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"raw/2026/01/01/edge 1.ndjson": string(text),
+		"raw/2026/01/01/edge 2.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"s-`),
+		"raw/2026/01/01/edge 3.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"t-`) + "this is no record\n",
+		"raw/poisoned.ndjson":          strings.Repeat("\x00\x01 no log at all\n", 1000),
+		"raw/cut-short.ndjson.gz":      cutShort(w.t, string(text)),
+	} {
+		if err := w.raw.Put(w.t.Context(), name, strings.NewReader(body), blob.Always); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// cutShort is a compressed log that ends in the middle.
+func cutShort(t *testing.T, text string) string {
+	var whole bytes.Buffer
+	z := gzip.NewWriter(&whole)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return whole.String()[:whole.Len()*2/3]
 }
 
 func bucket(t *testing.T) blob.Store {
