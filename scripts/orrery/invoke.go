@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,16 +42,17 @@ func (i *invokeCommand) Run(ctx context.Context, c console) error {
 	}
 	defer remove()
 	began := time.Now()
-	process, err := runtimeapi.Start(runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(), Logs: c.err})
+	logs := &lastLine{to: c.err}
+	process, err := runtimeapi.Start(runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(), Logs: logs})
 	if err != nil {
 		return err
 	}
 	answer, err := process.Invoke(ctx, payload, i.Timeout)
 	took := time.Since(began)
 	if err = errors.Join(err, process.Close()); err != nil {
-		return fmt.Errorf("invoke %s: %w", f.Name, err)
+		return fmt.Errorf("invoke %s: %w%s", f.Name, err, logs.said())
 	}
-	if _, err := fmt.Fprintf(c.out, "%s\n", answer.Payload); err != nil {
+	if _, err := fmt.Fprintf(c.out, "%s\n", indented(answer.Payload)); err != nil {
 		return err
 	}
 	if answer.Failed {
@@ -58,6 +60,40 @@ func (i *invokeCommand) Run(ctx context.Context, c console) error {
 	}
 	fmt.Fprintf(c.err, "%s answered %.1f ms after it was started\n", f.Name, float64(took.Microseconds())/1000)
 	return nil
+}
+
+// indented is an answer for people, as the files of events/ have it.
+func indented(answer []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, answer, "", "  ") != nil {
+		return answer
+	}
+	return b.Bytes()
+}
+
+// lastLine passes on what a function logs and keeps the last line of it.
+type lastLine struct {
+	to   io.Writer
+	text []byte
+}
+
+func (l *lastLine) Write(text []byte) (int, error) {
+	if lines := bytes.Split(bytes.TrimSpace(text), []byte{'\n'}); len(text) > 0 {
+		l.text = bytes.Clone(lines[len(lines)-1])
+	}
+	return l.to.Write(text)
+}
+
+// said is the message of the last line, where a function that could not begin says why.
+func (l *lastLine) said() string {
+	var line struct{ Msg string }
+	if json.Unmarshal(l.text, &line) != nil || line.Msg == "" {
+		return ""
+	}
+	if strings.Contains(line.Msg, "of its environment") {
+		line.Msg += "\nSet a variable with -e NAME=VALUE, or export it."
+	}
+	return "\n" + line.Msg
 }
 
 // payload reads the event, which must be JSON: Lambda takes nothing else.

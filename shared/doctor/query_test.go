@@ -56,6 +56,8 @@ func TestWorkgroup(t *testing.T) {
 		"empty":        {with(func(g *types.WorkGroup) { g.Configuration = nil }), doctor.Problem, "has no configuration"},
 		"none":         {workgroup{err: &types.InvalidRequestException{}}, doctor.Problem, "does not exist"},
 		"denied":       {workgroup{err: &smithy.GenericAPIError{Code: "AccessDeniedException"}}, doctor.Problem, "role does not allow"},
+		"no_one":       {workgroup{err: errors.New("operation error Athena: GetWorkGroup, get identity: get credentials: no EC2 IMDS role found")}, doctor.Problem, "there are no credentials of AWS; set AWS_PROFILE"},
+		"expired":      {workgroup{err: &smithy.GenericAPIError{Code: "ExpiredTokenException"}}, doctor.Problem, "credentials of AWS are wrong or have expired"},
 		"unreachable":  {workgroup{err: errors.New("dial tcp: secret")}, doctor.Problem, "the workgroup w cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {

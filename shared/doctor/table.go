@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -99,10 +100,14 @@ func refused(err error, what string) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s did not answer within %s", what, patience)
+	case strings.Contains(err.Error(), "get credentials: "): // the SDK has no type for it
+		return fmt.Errorf("%s cannot be asked for: there are no credentials of AWS; set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (a deployed function has those of its role)", what)
 	case !errors.As(err, &api):
-		return fmt.Errorf("%s cannot be reached", what)
+		return fmt.Errorf("%s cannot be reached: look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if that is set", what)
 	}
 	switch api.ErrorCode() {
+	case "UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId", "InvalidSignatureException", "SignatureDoesNotMatch", "ExpiredTokenException", "ExpiredToken":
+		return fmt.Errorf("%s was not told: the credentials of AWS are wrong or have expired (%s)", what, api.ErrorCode())
 	case "AccessDeniedException", "AccessDenied", "UnauthorizedOperation":
 		return fmt.Errorf("the function's role does not allow to read %s", what)
 	case "ResourceNotFoundException", "EntityNotFoundException", "MetadataException", "NoSuchBucket", "NotFound":

@@ -58,6 +58,7 @@ func begin(name string, lookup Lookup, logs io.Writer) (lambdas.Function, enviro
 	e, err := lookup.read(f)
 	log := slog.New(slog.NewJSONHandler(logs, nil)).With(slog.String("function", name))
 	slog.SetDefault(log)
+	slog.SetLogLoggerLevel(slog.LevelError) // of package log: a main that gives up, and what net/http complains of
 	return f, e, log, err
 }
 
