@@ -21,7 +21,7 @@ done
 [ ${#architectures[@]} -gt 0 ] || architectures=(arm64 amd64)
 command -v go >/dev/null 2>&1 || { echo "build.sh: go is missing. Install Go 1.26 or later from your system's packages or from go.dev/dl." >&2; exit 1; }
 
-# Functions that open no Parquet are half as large without what does.
+# Functions that open no Parquet start faster without what does.
 asking=()
 keeping=()
 [ ${#functions[@]} -gt 0 ] || for main in functions/*/main.go; do functions+=("$(basename "$(dirname "$main")")"); done
@@ -36,9 +36,10 @@ trap 'rm -rf "$work"' EXIT
 # What the caller's environment could change of the bytes is fixed here.
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
 go build -o "$work/lambdazip" ./scripts/internal/lambdazip
-build() { # build ARCHITECTURE TAGS MOST_BYTES PACKAGE...
-	local arch=$1 tags=$2 most=$3 programs=$work/$1-$3
-	shift 3
+most=15000000 # bytes of a program: it is read whole before its first answer
+build() { # build ARCHITECTURE TAGS PACKAGE...
+	local arch=$1 tags=$2 programs=$work/$1-$2
+	shift 2
 	[ $# -gt 0 ] || return 0
 	mkdir "$programs"
 	GOARCH=$arch go build -trimpath -buildvcs=false -tags "$tags" -ldflags '-s -w -buildid=' -o "$programs/" "$@"
@@ -47,6 +48,6 @@ build() { # build ARCHITECTURE TAGS MOST_BYTES PACKAGE...
 
 for arch in "${architectures[@]}"; do
 	echo "== $arch"
-	build "$arch" lambda.norpc,noparquet 15000000 "${asking[@]}"
-	build "$arch" lambda.norpc 40000000 "${keeping[@]}" # nobody waits for their start
+	build "$arch" lambda.norpc,noparquet "${asking[@]}"
+	build "$arch" lambda.norpc "${keeping[@]}"
 done

@@ -17,6 +17,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -101,7 +102,7 @@ func rowsIn(path string) (rows []lake.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := lake.NewReader(f, info.Size())
+	r, err := reader.New(f, info.Size())
 	if err != nil {
 		return nil, err
 	}

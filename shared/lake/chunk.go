@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -94,17 +93,17 @@ func (c *chunk) add(rows []*Row, w *workspace) {
 }
 
 // addRaw takes in one value of a row.
-func (c *chunk) addRaw(v parquet.Value) {
-	if v.RepetitionLevel() == 0 {
+func (c *chunk) addRaw(v *RawValue) {
+	if v.rep == 0 {
 		c.rows++
 	}
 	if c.leaf.maxRep > 0 {
-		c.reps = append(c.reps, byte(v.RepetitionLevel()))
+		c.reps = append(c.reps, v.rep)
 	}
 	if c.leaf.maxDef > 0 {
-		c.defs = append(c.defs, byte(v.DefinitionLevel()))
+		c.defs = append(c.defs, v.def)
 	}
-	if v.DefinitionLevel() == int(c.leaf.maxDef) {
+	if v.def == c.leaf.maxDef {
 		c.values.addRaw(v)
 	}
 }

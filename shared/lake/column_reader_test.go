@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 )
 
 // TestColumnReader_reads_what_rows_hold compares every column of random rows, absent, empty and repeated values
@@ -50,15 +51,15 @@ func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 
 func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 	t.Helper()
-	reader, err := lake.OpenColumns(bytes.NewReader(object), int64(len(object)))
+	file, err := reader.OpenColumns(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := reader.RowGroups()
+	groups, err := file.RowGroups()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values lake.ColumnValues // used again for every column, as scans do
+	var values reader.ColumnValues // used again for every column, as scans do
 	first := 0
 	for number, group := range groups {
 		in := rows[first : first+group.Rows]
@@ -68,11 +69,11 @@ func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 		}
 		for i, column := range lake.Columns {
 			for _, member := range membersOf(column.Type) {
-				stored, ok := lake.StoredColumnOf(column.Name, member)
+				stored, ok := reader.StoredColumnOf(column.Name, member)
 				if !ok {
 					t.Fatalf("there is no column %s.%s", column.Name, member)
 				}
-				if err := reader.Read(number, stored, &values); err != nil {
+				if err := file.Read(number, stored, &values); err != nil {
 					t.Fatal(err)
 				}
 				for n := range in {
@@ -138,7 +139,7 @@ func valuesOf(v reflect.Value, member string) []string {
 }
 
 // valuesAt prints what a column says of a row.
-func valuesAt(v *lake.ColumnValues, row int) []string {
+func valuesAt(v *reader.ColumnValues, row int) []string {
 	from, to := int32(row), int32(row+1)
 	if len(v.Starts) > 0 {
 		from, to = v.Starts[row], v.Starts[row+1]
@@ -147,14 +148,14 @@ func valuesAt(v *lake.ColumnValues, row int) []string {
 	for i := from; i < to; i++ {
 		switch {
 		case len(v.Flags) > 0:
-			if v.Flags[i] != lake.Absent {
+			if v.Flags[i] != reader.Absent {
 				all = append(all, fmt.Sprint(v.Flags[i]))
 			}
 		case len(v.Codes) == 0:
 			if len(v.Present) == 0 || v.Present[i] {
 				all = append(all, fmt.Sprint(v.Ints[i]))
 			}
-		case v.Codes[i] == lake.Absent:
+		case v.Codes[i] == reader.Absent:
 		case v.Texts.Len() > 0:
 			all = append(all, string(v.Texts.At(v.Codes[i])))
 		default:
@@ -165,7 +166,7 @@ func valuesAt(v *lake.ColumnValues, row int) []string {
 }
 
 // duplicate finds an entry that stands in a dictionary twice.
-func duplicate(v *lake.ColumnValues) string {
+func duplicate(v *reader.ColumnValues) string {
 	seen := map[string]bool{}
 	for i := range int32(v.Texts.Len()) {
 		text := string(v.Texts.At(i))
@@ -186,7 +187,7 @@ func TestColumnReader_notices_damage(t *testing.T) {
 		fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), 0.7)
 	}
 	object := writtenRandomly(t, r, rows)
-	var values lake.ColumnValues
+	var values reader.ColumnValues
 	failures := 0
 	for range 300 {
 		damaged := bytes.Clone(object)
@@ -200,20 +201,20 @@ func TestColumnReader_notices_damage(t *testing.T) {
 	}
 }
 
-func readColumns(object []byte, values *lake.ColumnValues) error {
-	reader, err := lake.OpenColumns(bytes.NewReader(object), int64(len(object)))
+func readColumns(object []byte, values *reader.ColumnValues) error {
+	in, err := reader.OpenColumns(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		return err
 	}
-	groups, err := reader.RowGroups()
+	groups, err := in.RowGroups()
 	if err != nil {
 		return err
 	}
 	for number := range groups {
 		for _, column := range lake.Columns {
 			for _, member := range membersOf(column.Type) {
-				stored, _ := lake.StoredColumnOf(column.Name, member)
-				if err := reader.Read(number, stored, values); err != nil {
+				stored, _ := reader.StoredColumnOf(column.Name, member)
+				if err := in.Read(number, stored, values); err != nil {
 					return err
 				}
 			}

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 )
 
 func TestFile_reads_single_rows(t *testing.T) {
 	rows := some()
 	object := written(t, rows)
-	f, err := lake.OpenFile(bytes.NewReader(object), int64(len(object)))
+	f, err := reader.OpenFile(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +40,14 @@ func TestFile_reads_single_rows(t *testing.T) {
 
 func BenchmarkFileRows(b *testing.B) {
 	object := written(b, hour())
-	open := func(b *testing.B) *lake.File {
-		f, err := lake.OpenFile(bytes.NewReader(object), int64(len(object)))
+	open := func(b *testing.B) *reader.File {
+		f, err := reader.OpenFile(bytes.NewReader(object), int64(len(object)))
 		if err != nil {
 			b.Fatal(err)
 		}
 		return f
 	}
-	read := func(b *testing.B, f *lake.File, numbers []int64) {
+	read := func(b *testing.B, f *reader.File, numbers []int64) {
 		if _, err := f.Rows(numbers, nil); err != nil {
 			b.Fatal(err)
 		}

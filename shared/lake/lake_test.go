@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 )
 
 func TestSort_orders_by_time_then_place(t *testing.T) {
@@ -116,7 +117,7 @@ func TestFile_reads_chosen_columns(t *testing.T) {
 	rows := some()[:500]
 	object := written(t, rows)
 	r, size := bytes.NewReader(object), int64(len(object))
-	got, err := lake.ReadColumns(r, size, []int64{7, 499}, []string{"ts_ms", "headers", "trigger_counters"})
+	got, err := reader.ReadColumns(r, size, []int64{7, 499}, []string{"ts_ms", "headers", "trigger_counters"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestFile_reads_chosen_columns(t *testing.T) {
 			t.Errorf("row %d is %+v, want %+v", n, got[i], want)
 		}
 	}
-	all, err := lake.ReadRows(r, size, []int64{3})
+	all, err := reader.ReadRows(r, size, []int64{3})
 	if err != nil || !reflect.DeepEqual(all[0], &rows[3]) {
 		t.Errorf("row 3 is %+v, %v", all, err)
 	}
@@ -136,17 +137,17 @@ func TestFile_refuses_what_is_not_there(t *testing.T) {
 	object := written(t, some()[:10])
 	r, size := bytes.NewReader(object), int64(len(object))
 	for _, n := range []int64{-1, 10} {
-		if _, err := lake.ReadRows(r, size, []int64{n}); err == nil || !strings.Contains(err.Error(), "of 10") {
+		if _, err := reader.ReadRows(r, size, []int64{n}); err == nil || !strings.Contains(err.Error(), "of 10") {
 			t.Errorf("row %d: %v", n, err)
 		}
 	}
-	if _, err := lake.ReadColumns(r, size, []int64{1}, []string{"ts"}); err == nil || !strings.Contains(err.Error(), `no column "ts"`) {
+	if _, err := reader.ReadColumns(r, size, []int64{1}, []string{"ts"}); err == nil || !strings.Contains(err.Error(), `no column "ts"`) {
 		t.Errorf("unknown column: %v", err)
 	}
-	if _, err := lake.ReadRows(r, size-1, nil); err == nil {
+	if _, err := reader.ReadRows(r, size-1, nil); err == nil {
 		t.Error("half a file opens")
 	}
-	if _, err := lake.NewReader(r, size-1); err == nil {
+	if _, err := reader.New(r, size-1); err == nil {
 		t.Error("half a file can be read")
 	}
 }
@@ -157,17 +158,17 @@ func TestReader_and_File_notice_damaged_pages(t *testing.T) {
 	for i := 4; i < len(damaged)/2; i += 50 {
 		damaged[i] ^= 0xff
 	}
-	reader, err := lake.NewReader(bytes.NewReader(damaged), int64(len(damaged)))
+	all, err := reader.New(bytes.NewReader(damaged), int64(len(damaged)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.Read(make([]lake.Row, 10)); err == nil || errors.Is(err, io.EOF) {
+	if _, err := all.Read(make([]lake.Row, 10)); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("Read: %v", err)
 	}
-	if err := reader.Close(); err != nil {
+	if err := all.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lake.ReadRows(bytes.NewReader(damaged), int64(len(damaged)), []int64{5}); err == nil {
+	if _, err := reader.ReadRows(bytes.NewReader(damaged), int64(len(damaged)), []int64{5}); err == nil {
 		t.Error("ReadRows: no error")
 	}
 }

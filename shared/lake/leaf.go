@@ -9,17 +9,18 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/plain"
 	"github.com/parquet-go/parquet-go/encoding/rle"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // leaf is one Parquet column: how its values are stored, and where in a Row they are. All of it is read off the tags
 // of Row.
 type leaf struct {
+	number     int // of the column, from 0
 	path       []string
 	kind       Kind // Text, Int or Bool
 	dictionary bool
@@ -50,54 +51,46 @@ const (
 	list               // the field is a slice, nil if absent
 )
 
-// fastZstd is shared by all writers: its encoders take megabytes, and are used again.
-var fastZstd = &zstd.Codec{Level: zstd.SpeedFastest}
+// The codecs are shared by all writers: their encoders take megabytes, and are used again.
+var (
+	fastZstd  = &zstd.Codec{Level: zstd.SpeedFastest}
+	denseZstd = &zstd.Codec{Level: zstd.DefaultLevel}
+)
+
+// The encodings of pages.
+var (
+	plainEncoding plain.Encoding
+	dictEncoding  rle.DictionaryEncoding
+	deltaEncoding delta.BinaryPackedEncoding
+)
 
 // bloomColumns have a bloom filter: one looks for single values in them.
 var bloomColumns = []string{"request_id", "ip", "session"}
 
-// leaves is every leaf, in the order of the schema.
-var leaves = func() []leaf {
-	paths := rowSchema.Columns()
-	all := make([]leaf, len(paths))
-	for i, path := range paths {
-		all[i] = leafOf(path)
-	}
-	return all
-}()
+// HasBloomFilter tells whether a column has a bloom filter.
+func HasBloomFilter(column string) bool { return slices.Contains(bloomColumns, column) }
 
-func leafOf(path []string) leaf {
-	column, _ := rowSchema.Lookup(path...)
+// newLeaf is the leaf of that number at a place of the schema. options is how its tag says that it is stored: integers
+// without an encoding are delta encoded, which parquet-go knows no tag for on pointers.
+func newLeaf(number int, kind Kind, options []string, at place) leaf {
 	l := leaf{
-		path: path, kind: kindOf(column.Node.Type().Kind()), bloom: slices.Contains(bloomColumns, path[0]),
-		encoding: column.Node.Encoding(), codec: column.Node.Compression(),
-		maxRep: byte(column.MaxRepetitionLevel), maxDef: byte(column.MaxDefinitionLevel),
-		site: siteOf(path),
+		number: number, path: at.path, kind: kind, bloom: HasBloomFilter(at.path[0]),
+		encoding: &plainEncoding, codec: fastZstd,
+		maxRep: at.rep, maxDef: at.def,
+		site: siteOf(at.path),
 	}
 	l.repCoder.BitWidth, l.defCoder.BitWidth = bits.Len8(l.maxRep), bits.Len8(l.maxDef)
-	if l.codec == nil {
-		l.codec = fastZstd
-	}
+	l.dictionary = slices.Contains(options, "dict")
 	switch {
-	case l.encoding == nil && l.kind == Int: // parquet-go knows no tag for it on pointers
-		l.encoding = &parquet.DeltaBinaryPacked
-	case l.encoding == nil:
-		l.encoding = &parquet.Plain
+	case l.dictionary:
+		l.encoding = &dictEncoding
+	case kind == Int && !slices.Contains(options, "plain"):
+		l.encoding = &deltaEncoding
 	}
-	l.dictionary = l.encoding.Encoding() == format.RLEDictionary
+	if slices.Contains(options, "zstd") {
+		l.codec = denseZstd
+	}
 	return l
-}
-
-func kindOf(k parquet.Kind) Kind {
-	switch k {
-	case parquet.ByteArray:
-		return Text
-	case parquet.Int64:
-		return Int
-	case parquet.Boolean:
-		return Bool
-	}
-	panic(fmt.Sprintf("lake: no column has values of kind %s", k))
 }
 
 // siteOf finds the place in a Row of the leaf at a path: a field's name, then "list" and "element" if it is a list, then

@@ -18,6 +18,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -98,14 +99,14 @@ func writtenRandomly(t *testing.T, r *rand.Rand, rows []lake.Row) []byte {
 
 func readAll(t *testing.T, object []byte) []lake.Row {
 	t.Helper()
-	reader, err := lake.NewReader(bytes.NewReader(object), int64(len(object)))
+	all, err := reader.New(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows []lake.Row
 	for {
 		batch := make([]lake.Row, 100)
-		n, err := reader.Read(batch)
+		n, err := all.Read(batch)
 		rows = append(rows, batch[:n]...)
 		if errors.Is(err, io.EOF) {
 			break
@@ -114,7 +115,7 @@ func readAll(t *testing.T, object []byte) []lake.Row {
 			t.Fatal(err)
 		}
 	}
-	if err := reader.Close(); err != nil {
+	if err := all.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return rows
@@ -122,7 +123,7 @@ func readAll(t *testing.T, object []byte) []lake.Row {
 
 func readSingly(t *testing.T, object []byte) []lake.Row {
 	t.Helper()
-	f, err := lake.OpenFile(bytes.NewReader(object), int64(len(object)))
+	f, err := reader.OpenFile(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,17 +5,29 @@ package lake
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"hash/maphash"
-	"io"
-
-	"github.com/parquet-go/parquet-go"
+	"unsafe"
 )
 
 // Raw is a row as its columns hold it: value after value, with the levels that say what is absent and what repeats.
 // Objects are merged in this form, which is several times cheaper than making a Row of every row and taking it apart.
-type Raw = parquet.Row
+type Raw []RawValue
+
+// RawValue is one value of a Raw, or what stands for an absent one.
+type RawValue struct {
+	bytes    *byte  // of a text
+	number   uint64 // an integer, the length of a text, 1 for true
+	leaf     uint16
+	kind     Kind // 0 for an absent value
+	rep, def byte
+}
+
+// text is a text as long as the Raw is valid.
+func (v *RawValue) text() string { return unsafe.String(v.bytes, int(v.number)) }
+
+func (v *RawValue) setText(text []byte) {
+	v.bytes, v.number = unsafe.SliceData(text), uint64(len(text))
+}
 
 // The places in a Raw of the columns that say where a row stands: all are required, and come before any list.
 const (
@@ -24,14 +36,14 @@ const (
 )
 
 // RawPartition is the partition that the row lies in.
-func RawPartition(r Raw) Partition { return PartitionOf(r[rawTsMs].Int64()) }
+func RawPartition(r Raw) Partition { return PartitionOf(int64(r[rawTsMs].number)) }
 
 // RawMemory is about how many bytes the row keeps in memory.
 func RawMemory(r Raw) int64 {
 	n := valueBytes * len(r)
 	for i := range r {
-		if r[i].Kind() == parquet.ByteArray {
-			n += len(r[i].ByteArray())
+		if r[i].kind == Text {
+			n += int(r[i].number)
 		}
 	}
 	return int64(n)
@@ -40,10 +52,10 @@ func RawMemory(r Raw) int64 {
 // CompareRaw orders rows as Compare does.
 func CompareRaw(a, b Raw) int {
 	return cmp.Or(
-		cmp.Compare(a[rawTsMs].Int64(), b[rawTsMs].Int64()),
-		cmp.Compare(a[rawTsNanos].Int64(), b[rawTsNanos].Int64()),
-		cmp.Compare(string(a[rawSource].ByteArray()), string(b[rawSource].ByteArray())),
-		cmp.Compare(a[rawLine].Int64(), b[rawLine].Int64()),
+		cmp.Compare(int64(a[rawTsMs].number), int64(b[rawTsMs].number)),
+		cmp.Compare(int64(a[rawTsNanos].number), int64(b[rawTsNanos].number)),
+		cmp.Compare(a[rawSource].text(), b[rawSource].text()),
+		cmp.Compare(int64(a[rawLine].number), int64(b[rawLine].number)),
 	)
 }
 
@@ -60,55 +72,15 @@ func (s *RawSum) Add(row Raw) {
 	text := binary.LittleEndian.AppendUint64(s.text[:0], s.Sum)
 	for i := range row {
 		v := &row[i]
-		text = append(text, byte(v.RepetitionLevel()), byte(v.DefinitionLevel()), byte(v.Kind()))
-		switch {
-		case v.IsNull():
-		case v.Kind() == parquet.ByteArray:
-			b := v.ByteArray()
-			text = append(binary.AppendUvarint(text, uint64(len(b))), b...)
-		case v.Kind() == parquet.Boolean:
-			text = append(text, byte(v.Uint64()))
-		default:
-			text = binary.LittleEndian.AppendUint64(text, v.Uint64())
+		text = append(text, v.rep, v.def, byte(v.kind))
+		switch v.kind {
+		case Text:
+			text = append(binary.AppendUvarint(text, v.number), v.text()...)
+		case Bool:
+			text = append(text, byte(v.number))
+		case Int:
+			text = binary.LittleEndian.AppendUint64(text, v.number)
 		}
 	}
 	s.text, s.Sum = text, maphash.Bytes(s.Seed, text)
 }
-
-// RawReader reads the rows of one object in order, as they are.
-type RawReader struct {
-	in    *parquet.GenericReader[Row]
-	group int64
-}
-
-// NewRawReader opens an object of the given size.
-func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
-	defer contain(&err)
-	file, err := openParquet(r, size, parquet.SkipPageIndex(true))
-	if err != nil {
-		return nil, err
-	}
-	out := &RawReader{in: parquet.NewGenericReader[Row](file)}
-	for _, g := range file.Metadata().RowGroups {
-		out.group = max(out.group, g.TotalByteSize)
-	}
-	return out, nil
-}
-
-// GroupBytes is the size of the largest row group before compression: reading takes no more memory than that, beside
-// the rows read.
-func (r *RawReader) GroupBytes() int64 { return r.group }
-
-// Read fills rows, reusing their memory, and returns how many; io.EOF comes with the last ones or after them. The
-// texts of earlier rows stay valid until the next Read.
-func (r *RawReader) Read(rows []Raw) (n int, err error) {
-	defer contain(&err)
-	n, err = r.in.ReadRows(rows)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("read parquet rows: %w", err)
-	}
-	return n, err
-}
-
-// Close releases the reader's buffers.
-func (r *RawReader) Close() error { return r.in.Close() }

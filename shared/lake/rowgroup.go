@@ -53,8 +53,8 @@ func (g *groupWriter) add(rows []*Row) error {
 func (g *groupWriter) addRaw(rows []Raw) error {
 	g.rows += int64(len(rows))
 	for _, row := range rows {
-		for _, v := range row {
-			g.chunks[v.Column()].addRaw(v)
+		for i := range row {
+			g.chunks[row[i].leaf].addRaw(&row[i])
 		}
 	}
 	for _, c := range g.chunks {

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/bloom/xxhash"
 )
 
@@ -17,7 +16,7 @@ import (
 type values interface {
 	// add takes in values, each at the place of a string, an int64 or a bool.
 	add(places []unsafe.Pointer)
-	addRaw(v parquet.Value)
+	addRaw(v *RawValue)
 	// encode returns the values of the page as it holds them, in dst's memory if they fit.
 	encode(dst []byte, l *leaf) ([]byte, error)
 	// bounds is the least and the greatest value of the page, which has some, as statistics hold them.
@@ -75,8 +74,8 @@ func (t *textNumbers) add(places []unsafe.Pointer) {
 	}
 }
 
-func (t *textNumbers) addRaw(v parquet.Value) {
-	t.numbers = append(t.numbers, t.texts.number(asString(v.ByteArray())))
+func (t *textNumbers) addRaw(v *RawValue) {
+	t.numbers = append(t.numbers, t.texts.number(v.text()))
 }
 
 func (t *textNumbers) encode(dst []byte, l *leaf) ([]byte, error) {
@@ -123,8 +122,8 @@ func (t *intNumbers) add(places []unsafe.Pointer) {
 	}
 }
 
-func (t *intNumbers) addRaw(v parquet.Value) {
-	t.numbers = append(t.numbers, t.ints.number(v.Int64()))
+func (t *intNumbers) addRaw(v *RawValue) {
+	t.numbers = append(t.numbers, t.ints.number(int64(v.number)))
 }
 
 func (t *intNumbers) encode(dst []byte, l *leaf) ([]byte, error) {
@@ -168,7 +167,7 @@ func (t *plainTexts) add(places []unsafe.Pointer) {
 	}
 }
 
-func (t *plainTexts) addRaw(v parquet.Value) { t.addText(asString(v.ByteArray())) }
+func (t *plainTexts) addRaw(v *RawValue) { t.addText(v.text()) }
 
 func (t *plainTexts) addText(text string) {
 	t.page = binary.LittleEndian.AppendUint32(t.page, uint32(len(text)))
@@ -231,7 +230,7 @@ func (t *ints) add(places []unsafe.Pointer) {
 	}
 }
 
-func (t *ints) addRaw(v parquet.Value) { t.page = append(t.page, v.Int64()) }
+func (t *ints) addRaw(v *RawValue) { t.page = append(t.page, int64(v.number)) }
 
 func (t *ints) encode(dst []byte, l *leaf) ([]byte, error) {
 	return l.encoding.EncodeInt64(dst, t.page)
@@ -265,7 +264,7 @@ func (t *bools) add(places []unsafe.Pointer) {
 	}
 }
 
-func (t *bools) addRaw(v parquet.Value) { t.addBool(v.Boolean()) }
+func (t *bools) addRaw(v *RawValue) { t.addBool(v.number != 0) }
 
 func (t *bools) addBool(v bool) {
 	if t.count%8 == 0 {

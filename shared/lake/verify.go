@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -16,17 +15,17 @@ import (
 // partition.
 func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
 	defer contain(&err)
-	file, err := openParquet(r, size)
+	file, err := openStored(r, size)
 	if err != nil {
 		return Object{}, err
 	}
-	if file.NumRows() == 0 {
+	object := Object{Rows: file.footer.NumRows, Bytes: size, ColumnBytes: file.columnBytes()}
+	if object.Rows == 0 {
 		return Object{}, errors.New("object holds no rows")
 	}
-	object := Object{Rows: file.NumRows(), Bytes: size, ColumnBytes: columnBytes(file)}
 	var order orderCheck
-	for i, group := range file.RowGroups() {
-		if err := verifyGroup(group, &file.Metadata().RowGroups[i], &order); err != nil {
+	for i := range file.footer.RowGroups {
+		if err := file.verifyGroup(i, &order); err != nil {
 			return Object{}, fmt.Errorf("row group %d: %w", i, err)
 		}
 	}
@@ -41,104 +40,92 @@ func Verify(r io.ReaderAt, size int64) (_ Object, err error) {
 	return object, nil
 }
 
-// placeColumns is the columns that say where a row stands, in the order Compare looks at them.
-var placeColumns = []string{"ts_ms", "ts_nanos", "source", "line"}
-
-// verifyGroup decodes every page of a row group.
-func verifyGroup(group parquet.RowGroup, footer *format.RowGroup, order *orderCheck) error {
-	chunks := group.ColumnChunks()
-	places := make([][]parquet.Value, len(placeColumns))
-	for leaf, path := range rowSchema.Columns() {
-		var keep *[]parquet.Value
-		for i, name := range placeColumns {
-			if path[0] == name {
-				keep = &places[i]
-			}
-		}
-		pages, err := verifyChunk(chunks[leaf], keep)
-		if err == nil {
-			err = verifyIndex(chunks[leaf], &footer.Columns[leaf].MetaData, pages, group.NumRows())
-		}
-		if err != nil {
-			return fmt.Errorf("column %s: %w", path, err)
-		}
-	}
-	return order.add(places)
+// places is the columns that say where the rows of a group stand.
+type places struct {
+	integers [rawLine + 1][]int64 // by leaf
+	sources  []string
 }
 
-// verifyChunk decodes every page of a column and returns how many rows each has; it appends the values to keep, if
-// that is not nil.
-func verifyChunk(chunk parquet.ColumnChunk, keep *[]parquet.Value) (rows []int64, err error) {
-	pages := chunk.Pages()
-	defer func() { err = errors.Join(err, pages.Close()) }()
+// keep takes in the values of a page, if its leaf says where rows stand.
+func (k *places) keep(p *pages) {
+	for i := range p.there {
+		switch v := p.at(i); p.leaf.number {
+		case rawTsMs, rawTsNanos, rawLine:
+			k.integers[p.leaf.number] = append(k.integers[p.leaf.number], int64(v.number))
+		case rawSource:
+			k.sources = append(k.sources, v.text())
+		default:
+			return
+		}
+	}
+}
+
+// verifyGroup decodes every page of a row group.
+func (s *stored) verifyGroup(group int, order *orderCheck) error {
+	var all places
+	room := &pageRoom{}
+	last := pages{room: room, brief: true}
+	for i := range leaves {
+		p := &last
+		if i == rawSource {
+			p = &pages{room: room} // the sources are kept
+		}
+		if err := s.verifyChunk(group, &leaves[i], p, &all); err != nil {
+			return fmt.Errorf("column %s: %w", leaves[i].path, err)
+		}
+	}
+	return order.add(&all)
+}
+
+// verifyChunk decodes every page of a column and compares what they hold with footer and page index.
+func (s *stored) verifyChunk(group int, l *leaf, p *pages, all *places) error {
+	if err := s.begin(p, group, l); err != nil {
+		return err
+	}
 	var values int64
+	var rows []int64 // of each page
 	for {
-		page, err := pages.ReadPage()
+		err := p.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows = append(rows, page.NumRows())
-		values += page.NumValues()
-		if keep != nil {
-			err = appendValues(keep, page)
-		}
-		parquet.Release(page)
-		if err != nil {
-			return nil, err
-		}
+		rows = append(rows, p.rows())
+		values += int64(p.count)
+		all.keep(p)
 	}
-	if values != chunk.NumValues() {
-		return nil, fmt.Errorf("%d values instead of %d", values, chunk.NumValues())
+	meta := &s.footer.RowGroups[group].Columns[l.number].MetaData
+	if values != meta.NumValues {
+		return fmt.Errorf("%d values instead of %d", values, meta.NumValues)
 	}
-	return rows, nil
+	index, err := s.pageIndex(group, l)
+	if err != nil {
+		return err
+	}
+	return verifyIndex(index, meta, rows, s.footer.RowGroups[group].NumRows)
 }
 
 // verifyIndex compares the page index, by which single rows are found, with the pages: they follow one another
 // without a gap from the footer's first page to the end of the chunk.
-func verifyIndex(chunk parquet.ColumnChunk, footer *format.ColumnMetaData, pageRows []int64, groupRows int64) error {
-	index, err := chunk.OffsetIndex()
-	if err != nil {
-		return err
-	}
-	if index.NumPages() != len(pageRows) {
-		return fmt.Errorf("%d pages, %d in the index", len(pageRows), index.NumPages())
+func verifyIndex(index []format.PageLocation, footer *format.ColumnMetaData, pageRows []int64, groupRows int64) error {
+	if len(index) != len(pageRows) {
+		return fmt.Errorf("%d pages, %d in the index", len(pageRows), len(index))
 	}
 	offset, row := footer.DataPageOffset, int64(0)
 	for i, rows := range pageRows {
-		if index.Offset(i) != offset || index.FirstRowIndex(i) != row {
+		if index[i].Offset != offset || index[i].FirstRowIndex != row {
 			return fmt.Errorf("the index is wrong about page %d", i)
 		}
-		offset += index.CompressedPageSize(i)
+		offset += int64(index[i].CompressedPageSize)
 		row += rows
 	}
-	start := footer.DataPageOffset
-	if footer.DictionaryPageOffset != 0 {
-		start = footer.DictionaryPageOffset
-	}
-	if offset != start+footer.TotalCompressedSize {
+	if offset != chunkStart(footer)+footer.TotalCompressedSize {
 		return errors.New("the pages do not end where the column does")
 	}
 	if row != groupRows {
 		return fmt.Errorf("%d rows instead of %d", row, groupRows)
-	}
-	return nil
-}
-
-func appendValues(values *[]parquet.Value, page parquet.Page) error {
-	have := len(*values)
-	*values = append(*values, make([]parquet.Value, page.NumValues())...)
-	read, err := page.Values().ReadValues((*values)[have:])
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if int64(read) != page.NumValues() {
-		return fmt.Errorf("page has %d values instead of %d", read, page.NumValues())
-	}
-	for i := have; i < len(*values); i++ {
-		(*values)[i] = (*values)[i].Clone() // the page's memory is used again
 	}
 	return nil
 }
@@ -150,9 +137,10 @@ type orderCheck struct {
 	last  Row
 }
 
-func (o *orderCheck) add(places [][]parquet.Value) error {
-	for i := range places[0] {
-		row := Row{TsMs: places[0][i].Int64(), TsNanos: places[1][i].Int64(), Source: places[2][i].String(), Line: places[3][i].Int64()}
+func (o *orderCheck) add(all *places) error {
+	times, nanos, lines := all.integers[rawTsMs], all.integers[rawTsNanos], all.integers[rawLine]
+	for i := range times {
+		row := Row{TsMs: times[i], TsNanos: nanos[i], Source: all.sources[i], Line: lines[i]}
 		if o.rows == 0 {
 			o.first = row.TsMs
 		} else if Compare(&o.last, &row) > 0 {
@@ -164,9 +152,9 @@ func (o *orderCheck) add(places [][]parquet.Value) error {
 	return nil
 }
 
-func columnBytes(file *parquet.File) map[string]int64 {
+func (s *stored) columnBytes() map[string]int64 {
 	bytes := make(map[string]int64, len(Columns))
-	for _, group := range file.Metadata().RowGroups {
+	for _, group := range s.footer.RowGroups {
 		for i := range group.Columns {
 			meta := &group.Columns[i].MetaData
 			bytes[meta.PathInSchema[0]] += meta.TotalCompressedSize

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -75,7 +76,7 @@ func TestVerify_refuses_other_tables(t *testing.T) {
 	if _, err := verified(buf.Bytes()); !errors.Is(err, lake.ErrSchema) {
 		t.Errorf("Verify: %v", err)
 	}
-	if _, err := lake.OpenFile(bytes.NewReader(buf.Bytes()), int64(buf.Len())); !errors.Is(err, lake.ErrSchema) {
+	if _, err := reader.OpenFile(bytes.NewReader(buf.Bytes()), int64(buf.Len())); !errors.Is(err, lake.ErrSchema) {
 		t.Errorf("OpenFile: %v", err)
 	}
 }

@@ -3,17 +3,11 @@
 package lake
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
-	"sync"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 const (
@@ -186,21 +180,3 @@ func (w *Writer) writeFooter() error {
 	}
 	return w.out.write(append(binary.LittleEndian.AppendUint32(nil, uint32(w.out.offset-from)), magic...))
 }
-
-// blankFooter is the footer of an object without rows as parquet-go makes it: schema, orders and metadata are its
-// business.
-var blankFooter = sync.OnceValue(func() format.FileMetaData {
-	var object bytes.Buffer
-	w := parquet.NewGenericWriter[Row](&object,
-		parquet.CreatedBy(writerName, strconv.Itoa(SchemaVersion), ""),
-		parquet.KeyValueMetadata(versionKey, strconv.Itoa(SchemaVersion)),
-	)
-	err := w.Close()
-	if err == nil {
-		var file *parquet.File
-		if file, err = parquet.OpenFile(bytes.NewReader(object.Bytes()), int64(object.Len())); err == nil {
-			return *file.Metadata()
-		}
-	}
-	panic(fmt.Sprintf("lake: parquet-go makes no empty object: %v", err))
-})

@@ -38,29 +38,39 @@ func TestWriter_takes_rows_apart_as_parquet_go_does(t *testing.T) {
 	}
 }
 
-func rawRows(t *testing.T, object []byte) (all []lake.Raw) {
+func rawRows(t *testing.T, object []byte) []parquet.Row {
 	t.Helper()
-	in, err := lake.NewRawReader(bytes.NewReader(object), int64(len(object)))
+	rows, err := readRaw(object)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows
+}
+
+// readRaw reads an object by RawReader, in the form that parquet-go has.
+func readRaw(object []byte) (all []parquet.Row, err error) {
+	in, err := lake.NewRawReader(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	room := make([]lake.Raw, 7) // the texts are valid until the next Read
 	for {
-		rows := make([]lake.Raw, 1) // the texts are valid until the next Read
-		n, err := in.Read(rows)
-		if n == 1 {
-			all = append(all, rows[0].Clone())
+		n, err := in.Read(room)
+		for _, raw := range room[:n] {
+			var row parquet.Row
+			for i := range raw {
+				row = append(row, raw[i].Parquet())
+			}
+			all = append(all, row)
 		}
 		if errors.Is(err, io.EOF) {
-			break
+			return all, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // TestWriter_does_not_remember_other_objects: writers share the memory of their columns with those before them.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/orrery/orrery/shared/record"
 	"pgregory.net/rapid"
 )
@@ -64,7 +65,7 @@ func stored(t *rapid.T, rows []lake.Row) []lake.Row {
 	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := lake.NewReader(bytes.NewReader(object.Bytes()), int64(object.Len()))
+	r, err := reader.New(bytes.NewReader(object.Bytes()), int64(object.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}

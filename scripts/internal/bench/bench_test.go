@@ -20,6 +20,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
@@ -228,13 +229,13 @@ func (r *reference) load() error {
 		}
 		object.Path, object.Partition = path, lake.PartitionOf(object.MinTsMs)
 		r.objects = append(r.objects, object)
-		reader, err := lake.NewReader(bytes.NewReader(text), int64(len(text)))
+		in, err := reader.New(bytes.NewReader(text), int64(len(text)))
 		if err != nil {
 			return err
 		}
 		rows := make([]lake.Row, object.Rows)
 		for n := 0; n < len(rows); {
-			k, err := reader.Read(rows[n:])
+			k, err := in.Read(rows[n:])
 			if err != nil && !errors.Is(err, io.EOF) || k == 0 {
 				return fmt.Errorf("read %s: %w", path, err)
 			}
@@ -243,7 +244,7 @@ func (r *reference) load() error {
 		for i := range rows {
 			r.rows = append(r.rows, &rows[i])
 		}
-		if err := reader.Close(); err != nil {
+		if err := in.Close(); err != nil {
 			return err
 		}
 	}

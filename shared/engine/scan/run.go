@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -37,14 +38,14 @@ func (r *run) take(bytes int64) error {
 type group struct {
 	path   string
 	number int
-	lake.RowGroup
+	reader.RowGroup
 }
 
 // survey lists the row groups that can hold records of the period.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *lake.ColumnReader) error {
+		return open(objects[i].Path, func(c *reader.ColumnReader) error {
 			all, err := c.RowGroups()
 			for number, g := range all {
 				if g.Rows > 0 && g.MinTsMs <= r.query.Scope.ToMs && g.MaxTsMs >= r.query.Scope.FromMs {
@@ -65,7 +66,7 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	return r.each(ctx, len(groups), func(w *worker, i int) error {
 		g := groups[i]
-		return open(g.path, func(c *lake.ColumnReader) error {
+		return open(g.path, func(c *reader.ColumnReader) error {
 			w.begin(c, g)
 			return read(w, i)
 		})
@@ -101,7 +102,7 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 func (r *run) worker(ctx context.Context) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &worker{run: r, columns: map[lake.StoredColumn]*lake.ColumnValues{}}
+	w := &worker{run: r, columns: map[reader.StoredColumn]*reader.ColumnValues{}}
 	if last := len(r.idle) - 1; last >= 0 {
 		w, r.idle = r.idle[last], r.idle[:last]
 	}
@@ -127,7 +128,7 @@ func contained(w *worker, i int, do func(w *worker, i int) error) (err error) {
 
 // open hands over an object and closes it. A footer is read in a fraction of a millisecond, so objects are not kept
 // open.
-func open(path string, read func(*lake.ColumnReader) error) (err error) {
+func open(path string, read func(*reader.ColumnReader) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
@@ -141,7 +142,7 @@ func open(path string, read func(*lake.ColumnReader) error) (err error) {
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
 	}
-	columns, err := lake.OpenColumns(file, info.Size())
+	columns, err := reader.OpenColumns(file, info.Size())
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
 	}
@@ -152,14 +153,14 @@ func open(path string, read func(*lake.ColumnReader) error) (err error) {
 type worker struct {
 	run     *run
 	ctx     context.Context //nolint:containedctx // that of the pass it works on
-	reader  *lake.ColumnReader
+	reader  *reader.ColumnReader
 	group   *group
-	columns map[lake.StoredColumn]*lake.ColumnValues // read of this group
-	free    []*lake.ColumnValues                     // memory of columns of earlier groups
+	columns map[reader.StoredColumn]*reader.ColumnValues // read of this group
+	free    []*reader.ColumnValues                       // memory of columns of earlier groups
 }
 
 // begin turns to a row group.
-func (w *worker) begin(reader *lake.ColumnReader, g *group) {
+func (w *worker) begin(reader *reader.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
 	for stored, values := range w.columns {
 		w.free = append(w.free, values)
@@ -168,8 +169,8 @@ func (w *worker) begin(reader *lake.ColumnReader, g *group) {
 }
 
 // column reads a column of the group, once. The values are good until the next group.
-func (w *worker) column(name, member string) (*lake.ColumnValues, error) {
-	stored, ok := lake.StoredColumnOf(name, member)
+func (w *worker) column(name, member string) (*reader.ColumnValues, error) {
+	stored, ok := reader.StoredColumnOf(name, member)
 	if !ok {
 		panic(fmt.Sprintf("scan: there is no column %s %s", name, member))
 	}
@@ -179,7 +180,7 @@ func (w *worker) column(name, member string) (*lake.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
-	values := &lake.ColumnValues{}
+	values := &reader.ColumnValues{}
 	if last := len(w.free) - 1; last >= 0 {
 		values, w.free = w.free[last], w.free[:last]
 	}
@@ -191,8 +192,8 @@ func (w *worker) column(name, member string) (*lake.ColumnValues, error) {
 }
 
 // all reads several columns of single values.
-func (w *worker) all(names ...string) ([]*lake.ColumnValues, error) {
-	columns := make([]*lake.ColumnValues, len(names))
+func (w *worker) all(names ...string) ([]*reader.ColumnValues, error) {
+	columns := make([]*reader.ColumnValues, len(names))
 	for i, name := range names {
 		var err error
 		if columns[i], err = w.column(name, ""); err != nil {

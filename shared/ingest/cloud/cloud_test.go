@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/reader"
 )
 
 // testTime is when the logs of tests begin: a whole hour.
@@ -153,7 +154,7 @@ func requestIDs(store blob.Store, name string) ([]string, error) {
 	if err := errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}
-	r, err := lake.NewReader(bytes.NewReader(content), info.Size)
+	r, err := reader.New(bytes.NewReader(content), info.Size)
 	if err != nil {
 		return nil, err
 	}

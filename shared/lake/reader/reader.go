@@ -1,6 +1,4 @@
-//go:build !noparquet
-
-package lake
+package reader
 
 import (
 	"errors"
@@ -8,25 +6,27 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // Reader reads the rows of one object in order.
 type Reader struct {
-	in *parquet.GenericReader[Row]
+	in *parquet.GenericReader[lake.Row]
 }
 
-// NewReader opens an object of the given size.
-func NewReader(r io.ReaderAt, size int64) (_ *Reader, err error) {
+// New opens an object of the given size.
+func New(r io.ReaderAt, size int64) (_ *Reader, err error) {
 	defer contain(&err)
 	file, err := openParquet(r, size, parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{in: parquet.NewGenericReader[Row](file)}, nil
+	return &Reader{in: parquet.NewGenericReader[lake.Row](file)}, nil
 }
 
 // Read fills rows and returns how many; io.EOF comes with the last ones or after them.
-func (r *Reader) Read(rows []Row) (n int, err error) {
+func (r *Reader) Read(rows []lake.Row) (n int, err error) {
 	defer contain(&err)
 	clear(rows)
 	n, err = r.in.Read(rows)

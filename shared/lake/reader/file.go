@@ -1,6 +1,4 @@
-//go:build !noparquet
-
-package lake
+package reader
 
 import (
 	"errors"
@@ -11,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // leavesOf is the numbers of the Parquet columns that a top-level column consists of.
@@ -75,12 +75,12 @@ func (f *File) Close() error {
 }
 
 // ReadRows opens an object and reads the rows with the given numbers, as File.Rows does.
-func ReadRows(r io.ReaderAt, size int64, numbers []int64) ([]*Row, error) {
+func ReadRows(r io.ReaderAt, size int64, numbers []int64) ([]*lake.Row, error) {
 	return ReadColumns(r, size, numbers, nil)
 }
 
 // ReadColumns is ReadRows for some of the columns.
-func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) ([]*Row, error) {
+func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) ([]*lake.Row, error) {
 	f, err := OpenFile(r, size)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 
 // Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the
 // order asked. columns names top-level columns, nil is all; the others are left zero. The rows are the caller's.
-func (f *File) Rows(numbers []int64, columns []string) (_ []*Row, err error) {
+func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error) {
 	defer contain(&err)
 	wanted, err := wantedLeaves(columns)
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*Row, err error) {
 
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	byNumber := make(map[int64]*Row, len(ascending))
+	byNumber := make(map[int64]*lake.Row, len(ascending))
 	for i := range f.groups {
 		group := &f.groups[i]
 		from := sort.Search(len(ascending), func(i int) bool { return ascending[i] >= group.first })
@@ -124,7 +124,7 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*Row, err error) {
 			byNumber[n] = rows[i]
 		}
 	}
-	rows := make([]*Row, len(numbers))
+	rows := make([]*lake.Row, len(numbers))
 	for i, n := range numbers {
 		rows[i] = byNumber[n]
 	}
@@ -134,7 +134,7 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*Row, err error) {
 // wantedLeaves tells which Parquet columns the named columns consist of.
 func wantedLeaves(columns []string) ([]bool, error) {
 	if columns == nil {
-		columns = ColumnNames
+		columns = lake.ColumnNames
 	}
 	wanted := make([]bool, len(rowSchema.Columns()))
 	for _, name := range columns {
@@ -150,7 +150,7 @@ func wantedLeaves(columns []string) ([]bool, error) {
 }
 
 // read reads rows of the group, whose numbers in the file are ascending.
-func (g *rowGroup) read(numbers []int64, wanted []bool) ([]*Row, error) {
+func (g *rowGroup) read(numbers []int64, wanted []bool) ([]*lake.Row, error) {
 	values := make([]parquet.Row, len(numbers))
 	for leaf := range g.chunks {
 		if !wanted[leaf] {
@@ -173,8 +173,8 @@ func (g *rowGroup) read(numbers []int64, wanted []bool) ([]*Row, error) {
 			}
 		}
 	}
-	rows := make([]Row, len(numbers))
-	pointers := make([]*Row, len(numbers))
+	rows := make([]lake.Row, len(numbers))
+	pointers := make([]*lake.Row, len(numbers))
 	for i := range rows {
 		pointers[i] = &rows[i]
 		if err := rowSchema.Reconstruct(pointers[i], values[i]); err != nil {

@@ -1,6 +1,4 @@
-//go:build !noparquet
-
-package lake
+package reader
 
 import (
 	"bytes"

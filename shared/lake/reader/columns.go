@@ -1,6 +1,4 @@
-//go:build !noparquet
-
-package lake
+package reader
 
 import (
 	"bytes"
@@ -11,6 +9,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // ColumnReader reads whole columns of an object, one row group at a time, in the form they are stored in: texts as
@@ -44,7 +44,7 @@ type RowGroup struct {
 func (c *ColumnReader) RowGroups() (all []RowGroup, err error) {
 	defer contain(&err)
 	for i, g := range c.groups {
-		chunk, ok := g.ColumnChunks()[rawTsMs].(*parquet.FileColumnChunk)
+		chunk, ok := g.ColumnChunks()[leavesOf["ts_ms"][0]].(*parquet.FileColumnChunk)
 		if !ok {
 			return nil, fmt.Errorf("row group %d: no column of times", i)
 		}
@@ -81,7 +81,7 @@ func StoredColumnOf(column, member string) (StoredColumn, bool) {
 		return StoredColumn{
 			number: number, kind: found.Node.Type().Kind(), repeated: found.MaxRepetitionLevel > 0, full: byte(found.MaxDefinitionLevel),
 			dict:  found.Node.Encoding() != nil && found.Node.Encoding().Encoding() == format.RLEDictionary,
-			bloom: slices.Contains(bloomColumns, column),
+			bloom: lake.HasBloomFilter(column),
 		}, ok
 	}
 	return StoredColumn{}, false

@@ -1,21 +1,19 @@
-//go:build !noparquet
-
-package lake
+// Package reader reads objects of the lake for queries: all rows, single ones, or whole columns. It does so with
+// parquet-go's reader of files, which package lake lets be: what links it grows by a third.
+package reader
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // rowSchema is the schema of every object of this version.
-var rowSchema = parquet.SchemaOf(Row{})
-
-// ErrSchema says that an object was written with other columns than Row has.
-var ErrSchema = errors.New("object has other columns than this version reads")
+var rowSchema = parquet.SchemaOf(lake.Row{})
 
 // openParquet reads footer and page index of an object and checks that it is one of ours.
 func openParquet(r io.ReaderAt, size int64, options ...parquet.FileOption) (*parquet.File, error) {
@@ -24,7 +22,7 @@ func openParquet(r io.ReaderAt, size int64, options ...parquet.FileOption) (*par
 		return nil, fmt.Errorf("open parquet object: %w", err)
 	}
 	if !parquet.EqualNodes(file.Schema(), rowSchema) {
-		return nil, ErrSchema
+		return nil, lake.ErrSchema
 	}
 	for _, group := range file.Metadata().RowGroups {
 		for i := range group.Columns {
