@@ -25,34 +25,34 @@ import (
 
 // testData puts the same logs into the deployment's bucket and into the server's folder, and asks both.
 func testData(t *testing.T, d *localaws.Deployment, s *twins, data string) {
-	records := 0
 	for _, log := range logsToTake(t) {
 		began := time.Now()
 		if _, stderr, code := orrery(t, "", "import", "--data", data, log.file); code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
 		putLog(t, d, log.file)
-		records += log.records
-		if log.records > 0 {
-			waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s) >= records })
-			t.Logf("%s: %d records could be asked about %.1f s after they were put", filepath.Base(log.file), log.records, time.Since(began).Seconds())
-		}
+		waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s, log.period) >= log.records })
+		t.Logf("%s: %d records could be asked about %.1f s after they were put", filepath.Base(log.file), log.records, time.Since(began).Seconds())
 	}
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
+	if _, there := realLogs(t); there {
+		askData(t, s, realFilters...)
+	}
 }
 
-// takenLog is a log to import. records is 0 if nobody knows.
+// takenLog is a log to import, how many records it has, and when.
 type takenLog struct {
 	file    string
 	records int
+	period  string
 }
 
-// logsToTake is generated logs, ordinary and hostile, and those of the folder ORRERY_TEST_LOGS.
+// logsToTake is generated logs, ordinary and hostile, and the real ones where they are.
 func logsToTake(t *testing.T) []takenLog {
 	t.Helper()
 	dir := t.TempDir()
-	all := []takenLog{{filepath.Join(dir, "ordinary.ndjson.gz"), 4000}, {filepath.Join(dir, "nasty.ndjson"), 600}}
+	all := []takenLog{{filepath.Join(dir, "ordinary.ndjson.gz"), 4000, wholeDay}, {filepath.Join(dir, "nasty.ndjson"), 600, hostileDay}}
 	days := [][]string{{"--from", "2026-01-01", "--to", "2026-01-01 06:00"}, {"--from", "2026-02-01", "--to", "2026-02-01 06:00", "--nasty"}}
 	for i, log := range all {
 		arguments := append([]string{"generate", "--records", strconv.Itoa(log.records), "--output", log.file}, days[i]...)
@@ -60,15 +60,9 @@ func logsToTake(t *testing.T) []takenLog {
 			t.Fatalf("generate: exit %d: %s", code, stderr)
 		}
 	}
-	if folder := os.Getenv("ORRERY_TEST_LOGS"); folder != "" {
-		files, err := filepath.Glob(filepath.Join(folder, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			if !strings.HasSuffix(file, ".md") {
-				all = append(all, takenLog{file, 0})
-			}
+	if folder, there := realLogs(t); there {
+		for name, counted := range realCounts {
+			all = append(all, takenLog{filepath.Join(folder, name), counted.records, counted.period})
 		}
 	}
 	return all
@@ -145,14 +139,17 @@ func waiting(t *testing.T, d *localaws.Deployment, output string, states ...type
 	return messages
 }
 
-// wholeDay is the period of the generated logs.
-const wholeDay = "timestamp between 2026-01-01 and 2026-01-02"
+// Periods of the generated logs.
+const (
+	wholeDay   = "timestamp between 2026-01-01 and 2026-01-02"
+	hostileDay = "timestamp between 2026-02-01 and 2026-02-02"
+)
 
-// countDeployed is how many records of both generated days the deployment finds.
-func countDeployed(t *testing.T, s *twins) (requests int) {
+// countDeployed is how many records of a period the deployment finds.
+func countDeployed(t *testing.T, s *twins, period string) (requests int) {
 	t.Helper()
-	parameters := url.Values{"filters": {"timestamp between 2026-01-01 and 2026-02-28"}, "segment": {"86400"}}
-	response, body := s.askOne(t, s.deployed, question{method: "GET", path: "/api/v4.0/data/stats?" + parameters.Encode()})
+	parameters := url.Values{"filters": {period}, "segment": {"86400"}}
+	response, body := s.askDeployed(t, question{method: "GET", path: "/api/v4.0/data/stats?" + parameters.Encode()})
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("stats: %d %s", response.StatusCode, body)
 	}
@@ -188,9 +185,17 @@ var dataFilters = []string{
 // hostileFilters is questions about the hostile records. Not for topx: engines differ in how many of their keys they
 // add up, and some sums pass 64 bits, which is refused.
 var hostileFilters = []string{
-	`timestamp between 2026-02-01 and 2026-02-02`,
+	hostileDay,
 	`timestamp between 1970-01-01 and 2100-01-01`,
-	`not path ~ [a-z], headers[~"."] ~ ., timestamp between 2026-02-01 and 2026-02-02`,
+	`not path ~ [a-z], headers[~"."] ~ ., ` + hostileDay,
+}
+
+// realFilters is questions about the real logs.
+var realFilters = []string{
+	`timestamp between 2015-05-17 and 2015-05-21, status=404`,
+	`timestamp between 2015-10-01 and 2015-12-01, method=POST`,
+	`timestamp between 2023-04-24 and 2023-04-26, not blocked is true`,
+	`timestamp between 2022-07-01 and 2022-08-01, path~"phpinfo"`,
 }
 
 // askData asks every route with each filter, in turns under both base paths.
@@ -275,7 +280,7 @@ func (s *twins) pathOf(t *testing.T, response reply) string {
 
 // testPoison puts what nobody can read: it must end as a dead letter and in quarantine, and hold up nothing.
 func testPoison(t *testing.T, d *localaws.Deployment, s *twins) {
-	before := countDeployed(t, s)
+	before := countDeployed(t, s, wholeDay)
 	retryAfter(t, d, 5)
 	putObject(t, d, "raw/poison.ndjson.gz", []byte("\x1f\x8bthis is no gzip"))
 	waitFor(t, d, "a dead letter", func() bool { return waiting(t, d, "RawDeadLettersURL", bothStates...) == 1 })
@@ -290,7 +295,7 @@ func testPoison(t *testing.T, d *localaws.Deployment, s *twins) {
 	if !poisoned {
 		t.Errorf("quarantine does not hold it, but %d other objects", len(found.Contents))
 	}
-	if after := countDeployed(t, s); after != before {
+	if after := countDeployed(t, s, wholeDay); after != before {
 		t.Errorf("%d records, %d before", after, before)
 	}
 }
@@ -316,14 +321,14 @@ func testKilled(t *testing.T, d *localaws.Deployment, s *twins, data string) {
 	if _, stderr, code := orrery(t, "", "import", "--data", data, log); code != exitDone {
 		t.Fatal(stderr)
 	}
-	before := countDeployed(t, s)
+	before := countDeployed(t, s, wholeDay)
 	retryAfter(t, d, 10)
 	putLog(t, d, log)
 	waitEvery(t, d, 20*time.Millisecond, "ingest at work", func() bool {
 		return waiting(t, d, "RawQueueURL", atWork) > 0 && killFunctions(t, d, "orrery-ingest") > 0
 	})
 	waitFor(t, d, "the records of a log whose ingest was killed", func() bool {
-		return countDeployed(t, s) == before+records && waiting(t, d, "RawQueueURL", bothStates...) == 0
+		return countDeployed(t, s, wholeDay) == before+records && waiting(t, d, "RawQueueURL", bothStates...) == 0
 	})
 	askData(t, s, wholeDay, dataFilters[1])
 }

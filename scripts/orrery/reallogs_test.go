@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,29 +9,36 @@ import (
 )
 
 // realLogs is a folder of real logs that may lie beside the repository; they are not part of it.
-func realLogs(t *testing.T) string {
+func realLogs(t *testing.T) (folder string, there bool) {
 	t.Helper()
 	folder, err := filepath.Abs("../../../shared/logs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(folder); err != nil {
-		t.Skip("no real logs beside the repository")
-	}
-	return folder
+	_, err = os.Stat(folder)
+	return folder, err == nil
 }
 
-// TestRealLogs imports real logs with the real command and asks the real server about them. The figures were counted
-// in the logs with other tools (grep, awk, zcat).
+// realCounts is what the logs hold, counted in them with other tools (grep, awk, zcat).
+var realCounts = map[string]struct {
+	records, partitions int
+	period              string
+}{
+	"semicomplete-2015.combined.log.gz": {10000, 84, "timestamp between 2015-05-01 and 2015-06-01"},
+	"hackers-2015.combined.log.gz":      {3456, 131, "timestamp between 2015-10-01 and 2015-12-01"},
+	"aws-waf-shop.jsonl.gz":             {228, 1, "timestamp between 2023-04-24 and 2023-04-26"},
+	"alb-scan.log.gz":                   {63, 1, "timestamp between 2022-07-01 and 2022-08-01"},
+}
+
+// TestRealLogs imports real logs with the real command and asks the real server about them.
 func TestRealLogs(t *testing.T) {
-	logs := realLogs(t)
+	logs, there := realLogs(t)
+	if !there {
+		t.Skip("no real logs beside the repository")
+	}
 	data := filepath.Join(t.TempDir(), "data")
-	for name, want := range map[string]string{
-		"semicomplete-2015.combined.log.gz": "10000 records in 84 partitions, 0 rejected",
-		"hackers-2015.combined.log.gz":      "3456 records in 131 partitions, 0 rejected",
-		"aws-waf-shop.jsonl.gz":             "228 records in 1 partitions, 0 rejected",
-		"alb-scan.log.gz":                   "63 records in 1 partitions, 0 rejected",
-	} {
+	for name, counted := range realCounts {
+		want := fmt.Sprintf("%d records in %d partitions, 0 rejected", counted.records, counted.partitions)
 		out, stderr, code := orrery(t, "", "import", "--data", data, "--set", "branch=prod", filepath.Join(logs, name))
 		if code != exitDone || !strings.Contains(out, want) {
 			t.Errorf("import %s exited %d: %s%s, want %q", name, code, out, stderr, want)

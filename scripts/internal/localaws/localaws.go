@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
@@ -80,13 +81,15 @@ func (d *Deployment) bootstrap(ctx context.Context) error {
 	return described(command.Run(), "scripts/cdk.sh", "bootstrap")
 }
 
-// Deploy brings the stacks to what the checkout says, again if they are there.
-func (d *Deployment) Deploy(ctx context.Context) error {
+// Deploy brings the stacks to what the checkout says, again if they are there. More properties, NAME=VALUE each, are
+// set beside those of the options.
+func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	outputs := filepath.Join(d.options.Dir, "outputs.json")
 	arguments := []string{
 		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", filepath.Join(d.options.Dir, "cdk.out"),
 	}
-	for _, property := range append([]string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH, "projection-from=" + strconv.Itoa(d.options.FromYear)}, d.options.Context...) {
+	own := []string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH, "projection-from=" + strconv.Itoa(d.options.FromYear)}
+	for _, property := range slices.Concat(own, d.options.Context, more) {
 		arguments = append(arguments, "-c", property)
 	}
 	if err := d.run(ctx, "scripts/cdk.sh", arguments...); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	filterCount = flag.Int("differential.filters", 2_000, "how many generated filters an engine is compared on")
+	filterCount = flag.Int("differential.filters", filtersByDefault, "how many generated filters an engine is compared on")
 	filterSeed  = flag.Uint64("differential.seed", 1, "what the filters and records are generated from")
 )
 
