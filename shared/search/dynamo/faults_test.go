@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -201,10 +202,11 @@ func (r remote) ask(ctx context.Context, operation string, do func() error) erro
 		}
 		request.Header.Set("X-Amz-Target", "Queries."+operation)
 		response, err := r.network.RoundTrip(request)
-		if err != nil || response.StatusCode != http.StatusOK {
+		if err != nil {
 			continue
 		}
-		if _, err := io.ReadAll(response.Body); err == nil {
+		_, err = io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close()); err == nil && response.StatusCode == http.StatusOK {
 			return result
 		}
 	}
