@@ -49,8 +49,16 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	return answer, e.costOf(w, bill), nil
 }
 
-// read reads the first page of a result. Where there are more, the result's object is one request for all of them.
+// read reads a result: the first page, or where there are more or may be, the result's object, which is one request
+// for all of them.
 func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Query) (query.Answer, error) {
+	location := ""
+	if e.S3 != nil && x.ResultConfiguration != nil {
+		location = aws.ToString(x.ResultConfiguration.OutputLocation)
+	}
+	if location != "" && maybeLong(q) {
+		return e.object(ctx, location, q)
+	}
 	first, err := e.page(ctx, x, nil)
 	if err != nil {
 		return query.Answer{}, err
@@ -58,11 +66,16 @@ func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Quer
 	if len(first.ResultSet.Rows) == 0 {
 		return query.Answer{}, fmt.Errorf("no header row")
 	}
-	columns := headerOf(first.ResultSet)
-	if first.NextToken == nil || e.S3 == nil || x.ResultConfiguration == nil {
-		return rows.Answer(q, columns, e.pages(ctx, x, first))
+	if first.NextToken == nil || location == "" {
+		return rows.Answer(q, headerOf(first.ResultSet), e.pages(ctx, x, first))
 	}
-	return e.object(ctx, aws.ToString(x.ResultConfiguration.OutputLocation), columns, q)
+	return e.object(ctx, location, q)
+}
+
+// maybeLong tells whether a result may be longer than a page, which has 1,000 rows with the header.
+func maybeLong(q query.Query) bool {
+	logs, ok := q.Shape.(query.Logs)
+	return ok && logs.Limit+1 >= 1_000
 }
 
 // pages gives the rows of a result page by page. The first row of the first page is the header.
@@ -98,11 +111,15 @@ func (e *Engine) page(ctx context.Context, x *types.QueryExecution, token *strin
 
 // headerOf is the names of the columns.
 func headerOf(set *types.ResultSet) []string {
-	names := make([]string, len(set.Rows[0].Data))
-	for i, d := range set.Rows[0].Data {
-		names[i] = aws.ToString(d.VarCharValue)
+	return textsOf(cellsOf(set.Rows[0]))
+}
+
+func textsOf(cells []*string) []string {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = aws.ToString(c)
 	}
-	return names
+	return texts
 }
 
 // cellsOf is a row as texts; NULL is nil.
@@ -115,7 +132,7 @@ func cellsOf(row types.Row) []*string {
 }
 
 // object reads a result from where Athena has put it, s3://bucket/key.
-func (e *Engine) object(ctx context.Context, location string, columns []string, q query.Query) (query.Answer, error) {
+func (e *Engine) object(ctx context.Context, location string, q query.Query) (query.Answer, error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(location, "s3://"), "/")
 	if !ok {
 		return query.Answer{}, fmt.Errorf("%q is not the place of an object", location)
@@ -132,25 +149,10 @@ func (e *Engine) object(ctx context.Context, location string, columns []string, 
 		if err != nil {
 			return fmt.Errorf("read the header: %w", err)
 		}
-		if !sameNames(header, columns) {
-			return fmt.Errorf("the object's columns are not those of the result, %q", columns)
-		}
-		answer, err = rows.Answer(q, columns, table.next)
+		answer, err = rows.Answer(q, textsOf(header), table.next)
 		return err
 	})
 	return answer, err
-}
-
-func sameNames(header []*string, columns []string) bool {
-	if len(header) != len(columns) {
-		return false
-	}
-	for i, name := range header {
-		if aws.ToString(name) != columns[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // bill sums up what the parts of an answer took. They run at once, so times are those of the slowest.
