@@ -107,7 +107,7 @@ func (p *pages) readDictionary(head *format.DictionaryPageHeader) error {
 	if p.dictionary {
 		return errors.New("there is one already")
 	}
-	if head.Encoding != format.Plain && head.Encoding != format.PlainDictionary {
+	if head.Encoding != format.Plain {
 		return fmt.Errorf("the encoding is %s", head.Encoding)
 	}
 	p.dictionary = true
@@ -163,8 +163,8 @@ func decodeLevels(coder encoding.Encoding, dst, data []byte, count int) (levels,
 }
 
 func (p *pages) readValues(as format.Encoding, data []byte) (err error) {
-	have := 0
-	p.coded = as == format.RLEDictionary || as == format.PlainDictionary
+	var have int
+	p.coded = as == format.RLEDictionary
 	switch {
 	case p.coded && !p.dictionary:
 		return errors.New("codes of no dictionary")

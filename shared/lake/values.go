@@ -57,9 +57,6 @@ func (k Kind) compareStored(a, b []byte) int {
 
 func storedInt(v int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(v)) }
 
-// asString is a text as long as b is not written to.
-func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
 const numberBytes = 4
 
 // textNumbers is texts as their numbers in a dictionary.
