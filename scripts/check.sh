@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# Everything that is checked, the same for people and for CI: formatting, vet, lint, all tests with the race
-# detector, the fuzz targets, and the coverage of the core. FUZZ=5s shortens the fuzzing.
+# Everything that is checked, the same for people and for CI: formatting, vet, lint, all tests and the coverage of the
+# core, the race detector, the fuzz targets, and then the product beside real servers: the zips of the functions, the
+# CDK templates, DynamoDB Local, Trino, and the whole deployment in LocalStack.
+#
+# FUZZ=5s shortens the fuzzing. Servers are downloaded once into a cache, run on free loopback ports and are stopped.
+# Where one needs something that this machine lacks, its proof is left out and named at the end; with CI=true that is
+# a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +15,33 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/orrery
 core="filter catalog lake record query sqlgen planet"
 core_floor=90
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+runs=$(mktemp -d) # a folder for each server that runs
+left_out=()
+cleanup() {
+	for folder in "$runs"/*/; do
+		[ ! -d "$folder" ] || scripts/servers/"$(basename "$folder")".sh stop "$folder" || true
+	done
+	rm -rf "$runs"
+}
+trap cleanup EXIT
+
+# server NAME: starts one and leaves its URL in $url. False where something is missing that it needs.
+server() {
+	local code=0
+	url=$(scripts/servers/"$1".sh start "$runs/$1") || code=$?
+	[ $code -eq 0 ] || without "$1" $code
+}
+
+stop() { scripts/servers/"$1".sh stop "$runs/$1" && rm -rf "${runs:?}/$1"; }
+
+# without PROOF CODE: leaves a proof out when the code says that something is missing, else gives up.
+without() {
+	[ "$2" -eq 3 ] && [ "${CI:-}" != true ] || { echo "check.sh: $1 could not be started" >&2; exit 1; }
+	left_out+=("$1")
+	return 1
+}
 
 need() { # need COMMAND MEND
 	command -v "$1" >/dev/null 2>&1 || { echo "check.sh: $1 is missing. $2" >&2; exit 1; }
@@ -35,17 +66,16 @@ if [ ! -x "$lint" ]; then
 fi
 "$lint" run ./...
 
-say "tests with the race detector"
-go test -race -timeout 30m ./...
-
-say "coverage of the core"
+say "all tests, and the coverage of the core"
 packages=$(for p in $core; do printf './shared/%s,' "$p"; done)
-profile=$(mktemp)
-trap 'rm -f "$profile"' EXIT
-go test -coverpkg="${packages%,}" -coverprofile="$profile" ./shared/... >/dev/null
+profile=$runs/profile
+go test -timeout 30m -coverpkg="${packages%,}" -coverprofile="$profile" ./... 2>&1 | grep -v 'no test files\|coverage: \[no statements\]'
 total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); print $3 }')
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
+
+say "tests with the race detector, generated cases fewer"
+go test -race -short -timeout 30m ./...
 
 say "fuzzing, $fuzz each"
 git ls-files '*_test.go' | xargs grep -lE '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r folder; do
@@ -54,7 +84,45 @@ git ls-files '*_test.go' | xargs grep -lE '^func Fuzz' | xargs -n1 dirname | sor
 	done
 done
 
+say "functions: every zip twice, the same bytes"
+ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
+
+say "infrastructure: templates, assertions, cdk-nag"
+if command -v node >/dev/null 2>&1; then
+	ORRERY_TEST_CDK=1 go test -count=1 ./infra
+else
+	echo "check.sh: node is missing. Install node 20 or later from your system's packages or nodejs.org." >&2
+	without "infrastructure" 3 || true
+fi
+
+say "DynamoDB: planets, keys, ledger, queries"
+if server dynamodb; then
+	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamo/... ./shared/planet/dynamo ./shared/keys/... ./shared/search/dynamo ./shared/ingest/cloud/...
+	ORRERY_TEST_DYNAMODB=$url go test ./scripts/orrery -run TestKeysOfADeployment
+	stop dynamodb
+fi
+
+say "Trino: one meaning on every engine, through Athena's protocol too"
+if server trino; then
+	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
+	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=300
+	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -short # minutes more without -short
+	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDifferential' -differential.filters=50
+	go test -timeout 10m ./shared/sqlgen -run OnTrino
+	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTablesAreThere|TestServe_over_trino'
+	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
+	stop trino
+fi
+
+say "LocalStack: object storage, and the whole deployment"
+if server localstack; then
+	ORRERY_TEST_LOCALSTACK=$url go test ./shared/blob/s3 -run LocalStack
+	stop localstack
+	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 20m ./scripts/orrery -run TestDeployed
+fi
+
 say "clean tree"
 after=$(git status --porcelain)
 [ "$before" = "$after" ] || { echo "the checks changed the tree:"; git status --short; exit 1; }
+[ ${#left_out[@]} -eq 0 ] || echo "left out, because this machine lacks what it needs: ${left_out[*]}"
 echo "all checks passed"

@@ -19,18 +19,25 @@ import (
 )
 
 var (
-	filterCount = flag.Int("differential.filters", filtersByDefault, "how many generated filters an engine is compared on")
+	filterCount = flag.Int("differential.filters", 2_000, "how many generated filters an engine is compared on")
 	filterSeed  = flag.Uint64("differential.seed", 1, "what the filters and records are generated from")
 )
 
 // differentialRecords is how many records each filter is asked about.
 const differentialRecords = 3_000
 
+// shortFilters is enough for -short, which is for the race detector.
+const shortFilters = 100
+
 // Differential compares an engine with the reference evaluation on generated filters over generated and hostile
 // records. Every filter is asked for one of the four shapes, in turn, and for the number of records where the shape
 // does not tell it.
 func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	t.Logf("differential: %d filters, again with -differential.seed=%d", *filterCount, *filterSeed)
+	filters := *filterCount
+	if testing.Short() {
+		filters = min(filters, shortFilters)
+	}
+	t.Logf("differential: %d filters, again with -differential.seed=%d", filters, *filterSeed)
 	rows := Records(t, differentialRecords, *filterSeed)
 	e := open(rows)
 	all := pointers(rows)
@@ -60,7 +67,7 @@ func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			}
 		})
 	}
-	forEachQuery(t, rows, *filterCount, func(i int, q query.Query) { queries <- numbered{i, q} })
+	forEachQuery(t, rows, filters, func(i int, q query.Query) { queries <- numbered{i, q} })
 	close(queries)
 	workers.Wait()
 	t.Logf("differential: %d filters chose some of the records, %d all or none", some.Load(), none.Load())
@@ -115,6 +122,9 @@ func matches(q *query.Query, rows []*lake.Row) []*lake.Row {
 
 // Mutations proves that Differential can fail: each way of spoiling the reference must be noticed.
 func Mutations(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	if testing.Short() {
+		t.Skip("finds out about the comparison, not about the engine")
+	}
 	rows := Records(t, 600, *filterSeed)
 	e := open(rows)
 	for _, m := range mutations {

@@ -34,6 +34,9 @@ import (
 // ORRERY_TEST_SEEDS says how many seeds are tried, ORRERY_TEST_SEED which one alone.
 func TestAnyInterleaving(t *testing.T) {
 	first, n := 0, 8
+	if testing.Short() {
+		n = 2
+	}
 	if text := os.Getenv("ORRERY_TEST_SEEDS"); text != "" {
 		n = number(t, text)
 	}
