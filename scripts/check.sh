@@ -69,7 +69,7 @@ fi
 say "all tests, and the coverage of the core"
 packages=$(for p in $core; do printf './shared/%s,' "$p"; done)
 profile=$runs/profile
-go test -timeout 30m -coverpkg="${packages%,}" -coverprofile="$profile" ./... 2>&1 | grep -v 'no test files\|coverage: \[no statements\]'
+go test -timeout 30m -coverpkg="${packages%,}" -coverprofile="$profile" ./... 2>&1 | grep -v 'no test files\|coverage: \[no statements\]' | sed 's/\tcoverage: .*//'
 total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); print $3 }')
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
@@ -77,12 +77,14 @@ awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core 
 say "tests with the race detector, generated cases fewer"
 go test -race -short -timeout 30m ./...
 
-say "fuzzing, $fuzz each"
-git ls-files '*_test.go' | xargs grep -lE '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r folder; do
-	for target in $(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$folder"/*_test.go | sed 's/^func //'); do
-		go test -run='^$' -fuzz="^$target\$" -fuzztime="$fuzz" -fuzzminimizetime=1s "./$folder" </dev/null
-	done
-done
+say "fuzzing, $fuzz each, two at a time"
+fuzz_one() { # fuzz_one FOLDER TARGET
+	go test -run='^$' -fuzz="^$2\$" -fuzztime="$fuzz" -fuzzminimizetime=1s -parallel=1 "./$1" </dev/null
+}
+export fuzz
+export -f fuzz_one
+git ls-files '*_test.go' | xargs grep -oE '^func Fuzz[A-Za-z0-9_]*' | sed -E 's#/[^/]*:func # #' | sort -u |
+	xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _
 
 say "functions: every zip twice, the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip

@@ -82,6 +82,7 @@ type Key struct {
 	Exact bool // Text is a name; otherwise an RE2 pattern searched in the names
 	Span  Span // without the quotes
 
+	Quoted bool // written in double quotes
 	Dotted bool // written field.name or field:name; Problems tells of that
 }
 

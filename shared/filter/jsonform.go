@@ -284,7 +284,7 @@ func (j *jsonForm) key(c *Condition, m *member, pointer string) bool {
 		return false
 	}
 	key := jsonKey(m.value.text)
-	key.Span = m.value.inside
+	key.Span, key.Quoted = m.value.inside, m.value.quoted
 	if key.Text == "" && !key.Exact {
 		j.fail(emptyKey(m.value.span), pointer+"/key")
 		return false

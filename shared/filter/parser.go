@@ -167,7 +167,7 @@ func (p *parser) key() (*Key, bool) {
 		p.take(t)
 		t, pattern = p.peek(), true
 	}
-	inside, ok := p.keyString(open, t)
+	inside, quoted, ok := p.keyString(open, t)
 	if !ok {
 		return nil, false
 	}
@@ -178,7 +178,7 @@ func (p *parser) key() (*Key, bool) {
 			p.fail(emptyKey(t.Span))
 		}
 	}
-	key.Span = inside
+	key.Span, key.Quoted = inside, quoted
 	p.checkNUL(inside)
 	if end := p.peek(); p.mark(end, "]") {
 		p.take(end)
@@ -189,25 +189,25 @@ func (p *parser) key() (*Key, bool) {
 }
 
 // keyString takes the string of a key, or what stands in its place up to the bracket, and gives its inside.
-func (p *parser) keyString(open, t Token) (inside Span, ok bool) {
+func (p *parser) keyString(open, t Token) (inside Span, quoted, ok bool) {
 	if t.Kind == StringToken {
 		if end, closed := p.stringEnd(t.Span.Offset); closed {
 			p.take(t)
-			return between(t.Span.Offset+1, end-1), true
+			return between(t.Span.Offset+1, end-1), true, true
 		}
 	}
 	length := strings.IndexAny(p.text[t.Span.Offset:], "]\n,=")
 	if length < 0 || p.text[t.Span.Offset+length] != ']' {
-		return Span{}, p.failed(unclosedKey(open.Span))
+		return Span{}, false, p.failed(unclosedKey(open.Span))
 	}
 	whole := between(t.Span.Offset, p.trimEnd(t.Span.Offset, t.Span.Offset+length))
 	if whole.Length == 0 {
-		return Span{}, p.failed(emptyKey(between(open.Span.Offset, t.Span.End())))
+		return Span{}, false, p.failed(emptyKey(between(open.Span.Offset, t.Span.End())))
 	}
 	inside = stripQuotes(p.text, whole)
 	p.fail(unquotedKey(p.text, whole, inside))
 	p.take(Token{BareToken, whole})
-	return inside, true
+	return inside, false, true
 }
 
 // test parses

@@ -50,7 +50,7 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 		return boundKey{}, false
 	}
 	if !k.Exact {
-		pattern, exact, ok := b.parsePattern(b.keyValue(k), fold, "key")
+		pattern, exact, ok := b.parsePattern(keyValue(k), fold, "key")
 		if !ok {
 			return boundKey{}, false
 		}
@@ -66,12 +66,11 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 }
 
 // keyValue is the key as a value in quotes, to find places in it: its span stands inside the quotes.
-func (b *binder) keyValue(k *filter.Key) filter.Value {
-	span, text := k.Span, b.filter.Text
-	if span.Offset == 0 || text[span.Offset-1] != '"' {
-		return filter.Value{Text: k.Text, Span: span}
+func keyValue(k *filter.Key) filter.Value {
+	if !k.Quoted {
+		return filter.Value{Text: k.Text, Span: k.Span}
 	}
-	return filter.Value{Text: k.Text, Quoted: true, Span: filter.Span{Offset: span.Offset - 1, Length: span.Length + 2}}
+	return filter.Value{Text: k.Text, Quoted: true, Span: filter.Span{Offset: k.Span.Offset - 1, Length: k.Span.Length + 2}}
 }
 
 // Names reports whether the key chooses a member of that name.
