@@ -119,7 +119,7 @@ say "Trino: one meaning on every engine, through Athena's protocol too"
 if server trino; then
 	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=300
-	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -short # minutes more without -short
+	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -suite.every=5 # minutes more with all
 	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDifferential' -differential.filters=50
 	go test -timeout 10m ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTablesAreThere|TestServe_over_trino'

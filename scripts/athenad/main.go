@@ -30,19 +30,18 @@ import (
 )
 
 type options struct {
-	Listen    string   `default:"127.0.0.1:0" help:"Address to listen on; port 0 is any free one."`
-	Trino     string   `required:"" help:"URL of the Trino server."`
-	Catalog   string   `default:"awsdatacatalog" help:"Catalogue of its Hive connector."`
-	S3        string   `name:"s3" help:"URL of the S3 endpoint that results are written to; none are without it." env:"AWS_ENDPOINT_URL_S3"`
-	Region    string   `default:"us-east-1" env:"AWS_REGION"`
-	KeyID     string   `default:"test" help:"Of the S3 endpoint." env:"AWS_ACCESS_KEY_ID"`
-	Secret    string   `default:"test" help:"Of the S3 endpoint." env:"AWS_SECRET_ACCESS_KEY"`
-	Database  string   `default:"traffic" help:"Schema that the tables are made in."`
-	Lake      string   `help:"Where the lake lies, s3://BUCKET/lake/; no tables are made without it."`
-	FromYear  int      `default:"2000" help:"First year of the tables."`
-	Results   string   `default:"s3://results/results/" help:"Where results are written."`
-	Workgroup []string `default:"primary,interactive,reports" help:"Names of the workgroups."`
-	Cutoff    int64    `help:"Bytes that one query may scan; 0 is no limit."`
+	Listen    string           `default:"127.0.0.1:0" help:"Address to listen on; port 0 is any free one."`
+	Trino     string           `required:"" help:"URL of the Trino server."`
+	Catalog   string           `default:"awsdatacatalog" help:"Catalogue of its Hive connector."`
+	S3        string           `name:"s3" help:"URL of the S3 endpoint that results are written to; none are without it." env:"AWS_ENDPOINT_URL_S3"`
+	Region    string           `default:"us-east-1" env:"AWS_REGION"`
+	KeyID     string           `default:"test" help:"Of the S3 endpoint." env:"AWS_ACCESS_KEY_ID"`
+	Secret    string           `default:"test" help:"Of the S3 endpoint." env:"AWS_SECRET_ACCESS_KEY"`
+	Database  string           `default:"traffic" help:"Schema that the tables are made in."`
+	Lake      string           `help:"Where the lake lies, s3://BUCKET/lake/; no tables are made without it."`
+	FromYear  int              `default:"2000" help:"First year of the tables."`
+	Results   string           `default:"s3://results/results/" help:"Where results are written."`
+	Workgroup map[string]int64 `default:"primary=0;interactive=0;reports=0" placeholder:"NAME=BYTES;…" help:"The workgroups, and the bytes that one query in each may scan; 0 is no limit."`
 }
 
 func main() {
@@ -69,8 +68,8 @@ func run(ctx context.Context, o options) error {
 	c := athenatest.Config{
 		Backend: athenatest.Trino{Client: client}, Workgroups: map[string]athenatest.Workgroup{}, Tables: tables, Now: time.Now,
 	}
-	for _, name := range o.Workgroup {
-		c.Workgroups[name] = athenatest.Workgroup{Output: o.Results, CutoffBytes: o.Cutoff}
+	for name, cutoff := range o.Workgroup {
+		c.Workgroups[name] = athenatest.Workgroup{Output: o.Results, CutoffBytes: cutoff}
 	}
 	if o.S3 != "" {
 		c.S3 = s3.New(s3.Options{

@@ -372,7 +372,7 @@ func testKeys(t *testing.T, d *localaws.Deployment, s *twins) (revoked string) {
 		status int
 		says   string
 	}{
-		{question{method: "GET", path: bases[0] + "/data/fields"}, http.StatusOK, "fields"},
+		{question{method: "GET", path: bases[0] + "/data/fields"}, http.StatusOK, `"acl_triggers"`},
 		{question{method: "GET", path: planets}, http.StatusNotFound, "no configuration"}, // of another branch
 		{question{"PUT", planets + "/__default__", `{"name":"x"}`, map[string]string{"Content-Type": "application/json"}}, http.StatusForbidden, "conf:write"},
 		{question{method: "GET", path: bases[0] + "/data/topx?" + url.Values{"filters": {wholeDay}}.Encode()}, http.StatusOK, `branch in (\"staging\")`},

@@ -24,10 +24,10 @@ var realCounts = map[string]struct {
 	records, partitions int
 	period              string
 }{
-	"semicomplete-2015.combined.log.gz": {10000, 84, "timestamp between 2015-05-01 and 2015-06-01"},
-	"hackers-2015.combined.log.gz":      {3456, 131, "timestamp between 2015-10-01 and 2015-12-01"},
+	"semicomplete-2015.combined.log.gz": {10000, 84, "timestamp between 2015-05-17 and 2015-05-21"},
+	"hackers-2015.combined.log.gz":      {3456, 131, "timestamp between 2015-10-25 and 2015-10-31"},
 	"aws-waf-shop.jsonl.gz":             {228, 1, "timestamp between 2023-04-24 and 2023-04-26"},
-	"alb-scan.log.gz":                   {63, 1, "timestamp between 2022-07-01 and 2022-08-01"},
+	"alb-scan.log.gz":                   {63, 1, "timestamp between 2022-07-05 and 2022-07-06"},
 }
 
 // TestRealLogs imports real logs with the real command and asks the real server about them.

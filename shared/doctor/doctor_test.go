@@ -114,9 +114,9 @@ func TestKeys(t *testing.T) {
 		keys  keyList
 		found string
 	}{
-		"some":    {keyList{usable, revoked, usable}, "2 API keys can be used"},
-		"revoked": {keyList{revoked}, "of 1 API keys none can be used"},
-		"none":    {nil, "of 0 API keys none can be used"},
+		"some":    {keyList{usable, revoked, usable}, "2 of the API keys can be used"},
+		"revoked": {keyList{revoked}, "none of the API keys can be used; there are 1"},
+		"none":    {nil, "none of the API keys can be used; there are 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := doctor.Keys(test.keys, func() time.Time { return now })

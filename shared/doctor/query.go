@@ -127,7 +127,15 @@ func Lake(states engine.States, now func() time.Time) Check {
 			}
 			newest := time.UnixMilli(state.Extent.MaxTsMs).UTC()
 			return fmt.Sprintf("%d records, the newest of %s UTC, %s ago; data version %d; hours before %s are compacted",
-				state.Extent.Rows, newest.Format(time.DateTime), now().Sub(newest).Round(time.Second), state.Version, state.Watermark), nil
+				state.Extent.Rows, newest.Format(time.DateTime), age(now().Sub(newest)), state.Version, state.Watermark), nil
 		},
 	}
+}
+
+// age is a length of time as people say it.
+func age(d time.Duration) string {
+	if days := int(d.Hours() / 24); days >= 2 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return d.Round(time.Second).String()
 }

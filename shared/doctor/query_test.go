@@ -111,9 +111,11 @@ func TestLake(t *testing.T) {
 	}
 	newest := now.Add(-90 * time.Minute)
 	full := states{Extent: lake.Extent{MaxTsMs: newest.UnixMilli(), Rows: 12}, Version: 3, Watermark: lake.PartitionOf(newest.UnixMilli())}
-	want := "12 records, the newest of 2026-01-02 01:34:05 UTC, 1h30m0s ago; data version 3; hours before 2026/01/02/01 are compacted"
-	if line := look(t, doctor.Lake(full, func() time.Time { return now })); line.Found != want {
-		t.Errorf("%+v", line)
+	for age, at := range map[string]time.Time{"1h30m0s": now, "47h59m59s": newest.Add(48*time.Hour - time.Second), "293 days": newest.AddDate(0, 0, 293)} {
+		want := "12 records, the newest of 2026-01-02 01:34:05 UTC, " + age + " ago; data version 3; hours before 2026/01/02/01 are compacted"
+		if line := look(t, doctor.Lake(full, func() time.Time { return at })); line.Found != want {
+			t.Errorf("%+v", line)
+		}
 	}
 }
 

@@ -87,9 +87,9 @@ func Keys(store KeyList, now func() time.Time) Check {
 				}
 			}
 			if usable == 0 {
-				return "", fmt.Errorf("of %d API keys none can be used", len(all))
+				return "", fmt.Errorf("none of the API keys can be used; there are %d", len(all))
 			}
-			return fmt.Sprintf("%d API keys can be used", usable), nil
+			return fmt.Sprintf("%d of the API keys can be used", usable), nil
 		},
 	}
 }

@@ -3,6 +3,7 @@ package localaws
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -25,11 +26,15 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build scripts/athenad: %w", err)
 	}
+	workgroups, err := d.workgroups()
+	if err != nil {
+		return err
+	}
 	// Not bound to ctx: it ends with the deployment, after whoever asks it.
 	d.athenad = exec.Command(program, // #nosec G204 -- as above
 		"--trino", trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
 		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/", "--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
-		"--workgroup", Name+"-interactive,"+Name+"-reports")
+		"--workgroup", workgroups)
 	d.athenad.Env = append(os.Environ(), d.credentials()...)
 	d.athenad.Stderr = d.options.Progress
 	out, err := d.athenad.StdoutPipe()
@@ -45,6 +50,39 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 	}
 	d.Athena = strings.TrimSpace(url)
 	return d.tellFunctions("AWS_ENDPOINT_URL_ATHENA=" + d.Athena)
+}
+
+// workgroups is what athenad is told of the workgroups that the data stack declares, which LocalStack does not make:
+// NAME=BYTES;…
+func (d *Deployment) workgroups() (string, error) {
+	text, err := os.ReadFile(filepath.Join(d.assembly(), Name+"-data.template.json"))
+	if err != nil {
+		return "", fmt.Errorf("read the template of the data stack: %w", err)
+	}
+	var template struct {
+		Resources map[string]struct {
+			Type       string
+			Properties json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(text, &template); err != nil {
+		return "", fmt.Errorf("read the template of the data stack: %w", err)
+	}
+	var all []string
+	for _, r := range template.Resources {
+		if r.Type != "AWS::Athena::WorkGroup" {
+			continue
+		}
+		var group struct {
+			Name                   string
+			WorkGroupConfiguration struct{ BytesScannedCutoffPerQuery int64 }
+		}
+		if err := json.Unmarshal(r.Properties, &group); err != nil {
+			return "", fmt.Errorf("read a workgroup of the data stack: %w", err)
+		}
+		all = append(all, group.Name+"="+strconv.FormatInt(group.WorkGroupConfiguration.BytesScannedCutoffPerQuery, 10))
+	}
+	return strings.Join(all, ";"), nil
 }
 
 func (d *Deployment) stopAthena() error {

@@ -86,7 +86,7 @@ func (d *Deployment) bootstrap(ctx context.Context) error {
 func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	outputs := filepath.Join(d.options.Dir, "outputs.json")
 	arguments := []string{
-		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", filepath.Join(d.options.Dir, "cdk.out"),
+		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", d.assembly(),
 	}
 	own := []string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH, "projection-from=" + strconv.Itoa(d.options.FromYear)}
 	for _, property := range slices.Concat(own, d.options.Context, more) {
@@ -112,6 +112,9 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
 	return nil
 }
+
+// assembly is the folder of the templates that were deployed.
+func (d *Deployment) assembly() string { return filepath.Join(d.options.Dir, "cdk.out") }
 
 // Functions is the folder where the functions' logs are, and a file NAME.pid for each process.
 func (d *Deployment) Functions() string {

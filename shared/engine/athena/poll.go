@@ -14,8 +14,13 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// pollWaits is how long to wait before asking again. Most queries end within a second; asking is free but counted.
-var pollWaits = []time.Duration{150 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond, 600 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second}
+// pollWaits is how long to wait before asking again; the last holds from then on. Most queries end within three seconds,
+// and nobody should wait long for an answer that is there; asking is free, but an account may ask only so often.
+var pollWaits = []time.Duration{
+	150 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond,
+	600 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond,
+	time.Second, 1500 * time.Millisecond, 2 * time.Second,
+}
 
 // Wait polls until the execution has ended.
 func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, error) {

@@ -92,9 +92,13 @@ func TestUnreadableObjects(t *testing.T) {
 		},
 	}
 	rows := enginetest.Records(t, 300, 2)
+	shapes := []query.Shape{query.Logs{Limit: 1000}, query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 9}}
+	if testing.Short() {
+		shapes = shapes[:2]
+	}
 	for name, harm := range damage {
 		t.Run(name, func(t *testing.T) {
-			for _, shape := range []query.Shape{query.Logs{Limit: 1000}, query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 9}} {
+			for _, shape := range shapes {
 				store := enginetest.NewStore(t, rows)
 				e := open(t, store)
 				objects, err := store.Objects(t.Context(), 0, 1<<40)
@@ -127,6 +131,9 @@ func TestUnreadableObjects(t *testing.T) {
 
 // TestRandomDamage: whatever bytes change, the engine answers or says what it skipped; it never crashes.
 func TestRandomDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("does one thing at a time: the race detector has nothing to see")
+	}
 	rows := enginetest.Records(t, 60, 3)
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 12 {

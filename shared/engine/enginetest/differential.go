@@ -27,7 +27,7 @@ var (
 const differentialRecords = 3_000
 
 // shortFilters is enough for -short, which is for the race detector.
-const shortFilters = 100
+const shortFilters = 25
 
 // Differential compares an engine with the reference evaluation on generated filters over generated and hostile
 // records. Every filter is asked for one of the four shapes, in turn, and for the number of records where the shape

@@ -5,6 +5,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"strings"
@@ -56,10 +57,7 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		filters[c.Filter] = append(filters[c.Filter], c)
 	}
 	e := open(rows)
-	if testing.Short() {
-		order = everyNth(order, 5)
-	}
-	sideBySide(t, order, func(text string) {
+	sideBySide(t, sample(order), func(text string) {
 		q := bind(t, text, query.Logs{Limit: len(rows), Fields: []string{"request_id"}})
 		answer, _, err := e.Run(t.Context(), q)
 		if err != nil {
@@ -78,8 +76,18 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	})
 }
 
-func everyNth(texts []string, n int) (some []string) {
-	for i := 0; i < len(texts); i += n {
+var sampleEvery = flag.Int("suite.every", 1, "ask only every so many of the suite's filters that are written down")
+
+// shortEvery is enough for -short, which is for the race detector.
+const shortEvery = 20
+
+// sample is the filters to ask.
+func sample(texts []string) (some []string) {
+	every := *sampleEvery
+	if testing.Short() {
+		every = max(every, shortEvery)
+	}
+	for i := 0; i < len(texts); i += every {
 		some = append(some, texts[i])
 	}
 	return some
@@ -116,12 +124,8 @@ func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		{"generated", Records(t, 400, 7)},
 	} {
 		t.Run(set.name, func(t *testing.T) {
-			filters := caseFilters
-			if testing.Short() {
-				filters = everyNth(filters, 3)
-			}
 			e, rows := open(set.rows), pointers(set.rows)
-			sideBySide(t, filters, func(text string) {
+			sideBySide(t, sample(caseFilters), func(text string) {
 				for _, shape := range caseShapes {
 					check(t, e, bind(t, text, shape), rows)
 				}
@@ -265,7 +269,10 @@ func testSums(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 
 // testManyConditions asks 5,000 conditions of several kinds at once; the specification sets no limit.
 func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	set := Records(t, 24, 17)
+	set, conditions := Records(t, 24, 17), 5_000
+	if testing.Short() {
+		conditions = 200
+	}
 	e, rows := open(set), pointers(set)
 	for name, condition := range map[string]func(i int) string{
 		"texts not equal":    func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
@@ -279,7 +286,7 @@ func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) 
 		t.Run(name, func(t *testing.T) {
 			text := strings.Builder{}
 			text.WriteString(hours)
-			for i := range 5_000 {
+			for i := range conditions {
 				text.WriteString(", " + condition(i))
 			}
 			q := bind(t, text.String(), counting)

@@ -134,8 +134,11 @@ func (d *deployment) disturb(at int, script func(first int) faulty.Script) (reac
 
 // stride is 1 with ORRERY_TEST_LONG, when every request has its fault; else a few of them do.
 func stride() int {
-	if os.Getenv("ORRERY_TEST_LONG") != "" {
+	switch {
+	case os.Getenv("ORRERY_TEST_LONG") != "":
 		return 1
+	case testing.Short():
+		return 30
 	}
 	return 6
 }
