@@ -49,7 +49,7 @@ var slips = map[string]string{
 // words are names of operators elsewhere, the JSON form included, and what the query-string form writes.
 var words = map[string]string{
 	"eq": "=", "equal": "=", "equals": "=", "ne": "!=", "neq": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=", "le": "<=",
-	"regex": "~", "regexp": "~", "matches": "~", "match": "~", "rlike": "~",
+	"regex": "~", "regexp": "~", "matches": "~", "match": "~", "rlike": "~", "contains": "~", "includes": "~",
 }
 
 // jsonOperators are the operators of the JSON form.
