@@ -7,9 +7,6 @@ import (
 )
 
 func TestCostPrintsABillForEachLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"cost", "--requests-per-day", "1000000,1000000000", "--region", "us-east-1"}, console{out: &out, err: &errs})
 	if code != exitDone {

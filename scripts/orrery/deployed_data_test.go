@@ -198,10 +198,20 @@ var realFilters = []string{
 	`timestamp between 2022-07-05 and 2022-07-06, path~"phpinfo"`,
 }
 
-// askData asks every route with each filter, in turns under both base paths.
+// askData asks every route with each filter, in turns under both base paths, several at once.
 func askData(t *testing.T, s *twins, filters ...string) {
 	t.Helper()
-	asked := 0
+	t.Run("questions", func(t *testing.T) {
+		for _, q := range dataQuestions(t, filters) {
+			t.Run(q.method+" "+q.path, func(t *testing.T) {
+				t.Parallel()
+				s.ask(t, q)
+			})
+		}
+	})
+}
+
+func dataQuestions(t *testing.T, filters []string) (all []question) {
 	for i, filter := range filters {
 		base := bases[i%len(bases)]
 		for route, more := range map[string][]url.Values{
@@ -213,22 +223,19 @@ func askData(t *testing.T, s *twins, filters ...string) {
 			}
 			for _, parameters := range more {
 				parameters.Set("filters", filter)
-				s.ask(t, question{method: "GET", path: base + "/data/" + route + "?" + parameters.Encode()})
-				asked++
+				all = append(all, question{method: "GET", path: base + "/data/" + route + "?" + parameters.Encode()})
 			}
 		}
 		body, err := json.Marshal(map[string]any{"filters": filter, "limit": 5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.ask(t, question{"POST", bases[(i+1)%len(bases)] + "/data/logs", string(body), map[string]string{"Content-Type": "application/json"}})
-		asked++
+		all = append(all, question{"POST", bases[(i+1)%len(bases)] + "/data/logs", string(body), map[string]string{"Content-Type": "application/json"}})
 	}
 	for _, query := range []string{"", "filters=" + url.QueryEscape(wholeDay) + "&limit=9999", "filters=x&fliters=y", "filters=" + url.QueryEscape(wholeDay) + "&segment=7"} {
-		s.ask(t, question{method: "GET", path: "/api/v4.0/data/stats?" + query})
-		asked++
+		all = append(all, question{method: "GET", path: "/api/v4.0/data/stats?" + query})
 	}
-	t.Logf("%d questions", asked)
+	return all
 }
 
 // testLongQueries asks without waiting, waits for the answer, and cancels.

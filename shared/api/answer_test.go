@@ -132,9 +132,6 @@ func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
 // TestLogsStopAtTheLimit: whatever the records and the coding, the answer is at most as long as it may be, is
 // whole JSON, and holds the first records in order; and it does not stop long before it must.
 func TestLogsStopAtTheLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	const limit = 100_000
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(int) string {

@@ -143,9 +143,6 @@ func copyOf(t *testing.T, dir string) string {
 }
 
 func TestAProcessKilledAtAnyStepLeavesAllOrNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	tests := []struct {
 		work          string
 		earlier       []string

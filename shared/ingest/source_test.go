@@ -188,9 +188,6 @@ func realLogs(t *testing.T) string {
 }
 
 func TestRealLogsImportWithoutRejects(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	logs := realLogs(t)
 	tests := []struct {
 		file, format string

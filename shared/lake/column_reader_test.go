@@ -19,9 +19,6 @@ import (
 // TestColumnReader_reads_what_rows_hold compares every column of random rows, absent, empty and repeated values
 // among them, with the rows: as this program writes them, and with dictionaries given up after a few entries.
 func TestColumnReader_reads_what_rows_hold(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		rows := make([]lake.Row, 1+r.IntN(400))

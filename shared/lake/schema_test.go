@@ -64,9 +64,6 @@ func dense(leaf parquet.Node) bool {
 
 // TestRawReader_notices_damage flips single bytes: what is read without an error is what was written.
 func TestRawReader_notices_damage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	object := written(t, some()[:200])
 	want := fmt.Sprint(rawRows(t, object))
 	passed := 0

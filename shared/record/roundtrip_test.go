@@ -97,6 +97,7 @@ var seedLines = []string{
 	`{"timestamp":"2026-01-02T03:04:05Z","acl_triggers":{"tags":["all",1,{"a":[ ]}]},"biometric":[{"name":"score","value":0.5},"x",[1]],"logs":null}`,
 	`{"timestamp":"2026-01-02T03:04:05Z","processing_stage":"6","proxy":[{"name":"realip","value":1}],"trigger_counters":{"acl":1,"new":2}}`,
 	"  {\t\"timestamp\" : \"2026-01-02T03:04:05Z\" ,\r\"unknown\" : [ 1 , { \"a b\" : \" \\\" \" } ] }  ",
+	`{"timestamp":9227000000000}`, `{"timestamp":-9223372036854775808}`, `{"timestamp":922337203685477581}`, `{"timestamp":10000000000}`,
 	`[]`, `{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":"2026-01-02T03:04:05Z"`, `{"a":01}`, `nul`, ``,
 }
 

@@ -54,22 +54,25 @@ func daysIn(year, month int) int {
 }
 
 // parseUnix reads a number of seconds since 1970, with a fraction or without; a whole number of twelve digits or
-// more is milliseconds, of fifteen microseconds, of eighteen nanoseconds, as those units are since 1973.
+// more is milliseconds, of fifteen microseconds, of eighteen nanoseconds, as those units are since 1973. In every unit
+// the years are those that nanoseconds reach in 64 bits, 1677 to 2262.
 func parseUnix(number []byte) (t instant, ok bool) {
 	nanos, exact, ok := scaled(number, 9)
 	digits := fractionDigits(number)
 	if whole, isWhole, fits := scaled(number, 0); fits && isWhole {
-		nanos, exact, ok = whole, true, true
-		switch magnitude := max(whole, -whole); {
-		case magnitude < 1e11:
-			nanos, ok = whole*1e9, magnitude <= math.MaxInt64/1_000_000_000
-		case magnitude < 1e14:
-			nanos, digits = whole*1e6, 3
-		case magnitude < 1e17:
-			nanos, digits = whole*1e3, 6
+		within := func(limit int64) bool { return -limit < whole && whole < limit }
+		unit := int64(1) // in nanoseconds
+		switch {
+		case within(1e11):
+			unit = 1e9
+		case within(1e14):
+			unit, digits = 1e6, 3
+		case within(1e17):
+			unit, digits = 1e3, 6
 		default:
 			digits = 9
 		}
+		nanos, exact, ok = whole*unit, true, math.MinInt64/unit <= whole && whole <= math.MaxInt64/unit
 	}
 	if !ok || !exact || digits > 9 {
 		return instant{}, false

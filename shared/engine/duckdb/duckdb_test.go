@@ -131,9 +131,6 @@ func TestUnreadableObjects(t *testing.T) {
 
 // TestRandomDamage: whatever bytes change, the engine answers or says what it skipped; it never crashes.
 func TestRandomDamage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	rows := enginetest.Records(t, 60, 3)
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 12 {

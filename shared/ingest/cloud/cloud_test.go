@@ -378,9 +378,6 @@ func (b breaking) Get(ctx context.Context, name, version string, offset int64) (
 }
 
 func TestAConnectionThatBreaksIsNoEndOfALog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("does one thing at a time: the race detector has nothing to see")
-	}
 	text := records(0, 20_000, time.Second)
 	for name, content := range map[string]string{"plain": text, "gzip": gzipped(t, text)} {
 		for _, share := range []int{0, 1, 2, 3} {
