@@ -53,6 +53,10 @@ need "${CC:-gcc}" "DuckDB is linked through cgo: install a C compiler (Debian: a
 
 before=$(git status --porcelain)
 
+# What the servers need is downloaded while the compiler works. What cannot be is said when a server is started.
+(for s in trino localstack; do scripts/servers/$s.sh fetch || true; done) >/dev/null 2>&1 &
+downloads=$!
+
 say "formatting and vet"
 unformatted=$(git ls-files -z '*.go' | xargs -0 gofmt -l)
 [ -z "$unformatted" ] || { echo "not formatted (run gofmt -w):"; echo "$unformatted"; exit 1; }
@@ -120,6 +124,8 @@ else
 	echo "check.sh: node is missing. Install node 20 or later from your system's packages or nodejs.org." >&2
 	without "infrastructure" 3 || true
 fi
+
+wait "$downloads"
 
 say "DynamoDB: planets, keys, ledger, queries"
 if server dynamodb; then

@@ -4,6 +4,7 @@
 #
 #   localstack.sh start DIR   prints its URL, e.g. http://127.0.0.1:41873
 #   localstack.sh stop DIR
+#   localstack.sh fetch       downloads it, for a start that has nothing to wait for
 #
 # DIR keeps everything of one run: pid, url, localstack.log, functions/ (see localstack/plugin/orrery_localstack.py).
 # Python packages and DynamoDB Local (115 MB) are downloaded once, into ${XDG_CACHE_HOME:-~/.cache}/orrery.
@@ -39,7 +40,7 @@ packages() {
 		say "downloading LocalStack $version into $folder, once"
 		mkdir -p "$cache"
 		making=$(mktemp -d "$folder.XXXXXX")
-		trap 'rm -rf "$making"' EXIT
+		trap "rm -rf '$making'" EXIT
 		"$(python)" -m venv "$making" >&2
 		"$making/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$here/localstack/requirements.txt" >&2
 		[ -d "$folder" ] || mv "$making" "$folder" # another start may have been quicker
@@ -113,13 +114,16 @@ stop() {
 	rm -rf "$dir/pid" "$dir/tmp" "$dir/fs"
 }
 
-[ $# -eq 2 ] || usage
-case $1 in
-start)
+case "${1:-} $#" in
+"start 2")
 	command -v curl >/dev/null || missing "curl is missing. Install it from your system's packages."
 	command -v java >/dev/null || missing "Java is missing: DynamoDB Local needs 17 or later. Install a JDK from your system's packages."
 	start "$2"
 	;;
-stop) stop "$2" ;;
+"stop 2") stop "$2" ;;
+"fetch 1")
+	(packages) >/dev/null
+	"$here/dynamodb.sh" jars >/dev/null
+	;;
 *) usage ;;
 esac

@@ -3,6 +3,7 @@
 #
 #   trino.sh start DIR   prints its URL; DIR/lake is served as local:///
 #   trino.sh stop DIR    ends it and waits until it has gone
+#   trino.sh fetch       downloads it, for a start that has nothing to wait for
 #
 # DIR keeps everything of one run: pid, port, log, etc/, var/, lake/. The one catalogue is called awsdatacatalog, so
 # that Athena's names work, and keeps its tables in DIR/lake/metastore. With TRINO_S3_ENDPOINT, TRINO_S3_KEY and
@@ -230,8 +231,9 @@ stop() {
 case "${1:-} $#" in
 "start 2") start "$2" ;;
 "stop 2") stop "$2" ;;
+"fetch 1") fetch "$(java_home)" ;;
 *)
-	sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 	;;
 esac
