@@ -65,7 +65,8 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 	return boundKey{key: &Key{Name: name}, canonical: &filter.Key{Text: name, Exact: true}, fold: fold}, true
 }
 
-// keyValue is the key as a value in quotes, to find places in it: its span stands inside the quotes.
+// keyValue is the key as a value, to find places in it: the span of a key stands inside its quotes, that of a value
+// around them.
 func keyValue(k *filter.Key) filter.Value {
 	if !k.Quoted {
 		return filter.Value{Text: k.Text, Span: k.Span}

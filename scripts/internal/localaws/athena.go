@@ -62,7 +62,7 @@ func (d *Deployment) workgroups() (string, error) {
 	var template struct {
 		Resources map[string]struct {
 			Type       string
-			Properties json.RawMessage
+			Properties json.RawMessage // of another form for each type
 		}
 	}
 	if err := json.Unmarshal(text, &template); err != nil {

@@ -22,7 +22,8 @@ import (
 )
 
 // Run holds an engine to the contract. open makes an engine over rows, which come in no order. With -short, which is
-// for the race detector and for engines that take long to plan, it asks some of the truth table and of the cases.
+// for the race detector, or -suite.every, for engines that take long to plan, it asks some of the truth table and of
+// the cases.
 func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("truth table", func(t *testing.T) { testTruthTable(t, open) })
 	t.Run("cases", func(t *testing.T) { testCases(t, open) })
@@ -267,7 +268,7 @@ func testSums(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 }
 
-// testManyConditions asks 5,000 conditions of several kinds at once; the specification sets no limit.
+// testManyConditions asks 5,000 conditions of several kinds at once, fewer with -short; the specification sets no limit.
 func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	set, conditions := Records(t, 24, 17), 5_000
 	if testing.Short() {
