@@ -25,14 +25,19 @@ import (
 
 // testData puts the same logs into the deployment's bucket and into the server's folder, and asks both.
 func testData(t *testing.T, d *localaws.Deployment, s *twins, data string) {
-	for _, log := range logsToTake(t) {
-		began := time.Now()
+	logs := logsToTake(t)
+	for _, log := range logs {
 		if _, stderr, code := orrery(t, "", "import", "--data", data, log.file); code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
+	}
+	began := time.Now()
+	for _, log := range logs {
 		putLog(t, d, log.file)
+	}
+	for _, log := range logs {
 		waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s, log.period) >= log.records })
-		t.Logf("%s: %d records could be asked about %.1f s after they were put", filepath.Base(log.file), log.records, time.Since(began).Seconds())
+		t.Logf("%s: %d records could be asked about %.1f s after all logs were put", filepath.Base(log.file), log.records, time.Since(began).Seconds())
 	}
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
