@@ -41,6 +41,7 @@ fetch() {
 	local part
 	mkdir -p "$(dirname "$cache")"
 	part=$(mktemp -d "$cache.part.XXXXXX")
+	trap "rm -rf '$part'" EXIT
 	cat >"$part/pom.xml" <<-POM
 		<project>
 		  <modelVersion>4.0.0</modelVersion>
@@ -54,13 +55,12 @@ fetch() {
 	POM
 	say "fetching DynamoDB Local $version, about 48 MB, into $cache"
 	if ! JAVA_HOME=$1 mvn -q -B -f "$part/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$part/lib" >&2; then
-		rm -rf "$part"
 		say "Maven could not fetch it; its reason stands above"
 		exit 1
 	fi
 	mkdir -p "$cache"
 	[ -d "$cache/lib" ] || mv "$part/lib" "$cache/lib"
-	rm -rf "$part" "$cache/lib/lib" # the latter when another run was first by a moment
+	rm -rf "$cache/lib/lib" # another run was first by a moment
 }
 
 # answers tells whether DynamoDB on that port lists its tables.

@@ -49,14 +49,13 @@ fetch() { # fetch JAVA_HOME
 	local part
 	mkdir -p "$(dirname "$cache")"
 	part=$(mktemp -d "$cache.part.XXXXXX")
+	trap "rm -rf '$part'" EXIT
 	say "fetching Trino $version, 453 MB, into $cache"
 	if ! (copy "$1" trino-server-core tar.gz "$part" && copy "$1" trino-hive zip "$part" && unpack "$1" "$part") >&2; then
-		rm -rf "$part"
 		say "it could not be fetched; the reason stands above"
 		exit 1
 	fi
 	[ -d "$cache" ] || mv "$part/trino" "$cache" # another start may have been quicker
-	rm -rf "$part"
 }
 
 copy() { # copy JAVA_HOME ARTIFACT KIND FOLDER
