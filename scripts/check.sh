@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export fuzz=${FUZZ:-20s}
+fuzz=${FUZZ:-20s}
 lint_version=v2.15.0
 lint=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/golangci-lint-$lint_version/golangci-lint
 core="filter catalog lake record query sqlgen planet"
@@ -18,7 +18,6 @@ core_floor=90
 say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 runs=$(mktemp -d) # a folder for each server that runs, a process id and a log for each work beside
-export runs
 left_out=()
 cleanup() {
 	for work in "$runs"/*.pid; do
@@ -78,7 +77,11 @@ before=$(git status --porcelain)
 downloads() { for s in trino localstack; do scripts/servers/$s.sh fetch || true; done >/dev/null 2>&1; }
 start_beside downloads
 
-say "formatting, vet, lint: golangci-lint $lint_version"
+say "formatting"
+unformatted=$(git ls-files -z '*.go' | xargs -0 gofmt -l) # those of other systems too, which the linter does not read
+[ -z "$unformatted" ] || { echo "not formatted (run gofmt -w):"; echo "$unformatted"; exit 1; }
+
+say "vet and lint: golangci-lint $lint_version"
 [ -x "$lint" ] || GOBIN=$(dirname "$lint") go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$lint_version"
 "$lint" run ./...
 
@@ -138,6 +141,7 @@ fuzz_one() {
 		return 1
 	fi
 }
+export fuzz runs
 export -f fuzz_one
 # Two targets at a time, at the lowest priority: the servers that are checked meanwhile wait as much as they work.
 fuzzing() {
