@@ -191,9 +191,15 @@ func (s *server) change(c *call) (planet.Change, error) {
 	return planet.Change{By: c.key.Name, At: s.Now(), Expect: expect}, nil
 }
 
-// expectation reads If-Match and If-None-Match.
+// expectation reads If-Match and If-None-Match. One that is sent without a value, as from a variable that is not set, is
+// an error: its sender meant a condition.
 func expectation(h http.Header) (planet.Expect, error) {
 	var e planet.Expect
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if values := h.Values(name); len(values) > 0 && strings.Trim(strings.Join(values, ""), ", \t") == "" {
+			return e, details{empty("header", name)}
+		}
+	}
 	match, ok := entityTags(h.Values("If-Match"))
 	if !ok {
 		return e, details{badHeader("If-Match", `must be * or ETags in quotes, such as "3-0f5a…"`)}
