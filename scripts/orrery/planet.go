@@ -40,7 +40,7 @@ func (p *planetGetCommand) Run(ctx context.Context, c console) error {
 type planetPutCommand struct {
 	Config string `arg:"" help:"Name of the configuration, such as prod."`
 	target
-	IfMatch string `help:"Only if the settings still have this ETag." placeholder:"ETAG"`
+	IfMatch *string `help:"Only if the settings still have this ETag." placeholder:"ETAG"`
 }
 
 // Run replaces the settings with those on standard input.
@@ -50,8 +50,8 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 		return fmt.Errorf("read the settings from standard input: %w", err)
 	}
 	header := http.Header{}
-	if p.IfMatch != "" {
-		header.Set("If-Match", p.IfMatch)
+	if p.IfMatch != nil { // an empty one too: the API refuses it
+		header.Set("If-Match", *p.IfMatch)
 	}
 	api, done, err := p.connect(ctx, c.err)
 	if err != nil {
