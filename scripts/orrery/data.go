@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
+
+	"github.com/orrery/orrery/scripts/internal/local"
 )
 
 // folder is a folder of data, as a flag or ORRERY_DATA names it. An empty name means the default, never the working
@@ -20,10 +22,11 @@ func (f *folder) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// mustExist refuses a folder that is not there: asking must not make one.
+// mustExist refuses a folder without data: asking must not make one.
 func (f folder) mustExist() error {
-	if _, err := os.Stat(string(f)); err != nil {
+	err := local.HoldsData(string(f))
+	if errors.Is(err, local.ErrNoData) {
 		return fmt.Errorf("there is no data in %s: import a log, generate records, or name another folder with --data", f)
 	}
-	return nil
+	return err
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -44,8 +44,11 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 
 // cost prints which partitions and how many bytes the query would read of the data there is.
 func (e *explainCommand) cost(ctx context.Context, c console, request search.Request) error {
-	if _, err := os.Stat(string(e.Data)); err != nil {
+	switch err := local.HoldsData(string(e.Data)); {
+	case errors.Is(err, local.ErrNoData):
 		_, err := fmt.Fprintf(c.out, "== reads\nnothing: there is no data in %s\n", e.Data)
+		return err
+	case err != nil:
 		return err
 	}
 	product, err := local.Open(ctx, string(e.Data))

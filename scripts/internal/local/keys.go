@@ -31,7 +31,7 @@ const keysFile = "keys.db"
 // OpenKeys opens the keys of a data folder, and makes the folder if it does not exist. Keys that are there and cannot
 // be read are an error: a server must not take that for none.
 func OpenKeys(ctx context.Context, data string) (Keys, error) {
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	if err := makeFolder(data); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(data, keysFile)

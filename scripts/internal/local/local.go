@@ -50,7 +50,7 @@ type Engine interface {
 	io.Closer
 }
 
-// Open opens a data directory, and makes it if it does not exist. One that can only be read answers about traffic, not
+// Open opens a data directory, and makes it if it does not exist; a directory of other things is refused. One that can only be read answers about traffic, not
 // about planets.
 func Open(ctx context.Context, data string) (p *Product, err error) {
 	data, err = filepath.Abs(data)
@@ -64,6 +64,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 			p = nil
 		}
 	}()
+	if err := makeFolder(data); err != nil {
+		return p, err
+	}
 	if p.Store, err = ingest.Open(ctx, data, ledger.Open, time.Now); err != nil {
 		return p, err
 	}
@@ -91,7 +94,7 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	if err := makeFolder(data); err != nil {
 		return nil, err
 	}
 	p = &Product{Engine: trino.New(client, nil)}
@@ -109,7 +112,7 @@ func (p *Product) surround(ctx context.Context, data string, queries int, canWri
 	}
 	p.planets = noPlanets{}
 	if canWrite {
-		planets, err := sqlite.Open(ctx, filepath.Join(data, "planets.db"), time.Now())
+		planets, err := sqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
 		if err != nil {
 			return err
 		}
