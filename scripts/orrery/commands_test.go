@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ func TestCommands(t *testing.T) {
 	if err := os.WriteFile(junk, []byte(`{"timestamp":"2026-01-01T10:00:00Z","path":"/a"}`+"\n{broken\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	foreign := filepath.Dir(junk)
 	tests := map[string]struct {
 		args           []string
 		stdin          string
@@ -34,6 +36,18 @@ func TestCommands(t *testing.T) {
 		"query prints a result a line":             {[]string{"query", "logs", tourDay, "--data", data, "--limit", "2", "--format", "ndjson", "--fields", "ip"}, "", exitDone, "{\"ip\":\"", ""},
 		"query draws the API's refusal":            {[]string{"query", "logs", "hots=1, " + tourDay, "--data", data}, "", exitFailed, "", "corrected: host=1"},
 		"query names a wrong parameter":            {[]string{"query", "logs", tourDay, "--data", data, "--limit", "9999"}, "", exitFailed, "", "limit"},
+		"query refuses a limit of 0":               {[]string{"query", "logs", tourDay, "--data", data, "--limit", "0"}, "", exitFailed, "", "limit"},
+		"query refuses an empty segment":           {[]string{"query", "stats", tourDay, "--data", data, "--segment", ""}, "", exitFailed, "", "segment: empty"},
+		"query reports that records are left out":  {[]string{"query", "logs", tourDay, "--data", data, "--limit", "2", "--format", "ndjson"}, "", exitDone, "", "more records match than the 2 printed"},
+		"query refuses a folder of other things":   {[]string{"query", "logs", tourDay, "--data", foreign}, "", exitFailed, "", "holds other things, such as junk.log"},
+		"explain refuses a folder of other things": {[]string{"explain", "logs", tourDay, "--data", foreign}, "", exitFailed, "", "is not a data folder"},
+		"import refuses a folder of other things":  {[]string{"import", "--data", foreign, junk}, "", exitFailed, "", "is not a data folder"},
+		"serve refuses a folder of other things":   {[]string{"serve", "--data", foreign, "--listen", "127.0.0.1:0"}, "", exitFailed, "", "is not a data folder"},
+		"key create refuses such a folder too":     {[]string{"key", "create", "a", "--scope", "data:read", "--data", foreign}, "", exitFailed, "", "is not a data folder"},
+		"query of an empty folder finds no data":   {[]string{"query", "logs", tourDay, "--data", t.TempDir()}, "", exitFailed, "", "import a log"},
+		"serve refuses an empty key":               {[]string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--api-key", ""}, "", exitUsage, "", "the API key is empty"},
+		"serve refuses a blank key":                {[]string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--api-key", " "}, "", exitUsage, "", "the API key is empty"},
+		"planet put refuses an empty ETag":         {[]string{"planet", "put", "prod", "--data", data, "--if-match", ""}, aPlanet, exitFailed, "", "header.If-Match: empty"},
 		"query of no data says what to do":         {[]string{"query", "logs", tourDay, "--data", filepath.Join(data, "none")}, "", exitFailed, "", "import a log"},
 		"import keeps bad lines and exits 3":       {[]string{"import", "--data", t.TempDir(), junk}, "", exitRejected, "1 records in 1 partitions, 1 rejected", ""},
 		"compact says what it merged":              {[]string{"compact", "--data", data}, "", exitDone, "merged 0 objects of 0 hours", ""},
@@ -68,6 +82,67 @@ func TestCommands(t *testing.T) {
 				t.Logf("standard output:\n%.2000s\nstandard error:\n%.2000s", stdout, stderr)
 			}
 		})
+	}
+}
+
+const aPlanet = `{"name":"main","trusted_nets":[],"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`
+
+// TestRefusedFoldersStayAsTheyAre: a command that refuses a folder leaves nothing in it.
+func TestRefusedFoldersStayAsTheyAre(t *testing.T) {
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "notes.txt"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"query", "logs", tourDay}, {"explain", "logs", tourDay}, {"planet", "get", "prod"}, {"compact"}, {"key", "list"},
+		{"key", "create", "a", "--scope", "data:read"}, {"generate", "--records", "5"}, {"import", "-"}, {"serve", "--listen", "127.0.0.1:0"},
+	} {
+		if _, stderr, code := orrery(t, "", append(args, "--data", foreign)...); code != exitFailed || !strings.Contains(stderr, "is not a data folder") {
+			t.Errorf("%s: exit code %d, %s", strings.Join(args, " "), code, stderr)
+		}
+	}
+	if entries, err := os.ReadDir(foreign); err != nil || len(entries) != 1 {
+		t.Errorf("the folder holds %v, %v; want notes.txt alone", entries, err)
+	}
+}
+
+// TestAnEmptyKeyInTheEnvironment is refused as on the command line: compose files set variables that are not there.
+func TestAnEmptyKeyInTheEnvironment(t *testing.T) {
+	t.Setenv("ORRERY_API_KEY", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // a server that starts all the same ends at once
+	var stderr bytes.Buffer
+	c := console{in: strings.NewReader(""), out: io.Discard, err: &stderr}
+	if code := run(ctx, []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0"}, c); code != exitUsage || !strings.Contains(stderr.String(), "the API key is empty") {
+		t.Errorf("exit code %d, %s", code, &stderr)
+	}
+}
+
+// TestQueryReportsUnreadableHours: an object that cannot be read ends every format with exit code 5 and its name on
+// standard error. The other hours are answered.
+func TestQueryReportsUnreadableHours(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	if _, stderr, code := orrery(t, "", "generate", "--records", "500", "--data", data, "--from", "2026-01-01", "--to", "2026-01-02"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	objects, err := filepath.Glob(filepath.Join(data, "lake", "fresh", "2026", "01", "01", "05", "*.parquet"))
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("%v, %v", objects, err)
+	}
+	if err := os.Truncate(objects[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range []string{"logs", "stats", "timeline", "topx"} {
+		for _, format := range []string{"json", "ndjson", "table"} {
+			stdout, stderr, code := orrery(t, "", "query", route, tourDay, "--data", data, "--format", format)
+			if code != exitIncomplete || !strings.Contains(stderr, "fresh/2026/01/01/05/") || !strings.Contains(stderr, "1 object") || stdout == "" {
+				t.Errorf("%s as %s: exit code %d, standard error %q, %d bytes of answer", route, format, code, stderr, len(stdout))
+			}
+		}
+	}
+	hour := "timestamp between 2026-01-01 05:00 and 2026-01-01 05:10"
+	if _, stderr, code := orrery(t, "", "query", "logs", hour, "--data", data, "--format", "table"); code != exitIncomplete {
+		t.Errorf("without records: exit code %d, %s", code, stderr)
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	exitFailed      = 1 // what was asked could not be done; standard error says why
 	exitUsage       = 2 // the command line makes no sense
 	exitRejected    = 3 // imported, but some lines were rejected and kept in quarantine
+	exitIncomplete  = 5 // answered, but some objects could not be read
 	exitInterrupted = 130
 )
 

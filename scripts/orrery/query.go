@@ -10,17 +10,19 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/orrery/orrery/shared/search"
 )
 
 type queryCommand struct {
 	Route  string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   int    `help:"How many records (logs) or keys per label (topx)."`
-	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
-	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
-	Fields  string `help:"logs: the fields to return, comma-separated."`
-	Format  string `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto is a table on a terminal and json elsewhere."`
+	Limit   *int    `help:"How many records (logs) or keys per label (topx)."`
+	Segment *string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
+	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
+	Fields  *string `help:"logs: the fields to return, comma-separated."`
+	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto is a table on a terminal and json elsewhere."`
 }
 
 // Run asks one question through the API's POST twin, which takes filters of any length.
@@ -30,12 +32,13 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	ask := map[string]any{"filters": text}
-	if q.Limit != 0 {
-		ask["limit"] = q.Limit
+	// Whatever was written is sent, 0 and the empty text too: the API knows what to refuse.
+	if q.Limit != nil {
+		ask["limit"] = *q.Limit
 	}
-	for name, value := range map[string]string{"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields} {
-		if value != "" {
-			ask[name] = value
+	for name, value := range map[string]*string{"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields} {
+		if value != nil {
+			ask[name] = *value
 		}
 	}
 	body, err := json.Marshal(ask)
@@ -46,14 +49,21 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	answer, _, err := api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	answerBody, _, err := api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
 	if closing := done(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return drawRefusal(err, text, c.err)
 	}
-	return q.print(answer, c)
+	var a answer
+	if err := json.Unmarshal(answerBody, &a); err != nil {
+		return fmt.Errorf("the answer is not of the API's shape: %w", err)
+	}
+	if err := q.print(answerBody, a, c); err != nil {
+		return err
+	}
+	return a.reportGaps(c.err)
 }
 
 // answer is the part of the API's container that printing needs.
@@ -61,10 +71,46 @@ type answer struct {
 	Data struct {
 		Results []json.RawMessage `json:"results"`
 	} `json:"data"`
-	Meta json.RawMessage `json:"meta"`
+	Meta struct {
+		Skipped   []string          `json:"skipped"`
+		Truncated *search.Truncated `json:"truncated"`
+	} `json:"meta"`
 }
 
-func (q *queryCommand) print(body []byte, c console) error {
+// reportGaps prints what the answer lacks. An answer that lacks objects ends in an error with exit code 5, in every
+// format: a script must not take it for the whole.
+func (a answer) reportGaps(stderr io.Writer) error {
+	if t := a.Meta.Truncated; t != nil {
+		fmt.Fprintf(stderr, "orrery: %s\n", truncation(t.Reason, len(a.Data.Results)))
+	}
+	if len(a.Meta.Skipped) == 0 {
+		return nil
+	}
+	for _, name := range a.Meta.Skipped[:min(len(a.Meta.Skipped), maxSkippedNames)] {
+		fmt.Fprintln(stderr, "  unreadable:", name)
+	}
+	return &exitError{code: exitIncomplete, message: fmt.Sprintf(
+		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
+}
+
+// maxSkippedNames is how many unreadable objects are named; --format json lists all.
+const maxSkippedNames = 10
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func truncation(reason string, results int) string {
+	if reason == "limit" {
+		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
+	}
+	return fmt.Sprintf("more records match than the %d printed: the answer reached its size limit; ask for fewer --fields or a shorter period", results)
+}
+
+func (q *queryCommand) print(body []byte, a answer, c console) error {
 	format := q.Format
 	if format == "auto" {
 		format = "json"
@@ -75,10 +121,6 @@ func (q *queryCommand) print(body []byte, c console) error {
 	if format == "json" {
 		_, err := c.out.Write(append(body, '\n'))
 		return err
-	}
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil {
-		return fmt.Errorf("the answer is not of the API's shape: %w", err)
 	}
 	if format == "ndjson" {
 		for _, result := range a.Data.Results {
@@ -97,10 +139,10 @@ func (q *queryCommand) print(body []byte, c console) error {
 
 // columns are those of the route, or the fields that were asked for.
 func (q *queryCommand) columns() []string {
-	if q.Fields == "" {
+	if q.Fields == nil {
 		return tableColumns[q.Route]
 	}
-	names := strings.Split(q.Fields, ",")
+	names := strings.Split(*q.Fields, ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,11 +19,11 @@ import (
 )
 
 type serveCommand struct {
-	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Listen string `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	APIKey string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers may send, beside those of 'orrery key'; one key is needed on any address but a loopback one." placeholder:"KEY"`
-	Watch  bool   `help:"Import what is dropped into the folder's raw/."`
-	Demo   bool   `default:"true" negatable:"" help:"Make a demo day when there is no data."`
+	Data   folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Listen string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
+	APIKey *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers may send, beside those of 'orrery key'; one key is needed on any address but a loopback one." placeholder:"KEY"`
+	Watch  bool    `help:"Import what is dropped into the folder's raw/."`
+	Demo   bool    `default:"true" negatable:"" help:"Make a demo day when there is no data."`
 	cluster
 }
 
@@ -42,12 +43,16 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if s.Watch && s.Trino != "" {
 		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino answers from the cluster; import with 'orrery import' and copy the objects to where the cluster reads them"}
 	}
+	apiKey, err := s.ownKey()
+	if err != nil {
+		return err
+	}
 	known, err := local.OpenKeys(ctx, string(s.Data))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, known.Close()) }()
-	access := local.Access{Address: s.Listen, APIKey: s.APIKey, Keys: known}
+	access := local.Access{Address: s.Listen, APIKey: apiKey, Keys: known}
 	keyed, err := access.NeedKey(ctx)
 	if err != nil {
 		return err
@@ -66,6 +71,18 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	}
 	err = s.serve(ctx, c, product, access, listener)
 	return errors.Join(err, product.Close())
+}
+
+// ownKey is the key of --api-key or its variable, "" when neither is there. One that is there and blank is refused: its
+// owner expects a server that asks for a key.
+func (s *serveCommand) ownKey() (string, error) {
+	if s.APIKey == nil {
+		return "", nil
+	}
+	if strings.TrimSpace(*s.APIKey) == "" {
+		return "", &exitError{code: exitUsage, message: "the API key is empty: give --api-key or ORRERY_API_KEY a value, or leave out both to serve without a key"}
+	}
+	return *s.APIKey, nil
 }
 
 // open opens the folder's own records or those of a cluster.
