@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Everything that is checked, the same for people and for CI: formatting, vet, lint, all tests and the coverage of the
 # core, the race detector, the zips of the functions, the CDK templates, and then the product beside real servers:
-# DynamoDB Local, Trino, and the whole deployment in LocalStack. The fuzz targets run beside these.
+# DynamoDB Local, Trino, and the whole deployment in LocalStack. Fuzz targets run their seeds alone; random fuzzing is
+# scripts/fuzz.sh, before a release.
 #
-# FUZZ=5s shortens the fuzzing. Servers are downloaded once into a cache, run on free loopback ports and are stopped.
+# Servers are downloaded once into a cache, run on free loopback ports and are stopped.
 # Where one needs something that this machine lacks, its proof is left out and named at the end; with CI=true that is
 # a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fuzz=${FUZZ:-20s}
 lint_version=v2.15.0
 lint=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/golangci-lint-$lint_version/golangci-lint
 core="filter catalog lake record query sqlgen planet"
@@ -127,29 +127,6 @@ fi
 
 finish downloads
 
-# fuzz_one FOLDER TARGET: fails with the failing input printed. Up to Go 1.26 a run can also fail at its very end with
-# "context deadline exceeded" and no input (go.dev/issue/75804): that is a run which found nothing.
-fuzz_one() {
-	local log=$runs/${1//\//-}-$2
-	if go test -vet=off -run='^$' -fuzz="^$2\$" -fuzztime="$fuzz" -fuzzminimizetime=1s -parallel=1 "./$1" </dev/null >"$log" 2>&1; then
-		tail -n 1 "$log" | sed "s/\t[^\t]*$/ $2&/"
-	elif grep -qx '    context deadline exceeded' "$log" && ! grep -q 'Failing input written' "$log"; then
-		echo "ok  	$1 $2: nothing found"
-	else
-		cat "$log"
-		git ls-files --others "$1/testdata/fuzz/$2" | while read -r input; do echo "$input:"; cat "$input"; done
-		return 1
-	fi
-}
-export fuzz runs
-export -f fuzz_one
-# Two targets at a time, at the lowest priority: the servers that are checked meanwhile wait as much as they work.
-fuzzing() {
-	git ls-files '*_test.go' | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]*' | sed -E 's#/[^/]*:func # #' | sort -u |
-		nice -n 19 xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _
-}
-start_beside fuzzing
-
 say "DynamoDB: planets, keys, ledger, queries"
 if server dynamodb; then
 	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamo/... ./shared/planet/dynamo ./shared/keys/... ./shared/search/dynamo ./shared/ingest/cloud/...
@@ -175,9 +152,6 @@ if server localstack; then
 	stop localstack
 	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 20m -parallel 3 ./scripts/orrery -run TestDeployed
 fi
-
-say "fuzzing, $fuzz each, begun beside DynamoDB"
-finish fuzzing
 
 say "clean tree"
 after=$(git status --porcelain)
