@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Random fuzzing, the step before a release: every fuzz target for TIME (20s unless given), two at a time.
+# Random fuzzing, the step before a release: every fuzz target for TIME (20s unless given), two at a time. Without a
+# TARGET, the property tests draw 10,000 new cases each first.
 #
 #   scripts/fuzz.sh [TIME [TARGET]]     e.g. scripts/fuzz.sh 5m, or scripts/fuzz.sh 1h FuzzConvert
 #
@@ -30,6 +31,11 @@ fuzz_one() {
 		return 1
 	fi
 }
+
+if [ $# -lt 2 ]; then
+	properties=$(git ls-files '*_test.go' | xargs grep -l '"pgregory.net/rapid"' | xargs grep -l 'rapid\.Check(' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
+	RAPID_CHECKS=10000 go test -count=1 -vet=off $properties
+fi
 export fuzz runs
 export -f fuzz_one
 xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _ <<<"$targets"
