@@ -49,6 +49,7 @@ var (
 	// queries is what a function needs that asks Athena, which reads and writes S3 and Glue in its caller's name.
 	queries = and(keys, []grant{
 		{items, []string{"join#*", "query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}},
+		{items, []string{"query#*"}, []string{"dynamodb:Query"}}, // a query's request may take several items
 		{items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		{workgroup, nil, []string{"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup", "athena:StartQueryExecution", "athena:StopQueryExecution"}},
 		{dataCatalog, nil, []string{"athena:GetTableMetadata"}},

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
+	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/planet"
+	planettable "github.com/orrery/orrery/shared/planet/dynamo"
+	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/search"
+	querytable "github.com/orrery/orrery/shared/search/dynamo"
+	"github.com/orrery/orrery/shared/search/queriestest"
+)
+
+// TestGrantsCoverWhatStoresDo compares what the stores ask of the table with the grants of the functions that use them:
+// the emulators permit everything, so nothing else notices a missing grant before it is deployed.
+func TestGrantsCoverWhatStoresDo(t *testing.T) {
+	for name, use := range map[string]struct {
+		by func(function) bool
+		do func(t *testing.T, open func(*testing.T) (*dynamodb.Client, string))
+	}{
+		"keys":            {function.knowsCallers, readKeys},
+		"planets, read":   {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
+		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
+		"pending queries": {function.asksAthena, useQueries},
+		"state":           {function.asksAthena, readState},
+		"ledger":          {function.writesLake, importAndCompact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var actions dynamotest.Actions
+			use.do(t, func(t *testing.T) (*dynamodb.Client, string) {
+				return dynamotest.Client(t, actions.Record)
+			})
+			users := 0
+			for _, f := range functions() {
+				if !use.by(f) {
+					continue
+				}
+				users++
+				for _, a := range actions.Seen() {
+					if !granted(f, a) {
+						t.Errorf("%s lacks the grant of %s on %q %s", f.Name, a.Name, a.Key, a.Index)
+					}
+				}
+			}
+			if users == 0 || len(actions.Seen()) == 0 {
+				t.Errorf("%d functions, actions %v", users, actions.Seen())
+			}
+		})
+	}
+}
+
+func (f function) knowsCallers() bool {
+	return f.behindGateway() && slices.Contains(f.Variables, lambdas.Table)
+}
+
+func (f function) writesLake() bool { return slices.Contains(f.Variables, lambdas.RawBucket) }
+
+// granted reports whether a function may do something to the table. No index is granted.
+func granted(f function, a dynamotest.Action) bool {
+	return a.Key != "" && a.Index == "" && slices.ContainsFunc(f.grants, func(g grant) bool {
+		return g.on == items && slices.Contains(g.acts, a.Name) && slices.ContainsFunc(g.of, func(pattern string) bool {
+			prefix, open := strings.CutSuffix(pattern, "*")
+			return pattern == a.Key || open && strings.HasPrefix(a.Key, prefix)
+		})
+	})
+}
+
+func readKeys(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	store := keytable.New(open(t))
+	_, missing := store.Find(t.Context(), "none")
+	if _, err := store.List(t.Context()); err != nil || missing == nil {
+		t.Error(err, missing)
+	}
+}
+
+func readPlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	client, table := open(t)
+	store := planettable.New(client, table, time.Now)
+	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
+	_, err2 := store.Version(t.Context(), planet.FirstConfig, 1)
+	_, err3 := store.Versions(t.Context(), planet.FirstConfig)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Error(err)
+	}
+}
+
+func usePlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	planettest.Run(t, func(t *testing.T) planet.Store {
+		client, table := open(t)
+		return planettable.New(client, table, func() time.Time { return planettest.At })
+	})
+}
+
+func useQueries(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes what has expired by its own clock
+	queriestest.Run(t, func(t *testing.T) search.Queries {
+		client, table := open(t)
+		return querytable.New(client, table, century, time.Now)
+	})
+}
+
+func readState(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	if _, err := cloud.NewStates(laketable.New(open(t)), time.Now).State(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// importAndCompact imports a log and one that has grown, and compacts what was imported.
+func importAndCompact(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+	raw, err1 := dir.Open(filepath.Join(t.TempDir(), "raw"))
+	lake, err2 := dir.Open(filepath.Join(t.TempDir(), "lake"))
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	c, err3 := cloud.New(cloud.Config{
+		Raw: raw, Lake: lake, Table: laketable.New(open(t)), Scratch: filepath.Join(t.TempDir(), "scratch"),
+		Now: func() time.Time { return now },
+	})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	log := ""
+	for i := range 2 {
+		log += fmt.Sprintf("{\"timestamp\":\"2026-01-01T10:00:0%dZ\",\"status\":200}\n", i)
+		err := raw.Put(t.Context(), "raw/log", strings.NewReader(log), blob.Always)
+		if err == nil {
+			_, err = c.Import(t.Context(), cloud.Log{Key: "raw/log"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second removes what the first superseded
+		now = now.Add(cloud.DefaultGrace + cloud.DefaultKeep)
+		if _, err := c.Compact(t.Context(), time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
