@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -13,8 +14,23 @@ type State struct {
 	Version   int64          // every publication raises it: equal versions, equal data
 }
 
-// States tells the state of the lake at this moment. An answer may be some seconds old: what compaction
-// supersedes is kept for longer than that.
+// Once the watermark has passed an hour, the hour's fresh objects are superseded, and some time later they are removed.
+// A query that still reads them then lacks their rows, and no error says so. Therefore
+//
+//	from reading the state to the end of the execution that reads by it < KeepSuperseded
+//
+// holds for every answer that is taken. LongestExecution is the largest part of the left side. The hour to spare covers
+// the rest: the age of a state (seconds), beginning an execution (a minute), the time that compaction may take to write
+// a move of the watermark which it has dated already (15 minutes, as long as its function runs), and clocks that differ.
+const (
+	// KeepSuperseded is how long superseded objects stay after the watermark has moved.
+	KeepSuperseded = 6 * time.Hour
+	// LongestExecution is the longest an execution may take, its queue included. One that took longer is trusted only if
+	// the watermark has not moved meanwhile.
+	LongestExecution = KeepSuperseded - time.Hour
+)
+
+// States tells the state of the lake at this moment. An answer may be some seconds old.
 type States interface {
 	State(ctx context.Context) (State, error)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -21,9 +22,8 @@ import (
 const (
 	// DefaultGrace is how long after its end an hour stays open to records that come late.
 	DefaultGrace = 2 * time.Hour
-	// DefaultKeep is how long superseded objects stay: Athena ends a query after 30 minutes, states are cached for
-	// seconds, and ten minutes are to spare.
-	DefaultKeep = 45 * time.Minute
+	// DefaultKeep is how long superseded objects stay: as long as engines rely on.
+	DefaultKeep = engine.KeepSuperseded
 	// DefaultGroup is how many bytes of objects are merged into one.
 	DefaultGroup = 256 << 20
 	// DefaultReserve is how long before the context's deadline work is brought to an end that others can go on from.
@@ -44,7 +44,7 @@ type Config struct {
 	Options  ingest.Options
 
 	Grace   time.Duration // 0 for DefaultGrace
-	Keep    time.Duration // 0 for DefaultKeep
+	Keep    time.Duration // 0 for DefaultKeep; engines rely on no less
 	Group   int64         // bytes; 0 for DefaultGroup
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies

@@ -426,8 +426,17 @@ func TestCompactionMergesHoursThatAreOver(t *testing.T) {
 	w.importLog("raw/late", records(2000, 2001, 0))
 	all["r2000"] = 1
 	w.expect(all)
-	w.time = w.time.Add(cloud.DefaultKeep + time.Minute)
+	w.time = w.time.Add(engine.KeepSuperseded - time.Minute)
+	if early := w.compact(); early.Removed != 0 {
+		t.Errorf("removed under queries: %+v", early)
+	}
+	w.time = w.time.Add(2 * time.Minute)
 	if swept := w.compact(); swept.Removed != 6 {
+		t.Errorf("swept: %+v", swept)
+	}
+	w.expect(all)
+	w.time = w.time.Add(engine.KeepSuperseded + time.Minute) // meanwhile 12 and 13 were compacted, one object each
+	if swept := w.compact(); swept.Removed != 2 {
 		t.Errorf("swept: %+v", swept)
 	}
 	w.expect(all)

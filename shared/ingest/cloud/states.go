@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// stateAge is how old an answer of States may be. Compaction keeps what it supersedes for longer than that and a query.
+// stateAge is how old an answer of States may be. It counts against the time that engine.KeepSuperseded has to spare.
 const stateAge = 5 * time.Second
 
 // States tells engines the state of the lake.
