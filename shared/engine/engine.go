@@ -62,7 +62,8 @@ type Starter interface {
 	// Start begins q. Equal queries begun over equal data may be given the same execution.
 	Start(ctx context.Context, q query.Query) (Execution, error)
 	// Poll tells whether an execution of q has ended well. It returns the execution to ask about from now on, which
-	// is another one when the engine had to begin anew.
+	// is another one when the engine had to begin anew. What it begins anew it narrows to the data there is then, so
+	// q need not be narrowed.
 	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, done bool, err error)
 	// Wait polls until the execution has ended. When ctx ends first, the execution goes on; x stays good to ask about.
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)

@@ -173,7 +173,7 @@ type runs interface {
 	// begin finds the pending query with the same key (joined), or begins this one. Every begin has its leave.
 	begin(ctx context.Context, p Pending, q query.Query) (begun Pending, joined bool, err error)
 	// wait waits until the query has ended, or ctx has: by its deadline, when the query may run on, or because the
-	// caller went away.
+	// caller went away. The query is not narrowed: one that begins anew meanwhile may find more data.
 	wait(ctx context.Context, p Pending, q query.Query) (query.Answer, engine.Cost, error)
 	// look is wait without waiting.
 	look(ctx context.Context, p Pending, q query.Query) (query.Answer, engine.Cost, bool, error)
@@ -193,11 +193,7 @@ func (s *Service) answer(caller context.Context, r Request, q query.Query) (quer
 	ctx, cancel := s.bounded(caller)
 	defer cancel()
 	for begun := 1; ; begun++ {
-		p, narrowed, err := s.pending(ctx, r, q)
-		if err != nil {
-			return query.Answer{}, engine.Cost{}, err
-		}
-		answer, cost, again, err := s.attempt(caller, ctx, p, narrowed)
+		answer, cost, again, err := s.attempt(caller, ctx, r, q)
 		if err == nil || !again || begun == mostBegun {
 			return answer, cost, err
 		}
@@ -207,14 +203,20 @@ func (s *Service) answer(caller context.Context, r Request, q query.Query) (quer
 // mostBegun is how often one request begins its query.
 const mostBegun = 3
 
-// attempt waits for the query until ctx ends, or the caller goes away.
-func (s *Service) attempt(caller, ctx context.Context, p Pending, q query.Query) (_ query.Answer, _ engine.Cost, again bool, err error) {
-	p, joined, err := s.runs.begin(ctx, p, q)
+// attempt begins or joins the query, and waits for it until ctx ends, or the caller goes away.
+func (s *Service) attempt(
+	caller, ctx context.Context, r Request, q query.Query,
+) (_ query.Answer, _ engine.Cost, again bool, err error) {
+	p, narrowed, err := s.pending(ctx, r, q)
+	if err != nil {
+		return query.Answer{}, engine.Cost{}, false, err
+	}
+	p, joined, err := s.runs.begin(ctx, p, narrowed)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, false, err
 	}
 	defer s.runs.leave(p)
-	answer, cost, err := s.runs.wait(ctx, p, q)
+	answer, cost, err := s.runs.wait(ctx, p, oneMore(q))
 	switch {
 	case err == nil:
 		return answer, cost, false, nil

@@ -79,6 +79,15 @@ func tooMuch(bytes int64, q query.Query) string {
 	return fmt.Sprintf("%s. Half the period should fit: timestamp between %s and %s", text, from, to)
 }
 
+// errOutlived is the failure of an execution that may have outlived objects that it read.
+func errOutlived(x *types.QueryExecution) error {
+	cause := fmt.Errorf("athena query %s took longer than superseded objects are kept", aws.ToString(x.QueryExecutionId))
+	return &fault.Error{
+		Kind: fault.Unavailable, Message: "the query took so long that data may have moved under it; the same query may do well later",
+		RetryAfter: retryAfter, Err: cause,
+	}
+}
+
 func scanned(x *types.QueryExecution) int64 {
 	if x.Statistics == nil {
 		return 0

@@ -26,6 +26,12 @@ type part struct {
 	Found   int64  `json:"found,omitempty"` // it had succeeded before it was asked for: when, Unix milliseconds
 }
 
+// read makes w the work of a query that reads by a state.
+func (w *work) read(q query.Query, s engine.State) {
+	w.Scope, w.Version = q.Scope, s.Version
+	w.Scope.Watermark = s.Watermark
+}
+
 func (w work) execution() engine.Execution {
 	text, err := json.Marshal(w)
 	if err != nil {

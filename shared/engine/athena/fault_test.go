@@ -52,6 +52,7 @@ type spoilt struct {
 	fails []error // of the next statements; nil: none
 	bytes int64   // that every statement scans
 	block chan struct{}
+	left  *athenatest.Reference // answers the statements that it knows, when they end: some of their rows are gone
 }
 
 // set says how the next statements fail, and what all of them wait for.
@@ -59,6 +60,13 @@ func (s *spoilt) set(fails []error, block chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails, s.block = fails, block
+}
+
+// sweep makes statements that are known to left find only its rows.
+func (s *spoilt) sweep(left *athenatest.Reference) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = left
 }
 
 func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanned func(int64)) (athenatest.Result, error) {
@@ -81,6 +89,14 @@ func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanne
 	}
 	if failure != nil {
 		return athenatest.Result{}, failure
+	}
+	s.mu.Lock()
+	left := s.left
+	s.mu.Unlock()
+	if left != nil {
+		if result, err := left.Run(ctx, statement, scanned); err == nil {
+			return result, nil
+		}
 	}
 	return s.Reference.Run(ctx, statement, scanned)
 }

@@ -39,7 +39,8 @@ func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (e
 }
 
 // Poll asks how the parts that have not ended are doing. One that failed through no fault of the query is begun
-// anew after a while; a topx that exhausted the engine's resources is begun anew in parts.
+// anew after a while; a topx that exhausted the engine's resources is begun anew in parts. A part that is begun anew
+// reads by the present watermark; if that has moved, every part is begun anew.
 func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, bool, error) {
 	w, err := readWork(x)
 	if err != nil {
@@ -70,14 +71,21 @@ func (e *Engine) advance(ctx context.Context, w *work, i int, q query.Query) err
 	if err != nil {
 		return err
 	}
+	var failed error
 	switch x.Status.State {
-	case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning:
-		return nil
-	case types.QueryExecutionStateSucceeded:
-		p.Done = true
-		return nil
+	case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning, types.QueryExecutionStateSucceeded:
+		outlived, err := e.outlived(ctx, x, *w)
+		if err != nil {
+			return err
+		}
+		if !outlived {
+			p.Done = x.Status.State == types.QueryExecutionStateSucceeded
+			return nil
+		}
+		failed = errOutlived(x)
+	default:
+		failed = failureOf(x, w.question(q, i))
 	}
-	failed := failureOf(x, w.question(q, i))
 	if fault.KindOf(failed) != fault.Unavailable || p.Attempt+1 >= mostAttempts {
 		return failed
 	}
@@ -85,7 +93,49 @@ func (e *Engine) advance(ctx context.Context, w *work, i int, q query.Query) err
 		return ended(ctx, err)
 	}
 	p.Attempt++
-	return e.begin(ctx, w, i, q)
+	return e.again(ctx, w, i, q)
+}
+
+// outlived reports whether objects may have been removed while the execution read them. See engine.KeepSuperseded.
+func (e *Engine) outlived(ctx context.Context, x *types.QueryExecution, w work) (bool, error) {
+	until := e.Now()
+	if completed := x.Status.CompletionDateTime; completed != nil {
+		until = *completed
+	}
+	if until.Sub(aws.ToTime(x.Status.SubmissionDateTime)) < engine.LongestExecution {
+		return false, nil
+	}
+	state, err := e.state(ctx)
+	return state.Watermark > w.Scope.Watermark, err
+}
+
+// again begins part i once more; or every part, if the watermark has moved: the parts of an answer read by one state.
+func (e *Engine) again(ctx context.Context, w *work, i int, q query.Query) error {
+	moved, err := e.renew(ctx, w, q)
+	if err != nil {
+		return err
+	}
+	if !moved {
+		return e.begin(ctx, w, i, q)
+	}
+	return e.beginAll(ctx, w, q)
+}
+
+// renew reports whether the watermark has moved since the parts of w were begun. If so, it stops them and makes w one
+// of the present state, of which no part has begun: objects that they read may be gone, or go before they end.
+func (e *Engine) renew(ctx context.Context, w *work, q query.Query) (moved bool, err error) {
+	state, err := e.state(ctx)
+	if err != nil || state.Watermark <= w.Scope.Watermark {
+		return false, err // it never goes back: one that is smaller is one of some seconds ago
+	}
+	if err := e.Stop(ctx, w.execution()); err != nil {
+		return false, err
+	}
+	w.read(q.Clamp(state.Extent), state)
+	for i := range w.Parts {
+		w.Parts[i] = part{Attempt: w.Parts[i].Attempt}
+	}
+	return true, nil
 }
 
 // look reads an execution, which always has a status.

@@ -1,10 +1,14 @@
 package athena_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
@@ -99,5 +103,59 @@ func TestInstanceStopsWhatAnotherBegan(t *testing.T) {
 	}
 	if _, err := one.Status(t.Context(), id, by); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("status after cancelling: %v", err)
+	}
+}
+
+// TestQueryBegunAgainFindsWhatWasPublishedMeanwhile, for the caller who waits and for the one who comes back.
+func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
+	request := search.Request{Route: search.Stats, Segment: "1h", Filters: hours, Caller: "c"}
+	for name, ask := range map[string]func(*testing.T, *search.Service) (search.Result, error){
+		"waiting": func(t *testing.T, s *search.Service) (search.Result, error) {
+			return s.Search(t.Context(), request)
+		},
+		"coming back": func(t *testing.T, s *search.Service) (search.Result, error) {
+			id, err := s.Begin(t.Context(), request)
+			for status := (search.Status{}); err == nil; {
+				if status, err = s.Status(t.Context(), id, search.Asker{Caller: "c"}); status.Done {
+					return status.Result, err
+				}
+			}
+			return search.Result{}, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, setting{})
+			whole, before := s.states.state.Extent, s.states.state.Extent
+			before.MaxTsMs = before.MinTsMs + time.Hour.Milliseconds()
+			s.states.state.Extent = before
+			s.know(t, hours, stats)
+			s.backend.fails = []error{internal}
+			publish := func(c *athena.Config) {
+				c.Sleep = func(ctx context.Context, d time.Duration) error {
+					if s.states.state.Extent == before {
+						s.states.state = engine.State{Extent: whole, Watermark: s.states.state.Watermark + 1, Version: 2}
+						s.engine.watermark++
+						s.know(t, hours, stats)
+					}
+					return impatient(ctx, d)
+				}
+			}
+			e := newEngine(t, s.engine.Client, s.states, publish)
+			service, err := search.New(e, search.Options{Queries: queriestest.NewMemory(), Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ask(t, service)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := service.Search(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want.Stats, got.Stats); diff != "" {
+				t.Errorf("answers differ (-asked afterwards +begun again):\n%s", diff)
+			}
+		})
 	}
 }

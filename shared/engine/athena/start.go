@@ -29,8 +29,8 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 	if err != nil {
 		return "", err
 	}
-	w := work{Scope: q.Scope, Version: state.Version, Parts: make([]part, 1)}
-	w.Scope.Watermark = state.Watermark
+	w := work{Parts: make([]part, 1)}
+	w.read(q, state)
 	err = e.begin(ctx, &w, 0, q)
 	if splits(err, w, q) {
 		err = e.split(ctx, &w, q)
@@ -163,7 +163,14 @@ func splits(err error, w work, q query.Query) bool {
 
 // split begins every part of a topx that was too large as a whole. A part scans fewer columns, groups fewer rows.
 func (e *Engine) split(ctx context.Context, w *work, q query.Query) error {
+	if _, err := e.renew(ctx, w, q); err != nil {
+		return err
+	}
 	w.Split, w.Parts = true, make([]part, len(sqlgen.TopXParts))
+	return e.beginAll(ctx, w, q)
+}
+
+func (e *Engine) beginAll(ctx context.Context, w *work, q query.Query) error {
 	for i := range w.Parts {
 		if err := e.begin(ctx, w, i, q); err != nil {
 			return err
