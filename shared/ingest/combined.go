@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/netip"
 	"regexp"
 	"time"
+	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -15,7 +17,7 @@ import (
 //	[vhost[:port]] client ident user [17/May/2015:10:05:03 +0000] "request" status bytes ["referer" "user agent" [seconds [seconds]]]
 //
 // The seconds that many configurations append are request_time and upstream_response_time, if they have a decimal
-// point. Whatever else follows is kept in log_rest.
+// point. Whatever else follows is kept in log_rest. Some exports put quotes around the whole line.
 type combinedSource struct{}
 
 func (combinedSource) Name() string { return "combined" }
@@ -28,12 +30,20 @@ const (
 
 var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}\] "`)
 
-func (combinedSource) Matches(line []byte) bool { return combinedPattern.Match(line) }
+func (combinedSource) Matches(line []byte) bool {
+	line = unwrap(line)
+	if !combinedPattern.Match(line) {
+		return false
+	}
+	front, _, _ := bytes.Cut(line, []byte(" ["))
+	_, _, _, err := cutClient(front)
+	return err == nil
+}
 
 func (combinedSource) Complete(row *lake.Row) { completeURL(row) }
 
 func (combinedSource) Convert(dst, line []byte) ([]byte, error) {
-	front, rest, ok := bytes.Cut(line, []byte(" ["))
+	front, rest, ok := bytes.Cut(unwrap(line), []byte(" ["))
 	if !ok {
 		return nil, badLine("no time in brackets")
 	}
@@ -73,29 +83,134 @@ func appendCommonTime(o *object, stamp []byte) bool {
 	return true
 }
 
-// appendClient writes who asked, and gives the virtual host if the line begins with one: then the second word, not
-// the first, is an address. A user's name may hold spaces.
+// unwrap strips the quotes around a whole line. No server writes such a line: its first word is never quoted. The first
+// quote inside shows how the export escaped the others: not at all, as "" in CSV, or as \" in JSON.
+func unwrap(line []byte) []byte {
+	whole := bytes.TrimRight(line, " \t")
+	if len(whole) < 2 || whole[0] != '"' || whole[len(whole)-1] != '"' {
+		return line
+	}
+	inner := whole[1 : len(whole)-1]
+	first := bytes.IndexByte(inner, '"')
+	switch {
+	case first > 0 && inner[first-1] == '\\':
+		return unescapeWrapped(whole, inner)
+	case isDoubled(inner):
+		return bytes.ReplaceAll(inner, []byte(`""`), []byte(`"`))
+	}
+	return inner
+}
+
+// isDoubled reports whether every quote of a text is doubled.
+func isDoubled(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		if i++; i == len(text) || text[i] != '"' {
+			return false
+		}
+	}
+	return true
+}
+
+// unescapeWrapped decodes a whole line that is a JSON string. If it is none, it undoes \" and \\ alone.
+func unescapeWrapped(whole, inner []byte) []byte {
+	var text string
+	if utf8.Valid(whole) && json.Unmarshal(whole, &text) == nil {
+		return bytes.TrimRight([]byte(text), "\r\n")
+	}
+	out := make([]byte, 0, len(inner))
+	for i := 0; i < len(inner); i++ {
+		if inner[i] == '\\' && i+1 < len(inner) && (inner[i+1] == '"' || inner[i+1] == '\\') {
+			i++
+		}
+		out = append(out, inner[i])
+	}
+	return out
+}
+
+// appendClient writes who asked, and gives the virtual host if the line begins with one.
 func appendClient(o *object, front []byte) (vhost []byte, err error) {
-	first, rest, ok := bytes.Cut(front, []byte(" "))
+	vhost, client, rest, err := cutClient(front)
+	if err != nil {
+		return nil, err
+	}
+	ident, user, ok := bytes.Cut(rest, []byte(" "))
 	if !ok {
 		return nil, badLine("before the time there are fewer than three words")
 	}
-	if second, after, ok := bytes.Cut(rest, []byte(" ")); ok && isAddress(second) && !isAddress(first) {
-		vhost, first, rest = first, second, after
-	}
-	ident, user, ok := bytes.Cut(rest, []byte(" "))
-	if !ok || len(first) == 0 {
-		return nil, badLine("before the time there are fewer than three words")
-	}
-	o.text("ip", first)
+	o.text("ip", present(client))
 	o.text("ident", present(ident))
 	o.text("remote_user", present(user))
 	return vhost, nil
 }
 
+// cutClient cuts the virtual host, if any, and the client from what precedes the time. The line begins with a virtual
+// host if the second word, not the first, is an address. A user's name may hold spaces.
+func cutClient(front []byte) (vhost, client, rest []byte, err error) {
+	client, rest, _ = bytes.Cut(front, []byte(" "))
+	if second, after, ok := bytes.Cut(rest, []byte(" ")); ok && isAddress(second) && !isAddress(client) {
+		if !isVirtualHost(client) {
+			return nil, nil, nil, badLine("%.80q is neither a virtual host nor a client", client)
+		}
+		return present(client), second, after, nil
+	}
+	if !isClient(client) {
+		return nil, nil, nil, badLine("%.80q is neither an address nor a host name", client)
+	}
+	return nil, client, rest, nil
+}
+
+// isClient reports whether a server may log a word as the client: an address; a host name, by HostnameLookups of
+// Apache; a dash, by Apache for a client unknown; unix:, by nginx for a client of a Unix socket.
+func isClient(word []byte) bool {
+	return isAddress(word) || isHostName(word) || string(word) == "-" || string(word) == "unix:"
+}
+
 func isAddress(word []byte) bool {
 	_, err := netip.ParseAddr(string(word))
 	return err == nil
+}
+
+// isVirtualHost reports whether a server may log a word as the virtual host: a host name or an address with or without
+// a port; a wildcard, _ or nothing, as nginx allows them; a dash.
+func isVirtualHost(word []byte) bool {
+	if len(word) == 0 || string(word) == "-" {
+		return true
+	}
+	host, _ := splitHostPort(word)
+	if bytes.HasPrefix(host, []byte("[")) && bytes.HasSuffix(host, []byte("]")) {
+		return isAddress(host[1 : len(host)-1])
+	}
+	return isAddress(host) || isHostName(bytes.TrimPrefix(host, []byte("*.")))
+}
+
+// isHostName reports whether a word is labels of letters, digits, hyphens and underscores, of which the last is no
+// number: that would be an address, or what is left of one.
+func isHostName(word []byte) bool {
+	word = bytes.TrimSuffix(word, []byte("."))
+	if len(word) > 253 {
+		return false
+	}
+	label := 0 // where it begins
+	for i := 0; i <= len(word); i++ {
+		if i < len(word) && word[i] != '.' {
+			if !isHostByte(word[i]) {
+				return false
+			}
+			continue
+		}
+		if i == label || i-label > 63 || word[label] == '-' || i == len(word) && isDigits(word[label:i]) {
+			return false
+		}
+		label = i + 1
+	}
+	return true
+}
+
+func isHostByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
 // present is nil for the dash that logs write for nothing.

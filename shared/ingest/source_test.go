@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -79,6 +80,16 @@ func TestBadLinesAreRejected(t *testing.T) {
 		{"combined", "1.2.3.4 - - [17/Mai/2026:10:05:03 +0000] " + request + "200 1", "is not a time"},
 		{"combined", "1.2.3.4 - - [31/Jun/2026:10:05:03 +0000] " + request + "200 1", "is not a time"},
 		{"combined", "1.2.3.4 -" + at + request + "200 1", "fewer than three words"},
+		{"combined", `"1.2.3.4 - -` + at + request + "200 1", `"\"1.2.3.4" is neither an address nor a host name`},
+		{"combined", `"1.2.3.4" - -` + at + request + `200 1 "-" "x"`, `"1.2.3.4\"" is neither an address`},
+		{"combined", "1.2.3.4:5678 - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "[::1] - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "168.4.25 - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "300.1.2.3 - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "1.2.3.4, 10.0.0.1, 10.0.0.2 - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "1.2.3.4, 10.0.0.1 - -" + at + request + "200 1", "is neither a virtual host"},
+		{"combined", "a\x00b - -" + at + request + "200 1", "is neither an address"},
+		{"combined", "unix:/run/x.sock - -" + at + request + "200 1", "is neither an address"},
 		{"combined", "1.2.3.4 - -" + at + `GET / HTTP/1.1 200 1`, "no request in quotes"},
 		{"combined", "1.2.3.4 - -" + at + `"GET / HTTP/1.1 200 1`, "no request in quotes"},
 		{"combined", "1.2.3.4 - -" + at + request + "2x0 1", "no status"},
@@ -122,6 +133,107 @@ func TestDetectionTellsTheFormats(t *testing.T) {
 	}
 }
 
+func TestClientsThatServersLog(t *testing.T) {
+	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 1`
+	tests := []struct{ words, ip, host string }{
+		{"192.0.2.7", "192.0.2.7", ""},
+		{"2001:db8::7", "2001:db8::7", ""},
+		{"fe80::1%eth0", "fe80::1%eth0", ""},
+		{"::ffff:192.0.2.7", "::ffff:192.0.2.7", ""},
+		{"client.example", "client.example", ""},
+		{"client_7.example.", "client_7.example.", ""},
+		{"localhost", "localhost", ""},
+		{"192-0-2-7.dyn.4u.example", "192-0-2-7.dyn.4u.example", ""},
+		{"unix:", "unix:", ""},
+		{"-", "", ""},
+		{"shop.example:443 192.0.2.7", "192.0.2.7", "shop.example"},
+		{"192.0.2.1:80 2001:db8::7", "2001:db8::7", "192.0.2.1"},
+		{"[2001:db8::1]:80 192.0.2.7", "192.0.2.7", "[2001:db8::1]"},
+		{"*.shop.example 192.0.2.7", "192.0.2.7", "*.shop.example"},
+		{"_ 192.0.2.7", "192.0.2.7", "_"},
+		{"- 192.0.2.7", "192.0.2.7", ""},
+		{" 192.0.2.7", "192.0.2.7", ""}, // a server of nginx with an empty name
+	}
+	for _, test := range tests {
+		t.Run(test.words, func(t *testing.T) {
+			text, err := combinedSource{}.Convert(nil, []byte(test.words+rest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct{ IP, Host string }
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.IP != test.ip || got.Host != test.host {
+				t.Errorf("ip %q, host %q", got.IP, got.Host)
+			}
+		})
+	}
+}
+
+// wrappedLines are lines that some exports put into quotes, and the lines that they were before.
+var wrappedLines = func() [][2]string {
+	const scan = `192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] "GET /?q=%f0''%f0\"\"&b=\x16 HTTP/1.1" 303 382 "http://a.example/" "Mozilla/5.0 (X11)"`
+	const empty = `192.0.2.25 - - [22/Dec/2016:16:30:53 +0300] "" 400 0 "-" "-"`
+	const common = `shop.example 192.0.2.25 - - [22/Dec/2016:16:30:54 +0300] "GET /\xff HTTP/1.1" 200 5`
+	lines := [][2]string{
+		{`"` + scan + `" `, scan},
+		{`"` + strings.ReplaceAll(strings.TrimSuffix(scan, `"`), `"`, `\"`), ""}, // not closed
+		{`"192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] \"GET /?a=1\u0026b=<\u003e HTTP/1.1\" 200 5 \"-\" \"x\"\n"`,
+			`192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] "GET /?a=1&b=<> HTTP/1.1" 200 5 "-" "x"`},
+		{`"192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] \"GET /\xff HTTP/1.1\" 200 5 \"-\" \"x\""`,
+			`192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] "GET /\xff HTTP/1.1" 200 5 "-" "x"`},
+	}
+	for _, line := range []string{scan, empty, common} {
+		lines = append(lines,
+			[2]string{`"` + line + `"`, line},
+			[2]string{`"` + strings.ReplaceAll(line, `"`, `""`) + `"`, line},
+			[2]string{`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `"`, line})
+	}
+	return lines
+}()
+
+func TestQuotesRoundWholeLinesAreStripped(t *testing.T) {
+	for _, wrapped := range wrappedLines {
+		line, bare := []byte(wrapped[0]), []byte(wrapped[1])
+		got, err := combinedSource{}.Convert(nil, line)
+		if len(bare) == 0 {
+			if err == nil || (combinedSource{}).Matches(line) {
+				t.Errorf("%s is taken: %s", line, got)
+			}
+			continue
+		}
+		if err != nil || !(combinedSource{}).Matches(line) {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		want, err := combinedSource{}.Convert(nil, bare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	var b strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&b, `"192.0.2.25 - - [22/Dec/2016:16:30:%02d +0300] "GET / HTTP/1.1" 200 5 "-" "x""`+"\n", i)
+	}
+	report := importText(t, s, b.String(), Options{})
+	if report.Format != "combined" || report.Records != 30 || report.RejectedLines() != 0 {
+		t.Errorf("%+v", report)
+	}
+	for _, row := range rowsOf(t, s) {
+		if *row.IP != "192.0.2.25" || *row.UserAgent != "x" {
+			t.Fatalf("address %q, user agent %q", *row.IP, *row.UserAgent)
+		}
+	}
+}
+
 func TestURLFollowsTheHostThatWasSet(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `1.2.3.4 - - [17/May/2026:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 1` + "\n"
@@ -142,6 +254,12 @@ func FuzzConvert(f *testing.F) {
 		for line := range strings.Lines(string(content)) {
 			f.Add(strings.TrimSuffix(line, "\n"))
 		}
+	}
+	for _, wrapped := range wrappedLines {
+		f.Add(wrapped[0])
+	}
+	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "1.2.3.4, 10.0.0.1", "unix:", "-", "a\x00b"} {
+		f.Add(client + ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`)
 	}
 	decoder := record.NewDecoder()
 	f.Fuzz(func(t *testing.T, line string) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Rules is the version of the rules that turn lines into rows; each import says which it used.
-const Rules = 1
+const Rules = 2
 
 // Entry is one import of a source, as a ledger keeps it.
 type Entry struct {
