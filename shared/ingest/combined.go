@@ -30,9 +30,12 @@ const (
 
 var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}\] "`)
 
+// syslogPattern is what syslog puts in front of a line. Its month would pass for a client, the rest for a user.
+var syslogPattern = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} `)
+
 func (combinedSource) Matches(line []byte) bool {
 	line = unwrap(line)
-	if !combinedPattern.Match(line) {
+	if !combinedPattern.Match(line) || syslogPattern.Match(line) {
 		return false
 	}
 	front, _, _ := bytes.Cut(line, []byte(" ["))
@@ -43,7 +46,11 @@ func (combinedSource) Matches(line []byte) bool {
 func (combinedSource) Complete(row *lake.Row) { completeURL(row) }
 
 func (combinedSource) Convert(dst, line []byte) ([]byte, error) {
-	front, rest, ok := bytes.Cut(unwrap(line), []byte(" ["))
+	line = unwrap(line)
+	if syslogPattern.Match(line) {
+		return nil, badLine("the line begins with a header of syslog, not with the client; remove the header")
+	}
+	front, rest, ok := bytes.Cut(line, []byte(" ["))
 	if !ok {
 		return nil, badLine("no time in brackets")
 	}

@@ -88,6 +88,8 @@ func TestBadLinesAreRejected(t *testing.T) {
 		{"combined", "300.1.2.3 - -" + at + request + "200 1", "is neither an address"},
 		{"combined", "1.2.3.4, 10.0.0.1, 10.0.0.2 - -" + at + request + "200 1", "is neither an address"},
 		{"combined", "1.2.3.4, 10.0.0.1 - -" + at + request + "200 1", "is neither a virtual host"},
+		{"combined", "May 17 10:05:03 web nginx: 1.2.3.4 - -" + at + request + "200 1", "a header of syslog"},
+		{"combined", "Jun  7 10:05:03 web nginx: 1.2.3.4 - -" + at + request + "200 1", "a header of syslog"},
 		{"combined", "a\x00b - -" + at + request + "200 1", "is neither an address"},
 		{"combined", "unix:/run/x.sock - -" + at + request + "200 1", "is neither an address"},
 		{"combined", "1.2.3.4 - -" + at + `GET / HTTP/1.1 200 1`, "no request in quotes"},
@@ -234,6 +236,15 @@ func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
 	}
 }
 
+func TestLogsThatOnlyLookCombinedAreNotDetected(t *testing.T) {
+	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`
+	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "May 17 10:05:03 web nginx: 1.2.3.4", "access.log\x00\x00"} {
+		if got, err := detect([]byte(client + rest + "\n")); err == nil {
+			t.Errorf("%s is detected as %s", client, got.Name())
+		}
+	}
+}
+
 func TestURLFollowsTheHostThatWasSet(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `1.2.3.4 - - [17/May/2026:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 1` + "\n"
@@ -258,7 +269,7 @@ func FuzzConvert(f *testing.F) {
 	for _, wrapped := range wrappedLines {
 		f.Add(wrapped[0])
 	}
-	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "1.2.3.4, 10.0.0.1", "unix:", "-", "a\x00b"} {
+	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "1.2.3.4, 10.0.0.1", "May 17 10:05:03 web nginx: 1.2.3.4", "unix:", "-", "a\x00b"} {
 		f.Add(client + ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`)
 	}
 	decoder := record.NewDecoder()
