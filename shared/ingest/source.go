@@ -53,7 +53,7 @@ const detectLines = 20
 func detect(head []byte) (Source, error) {
 	var votes [8]int
 	seen := 0
-	for line := range bytes.Lines(head) {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, byteOrderMark)) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue

@@ -236,6 +236,15 @@ func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
 	}
 }
 
+func TestDetectionSkipsAByteOrderMark(t *testing.T) {
+	for _, line := range []string{lines(0, 1), `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1` + "\n"} {
+		s := openStore(t, t.TempDir())
+		if report := importText(t, s, "\xef\xbb\xbf"+line, Options{}); report.Records != 1 {
+			t.Errorf("%+v", report)
+		}
+	}
+}
+
 func TestLogsThatOnlyLookCombinedAreNotDetected(t *testing.T) {
 	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`
 	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "May 17 10:05:03 web nginx: 1.2.3.4", "access.log\x00\x00"} {
