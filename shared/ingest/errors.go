@@ -22,6 +22,15 @@ func damaged(format string, cause error) error {
 	return fault.Wrap(fault.Invalid, cause, "the %s file is damaged, and nothing of it was imported; import a whole copy", format)
 }
 
+// notALog says that an input, perhaps inside a compression, is of a kind that holds no lines of a log.
+func notALog(c container, compression string) error {
+	name := c.name
+	if compression != "" {
+		name += ", compressed with " + compression
+	}
+	return fault.New(fault.Invalid, "this is %s, not a log, and nothing of it was imported. %s", name, c.remedy)
+}
+
 // unknownField says that a default names no field; nearest may be empty.
 func unknownField(name, nearest string) error {
 	if nearest == "" {

@@ -22,6 +22,7 @@ type input struct {
 	origin  io.Reader
 	text    *bufio.Reader
 	decoder io.Closer
+	packing string // the compression; "" for plain text
 	spool   *spool // after keep, when the origin cannot seek
 }
 
@@ -59,13 +60,13 @@ func (in *input) closeDecoder() error {
 // Read reads decompressed bytes.
 func (in *input) Read(p []byte) (int, error) { return in.text.Read(p) }
 
-// head is the beginning of the log, as far as it goes, without reading it off.
+// head is the beginning of the log, as far as it goes, without reading it off. A container is refused.
 func (in *input) head() ([]byte, error) {
 	head, err := in.text.Peek(headBytes)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	return bytes.Clone(head), nil
+	return bytes.Clone(head), refuseContainer(head, in.packing)
 }
 
 func (in *input) decompress() error {
@@ -75,19 +76,20 @@ func (in *input) decompress() error {
 		return fmt.Errorf("read: %w", err)
 	}
 	var text io.Reader = raw
+	in.packing = ""
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return broken("gzip", err)
 		}
-		text, in.decoder = &packed{z, "gzip"}, z
+		text, in.decoder, in.packing = &packed{z, "gzip"}, z, "gzip"
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}
-		text, in.decoder = &packed{z, "zstd"}, z.IOReadCloser()
+		text, in.decoder, in.packing = &packed{z, "zstd"}, z.IOReadCloser(), "zstd"
 	}
 	in.text = bufio.NewReaderSize(text, headBytes)
 	return nil

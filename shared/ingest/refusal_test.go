@@ -1,11 +1,15 @@
 package ingest
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,10 +22,10 @@ import (
 )
 
 // refused imports what must be refused, and checks that nothing of it stays.
-func refused(t *testing.T, s *Store, content string) string {
+func refused(t *testing.T, s *Store, content string, options Options) string {
 	t.Helper()
 	before := tree(t, s.dir)
-	_, err := s.Import(t.Context(), "x.log", pipe(content), Options{})
+	_, err := s.Import(t.Context(), "x.log", pipe(content), options)
 	if fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("got %v", err)
 	}
@@ -43,7 +47,7 @@ func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d_known_bytes", format, len(earlier)), func(t *testing.T) {
 				s := openStore(t, t.TempDir())
 				importText(t, s, earlier, Options{})
-				got := refused(t, s, whole[:len(whole)*3/4])
+				got := refused(t, s, whole[:len(whole)*3/4], Options{})
 				if strings.Count(got, "cut off") != 1 || strings.Contains(got, "EOF") || strings.Contains(got, "\n") || !strings.Contains(got, format+" -dc") {
 					t.Error(got)
 				}
@@ -52,6 +56,98 @@ func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
 					t.Errorf("the whole file afterwards: %+v, %v", report, err)
 				}
 			})
+		}
+	}
+}
+
+// archived is a tar archive of a log. With old, its header has no mark, as before POSIX.
+func archived(t *testing.T, text string, old bool) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	header := &tar.Header{Name: "access.log", Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+	if err := w.WriteHeader(header); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Write([]byte(text))
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if old {
+		head := b.Bytes()[:512]
+		clear(head[257:])
+		copy(head[148:], "        ")
+		sum := 0
+		for _, c := range head {
+			sum += int(c)
+		}
+		copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+	}
+	return b.String()
+}
+
+// containerFiles are files that are no logs, though there may be one inside, and what the refusal says of each.
+func containerFiles(t *testing.T) map[string]string {
+	t.Helper()
+	log := strings.Repeat(`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`+"\n", 30)
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := archived(t, log, false)
+	return map[string]string{
+		archive:                          "a tar archive, not a log, and nothing of it was imported. Unpack it and import the logs in it: tar -xf",
+		archived(t, lines(0, 30), false): "a tar archive,",
+		archived(t, log, true):           "a tar archive,",
+		zipped(t, archive):               "a tar archive, compressed with gzip, not",
+		string(encoder.EncodeAll([]byte(archive), nil)):        "a tar archive, compressed with zstd, not",
+		zipped(t, zipped(t, log)):                              "a gzip file, compressed with gzip, not a log, and",
+		zipped(t, string(encoder.EncodeAll([]byte(log), nil))): "a zstd file, compressed with gzip",
+		"PK\x03\x04\x14\x00 stored\n" + log:                    "a zip archive",
+		"PK\x05\x06" + strings.Repeat("\x00", 18):              "a zip archive",
+		"7z\xbc\xaf\x27\x1c\x00\x04" + log:                     "a 7z archive",
+		"Rar!\x1a\x07\x01\x00" + log:                           "a RAR archive",
+		"\xfd7zXZ\x00\x00\x04\n" + log:                         "an xz file, not a log, and nothing of it was imported. Decompress it and import the result: xz -dc FILE |",
+		"BZh91AY&SY\n" + log:                                   "a bzip2 file",
+		"\x04\x22\x4d\x18\x64\x40\n" + log:                     "an LZ4 file",
+		"\x1f\x9d\x90\n" + log:                                 "a compress (.Z) file",
+		"PAR1\x15\x04\n" + log:                                 "a Parquet file",
+		"Obj\x01\x04\n" + log:                                  "an Avro file",
+		"SQLite format 3\x00\x10\x00\n" + log:                  "an SQLite database",
+		"LPKSHHRH\x00\n" + log:                                 "a systemd journal",
+		"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\n" + log:             "a packet capture",
+		"\xa1\xb2\x3c\x4d\x00\x02\x00\x04\n" + log:             "a packet capture",
+		"\n\r\r\n\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + log:       "a packet capture",
+		"\xff\xfe1\x00\n\x00" + log:                            "a UTF-16 file",
+	}
+}
+
+func TestContainersAreRefusedByTheirFirstBytes(t *testing.T) {
+	files := containerFiles(t)
+	told := strings.Join(slices.Collect(maps.Values(files)), "\n")
+	for _, c := range containers {
+		if !strings.Contains(told, c.name) {
+			t.Errorf("%s is not tested", c.name)
+		}
+	}
+	for content, want := range files {
+		t.Run(want, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			for _, format := range []string{"auto", "combined", "orrery"} {
+				if got := refused(t, s, content, Options{Format: format}); !strings.Contains(got, want) {
+					t.Errorf("%s: %s", format, got)
+				}
+			}
+		})
+	}
+}
+
+func TestLinesThatBeginAlmostAsContainersAreImported(t *testing.T) {
+	for _, host := range []string{"PK", "PAR1", "BZh9", "BZh91AY", "Rar", "7z", "SQLite", "Obj"} {
+		s := openStore(t, t.TempDir())
+		line := host + ` 192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1` + "\n"
+		if report := importText(t, s, strings.Repeat(line, 20), Options{}); report.Records != 20 {
+			t.Errorf("%s: %+v", host, report)
 		}
 	}
 }
@@ -69,11 +165,11 @@ func TestAnOlderShorterCopyIsNotCountedTwice(t *testing.T) {
 		}
 	}
 	for _, n := range []int{1000, 1499, 1501, 2999} {
-		if got := refused(t, s, strings.Join(text[:n], "")); !strings.Contains(got, "older copy") {
+		if got := refused(t, s, strings.Join(text[:n], ""), Options{}); !strings.Contains(got, "older copy") {
 			t.Error(got)
 		}
 	}
-	if got := refused(t, s, strings.Join(text[:2000], "")+text[2000][:20]); !strings.Contains(got, "older copy") {
+	if got := refused(t, s, strings.Join(text[:2000], "")+text[2000][:20], Options{}); !strings.Contains(got, "older copy") {
 		t.Error(got)
 	}
 	if got := len(rowsOf(t, s)); got != all {
@@ -98,7 +194,7 @@ func TestALogSpreadOverTooManyHoursIsRefused(t *testing.T) {
 		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", hour*3600)
 	}
 	s := openStore(t, t.TempDir())
-	got := refused(t, s, b.String())
+	got := refused(t, s, b.String(), Options{})
 	if !strings.Contains(got, "more than 20000 hours, from 1970/01/01/00 to ") {
 		t.Error(got)
 	}

@@ -278,7 +278,7 @@ func FuzzConvert(f *testing.F) {
 	for _, wrapped := range wrappedLines {
 		f.Add(wrapped[0])
 	}
-	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "1.2.3.4, 10.0.0.1", "May 17 10:05:03 web nginx: 1.2.3.4", "unix:", "-", "a\x00b"} {
+	for _, client := range []string{`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "1.2.3.4, 10.0.0.1", "May 17 10:05:03 web nginx: 1.2.3.4", "unix:", "-", "a\x00b", "access.log\x00\x000000644\x00ustar\x0000"} {
 		f.Add(client + ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`)
 	}
 	decoder := record.NewDecoder()

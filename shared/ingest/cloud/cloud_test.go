@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -326,11 +327,29 @@ func TestALogWithoutARecordLeavesNoEntry(t *testing.T) {
 	w.expect(each(0, 2))
 }
 
+// archived is a tar archive of a log.
+func archived(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Name: "a.log", Mode: 0o644, Size: int64(len(text))}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Write([]byte(text))
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 	whole := gzipped(t, records(0, 5000, time.Second))
 	for name, content := range map[string]string{
 		"truncated_gzip":  whole[:len(whole)-len(whole)/4],
 		"no_known_format": "a b c\nd e f\n",
+		"tar":             archived(t, records(0, 50, time.Second)),
+		"tar_gzip":        gzipped(t, archived(t, records(0, 50, time.Second))),
+		"zip":             "PK\x03\x04\x14\x00\n" + records(0, 50, time.Second),
 		"bad_gzip":        "\x1f\x8b\x08\x00 garbage",
 		"damaged_gzip":    whole[:len(whole)/2] + "damage" + whole[len(whole)/2+6:],
 		"damaged_zstd":    "\x28\xb5\x2f\xfd garbage and more garbage",
