@@ -79,6 +79,7 @@ func (c *converter) decode(b batch, d *decoded) error {
 			line: b.firstLine, code: record.TooLarge, text: bytes.Clone(b.text), length: b.tooLong,
 			reason: fmt.Sprintf("the line has %d bytes, more than %d", b.tooLong, record.MaxLine),
 		})
+		d.openLost = b.open
 		return nil
 	}
 	number := b.firstLine

@@ -320,6 +320,21 @@ func TestTheLastLineWithoutNewline(t *testing.T) {
 	}
 }
 
+func TestALineThatIsTooLongMayGrow(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	text := lines(0, 2) + strings.Repeat("x", 3*record.MaxLine)
+	for _, version := range []string{text, text + strings.TrimSuffix(lines(2, 1), "\n"), text + lines(2, 1) + lines(3, 1)} {
+		report := importText(t, s, version, Options{})
+		if diff := cmp.Diff(map[record.Code]int64{record.TooLarge: 1}, report.Rejected); diff != "" {
+			t.Error(diff)
+		}
+	}
+	source := rowsOf(t, s)[0].Source
+	if diff := cmp.Diff([]string{source + ":1", source + ":2", source + ":4"}, places(t, s)); diff != "" {
+		t.Errorf("the end of the long line is no record: %s", diff)
+	}
+}
+
 func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	long := `{"timestamp":"2026-04-01T10:00:00Z","path":"` + strings.Repeat("x", 3_000_000) + `"}`

@@ -196,9 +196,10 @@ func (r *lineReader) lastBatch(text []byte, end int) batch {
 	return b
 }
 
-// tooLong reads off a line longer than any record, keeping its beginning.
+// tooLong reads off a line longer than any record, keeping its beginning. The input may end in it.
 func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 	length := int64(len(text))
+	before := r.soFar()
 	r.consume(text)
 	r.carry = nil
 	for {
@@ -208,8 +209,11 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 		last = errors.Is(err, io.EOF)
 		if err == nil || last {
 			b := r.batch(text[:sampleBytes], 1)
-			b.tooLong = length
-			r.whole, r.all = r.soFar(), r.soFar()
+			b.tooLong, b.open = length, last
+			r.all = r.soFar()
+			if r.whole = r.all; last {
+				r.whole = before
+			}
 			return b, last, nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
