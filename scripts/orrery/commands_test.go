@@ -188,6 +188,36 @@ func TestDataFolder(t *testing.T) {
 	}
 }
 
+// TestImportOfAGrowingFile: a line being written waits for its end, or for --last-line.
+func TestImportOfAGrowingFile(t *testing.T) {
+	const first = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 51234` + "\n"
+	const second = `192.0.2.7 - - [17/May/2026:10:05:04 +0000] "GET / HTTP/1.1" 200 5`
+	const note = "1 unfinished line at the end (65 bytes without newline) is left for the next import"
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "access.log")
+	for _, step := range []struct {
+		what, text     string
+		args           []string
+		stdout, stderr string
+	}{
+		{"the second line is being written", first + second, []string{file}, "1 records in 1 partitions, 0 rejected", note},
+		{"it is whole, a third begins", first + second + "1234\n" + second, []string{file}, "1 records in 1 partitions, 0 rejected", note},
+		{"the file is complete", first + second + "1234\n" + second, []string{"--last-line", file}, "1 records in 1 partitions, 0 rejected", ""},
+		{"nothing is new", first + second + "1234\n" + second, []string{file}, "0 records in 0 partitions, 0 rejected", ""},
+		{"a pipe is complete", strings.ReplaceAll(first+second, "192.0.2.7", "::1"), []string{"-"}, "2 records in 1 partitions, 0 rejected", ""},
+	} {
+		if err := os.WriteFile(file, []byte(step.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
+		if code != exitDone || !strings.Contains(stdout, step.stdout) || !strings.Contains(stderr, step.stderr) {
+			t.Errorf("%s: exit %d\n%s%s", step.what, code, stdout, stderr)
+		}
+		if step.stderr == "" && strings.Contains(stderr, "unfinished") {
+			t.Errorf("%s: %s", step.what, stderr)
+		}
+	}
+}
+
 // TestWriteFile: a link stays a link, and a pipe is written to.
 func TestWriteFile(t *testing.T) {
 	folder := t.TempDir()

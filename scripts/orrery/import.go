@@ -17,6 +17,7 @@ type importCommand struct {
 	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into; made if needed." placeholder:"DIR"`
 	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"orrery, aws-waf, alb or combined; auto tells by the first lines."`
 	Set    []string `sep:"none" help:"Value for a field that the records lack; may be repeated." placeholder:"FIELD=VALUE"`
+	Last   bool     `name:"last-line" help:"The files are complete: import a last line without newline too."`
 	Files  []string `arg:"" name:"file" help:"Logs, gzip, zstd or plain; - is standard input."`
 }
 
@@ -37,7 +38,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 		report, err := i.one(ctx, c, product.Store, file, defaults)
 		if err == nil {
 			rejected += report.RejectedLines()
-			err = tell(c.out, report)
+			err = errors.Join(tell(c.out, report), tellLeft(c.err, report))
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break
@@ -61,12 +62,13 @@ func (i *importCommand) one(ctx context.Context, c console, store *ingest.Store,
 	report, err := store.Import(ctx, name, in, ingest.Options{
 		Format:   i.Format,
 		Defaults: defaults,
+		Growing:  size >= 0 && !i.Last,
 		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
 	})
 	return report, errors.Join(err, bar.Finish(), in.Close())
 }
 
-// openLog opens a log and tells its size, -1 when it has none.
+// openLog opens a log and tells its size, -1 when it is no file and so has none.
 func openLog(file string, stdin io.Reader) (name string, in io.ReadCloser, size int64, err error) {
 	if file == "-" {
 		return "standard input", io.NopCloser(stdin), -1, nil
@@ -121,5 +123,15 @@ func tell(w io.Writer, r ingest.Report) error {
 		text += fmt.Sprintf("  kept with line numbers and reasons in %s\n", r.Quarantine)
 	}
 	_, err := io.WriteString(w, text)
+	return err
+}
+
+// tellLeft says that a last line was left, and how to import it.
+func tellLeft(w io.Writer, r ingest.Report) error {
+	if r.Left == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for the next import; "+
+		"if the file is complete, import it again with --last-line\n", r.Name, r.Left)
 	return err
 }

@@ -42,6 +42,10 @@ func logTaken(logger *slog.Logger, t ingest.Taken) {
 	}
 	logger.Info("imported", "file", t.Path, "records", t.Report.Records, "rejected", t.Report.RejectedLines(),
 		"known", t.Report.Known, "ms", t.Report.Elapsed.Milliseconds())
+	if t.Report.Left > 0 {
+		logger.Warn("the last line has no newline and is left until the file grows", "file", t.Path, "bytes", t.Report.Left,
+			"remedy", "if the file is complete: orrery import --last-line FILE")
+	}
 }
 
 func compactSometimes(ctx context.Context, store *ingest.Store, logger *slog.Logger) {

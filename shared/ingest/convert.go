@@ -67,6 +67,9 @@ func convert(ctx context.Context, name string, in *input, head []byte, ledger Le
 	if err != nil {
 		return Converted{}, err
 	}
+	if left := onlyUnfinished(head); left > 0 && at.fresh && in.mayGrow(options) {
+		return Converted{Report: Report{Name: name, Left: left}}, nil
+	}
 	source, err := chooseSource(options.Format, head, at)
 	if err != nil {
 		return Converted{}, err
@@ -81,6 +84,16 @@ func convert(ctx context.Context, name string, in *input, head []byte, ledger Le
 		return Converted{}, err
 	}
 	return p.converted(at), nil
+}
+
+// onlyUnfinished is the length of the one line, without newline, that a short log consists of so far; 0 when there is
+// a whole line, which shows the format.
+func onlyUnfinished(head []byte) int64 {
+	left := unfinishedBytes(head)
+	if len(head) == headBytes || len(bytes.TrimSpace(head[:int64(len(head))-left])) > 0 {
+		return 0
+	}
+	return left
 }
 
 // countLines counts lines, of which the last need not be ended.
@@ -130,6 +143,7 @@ func (p *pipeline) converted(at position) Converted {
 	}
 	c := Converted{Entry: e, Report: p.report, Stopped: p.lines.stopped}
 	c.Report.Name, c.Report.Source, c.Report.Format, c.Report.Known = e.Name, e.Source, e.Format, at.base.Lines
+	c.Report.Left = p.lines.left
 	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)
 	if e.Rejected > 0 {
 		c.Rejected = filepath.Join(p.staging, stagedQuarantine)

@@ -69,6 +69,9 @@ func (in *input) head() ([]byte, error) {
 	return bytes.Clone(head), refuseContainer(head, in.packing)
 }
 
+// mayGrow reports whether a last line without newline may be the beginning of one: a compressed file is complete.
+func (in *input) mayGrow(options Options) bool { return options.Growing && in.packing == "" }
+
 func (in *input) decompress() error {
 	raw := bufio.NewReaderSize(&counter{in.origin, &in.read}, 256<<10)
 	magic, err := raw.Peek(4)

@@ -61,13 +61,16 @@ type lineReader struct {
 	enough  func() bool // asked before every batch; nil for never
 	stopped bool        // it was, before the input ended
 
-	joins bool   // the next line continues one imported before
-	whole extent // up to the last newline; valid when run has returned
-	all   extent // up to the end
+	joins  bool   // the next line continues one imported before
+	leaves bool   // a last line without newline is left
+	left   int64  // its bytes
+	whole  extent // up to the last newline; valid when run has returned
+	all    extent // up to the end, but for what is left
 }
 
-func newLineReader(in *input, at position, enough func() bool) *lineReader {
-	r := &lineReader{in: in, enough: enough, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
+func newLineReader(in *input, at position, options Options) *lineReader {
+	r := &lineReader{in: in, enough: options.Enough, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
+	r.leaves = in.mayGrow(options)
 	r.joins = !at.fresh && !at.base.Terminated
 	return r
 }
@@ -183,6 +186,10 @@ func (r *lineReader) batch(text []byte, lines int64) batch {
 
 // lastBatch makes the batch that the input ends with; its last line begins at end and may be empty.
 func (r *lineReader) lastBatch(text []byte, end int) batch {
+	if r.leaves {
+		r.left = unfinishedBytes(text)
+		text = text[:end]
+	}
 	lines := int64(bytes.Count(text, []byte{'\n'}))
 	r.consume(text[:end])
 	b := r.batch(text, lines)
@@ -194,6 +201,15 @@ func (r *lineReader) lastBatch(text []byte, end int) batch {
 	}
 	r.all = r.soFar()
 	return b
+}
+
+// unfinishedBytes is the length of what follows the last newline of a text; space alone is no line.
+func unfinishedBytes(text []byte) int64 {
+	last := text[bytes.LastIndexByte(text, '\n')+1:]
+	if len(bytes.TrimSpace(last)) == 0 {
+		return 0
+	}
+	return int64(len(last))
 }
 
 // tooLong reads off a line longer than any record, keeping its beginning. The input may end in it.
@@ -208,6 +224,10 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 		r.consume(part)
 		last = errors.Is(err, io.EOF)
 		if err == nil || last {
+			if last && r.leaves {
+				r.left, r.whole, r.all = length, before, before
+				return batch{}, true, nil
+			}
 			b := r.batch(text[:sampleBytes], 1)
 			b.tooLong, b.open = length, last
 			r.all = r.soFar()

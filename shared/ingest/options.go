@@ -18,6 +18,10 @@ type Options struct {
 	Memory   int64 // about how many bytes of rows wait to be written; 0 for DefaultMemory
 	Workers  int   // goroutines that decode and write; 0 for DefaultWorkers
 
+	// Growing says that the input is a file that may still be written to. A last line without newline is then left for
+	// the next import, unless the file is compressed: it may be the beginning of a line, and a record with wrong figures.
+	Growing bool
+
 	// From and Until bound the times of records: others are rejected. Zero for the years 1970 to 9999.
 	From, Until time.Time
 	// Take, when set, gets every object as soon as it has been verified, and may remove the file. Several goroutines
@@ -53,6 +57,7 @@ type Report struct {
 	Rejected map[record.Code]int64 // new lines that are no records, by reason
 	Blank    int64                 // new lines without text
 	Known    int64                 // lines imported before
+	Left     int64                 // bytes of a last line without newline, left for the next import; see Options.Growing
 	Invalid  int64                 // records with text that is no Unicode: U+FFFD stands for it, the original is kept
 
 	Partitions int

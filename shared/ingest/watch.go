@@ -15,8 +15,9 @@ import (
 const SettleTime = 2 * time.Second
 
 // Watcher imports what is dropped into a directory and its sub-directories. Files stay where they are: the ledger knows
-// which have been taken, and a file that has grown is taken again for its rest. Names that begin with '.' or '_', or
-// end in .part or .tmp, are of files still being written.
+// which have been taken, and a file that has grown is taken again for its rest. A last line without newline waits for
+// that, as by Options.Growing. Names that begin with '.' or '_', or end in .part or .tmp, are of files still being
+// written.
 type Watcher struct {
 	store   *Store
 	dir     string
@@ -47,6 +48,7 @@ func NewWatcher(store *Store, options Options) (*Watcher, error) {
 	if err := os.MkdirAll(store.RawDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
+	options.Growing = true
 	return &Watcher{store: store, dir: store.RawDir(), options: options, seen: map[string]sighting{}}, nil
 }
 

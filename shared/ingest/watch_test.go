@@ -91,6 +91,25 @@ func TestFilesAreTakenOnceTheyHaveSettled(t *testing.T) {
 	}
 }
 
+func TestAnUnfinishedLineWaitsUntilTheFileGrows(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	w := newWatching(t, s)
+	text := accessLines(3)
+	w.expect(0, map[string]int64{})
+	w.write("a.log", text[:len(text)-3]) // its writer pauses inside a line
+	w.expect(time.Second, map[string]int64{})
+	w.expect(SettleTime, map[string]int64{"a.log": 2})
+	w.expect(time.Minute, map[string]int64{})
+	w.write("a.log", text)
+	w.expect(time.Second, map[string]int64{})
+	w.expect(SettleTime, map[string]int64{"a.log": 1})
+	for _, row := range rowsOf(t, s) {
+		if *row.BytesSent != 51234 {
+			t.Errorf("line %d: %d bytes", row.Line, *row.BytesSent)
+		}
+	}
+}
+
 func TestUnfinishedFilesAreNotTaken(t *testing.T) {
 	w := newWatching(t, openStore(t, t.TempDir()))
 	for i, name := range []string{".a.log", "_b.log", "c.log.part", "d.tmp", ".hidden/e.log"} {
