@@ -323,7 +323,8 @@ func TestTheLastLineWithoutNewline(t *testing.T) {
 func TestALineThatIsTooLongMayGrow(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 2) + strings.Repeat("x", 3*record.MaxLine)
-	for _, version := range []string{text, text + strings.TrimSuffix(lines(2, 1), "\n"), text + lines(2, 1) + lines(3, 1)} {
+	third := lines(2, 1)
+	for _, version := range []string{text, text + strings.TrimSuffix(third, "\n"), text + third + lines(3, 1)} {
 		report := importText(t, s, version, Options{})
 		if diff := cmp.Diff(map[record.Code]int64{record.TooLarge: 1}, report.Rejected); diff != "" {
 			t.Error(diff)

@@ -73,7 +73,8 @@ func newPipeline(in *input, at position, e Entry, source Source, staging string,
 	}
 	return &pipeline{
 		in: in, source: source, entry: e, staging: staging, options: options,
-		lines: newLineReader(in, at, options), batches: make(chan batch), jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
+		lines: newLineReader(in, at, options), batches: make(chan batch),
+		jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
 		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.Parts,
 		bad:    quarantine{path: filepath.Join(staging, stagedQuarantine)},
 		report: Report{Rejected: map[record.Code]int64{}},
@@ -363,8 +364,8 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 	return err
 }
 
-// reached is how far the import goes: to the end of the input, but for a last line without newline that is left or could
-// not be read. It is read again, whole, when the log has grown.
+// reached is how far the import goes: to the end of the input, but for a last line without newline that is left or
+// could not be read. It is read again, whole, when the log has grown.
 func (p *pipeline) reached() extent {
 	if p.openLost {
 		return p.lines.whole
