@@ -188,7 +188,7 @@ func TestDataFolder(t *testing.T) {
 	}
 }
 
-// TestImportOfAGrowingFile: a line being written waits for its end, or for --last-line.
+// TestImportOfAGrowingFile: a line being written waits for its end, or for --take-last.
 func TestImportOfAGrowingFile(t *testing.T) {
 	const first = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 51234` + "\n"
 	const second = `192.0.2.7 - - [17/May/2026:10:05:04 +0000] "GET / HTTP/1.1" 200 5`
@@ -202,7 +202,7 @@ func TestImportOfAGrowingFile(t *testing.T) {
 	}{
 		{"the second line is being written", first + second, []string{file}, "1 records in 1 partitions", note},
 		{"it is whole, a third begins", grown, []string{file}, "1 records in 1 partitions", note},
-		{"the file is complete", grown, []string{"--last-line", file}, "1 records in 1 partitions", ""},
+		{"the file is complete", grown, []string{"--take-last", file}, "1 records in 1 partitions", ""},
 		{"nothing is new", grown, []string{file}, "0 records in 0 partitions", ""},
 		{"a pipe is complete", strings.ReplaceAll(first+second, "192.0.2.7", "::1"), []string{"-"}, "2 records in 1", ""},
 	} {

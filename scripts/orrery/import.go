@@ -17,7 +17,7 @@ type importCommand struct {
 	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into; made if needed." placeholder:"DIR"`
 	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"orrery, aws-waf, alb or combined; auto tells by the first lines."`
 	Set    []string `sep:"none" help:"Value for a field that the records lack; may be repeated." placeholder:"FIELD=VALUE"`
-	Last   bool     `name:"last-line" help:"The files are complete: import a last line without newline too."`
+	Last   bool     `name:"take-last" help:"The files are complete: import a last line without newline too."`
 	Files  []string `arg:"" name:"file" help:"Logs, gzip, zstd or plain; - is standard input."`
 }
 
@@ -132,6 +132,6 @@ func tellLeft(w io.Writer, r ingest.Report) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for the next import; "+
-		"if the file is complete, import it again with --last-line\n", r.Name, r.Left)
+		"if the file is complete, import it again with --take-last\n", r.Name, r.Left)
 	return err
 }

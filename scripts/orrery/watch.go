@@ -44,7 +44,7 @@ func logTaken(logger *slog.Logger, t ingest.Taken) {
 		"known", t.Report.Known, "ms", t.Report.Elapsed.Milliseconds())
 	if t.Report.Left > 0 {
 		logger.Warn("the last line has no newline and is left until the file grows", "file", t.Path, "bytes", t.Report.Left,
-			"remedy", "if the file is complete: orrery import --last-line FILE")
+			"remedy", "if the file is complete: orrery import --take-last FILE")
 	}
 }
 
