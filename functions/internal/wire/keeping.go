@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -72,7 +71,7 @@ func keep(ctx context.Context, name string, lookup Lookup, temp string, logs io.
 	raw, lake := s3.New(objects, e.rawBucket), s3.New(objects, e.lakeBucket)
 	k := &keeper{row: f, environment: e, log: log, checks: keeperChecks(table, raw, lake, e, time.Now)}
 	k.cloud, err = cloud.New(cloud.Config{
-		Raw: raw, Lake: lake, Table: laketable.New(table, e.table), Scratch: filepath.Join(scratch, "work"), FromYear: e.projectionFrom, Now: time.Now,
+		Raw: raw, Lake: lake, Table: laketable.New(table, e.table), Scratch: scratch, FromYear: e.projectionFrom, Now: time.Now,
 	})
 	return k, err
 }
