@@ -27,7 +27,7 @@ type invokeCommand struct {
 
 // Run starts the function's real program against a Runtime API of this machine, sends it the event, and prints its
 // answer. What the function logs goes to standard error.
-func (i *invokeCommand) Run(ctx context.Context, c console) error {
+func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 	f, known := lambdas.Named(i.Function)
 	if !known {
 		return &exitError{code: exitUsage, message: fmt.Sprintf("there is no function %q; there are %s", i.Function, strings.Join(functionNames(), ", "))}
@@ -36,14 +36,23 @@ func (i *invokeCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	bootstrap, remove, err := i.program(ctx, f, c)
+	folder, err := os.MkdirTemp("", "orrery-invoke-")
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	bootstrap, err := i.program(ctx, f, folder, c)
+	if err != nil {
+		return err
+	}
+	temporary := filepath.Join(folder, "tmp")
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		return err
+	}
 	began := time.Now()
 	logs := &lastLine{to: c.err}
-	process, err := runtimeapi.Start(runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(), Logs: logs})
+	options := runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(temporary), Logs: logs}
+	process, err := runtimeapi.Start(options)
 	if err != nil {
 		return err
 	}
@@ -109,36 +118,30 @@ func (i *invokeCommand) payload(c console) (payload []byte, err error) {
 	return payload, err
 }
 
-// program is the bootstrap to run, built as scripts/build.sh builds it but for this machine. remove removes it again.
-func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, c console) (path string, remove func(), err error) {
+// program returns the bootstrap to run. Without --bootstrap it builds one in folder, as scripts/build.sh does but for
+// this machine.
+func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, folder string, c console) (string, error) {
 	if i.Bootstrap != "" {
-		path, err = filepath.Abs(i.Bootstrap)
-		return path, func() {}, err
+		return filepath.Abs(i.Bootstrap)
 	}
-	folder, err := os.MkdirTemp("", "orrery-invoke-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.RemoveAll(folder) } // in the system's folder for what is temporary
 	tags := "lambda.norpc"
 	if f.Serves != nil {
 		tags += ",noparquet"
 	}
-	path = filepath.Join(folder, "bootstrap")
+	path := filepath.Join(folder, "bootstrap")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = c.err, c.err
 	if err := build.Run(); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("build the function %s, which needs Go and a folder of the repository: %w", f.Name, err)
+		return "", fmt.Errorf("build the function %s, which needs Go and a folder of the repository: %w", f.Name, err)
 	}
-	return path, remove, nil
+	return path, nil
 }
 
-// environment is that of this process, what Lambda sets, and the variables given.
-func (i *invokeCommand) environment() []string {
+// environment is that of this process, what Lambda sets, a temporary folder, and the variables given.
+func (i *invokeCommand) environment(temporary string) []string {
 	env := append([]string{"AWS_REGION=us-east-1"}, os.Environ()...)
-	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function), i.Env...)
+	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function, "TMPDIR="+temporary), i.Env...)
 }
 
 func functionNames() []string {

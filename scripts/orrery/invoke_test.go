@@ -45,3 +45,23 @@ func TestInvoke(t *testing.T) {
 		})
 	}
 }
+
+// TestInvokedFunctionsHaveATemporaryFolderOfTheirOwn asks one where it is, and looks that it goes with the function.
+func TestInvokedFunctionsHaveATemporaryFolderOfTheirOwn(t *testing.T) {
+	buildBinary(t)
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	bootstrap := filepath.Join(t.TempDir(), "bootstrap")
+	program := "#!/bin/sh\ntouch \"$TMPDIR/spool\" && echo \"in $TMPDIR\"\n"
+	if err := os.WriteFile(bootstrap, []byte(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, _ := orrery(t, "{}", "invoke", "ingest", "-", "--bootstrap", bootstrap)
+	if !strings.Contains(stderr, "in "+filepath.Join(folder, "orrery-invoke-")) {
+		t.Error(stderr)
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}

@@ -4,7 +4,8 @@ LocalStack loads the class named in orrery_localstack-1.dist-info/entry_points.t
 "process". One executor is one environment of a function: it starts the zip's own bootstrap and speaks the Lambda
 Runtime API to it, as AWS does, so the bootstraps run unmodified.
 
-Not emulated: the memory limit, an own temporary folder, the architecture (build the zips for this machine).
+Each environment has a temporary folder of its own, below LocalStack's. Not emulated: the memory limit, the
+architecture (build the zips for this machine).
 
 From the environment of LocalStack itself:
   ORRERY_FUNCTIONS  a folder. functions/NAME.log gets what a function prints; functions/PID.pid holds the name of the
@@ -15,6 +16,7 @@ From the environment of LocalStack itself:
 import json
 import os
 import queue
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -61,6 +63,7 @@ class ProcessExecutor(RuntimeExecutor):
         self.function = function_version.id.function_name
         self.process, self.environment, self.running, self.init_error = None, {}, None, None
         self.events, self.asked, self.lines = queue.Queue(), threading.Event(), []
+        self.temporary = tempfile.mkdtemp(prefix=f"{self.function}-")
         self.api = ThreadingHTTPServer(("127.0.0.1", 0), RuntimeAPI)
         self.api.daemon_threads, self.api.executor = True, self
         threading.Thread(target=self.api.serve_forever, daemon=True).start()
@@ -71,7 +74,8 @@ class ProcessExecutor(RuntimeExecutor):
         self.environment |= {
             "AWS_LAMBDA_RUNTIME_API": self.get_runtime_endpoint().removeprefix("http://"),
             "LAMBDA_TASK_ROOT": str(self.root()),
-            "HOME": tempfile.gettempdir(),
+            "HOME": self.temporary,
+            "TMPDIR": self.temporary,
         }
         self.spawn()
 
@@ -143,6 +147,7 @@ class ProcessExecutor(RuntimeExecutor):
         self.kill()
         self.api.shutdown()
         self.api.server_close()
+        shutil.rmtree(self.temporary, ignore_errors=True)
 
     def pid_file(self):
         return self.folder / f"{self.process.pid}.pid"
