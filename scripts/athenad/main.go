@@ -1,6 +1,6 @@
 // Command athenad is an Athena endpoint over a Trino of your own: for machines without AWS, and for tests of what is
-// deployed. It makes the lake's two tables in Trino, speaks Athena's protocol (and Glue's GetTable) at --listen, and
-// writes results to S3.
+// deployed. It makes the lake's two tables in Trino, in place of those that are there, speaks Athena's protocol (and
+// Glue's GetTable) at --listen, and writes results to S3.
 //
 //	go run ./scripts/athenad --trino http://127.0.0.1:8080 --s3 http://127.0.0.1:4566 --lake s3://lake/lake/ --results s3://results/results/
 //
@@ -84,12 +84,16 @@ func run(ctx context.Context, o options) error {
 	return serve(ctx, o.Listen, server)
 }
 
-// makeTables makes the schema and the two tables, unless they are there.
+// makeTables makes the schema and the two tables. Tables that are there are replaced: they may be those of another
+// lake.
 func makeTables(ctx context.Context, client *trino.Client, o options) ([]lake.Table, error) {
 	if o.Lake == "" {
 		return nil, nil
 	}
-	statements := []string{`CREATE SCHEMA IF NOT EXISTS "` + strings.ReplaceAll(o.Database, `"`, `""`) + `"`}
+	schema := `"` + strings.ReplaceAll(o.Database, `"`, `""`) + `"`
+	if _, err := query(ctx, client, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {
+		return nil, err
+	}
 	var tables []lake.Table
 	for _, name := range lake.TableNames {
 		t := lake.Table{Schema: o.Database, Name: name, Location: lake.TableLocation(o.Lake, name), FromYear: o.FromYear}
@@ -97,14 +101,41 @@ func makeTables(ctx context.Context, client *trino.Client, o options) ([]lake.Ta
 		if err != nil {
 			return nil, err
 		}
-		tables, statements = append(tables, t), append(statements, ddl)
-	}
-	for _, sql := range statements {
-		if _, err := client.Query(ctx, sql); err != nil {
-			return nil, fmt.Errorf("%s: %w", strings.SplitN(sql, "\n", 2)[0], err)
+		if err := drop(ctx, client, name); err != nil {
+			return nil, err
 		}
+		if _, err := query(ctx, client, ddl); err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
 	}
 	return tables, nil
+}
+
+// drop removes a table if it is there. The data of an external table stays; any other table is an error.
+func drop(ctx context.Context, client *trino.Client, table string) error {
+	found, err := query(ctx, client, "SHOW TABLES LIKE '"+table+"'")
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	made, err := query(ctx, client, "SHOW CREATE TABLE "+table)
+	if err != nil {
+		return err
+	}
+	if len(made) != 1 || made[0][0] == nil || !strings.Contains(*made[0][0], "external_location = ") {
+		return fmt.Errorf("the table %s holds data of its own and is not replaced; choose another --database", table)
+	}
+	_, err = query(ctx, client, "DROP TABLE "+table)
+	return err
+}
+
+// query runs a statement. An error begins with its first line.
+func query(ctx context.Context, client *trino.Client, sql string) ([][]*string, error) {
+	rows, err := client.Query(ctx, sql)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.SplitN(sql, "\n", 2)[0], err)
+	}
+	return rows, nil
 }
 
 // lastAnswers is how long answers under way may take when the server ends.

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,17 +25,27 @@ func TestTablesAreThere(t *testing.T) {
 	url, folder := trinotest.Server(t)
 	o := options{Trino: url, Catalog: trinotest.Catalog, Database: "athenad_test", Lake: "local:///athenad-test/", FromYear: 2026}
 	for _, part := range []string{"fresh", "compact"} {
-		if err := os.MkdirAll(filepath.Join(folder, "athenad-test", part), 0o755); err != nil {
-			t.Fatal(err)
+		for _, lake := range []string{"athenad-test", "athenad-other"} {
+			if err := os.MkdirAll(filepath.Join(folder, lake, part), 0o755); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	client, err := trino.Connect(trino.Config{URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "test", Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time they are there
+	for _, other := range []string{"local:///athenad-other/", o.Lake} { // the second one replaces the first
+		o := o
+		o.Lake = other
 		if tables, err := makeTables(t.Context(), client, o); err != nil || len(tables) != 2 {
 			t.Fatalf("%v, %v", tables, err)
+		}
+	}
+	for _, table := range lake.TableNames {
+		made, err := client.Query(t.Context(), "SHOW CREATE TABLE "+table)
+		if err != nil || len(made) != 1 || !strings.Contains(*made[0][0], "'"+strings.TrimSuffix(o.Lake, "/")+"/") {
+			t.Errorf("table %s is not of %s: %v %v", table, o.Lake, err, made)
 		}
 	}
 	t.Cleanup(func() {
@@ -81,6 +92,41 @@ func TestTablesAreThere(t *testing.T) {
 	row := page.ResultSet.Rows[1].Data
 	if aws.ToString(row[0].VarCharValue) != "0" || row[1].VarCharValue != nil {
 		t.Errorf("row %v", row)
+	}
+}
+
+// TestTablesThatHoldTheirDataStay looks that athenad drops no table whose data would go with it.
+func TestTablesThatHoldTheirDataStay(t *testing.T) {
+	url, _ := trinotest.Server(t)
+	o := options{
+		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_managed", Lake: "local:///athenad-test/", FromYear: 2026,
+	}
+	client, err := trino.Connect(trino.Config{
+		URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "test", Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(ctx context.Context, sql string) [][]*string {
+		t.Helper()
+		rows, err := client.Query(ctx, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	ask(t.Context(), "CREATE SCHEMA "+o.Database)
+	ask(t.Context(), "CREATE TABLE "+lake.CompactTable+" AS SELECT 7 AS n")
+	t.Cleanup(func() {
+		ask(context.Background(), "DROP TABLE "+lake.CompactTable)
+		ask(context.Background(), "DROP SCHEMA "+o.Database)
+	})
+	_, err = makeTables(t.Context(), client, o)
+	if err == nil || !strings.Contains(err.Error(), "choose another --database") {
+		t.Error(err)
+	}
+	if rows := ask(t.Context(), "SELECT n FROM "+lake.CompactTable); len(rows) != 1 {
+		t.Errorf("%d rows are left", len(rows))
 	}
 }
 
