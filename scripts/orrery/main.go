@@ -51,9 +51,19 @@ type console struct {
 
 func main() {
 	// The first Ctrl-C asks politely; the second one, no longer caught, kills.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}
+
+// interrupts is the signals that interrupt a command. One that is started with SIGHUP ignored, as by nohup, keeps
+// ignoring it.
+func interrupts() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 func run(ctx context.Context, args []string, c console) int {

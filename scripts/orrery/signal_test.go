@@ -1,0 +1,60 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSignalsInterrupt(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			checkInterrupted(t, startGenerate(t, ""), signal)
+		})
+	}
+	t.Run("not by SIGHUP under nohup", func(t *testing.T) {
+		command := startGenerate(t, "trap '' HUP; ")
+		if err := command.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // it would have ended
+		checkInterrupted(t, command, syscall.SIGTERM)
+	})
+}
+
+// startGenerate starts a command that would run for hours, after some of the shell.
+func startGenerate(t *testing.T, before string) *exec.Cmd {
+	t.Helper()
+	folder := t.TempDir()
+	command := exec.Command("sh", "-c", before+`exec "$@"`, "sh", buildBinary(t), "generate", "--records", "1000000000",
+		"--from", "2026-01-01", "--to", "2026-01-02", "--output", filepath.Join(folder, "records.ndjson"))
+	command.Env = environment()
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	for range 1000 {
+		if files, err := os.ReadDir(folder); err == nil && len(files) > 0 { // it is past its beginning
+			return command
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("it does not begin")
+	return nil
+}
+
+func checkInterrupted(t *testing.T, command *exec.Cmd, signal syscall.Signal) {
+	t.Helper()
+	if err := command.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait() // its state has the exit code
+	if code := command.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, command.ProcessState)
+	}
+}
