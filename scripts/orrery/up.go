@@ -5,33 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 )
 
 type upCommand struct {
 	FromYear int    `default:"2020" help:"First year that can be asked about; every one makes planning a query longer." placeholder:"YEAR"`
-	Dir      string `help:"Folder for everything of this run. Without: a temporary one that goes with it." placeholder:"DIR"`
+	Dir      string `help:"Folder for everything of this run; its logs stay. Without: a temporary one, which is removed." placeholder:"DIR"`
 }
 
-// Run deploys the stacks to this machine, prints the API's URL and a key for it, and keeps them until ctx ends.
-func (u *upCommand) Run(ctx context.Context, c console) (err error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return err
+// Run deploys the stacks to this machine, prints the API's URL and a key for it, and keeps them until ctx ends. Then
+// nothing runs.
+func (u *upCommand) Run(ctx context.Context, c console) error {
+	defer uninterrupted()()
+	err := u.inFolder(ctx, c)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return &exitError{code: exitInterrupted, message: "interrupted; nothing runs any more, and the data is gone"}
 	}
+	return err
+}
+
+// uninterrupted keeps further signals from cutting a clean-up short, until resume. A terminal that is closed sends
+// SIGHUP more than once, and what is printed to a program that has ended raises SIGPIPE.
+func uninterrupted() (resume func()) {
+	signals := make(chan os.Signal, 1) // nobody reads it
+	signal.Notify(signals, append(interrupts(), syscall.SIGPIPE)...)
+	return func() { signal.Stop(signals) }
+}
+
+// inFolder runs in the folder that was asked for, or in a temporary one.
+func (u *upCommand) inFolder(ctx context.Context, c console) (err error) {
 	dir := u.Dir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "orrery-up-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		defer func() { err = localaws.Ended(err, os.RemoveAll(dir)) }()
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
 	}
 	d, err := localaws.Start(ctx, localaws.Options{Root: root, Dir: dir, FromYear: u.FromYear, Progress: c.err})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Stop()) }()
+	defer func() { err = localaws.Ended(err, d.Stop()) }()
+	if err := welcome(ctx, c, d); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// welcome prints how to reach the deployment, with a new key. The API's URL, on standard output, comes last.
+func welcome(ctx context.Context, c console, d *localaws.Deployment) error {
 	key, err := d.IssueKey(ctx, "up", "data:read", "conf:read", "conf:write")
 	if err != nil {
 		return err
@@ -41,9 +71,6 @@ func (u *upCommand) Run(ctx context.Context, c console) (err error) {
 		fmt.Fprintln(c.err, "  export", variable)
 	}
 	fmt.Fprintf(c.err, "Try:\n  curl -u :%s %s/api/v4.0/data/fields\nCtrl-C ends it. The API is at:\n", key, d.API)
-	if _, err := fmt.Fprintln(c.out, d.API); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
+	_, err = fmt.Fprintln(c.out, d.API)
+	return err
 }

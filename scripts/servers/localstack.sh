@@ -7,6 +7,7 @@
 #   localstack.sh fetch       downloads it, for a start that has nothing to wait for
 #
 # DIR keeps everything of one run: pid, url, localstack.log, functions/ (see localstack/plugin/orrery_localstack.py).
+# A later run may use it again; the logs of functions grow.
 # Python packages and DynamoDB Local (115 MB) are downloaded once, into ${XDG_CACHE_HOME:-~/.cache}/orrery.
 # Exit code 3: something is missing on this machine; standard error says what to do.
 set -euo pipefail
@@ -16,7 +17,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/orrery
 
 say() { printf 'localstack.sh: %s\n' "$*" >&2; }
 missing() { say "$*"; exit 3; }
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 # LocalStack 4.14.0 needs exactly 3.13. A pyenv shim of that name may exist and not run, so each is tried.
 python() {
@@ -59,10 +60,11 @@ filesystem() { # filesystem DIR
 }
 
 start() {
-	local dir=$1 home port url settings
+	local dir=$1 home port url settings pid
 	mkdir -p "$dir/tmp" "$dir/functions"
 	dir=$(cd "$dir" && pwd)
 	[ ! -e "$dir/pid" ] || { say "one was already started in $dir: stop it first"; exit 1; }
+	rm -f "$dir"/functions/*.pid "$dir/functions/env" # of the last run
 	home=$(packages)
 	filesystem "$dir"
 	port=$("$home/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -79,20 +81,21 @@ start() {
 		CFN_IGNORE_UNSUPPORTED_RESOURCE_TYPES=1 # 0 asks LocalStack's vendor, and refuses even roles without an answer
 		LS_LOG="${LS_LOG:-warning}"
 	)
-	# A session of its own, so that stop reaches LocalStack, DynamoDB Local and the functions together. The caller's
-	# AWS settings stay out: LocalStack's own clients would follow them.
-	(cd "$dir" && exec env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_REGION -u AWS_DEFAULT_REGION "${settings[@]}" \
+	# A session of its own, so that stop reaches LocalStack and the functions together. Before it begins, pid is written:
+	# a start that is killed from then on can be stopped. The caller's AWS settings stay out: LocalStack's own clients
+	# would follow them.
+	echo "$url" >"$dir/url"
+	(cd "$dir" && exec sh -c 'echo $$ >pid && exec "$@"' sh env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_REGION -u AWS_DEFAULT_REGION "${settings[@]}" \
 		"$home/bin/python" -c 'import os, sys; os.setsid(); os.execv(sys.executable, [sys.executable, "-m", "localstack.runtime.main"])' \
 		>"$dir/localstack.log" 2>&1 </dev/null) &
-	echo $! >"$dir/pid"
-	echo "$url" >"$dir/url"
+	pid=$!
 
 	for _ in $(seq 1200); do
 		if curl -sf -m 2 -o /dev/null "$url/_localstack/health"; then
 			echo "$url"
 			return
 		fi
-		kill -0 "$(cat "$dir/pid")" 2>/dev/null || break
+		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
 	done
 	say "LocalStack did not start; the end of $dir/localstack.log:"
@@ -101,16 +104,31 @@ start() {
 	exit 1
 }
 
+# ours tells whether the process is a LocalStack: its number may have been given away since.
+ours() { ps -p "$1" -o args= 2>/dev/null | grep -qF localstack.runtime.main; }
+
+# others prints the processes of a run beside LocalStack: DynamoDB Local, in a process group of its own, and functions.
+others() { # others DIR
+	ps -ww -A -o pid= -o args= | dir=$1 awk '
+		index($0, "-Djava.library.path=" ENVIRON["dir"] "/fs/") || index($2, ENVIRON["dir"] "/tmp/") == 1 { print $1 }'
+}
+
 stop() {
-	local dir=$1 pid
-	[ -f "$dir/pid" ] || return 0
+	local dir pid other
+	[ -f "$1/pid" ] || return 0
+	dir=$(cd "$1" && pwd)
 	pid=$(cat "$dir/pid")
-	kill "$pid" 2>/dev/null || true
-	for _ in $(seq 100); do
-		kill -0 "-$pid" 2>/dev/null || break
-		sleep 0.1
+	if ours "$pid"; then
+		kill "$pid" 2>/dev/null || true
+		for _ in $(seq 100); do
+			ours "$pid" || kill -0 "-$pid" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL "$pid" "-$pid" 2>/dev/null || true # what did not end by itself
+	fi
+	for other in $(others "$dir"); do
+		kill -KILL "$other" 2>/dev/null || true
 	done
-	kill -KILL "-$pid" 2>/dev/null || true # what did not end by itself
 	rm -rf "$dir/pid" "$dir/tmp" "$dir/fs"
 }
 

@@ -5,7 +5,7 @@
 #   trino.sh stop DIR    ends it and waits until it has gone
 #   trino.sh fetch       downloads it, for a start that has nothing to wait for
 #
-# DIR keeps everything of one run: pid, port, log, etc/, var/, lake/. The one catalogue is called awsdatacatalog, so
+# DIR keeps everything of one run: pid, port, log, etc/, var/, tmp/, lake/. The one catalogue is called awsdatacatalog, so
 # that Athena's names work, and keeps its tables in DIR/lake/metastore. With TRINO_S3_ENDPOINT, TRINO_S3_KEY and
 # TRINO_S3_SECRET in the environment its tables may lie in s3:// there too. TRINO_XMX is the Java heap (1G, at least 700M).
 # 453 MB come from Maven Central, once, into a cache. Exit code 3: something that must be installed first is missing.
@@ -74,7 +74,7 @@ unpack() { # unpack JAVA_HOME FOLDER
 configure() { # configure DIR PORT
 	local dir=$1 port=$2
 	rm -rf "$dir/etc"
-	mkdir -p "$dir/etc/catalog" "$dir/var" "$dir/lake/metastore"
+	mkdir -p "$dir/etc/catalog" "$dir/var" "$dir/tmp" "$dir/lake/metastore"
 	cat >"$dir/etc/config.properties" <<-X
 		coordinator=true
 		node-scheduler.include-coordinator=true
@@ -179,7 +179,7 @@ start() {
 		configure "$dir" "$port"
 		# The first compiler alone: quicker to start and on small queries.
 		nohup "$home/bin/java" -Dorrery.run="$dir" -Xmx"${TRINO_XMX:-1G}" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-			-Djdk.attach.allowAttachSelf=true --enable-native-access=ALL-UNNAMED --add-modules jdk.incubator.vector \
+			-Djava.io.tmpdir="$dir/tmp" -XX:-UsePerfData -Djdk.attach.allowAttachSelf=true --enable-native-access=ALL-UNNAMED --add-modules jdk.incubator.vector \
 			-Dfile.encoding=UTF-8 -Duser.timezone=UTC \
 			-Dnode.environment=test -Dnode.id=local -Dnode.data-dir="$dir/var" \
 			-Dconfig="$dir/etc/config.properties" -Dcatalog.config-dir="$dir/etc/catalog" -Dplugin.dir="$cache/plugin" \
@@ -224,7 +224,7 @@ stop() {
 		done
 		! ours "$pid" "$dir" || kill -9 "$pid" 2>/dev/null || true
 	fi
-	rm -f "$dir/pid" "$dir/port"
+	rm -rf "$dir/pid" "$dir/port" "$dir/tmp"
 }
 
 case "${1:-} $#" in

@@ -4,14 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // startAthena starts Trino over the deployment's S3, and the project's own Athena endpoint over that.
@@ -21,22 +18,19 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 		return err
 	}
 	program := filepath.Join(d.options.Dir, "athenad")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./scripts/athenad") // #nosec G204 -- a program of this checkout
-	build.Dir, build.Stderr = d.options.Root, d.options.Progress
-	if err := build.Run(); err != nil {
+	if err := finish(ctx, d.program(ctx, "go", "build", "-o", program, "./scripts/athenad")); err != nil {
 		return fmt.Errorf("build scripts/athenad: %w", err)
 	}
 	workgroups, err := d.workgroups()
 	if err != nil {
 		return err
 	}
-	// Not bound to ctx: it ends with the deployment, after whoever asks it.
-	d.athenad = exec.Command(program, // #nosec G204 -- as above
+	running, end := context.WithCancel(context.WithoutCancel(ctx)) // it ends with the deployment
+	d.endAthenad = end
+	d.athenad = d.program(running, program,
 		"--trino", trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
 		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/", "--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
 		"--workgroup", workgroups)
-	d.athenad.Env = append(os.Environ(), d.credentials()...)
-	d.athenad.Stderr = d.options.Progress
 	out, err := d.athenad.StdoutPipe()
 	if err != nil {
 		return err
@@ -44,7 +38,11 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 	if err := d.athenad.Start(); err != nil {
 		return fmt.Errorf("start athenad: %w", err)
 	}
+	started := context.AfterFunc(ctx, end)
 	url, err := bufio.NewReader(out).ReadString('\n')
+	if !started() {
+		return ctx.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("athenad ended without an address: %w", err)
 	}
@@ -85,14 +83,12 @@ func (d *Deployment) workgroups() (string, error) {
 	return strings.Join(all, ";"), nil
 }
 
-func (d *Deployment) stopAthena() error {
+func (d *Deployment) stopAthena() {
 	if d.athenad == nil || d.athenad.Process == nil {
-		return nil
+		return
 	}
-	if err := d.athenad.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stop athenad: %w", err)
-	}
-	return d.athenad.Wait()
+	d.endAthenad()
+	_ = d.athenad.Wait() // it is gone, whatever its exit code
 }
 
 // tellFunctions gives every function that starts from now on more variables.

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+
+	"github.com/orrery/orrery/shared/manifest"
 )
 
 // Options says what to deploy and where.
@@ -31,8 +33,12 @@ type Deployment struct {
 	Athena   string            // endpoint of Athena
 	API      string            // URL before /api/v4.0/…
 	Outputs  map[string]string // of all stacks, by name
-	options  Options
-	athenad  *exec.Cmd
+
+	options    Options
+	lock       *manifest.Lock // of the folder
+	temporary  string         // folder for temporary files of the scripts
+	athenad    *exec.Cmd
+	endAthenad context.CancelFunc
 }
 
 // Account and Region are those of every local deployment; Name is the deployment's.
@@ -43,8 +49,9 @@ const (
 	stage   = "live"
 )
 
-// Start builds the functions, starts the servers and deploys. An error has stopped what was started. Errors: a
-// checkout that is none, a tool that is missing, a step that failed; what it said went to Progress.
+// Start builds the functions, starts the servers and deploys. It first ends the servers of a run in the same folder
+// that was killed. After an error nothing runs. Errors: a checkout that is none, a folder in use, a tool that is
+// missing, a step that failed, the end of ctx; the output of the step went to Progress.
 func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
 		return nil, fmt.Errorf("%s is no checkout of this project (%w): run this in one", o.Root, err)
@@ -52,12 +59,27 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
+	// A pipe even to a terminal, where a process group in the background may be stopped when it writes.
+	o.Progress = struct{ io.Writer }{o.Progress}
 	d = &Deployment{options: o}
+	d.lock, err = manifest.TryAcquire(filepath.Join(o.Dir, "lock"))
+	if errors.Is(err, manifest.ErrLocked) {
+		return nil, fmt.Errorf("another deployment runs in %s: stop it, or choose another folder", o.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.Stop())
+			err = Ended(err, d.Stop())
 		}
 	}()
+	if err := d.stopServers(); err != nil {
+		return d, err
+	}
+	if d.temporary, err = os.MkdirTemp(o.Dir, "tmp-"); err != nil {
+		return d, err
+	}
 	if err := d.run(ctx, "scripts/build.sh", "--arch", runtime.GOARCH); err != nil {
 		return d, err
 	}
@@ -73,12 +95,20 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	return d, d.startAthena(ctx)
 }
 
+// Ended adds the error of a clean-up to that of a run. A clean-up that fails is not an interruption, even after one.
+func Ended(err, cleanup error) error {
+	if cleanup != nil && errors.Is(err, context.Canceled) {
+		return cleanup
+	}
+	return errors.Join(err, cleanup)
+}
+
 // bootstrap makes what the CDK itself needs in an account. It runs outside of the checkout: in it, the stacks would be
 // made for nothing.
 func (d *Deployment) bootstrap(ctx context.Context) error {
 	command := d.command(ctx, "scripts/cdk.sh", "bootstrap", "--ci", "aws://"+Account+"/"+Region)
 	command.Dir, command.Stdout = d.options.Dir, d.options.Progress
-	return described(command.Run(), "scripts/cdk.sh", "bootstrap")
+	return described(finish(ctx, command), "scripts/cdk.sh", "bootstrap")
 }
 
 // Deploy brings the stacks to what the checkout says, again if they are there. More properties, NAME=VALUE each, are

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // servers is the scripts' servers that a deployment may have started, the last first.
@@ -18,7 +19,7 @@ var servers = []string{"trino", "localstack"}
 func (d *Deployment) run(ctx context.Context, script string, arguments ...string) error {
 	command := d.command(ctx, script, arguments...)
 	command.Stdout = d.options.Progress
-	return described(command.Run(), script, arguments...)
+	return described(finish(ctx, command), script, arguments...)
 }
 
 // start starts a server in a folder of its own and returns its URL.
@@ -28,35 +29,70 @@ func (d *Deployment) start(ctx context.Context, server string, environment ...st
 	command.Env = append(command.Env, environment...)
 	var url bytes.Buffer
 	command.Stdout = &url
-	err := described(command.Run(), script, "start")
+	err := described(finish(ctx, command), script, "start")
 	return strings.TrimSpace(url.String()), err
 }
 
-// Stop ends the servers.
+// Stop ends the servers, removes temporary files and gives the folder back. Nothing happens the second time.
 func (d *Deployment) Stop() error {
-	failed := []error{d.stopAthena()}
+	if d.lock == nil {
+		return nil
+	}
+	d.stopAthena()
+	err := errors.Join(d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
+	d.athenad, d.temporary, d.lock = nil, "", nil
+	return err
+}
+
+// stopServers ends the servers of the folder.
+func (d *Deployment) stopServers() error {
+	ctx := context.Background() // not that of the run, which may have ended
+	var failed []error
 	for _, server := range servers {
 		folder := filepath.Join(d.options.Dir, server)
 		if _, err := os.Stat(folder); err != nil {
 			continue // it was never started
 		}
 		script := serverScript(server)
-		failed = append(failed, described(d.command(context.Background(), script, "stop", folder).Run(), script, "stop"))
+		failed = append(failed, described(finish(ctx, d.command(ctx, script, "stop", folder)), script, "stop"))
 	}
 	return errors.Join(failed...)
 }
 
 func serverScript(server string) string { return "scripts/servers/" + server + ".sh" }
 
+// lastSeconds is how long a command may take to end after its context.
+const lastSeconds = 10 * time.Second
+
 func (d *Deployment) command(ctx context.Context, script string, arguments ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, filepath.Join(d.options.Root, script), arguments...) // #nosec G204 -- scripts of this checkout
+	return d.program(ctx, filepath.Join(d.options.Root, script), arguments...)
+}
+
+// program prepares a command of the checkout, in a process group of its own.
+func (d *Deployment) program(ctx context.Context, path string, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, path, arguments...) // #nosec G204 -- scripts and programs of this checkout
+	group(command)
+	command.WaitDelay = lastSeconds
 	command.Dir = d.options.Root
 	command.Stderr = d.options.Progress
 	command.Env = append(os.Environ(), d.credentials()...)
+	if d.temporary != "" {
+		command.Env = append(command.Env, "TMPDIR="+d.temporary)
+	}
 	if d.Endpoint != "" {
 		command.Env = append(command.Env, "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
 	}
 	return command
+}
+
+// finish runs a command. If the context ends first, nothing of the command is left, and the error is the context's.
+func finish(ctx context.Context, command *exec.Cmd) error {
+	err := command.Run()
+	if err != nil && ctx.Err() != nil {
+		killGroup(command)
+		return ctx.Err()
+	}
+	return err
 }
 
 // Missing tells whether an error of Start is that this machine lacks something that a script needs. What the script

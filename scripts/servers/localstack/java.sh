@@ -9,5 +9,5 @@ while [ $# -gt 0 ] && [ "$1" != -jar ]; do
 	shift
 done
 shift 2
-exec "$ORRERY_JAVA" -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.library.path="$jars" -Dlog4j2.level=WARN \
+exec "$ORRERY_JAVA" -Djava.io.tmpdir="${TMPDIR:-/tmp}" -XX:-UsePerfData -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.library.path="$jars" -Dlog4j2.level=WARN \
 	-cp "$jars/*" software.amazon.dynamodb.services.local.main.ServerRunner "$@"

@@ -1,0 +1,254 @@
+//go:build unix
+
+package localaws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// checkout makes a checkout whose scripts only pretend. A step fails or hangs if DIR/fails or DIR/hangs names it. The
+// processes that are started are listed in DIR/pids.
+func checkout(t *testing.T) (root, dir string) {
+	t.Helper()
+	root, dir = t.TempDir(), t.TempDir()
+	step := `#!/bin/sh
+step() {
+	[ "$(cat "$RUN/fails" 2>/dev/null)" != "$1" ] || exit 1
+	[ "$(cat "$RUN/hangs" 2>/dev/null)" = "$1" ] || return 0
+	sleep 1000 &
+	echo "$$ $!" >>"$RUN/pids"
+	echo here >"$RUN/hung"
+	wait
+}
+`
+	server := step + `
+name=$(basename "$0" .sh)
+case $1 in
+start)
+	mkdir -p "$2"
+	sleep 1000 </dev/null >/dev/null 2>&1 &
+	echo $! >"$2/pid"
+	echo $! >>"$RUN/pids"
+	step "$name"
+	echo http://127.0.0.1:1
+	;;
+stop)
+	[ -f "$2/pid" ] || exit 0
+	kill "$(cat "$2/pid")"
+	rm "$2/pid"
+	;;
+esac
+`
+	files := map[string]string{
+		"cdk.json":                      "{}",
+		"scripts/build.sh":              step + "step build\n",
+		"scripts/servers/localstack.sh": server,
+		"scripts/servers/trino.sh":      server,
+		"scripts/cdk.sh": step + `step "$1"
+[ "$1" = deploy ] || exit 0
+echo '{"orrery-data":{"LakeBucketName":"lake"}}' >"$RUN/outputs.json"
+mkdir -p "$RUN/cdk.out"
+[ -f "$RUN/no template" ] || echo '{}' >"$RUN/cdk.out/orrery-data.template.json"
+`,
+		"go.mod": "module github.com/orrery/orrery\n",
+		"scripts/athenad/main.go": `package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+func main() {
+	run := os.Getenv("RUN")
+	if err := os.WriteFile(run+"/athenad.pid", []byte(fmt.Sprint(os.Getpid())), 0o600); err != nil {
+		panic(err)
+	}
+	if text, _ := os.ReadFile(run + "/fails"); string(text) == "athenad" {
+		os.Exit(1)
+	}
+	if text, _ := os.ReadFile(run + "/hangs"); string(text) == "athenad" {
+		if err := os.WriteFile(run+"/hung", nil, 0o600); err != nil {
+			panic(err)
+		}
+	} else {
+		fmt.Println("http://127.0.0.1:2")
+	}
+	time.Sleep(time.Hour)
+}
+`,
+	}
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, folder := range []string{"localstack", "trino"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder, "functions"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("RUN", dir)
+	return root, dir
+}
+
+func put(t *testing.T, dir, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkNothingLeft looks that no process of the run lives, and that no temporary file is there.
+func checkNothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	for _, pid := range pids(t, dir) {
+		if lives(pid) {
+			t.Errorf("process %d lives", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "tmp-*"))
+	if err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+func pids(t *testing.T, dir string) (all []int) {
+	t.Helper()
+	for _, file := range []string{"pids", "athenad.pid"} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// lives tells whether a process runs, a second later at most: a killed one may need a moment.
+func lives(pid int) bool {
+	for range 100 {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if errors.Is(err, fs.ErrNotExist) && syscall.Kill(pid, 0) != nil || strings.Contains(string(state), ") Z ") {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return true
+}
+
+var steps = []string{"build", "localstack", "bootstrap", "deploy", "trino", "athenad"}
+
+func TestAStartThatFailsLeavesNothing(t *testing.T) {
+	for _, step := range append(steps, "no template") {
+		t.Run(step, func(t *testing.T) {
+			root, dir := checkout(t)
+			put(t, dir, "fails", step)
+			if step == "no template" {
+				put(t, dir, step, "")
+			}
+			if _, err := Start(t.Context(), Options{Root: root, Dir: dir, Progress: io.Discard}); err == nil {
+				t.Error("no error")
+			}
+			checkNothingLeft(t, dir)
+		})
+	}
+}
+
+func TestAnInterruptedStartLeavesNothing(t *testing.T) {
+	for _, step := range steps {
+		t.Run(step, func(t *testing.T) {
+			root, dir := checkout(t)
+			put(t, dir, "hangs", step)
+			ctx, interrupt := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := Start(ctx, Options{Root: root, Dir: dir, Progress: io.Discard})
+				ended <- err
+			}()
+			for hung := false; !hung; {
+				select {
+				case err := <-ended:
+					t.Fatalf("it did not hang: %v", err)
+				case <-time.After(10 * time.Millisecond):
+					_, err := os.Stat(filepath.Join(dir, "hung"))
+					hung = err == nil
+				}
+			}
+			interrupt()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			checkNothingLeft(t, dir)
+		})
+	}
+}
+
+func TestOneDeploymentInAFolder(t *testing.T) {
+	root, dir := checkout(t)
+	options := Options{Root: root, Dir: dir, Progress: io.Discard}
+	d, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Start(t.Context(), options)
+	if err == nil || !strings.Contains(err.Error(), "another deployment runs in "+dir) {
+		t.Error(err)
+	}
+	for _, pid := range pids(t, dir) {
+		if syscall.Kill(pid, 0) != nil {
+			t.Errorf("process %d of the first was stopped", pid)
+		}
+	}
+	if err := d.Stop(); err != nil {
+		t.Error(err)
+	}
+	checkNothingLeft(t, dir)
+}
+
+func TestStartEndsTheServersOfAKilledRun(t *testing.T) {
+	root, dir := checkout(t)
+	options := Options{Root: root, Dir: dir, Progress: io.Discard}
+	killed, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.lock.Release(); err != nil { // as the end of its process does
+		t.Fatal(err)
+	}
+	before := pids(t, dir)[:2] // of the two servers
+	d, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range before {
+		if lives(pid) {
+			t.Errorf("server %d lives", pid)
+		}
+	}
+	killed.stopAthena() // which nobody else knows
+	if err := errors.Join(d.Stop(), os.RemoveAll(killed.temporary)); err != nil {
+		t.Error(err)
+	}
+	checkNothingLeft(t, dir)
+}
