@@ -152,7 +152,7 @@ say "LocalStack: object storage, and the whole deployment"
 if server localstack; then
 	ORRERY_TEST_LOCALSTACK=$url go test ./shared/blob/s3 -run LocalStack
 	stop localstack
-	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 20m -parallel 3 ./scripts/orrery -run TestDeployed
+	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 30m -parallel 3 ./scripts/orrery -run TestDeployed
 fi
 
 say "clean tree"

@@ -34,7 +34,10 @@ func TestDeployed(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := &lockedBuffer{}
-	d, err := localaws.Start(t.Context(), localaws.Options{Root: root, Dir: t.TempDir(), Progress: said, FromYear: 2015, Context: []string{"compact-minutes=1"}})
+	dir := t.TempDir()
+	d, err := localaws.Start(t.Context(), localaws.Options{
+		Root: root, Dir: dir, Progress: said, FromYear: 2015, Context: []string{"compact-minutes=1"},
+	})
 	if localaws.Missing(err) && os.Getenv("CI") != "true" {
 		t.Skipf("this machine cannot: %v\n%s", err, said)
 	}
@@ -71,6 +74,12 @@ func TestDeployed(t *testing.T) {
 	if t.Failed() {
 		showFunctions(t, d)
 	}
+	t.Run("up starts again in its folder", func(t *testing.T) {
+		if err := d.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		testUpAgain(t, dir)
+	})
 }
 
 // notReal is what LocalStack's free edition takes without making it, and why the proof does not need it.
