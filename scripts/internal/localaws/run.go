@@ -61,8 +61,8 @@ func (d *Deployment) stopServers() error {
 
 func serverScript(server string) string { return "scripts/servers/" + server + ".sh" }
 
-// lastSeconds is how long a command may take to end after its context.
-const lastSeconds = 10 * time.Second
+// waitForEnd is how long a command may take to end after its context.
+const waitForEnd = 10 * time.Second
 
 func (d *Deployment) command(ctx context.Context, script string, arguments ...string) *exec.Cmd {
 	return d.program(ctx, filepath.Join(d.options.Root, script), arguments...)
@@ -72,7 +72,7 @@ func (d *Deployment) command(ctx context.Context, script string, arguments ...st
 func (d *Deployment) program(ctx context.Context, path string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, path, arguments...) // #nosec G204 -- scripts and programs of this checkout
 	group(command)
-	command.WaitDelay = lastSeconds
+	command.WaitDelay = waitForEnd
 	command.Dir = d.options.Root
 	command.Stderr = d.options.Progress
 	command.Env = append(os.Environ(), d.credentials()...)

@@ -115,7 +115,8 @@ func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
 		},
 		"coming back": func(t *testing.T, s *search.Service) (search.Result, error) {
 			id, err := s.Begin(t.Context(), request)
-			for status := (search.Status{}); err == nil; {
+			for err == nil {
+				var status search.Status
 				if status, err = s.Status(t.Context(), id, search.Asker{Caller: "c"}); status.Done {
 					return status.Result, err
 				}
