@@ -29,6 +29,7 @@ import (
 // TestGrantsCoverWhatStoresDo compares what the stores ask of the table with the grants of the functions that use them:
 // the emulators permit everything, so nothing else notices a missing grant before it is deployed.
 func TestGrantsCoverWhatStoresDo(t *testing.T) {
+	dynamotest.Client(t) // skips here, and not in tests of the suites, when there is no DynamoDB
 	for name, use := range map[string]struct {
 		by func(function) bool
 		do func(t *testing.T, open func(*testing.T) (*dynamodb.Client, string))
