@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/manifest"
 )
 
@@ -164,8 +165,8 @@ func mergeObjects(staging, name string, paths []string) (lake.Object, error) {
 		return lake.Object{}, err
 	}
 	file := filepath.Join(staging, name)
-	sum := lake.RawSum{Seed: maphash.MakeSeed()}
-	object, err := writeObject(file, rawRows(func(yield func(lake.Raw, error) bool) {
+	sum := parquet.RawSum{Seed: maphash.MakeSeed()}
+	object, err := writeObject(file, rawRows(func(yield func(parquet.Raw, error) bool) {
 		for row, err := range merged(narrowed) {
 			if err == nil {
 				sum.Add(row)
@@ -178,7 +179,7 @@ func mergeObjects(staging, name string, paths []string) (lake.Object, error) {
 	if err != nil {
 		return lake.Object{}, err
 	}
-	again := lake.RawSum{Seed: sum.Seed}
+	again := parquet.RawSum{Seed: sum.Seed}
 	for row, err := range merged([]string{file}) {
 		if err != nil {
 			return lake.Object{}, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 )
 
 // merged gives the rows of sorted Parquet files in order. A row is valid until the next one is asked for.
-func merged(paths []string) iter.Seq2[lake.Raw, error] {
-	return func(yield func(lake.Raw, error) bool) {
+func merged(paths []string) iter.Seq2[parquet.Raw, error] {
+	return func(yield func(parquet.Raw, error) bool) {
 		var front mergeFront
 		err := front.open(paths)
 		wanted := true
@@ -51,7 +52,7 @@ func merged(paths []string) iter.Seq2[lake.Raw, error] {
 type mergeFront []mergeHead
 
 type mergeHead struct {
-	row  lake.Raw
+	row  parquet.Raw
 	file *objectFile
 }
 
@@ -76,7 +77,7 @@ func (m *mergeFront) open(paths []string) error {
 }
 
 func (m mergeFront) Len() int           { return len(m) }
-func (m mergeFront) Less(i, j int) bool { return lake.CompareRaw(m[i].row, m[j].row) < 0 }
+func (m mergeFront) Less(i, j int) bool { return parquet.CompareRaw(m[i].row, m[j].row) < 0 }
 func (m mergeFront) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
 func (m *mergeFront) Push(x any)        { *m = append(*m, x.(mergeHead)) }
 func (m *mergeFront) Pop() any {

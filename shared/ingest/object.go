@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
 const (
@@ -41,7 +42,7 @@ func verify(f *os.File, written int64) (lake.Object, error) {
 	if err != nil {
 		return lake.Object{}, err
 	}
-	object, err := lake.Verify(f, info.Size())
+	object, err := parquet.Verify(f, info.Size())
 	if err != nil {
 		return lake.Object{}, err
 	}
@@ -52,7 +53,7 @@ func verify(f *os.File, written int64) (lake.Object, error) {
 }
 
 // rowsTo writes rows and returns how many there were.
-type rowsTo func(*lake.Writer) (int64, error)
+type rowsTo func(*parquet.Writer) (int64, error)
 
 // writeFile writes a Parquet file and makes it durable. It returns how many rows came.
 func writeFile(path string, rows rowsTo) (count int64, err error) {
@@ -62,7 +63,7 @@ func writeFile(path string, rows rowsTo) (count int64, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	buffered := bufio.NewWriterSize(f, 1<<20)
-	w := lake.NewWriter(buffered)
+	w := parquet.NewWriter(buffered)
 	if count, err = rows(w); err != nil {
 		return 0, err
 	}
@@ -77,7 +78,7 @@ func writeFile(path string, rows rowsTo) (count int64, err error) {
 
 // heldRows writes rows that wait in memory.
 func heldRows(rows []heldRow) rowsTo {
-	return func(w *lake.Writer) (int64, error) {
+	return func(w *parquet.Writer) (int64, error) {
 		var chunk [chunkRows]*lake.Row
 		for part := range slices.Chunk(rows, chunkRows) {
 			for i, r := range part {
@@ -92,16 +93,16 @@ func heldRows(rows []heldRow) rowsTo {
 }
 
 // rawRows writes rows as they come from other objects.
-func rawRows(rows iter.Seq2[lake.Raw, error]) rowsTo {
-	return func(w *lake.Writer) (count int64, err error) {
-		var chunk [chunkRows]lake.Raw // copies: their readers go on
+func rawRows(rows iter.Seq2[parquet.Raw, error]) rowsTo {
+	return func(w *parquet.Writer) (count int64, err error) {
+		var chunk [chunkRows]parquet.Raw // copies: their readers go on
 		n, size := 0, int64(0)
 		for row, err := range rows {
 			if err != nil {
 				return 0, err
 			}
 			chunk[n] = append(chunk[n][:0], row...)
-			n, size, count = n+1, size+lake.RawMemory(row), count+1
+			n, size, count = n+1, size+parquet.RawMemory(row), count+1
 			if n == chunkRows || size > chunkBytes {
 				if err := w.WriteRaw(chunk[:n]); err != nil {
 					return 0, err
@@ -116,10 +117,10 @@ func rawRows(rows iter.Seq2[lake.Raw, error]) rowsTo {
 // objectFile reads the rows of a Parquet file in order.
 type objectFile struct {
 	file   *os.File
-	reader *lake.RawReader
-	room   [chunkRows]lake.Raw
-	rows   []lake.Raw // of room: read and not given yet
-	want   int        // how many to read next
+	reader *parquet.RawReader
+	room   [chunkRows]parquet.Raw
+	rows   []parquet.Raw // of room: read and not given yet
+	want   int           // how many to read next
 	ended  bool
 }
 
@@ -130,8 +131,8 @@ func openObject(path string) (*objectFile, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		var r *lake.RawReader
-		if r, err = lake.NewRawReader(f, info.Size()); err == nil {
+		var r *parquet.RawReader
+		if r, err = parquet.NewRawReader(f, info.Size()); err == nil {
 			return &objectFile{file: f, reader: r, want: 1}, nil
 		}
 	}
@@ -139,7 +140,7 @@ func openObject(path string) (*objectFile, error) {
 }
 
 // row is the next row, which stays valid until the next call; nil at the end.
-func (o *objectFile) row() (lake.Raw, error) {
+func (o *objectFile) row() (parquet.Raw, error) {
 	for len(o.rows) == 0 {
 		if o.ended {
 			return nil, nil
@@ -157,10 +158,10 @@ func (o *objectFile) row() (lake.Raw, error) {
 }
 
 // nextChunk is how many rows to read after these: twice as many, unless they are so large that it would be too much.
-func nextChunk(rows []lake.Raw) int {
+func nextChunk(rows []parquet.Raw) int {
 	size := int64(1)
 	for _, r := range rows {
-		size += lake.RawMemory(r)
+		size += parquet.RawMemory(r)
 	}
 	return int(max(1, min(chunkRows, 2*int64(len(rows)), chunkBytes*int64(len(rows))/size)))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/record"
 	"golang.org/x/sync/errgroup"
 )
@@ -346,10 +347,10 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		hour := lake.RawPartition(row)
+		hour := parquet.RawPartition(row)
 		name := p.objectName(hour)
-		object, failed := p.writeObject(ctx, name, rawRows(func(yield func(lake.Raw, error) bool) {
-			for ok && (err != nil || lake.RawPartition(row) == hour) {
+		object, failed := p.writeObject(ctx, name, rawRows(func(yield func(parquet.Raw, error) bool) {
+			for ok && (err != nil || parquet.RawPartition(row) == hour) {
 				if !yield(row, err) {
 					return
 				}

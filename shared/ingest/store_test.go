@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,7 +16,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -92,32 +91,12 @@ func readRows(t testing.TB, path string) []lake.Row {
 }
 
 // rowsIn reads all rows of an object.
-func rowsIn(path string) (rows []lake.Row, err error) {
-	f, err := os.Open(path)
+func rowsIn(path string) ([]lake.Row, error) {
+	object, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	r, err := reader.New(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		chunk := make([]lake.Row, 100)
-		n, err := r.Read(chunk)
-		rows = append(rows, chunk[:n]...)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	return parquettest.Rows(object)
 }
 
 // records prints the rows of the lake as the API would, one a line.

@@ -73,15 +73,16 @@ func columnsOf(row reflect.Type) []Column {
 	for i := range columns {
 		field := row.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
-		columns[i] = Column{Name: name, Type: typeOf(field.Type)}
+		columns[i] = Column{Name: name, Type: TypeOf(field.Type)}
 	}
 	return columns
 }
 
-func typeOf(t reflect.Type) Type {
+// TypeOf is the column type of a Go type: of a field of Row, or of what it points to or lists.
+func TypeOf(t reflect.Type) Type {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return typeOf(t.Elem())
+		return TypeOf(t.Elem())
 	case reflect.String:
 		return Type{Kind: Text}
 	case reflect.Int64:
@@ -89,7 +90,7 @@ func typeOf(t reflect.Type) Type {
 	case reflect.Bool:
 		return Type{Kind: Bool}
 	case reflect.Slice:
-		elem := typeOf(t.Elem())
+		elem := TypeOf(t.Elem())
 		return Type{Kind: List, Elem: &elem}
 	case reflect.Struct:
 		return Type{Kind: Struct, Members: columnsOf(t)}

@@ -1,22 +1,17 @@
 package lake_test
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
 )
 
-func TestSort_orders_by_time_then_place(t *testing.T) {
+func TestCompare_orders_by_time_then_place(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		rows := make([]lake.Row, r.IntN(40))
@@ -29,7 +24,7 @@ func TestSort_orders_by_time_then_place(t *testing.T) {
 		slices.SortFunc(want, func(a, b lake.Row) int {
 			return cmp.Compare(key(a), key(b))
 		})
-		lake.Sort(rows)
+		slices.SortFunc(rows, func(a, b lake.Row) int { return lake.Compare(&a, &b) })
 		for i := range rows {
 			if key(rows[i]) != key(want[i]) {
 				t.Fatalf("row %d is %s, want %s", i, key(rows[i]), key(want[i]))
@@ -110,85 +105,5 @@ func TestColumns(t *testing.T) {
 	}
 	if _, known := lake.ColumnByName("ts"); known {
 		t.Error("there is no column ts")
-	}
-}
-
-func TestFile_reads_chosen_columns(t *testing.T) {
-	rows := some()[:500]
-	object := written(t, rows)
-	r, size := bytes.NewReader(object), int64(len(object))
-	got, err := reader.ReadColumns(r, size, []int64{7, 499}, []string{"ts_ms", "headers", "trigger_counters"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, n := range []int{7, 499} {
-		want := &lake.Row{TsMs: rows[n].TsMs, Headers: rows[n].Headers, TriggerCounters: rows[n].TriggerCounters}
-		if !reflect.DeepEqual(got[i], want) {
-			t.Errorf("row %d is %+v, want %+v", n, got[i], want)
-		}
-	}
-	all, err := reader.ReadRows(r, size, []int64{3})
-	if err != nil || !reflect.DeepEqual(all[0], &rows[3]) {
-		t.Errorf("row 3 is %+v, %v", all, err)
-	}
-}
-
-func TestFile_refuses_what_is_not_there(t *testing.T) {
-	object := written(t, some()[:10])
-	r, size := bytes.NewReader(object), int64(len(object))
-	for _, n := range []int64{-1, 10} {
-		if _, err := reader.ReadRows(r, size, []int64{n}); err == nil || !strings.Contains(err.Error(), "of 10") {
-			t.Errorf("row %d: %v", n, err)
-		}
-	}
-	if _, err := reader.ReadColumns(r, size, []int64{1}, []string{"ts"}); err == nil || !strings.Contains(err.Error(), `no column "ts"`) {
-		t.Errorf("unknown column: %v", err)
-	}
-	if _, err := reader.ReadRows(r, size-1, nil); err == nil {
-		t.Error("half a file opens")
-	}
-	if _, err := reader.New(r, size-1); err == nil {
-		t.Error("half a file can be read")
-	}
-}
-
-func TestReader_and_File_notice_damaged_pages(t *testing.T) {
-	object := written(t, some()[:2_000])
-	damaged := bytes.Clone(object)
-	for i := 4; i < len(damaged)/2; i += 50 {
-		damaged[i] ^= 0xff
-	}
-	all, err := reader.New(bytes.NewReader(damaged), int64(len(damaged)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := all.Read(make([]lake.Row, 10)); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("Read: %v", err)
-	}
-	if err := all.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := reader.ReadRows(bytes.NewReader(damaged), int64(len(damaged)), []int64{5}); err == nil {
-		t.Error("ReadRows: no error")
-	}
-}
-
-// brokenWriter takes so many bytes and no more.
-type brokenWriter int
-
-func (w *brokenWriter) Write(p []byte) (int, error) {
-	if *w -= brokenWriter(len(p)); *w < 0 {
-		return 0, errors.New("disk full")
-	}
-	return len(p), nil
-}
-
-func TestWriter_reports_a_full_disk(t *testing.T) {
-	rows := some()[:2_000]
-	for _, room := range []brokenWriter{0, 10_000, 100_000} {
-		w := lake.NewWriterGroups(&room, 500)
-		if err := errors.Join(w.Write(rows), w.Close()); err == nil || !strings.Contains(err.Error(), "disk full") {
-			t.Errorf("with %d bytes: %v", room, err)
-		}
 	}
 }

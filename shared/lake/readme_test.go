@@ -1,6 +1,7 @@
 package lake_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 )
+
+var update = flag.Bool("update", false, "write golden files instead of comparing")
 
 // TestREADME_lists_the_columns keeps the table of the README equal to Row.
 func TestREADME_lists_the_columns(t *testing.T) {
@@ -45,4 +48,21 @@ func stored(field reflect.StructField) string {
 		return "plain"
 	}
 	return strings.Join(words, ", ")
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; run with -update and read the diff. Now:\n%s", path, got)
+	}
 }

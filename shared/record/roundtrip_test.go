@@ -15,7 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/record"
 	"pgregory.net/rapid"
 )
@@ -61,21 +62,13 @@ func TestDecode_loses_nothing_through_Parquet(t *testing.T) {
 
 func stored(t *rapid.T, rows []lake.Row) []lake.Row {
 	var object bytes.Buffer
-	w := lake.NewWriter(&object)
+	w := parquet.NewWriter(&object)
 	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.New(bytes.NewReader(object.Bytes()), int64(object.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make([]lake.Row, len(rows)+1)
-	n, err := r.Read(got)
-	if err != nil && !errors.Is(err, io.EOF) || n != len(rows) {
-		t.Fatalf("read %d of %d rows: %v", n, len(rows), err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
+	got, err := parquettest.Rows(object.Bytes())
+	if err != nil || len(got) != len(rows) {
+		t.Fatalf("read %d of %d rows: %v", len(got), len(rows), err)
 	}
 	return got
 }

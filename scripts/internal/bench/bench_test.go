@@ -20,7 +20,8 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
@@ -223,29 +224,18 @@ func (r *reference) load() error {
 		if err != nil {
 			return err
 		}
-		object, err := lake.Verify(bytes.NewReader(text), int64(len(text)))
+		object, err := parquet.Verify(bytes.NewReader(text), int64(len(text)))
 		if err != nil {
 			return err
 		}
 		object.Path, object.Partition = path, lake.PartitionOf(object.MinTsMs)
 		r.objects = append(r.objects, object)
-		in, err := reader.New(bytes.NewReader(text), int64(len(text)))
+		rows, err := parquettest.Rows(text)
 		if err != nil {
-			return err
-		}
-		rows := make([]lake.Row, object.Rows)
-		for n := 0; n < len(rows); {
-			k, err := in.Read(rows[n:])
-			if err != nil && !errors.Is(err, io.EOF) || k == 0 {
-				return fmt.Errorf("read %s: %w", path, err)
-			}
-			n += k
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 		for i := range rows {
 			r.rows = append(r.rows, &rows[i])
-		}
-		if err := in.Close(); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -275,8 +265,8 @@ func (r *reference) importLog(_ context.Context, name string, log io.Reader) err
 	}
 	for p, rows := range hours {
 		var object bytes.Buffer
-		w := lake.NewWriter(&object)
-		lake.Sort(rows)
+		w := parquet.NewWriter(&object)
+		parquettest.Sort(rows)
 		if err := errors.Join(w.Write(rows), w.Close()); err != nil {
 			return err
 		}

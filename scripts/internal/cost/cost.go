@@ -2,7 +2,7 @@
 // traffic, the columns that each query touches, and list prices.
 package cost
 
-import "github.com/orrery/orrery/shared/lake"
+import "github.com/orrery/orrery/shared/lake/parquet"
 
 // Load is what a deployment has to do.
 type Load struct {
@@ -59,7 +59,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		scanned += queries * max(smallQuery, touched*hour*l.PeriodHours)
 	}
 	if _, asked := b.Route["logs"]; asked { // once the newest matches are found, the records around them are read whole
-		scanned += queries * b.Parquet * min(lake.RowsPerGroup, hour*l.PeriodHours)
+		scanned += queries * b.Parquet * min(parquet.RowsPerGroup, hour*l.PeriodHours)
 	}
 	asked := queries * float64(len(b.Route))
 	gets := asked * l.PeriodHours * objects * getsPerObject

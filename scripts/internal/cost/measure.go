@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/sqlgen"
@@ -54,14 +53,14 @@ func Measure(records int) (Bytes, error) {
 	if err := zip.Close(); err != nil {
 		return Bytes{}, fmt.Errorf("compress: %w", err)
 	}
-	w := lake.NewWriter(&object)
+	w := parquet.NewWriter(&object)
 	if err := w.Write(rows); err != nil {
 		return Bytes{}, err
 	}
 	if err := w.Close(); err != nil {
 		return Bytes{}, err
 	}
-	columns, err := columnBytes(object.Bytes())
+	verified, err := parquet.Verify(bytes.NewReader(object.Bytes()), int64(object.Len()))
 	if err != nil {
 		return Bytes{}, err
 	}
@@ -73,7 +72,7 @@ func Measure(records int) (Bytes, error) {
 			return Bytes{}, err
 		}
 		for _, name := range touched(q) {
-			measured.Route[route] += columns[name] / n
+			measured.Route[route] += float64(verified.ColumnBytes[name]) / n
 		}
 	}
 	return measured, nil
@@ -85,19 +84,4 @@ func touched(q query.Query) []string {
 		return sqlgen.FindingColumns(q)
 	}
 	return sqlgen.Columns(q)
-}
-
-// columnBytes is the size of each top-level column of an object.
-func columnBytes(object []byte) (map[string]float64, error) {
-	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
-	if err != nil {
-		return nil, fmt.Errorf("open what was written: %w", err)
-	}
-	columns := map[string]float64{}
-	for _, group := range file.Metadata().RowGroups {
-		for _, chunk := range group.Columns {
-			columns[chunk.MetaData.PathInSchema[0]] += float64(chunk.MetaData.TotalCompressedSize)
-		}
-	}
-	return columns, nil
 }

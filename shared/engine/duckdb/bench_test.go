@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -96,7 +97,7 @@ func benchStore(b *testing.B, records int) (*enginetest.Store, *lake.Row) {
 	var hour []lake.Row
 	flush := func() {
 		if len(hour) > 0 {
-			lake.Sort(hour)
+			parquettest.Sort(hour)
 			kept.Objects = append(kept.Objects, store.Add(b, lake.ObjectName(lake.PartitionOf(hour[0].TsMs), "bench", 0), hour))
 			hour = hour[:0]
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
 // maxOpenBytes is how large the objects kept open may be together. An open object keeps what it has decoded,
@@ -28,7 +28,7 @@ type openObject struct {
 	once      sync.Once
 	err       error
 	file      *os.File
-	rows      *reader.File
+	rows      *parquet.File
 	bytes     int64
 	users     int
 	lastUsed  int64
@@ -79,7 +79,7 @@ func (o *openObject) openFile() {
 		return
 	}
 	o.bytes = info.Size()
-	o.rows, o.err = reader.OpenFile(o.file, o.bytes)
+	o.rows, o.err = parquet.OpenFile(o.file, o.bytes)
 }
 
 func (o *openObject) close() error {

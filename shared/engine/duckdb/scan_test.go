@@ -22,6 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -175,7 +176,7 @@ func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Sto
 	dir := t.TempDir()
 	var objects []lake.Object
 	for p, rows := range parts {
-		lake.Sort(rows)
+		parquettest.Sort(rows)
 		o := lake.Object{
 			Path: filepath.Join(dir, fmt.Sprintf("%d-%d.parquet", p.partition, p.part)), Partition: p.partition, Rows: int64(len(rows)),
 			MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs,

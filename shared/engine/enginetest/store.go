@@ -13,6 +13,8 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 )
 
 // Store is objects in a folder of the test and an index of them: what an engine that reads Parquet needs.
@@ -50,7 +52,7 @@ func (s *Store) Fill(t testing.TB, rows []lake.Row, watermark lake.Partition) {
 		parts[p] = append(parts[p], r)
 	}
 	for p, rows := range parts {
-		lake.Sort(rows)
+		parquettest.Sort(rows)
 		name := lake.ObjectName(p.partition, p.source, 0)
 		if p.partition < watermark {
 			name = lake.CompactName(p.partition, "compacted")
@@ -134,7 +136,7 @@ func write(path string, rows []lake.Row) (o lake.Object, err error) {
 			err = closing
 		}
 	}()
-	w := lake.NewWriter(f)
+	w := parquet.NewWriter(f)
 	if err := w.Write(rows); err != nil {
 		return lake.Object{}, err
 	}
@@ -145,7 +147,7 @@ func write(path string, rows []lake.Row) (o lake.Object, err error) {
 	if err != nil {
 		return lake.Object{}, err
 	}
-	if o, err = lake.Verify(f, info.Size()); err != nil {
+	if o, err = parquet.Verify(f, info.Size()); err != nil {
 		return lake.Object{}, fmt.Errorf("verify: %w", err)
 	}
 	o.Path = path

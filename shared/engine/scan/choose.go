@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -109,7 +109,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 }
 
 // passing makes the test whether value i of a column is there and passes the term's test.
-func passing(values *reader.ColumnValues, t query.Term) func(i int32) bool {
+func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 	switch {
 	case len(values.Flags) > 0:
 		yes, no := t.PassesBool(true), t.PassesBool(false)
@@ -125,12 +125,12 @@ func passing(values *reader.ColumnValues, t query.Term) func(i int32) bool {
 }
 
 // onEntries makes the test of value i out of a test of entries, which is asked once for an entry that occurs.
-func onEntries(values *reader.ColumnValues, test func(entry int32) bool) func(i int32) bool {
+func onEntries(values *parquet.ColumnValues, test func(entry int32) bool) func(i int32) bool {
 	const unknown, yes, no = 0, 1, 2
 	verdicts := make([]uint8, values.Entries())
 	return func(i int32) bool {
 		entry := values.Codes[i]
-		if entry == reader.Absent {
+		if entry == parquet.Absent {
 			return false
 		}
 		if verdicts[entry] == unknown {

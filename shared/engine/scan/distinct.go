@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -43,11 +43,11 @@ func within(spans []span, start int64) bool {
 // seen tells for every entry of a dictionary in which segment of its row group it was last.
 type seen []int32
 
-func newSeen(v *reader.ColumnValues) seen { return make(seen, v.Entries()) }
+func newSeen(v *parquet.ColumnValues) seen { return make(seen, v.Entries()) }
 
 // first reports whether an entry comes for the first time in a segment, of which the numbers ascend from 1.
 func (s seen) first(code, segment int32) bool {
-	if code == reader.Absent || s[code] == segment {
+	if code == parquet.Absent || s[code] == segment {
 		return false
 	}
 	s[code] = segment
@@ -75,11 +75,11 @@ func (d *distinct) bytes() int64 {
 // numbering is the numbers of a dictionary's entries among all texts, found when they are needed.
 type numbering struct {
 	*distinct
-	values  *reader.ColumnValues
+	values  *parquet.ColumnValues
 	numbers []int32 // 0: not found yet
 }
 
-func (d *distinct) numbering(values *reader.ColumnValues) numbering {
+func (d *distinct) numbering(values *parquet.ColumnValues) numbering {
 	if d.pairs == nil {
 		d.pairs = map[pair]struct{}{}
 	}

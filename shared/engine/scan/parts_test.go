@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -21,7 +21,7 @@ func TestOverlaps(t *testing.T) {
 		groups := make([]*group, r.IntN(8))
 		for i := range groups {
 			from := r.Int64N(40) * 30_000
-			groups[i] = &group{RowGroup: reader.RowGroup{MinTsMs: from, MaxTsMs: from + r.Int64N(8)*30_000}}
+			groups[i] = &group{RowGroup: parquet.RowGroup{MinTsMs: from, MaxTsMs: from + r.Int64N(8)*30_000}}
 		}
 		shared := overlaps(groups, seconds)
 		for start := int64(-60); start < 1600; start += seconds {

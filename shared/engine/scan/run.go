@@ -11,7 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -38,14 +38,14 @@ func (r *run) take(bytes int64) error {
 type group struct {
 	path   string
 	number int
-	reader.RowGroup
+	parquet.RowGroup
 }
 
 // survey lists the row groups that can hold records of the period.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *reader.ColumnReader) error {
+		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
 			all, err := c.RowGroups()
 			for number, g := range all {
 				if g.Rows > 0 && g.MinTsMs <= r.query.Scope.ToMs && g.MaxTsMs >= r.query.Scope.FromMs {
@@ -66,7 +66,7 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	return r.each(ctx, len(groups), func(w *worker, i int) error {
 		g := groups[i]
-		return open(g.path, func(c *reader.ColumnReader) error {
+		return open(g.path, func(c *parquet.ColumnReader) error {
 			w.begin(c, g)
 			return read(w, i)
 		})
@@ -102,7 +102,7 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 func (r *run) worker(ctx context.Context) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &worker{run: r, columns: map[reader.StoredColumn]*reader.ColumnValues{}}
+	w := &worker{run: r, columns: map[parquet.StoredColumn]*parquet.ColumnValues{}}
 	if last := len(r.idle) - 1; last >= 0 {
 		w, r.idle = r.idle[last], r.idle[:last]
 	}
@@ -128,7 +128,7 @@ func contained(w *worker, i int, do func(w *worker, i int) error) (err error) {
 
 // open hands over an object and closes it. A footer is read in a fraction of a millisecond, so objects are not kept
 // open.
-func open(path string, read func(*reader.ColumnReader) error) (err error) {
+func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
@@ -142,7 +142,7 @@ func open(path string, read func(*reader.ColumnReader) error) (err error) {
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
 	}
-	columns, err := reader.OpenColumns(file, info.Size())
+	columns, err := parquet.OpenColumns(file, info.Size())
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
 	}
@@ -153,14 +153,14 @@ func open(path string, read func(*reader.ColumnReader) error) (err error) {
 type worker struct {
 	run     *run
 	ctx     context.Context //nolint:containedctx // that of the pass it works on
-	reader  *reader.ColumnReader
+	reader  *parquet.ColumnReader
 	group   *group
-	columns map[reader.StoredColumn]*reader.ColumnValues // read of this group
-	free    []*reader.ColumnValues                       // memory of columns of earlier groups
+	columns map[parquet.StoredColumn]*parquet.ColumnValues // read of this group
+	free    []*parquet.ColumnValues                        // memory of columns of earlier groups
 }
 
 // begin turns to a row group.
-func (w *worker) begin(reader *reader.ColumnReader, g *group) {
+func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
 	for stored, values := range w.columns {
 		w.free = append(w.free, values)
@@ -169,8 +169,8 @@ func (w *worker) begin(reader *reader.ColumnReader, g *group) {
 }
 
 // column reads a column of the group, once. The values are good until the next group.
-func (w *worker) column(name, member string) (*reader.ColumnValues, error) {
-	stored, ok := reader.StoredColumnOf(name, member)
+func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
+	stored, ok := parquet.StoredColumnOf(name, member)
 	if !ok {
 		panic(fmt.Sprintf("scan: there is no column %s %s", name, member))
 	}
@@ -180,7 +180,7 @@ func (w *worker) column(name, member string) (*reader.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
-	values := &reader.ColumnValues{}
+	values := &parquet.ColumnValues{}
 	if last := len(w.free) - 1; last >= 0 {
 		values, w.free = w.free[last], w.free[:last]
 	}
@@ -192,8 +192,8 @@ func (w *worker) column(name, member string) (*reader.ColumnValues, error) {
 }
 
 // all reads several columns of single values.
-func (w *worker) all(names ...string) ([]*reader.ColumnValues, error) {
-	columns := make([]*reader.ColumnValues, len(names))
+func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
+	columns := make([]*parquet.ColumnValues, len(names))
 	for i, name := range names {
 		var err error
 		if columns[i], err = w.column(name, ""); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -153,7 +154,7 @@ func TestOutOfOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := lake.NewWriter(file)
+	w := parquet.NewWriter(file)
 	err = w.Write([]lake.Row{{TsMs: start}, {TsMs: start + 120_000}, {TsMs: start + 1}, {TsMs: start + 130_000}})
 	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -33,7 +33,7 @@ type stats struct {
 
 type segmentHost struct {
 	segment int64
-	host    int32 // number of its name, reader.Absent for none
+	host    int32 // number of its name, parquet.Absent for none
 }
 
 // segmentHostBytes is about what the figures of a host in a segment take.
@@ -87,7 +87,7 @@ func (s *stats) read(w *worker) error {
 			end = (segment + s.seconds) * 1000
 		}
 		place := hostname[row]
-		if place == reader.Absent && host[row] != reader.Absent {
+		if place == parquet.Absent && host[row] != parquet.Absent {
 			place = names.places[host[row]]
 		}
 		of := &hosts[place+1]
@@ -111,8 +111,8 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 	defer s.mu.Unlock()
 	taken := int64(0)
 	for _, i := range met {
-		key := segmentHost{segment, reader.Absent}
-		if place := i - 1; place != reader.Absent {
+		key := segmentHost{segment, parquet.Absent}
+		if place := i - 1; place != parquet.Absent {
 			if numbers[place] == 0 {
 				name := names.At(place)
 				before := s.hosts.len()
@@ -159,7 +159,7 @@ func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 		}
 		row := &rows[len(rows)-1]
 		row.Requests, row.Bandwidth, row.TimeUs, row.Timed = all.requests, all.bandwidth.n, all.timeUs.n, all.timed
-		if key.host != reader.Absent && figures.requests > busiest {
+		if key.host != parquet.Absent && figures.requests > busiest {
 			row.Hostname, busiest = name, figures.requests
 		}
 	}
@@ -168,7 +168,7 @@ func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 
 // name is that of a host, empty for none.
 func (s *stats) name(host int32) []byte {
-	if host == reader.Absent {
+	if host == parquet.Absent {
 		return nil
 	}
 	return s.hosts.at(host)

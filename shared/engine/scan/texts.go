@@ -3,7 +3,7 @@ package scan
 import (
 	"hash/maphash"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
 // texts numbers the different texts of all row groups, in the order in which they come.
@@ -74,12 +74,12 @@ func (t *texts) grow() {
 
 // joined is one list of the different entries of two dictionaries.
 type joined struct {
-	first, second *reader.Texts
+	first, second *parquet.Texts
 	places        []int32 // of the entries of second in the list
 	added         []int32 // those of them that are not in first
 }
 
-func join(first, second *reader.Texts) joined {
+func join(first, second *parquet.Texts) joined {
 	j := joined{first: first, second: second, places: make([]int32, second.Len())}
 	known := make(map[string]int32, first.Len())
 	for i := range int32(first.Len()) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -83,7 +83,7 @@ func (t *timeline) read(w *worker) error {
 			p.human++
 		}
 		p.bytesSent.add(sent[row])
-		if code := status.Codes[row]; code != reader.Absent {
+		if code := status.Codes[row]; code != parquet.Absent {
 			p.statusCodes[code]++
 		}
 		from, to := origin.Starts[row], origin.Starts[row+1]
@@ -118,7 +118,7 @@ func (t *timeline) begin(ts int64, statuses, origins int) *partial {
 }
 
 // join adds what a row group has to the rest.
-func (t *timeline) join(parts []*partial, columns []*reader.ColumnValues) error {
+func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error {
 	ip, session, status, origin := columns[1], columns[2], columns[3], columns[9]
 	t.mu.Lock()
 	defer t.mu.Unlock()

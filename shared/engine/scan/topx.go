@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -138,7 +138,7 @@ type keyColumn struct {
 func (k *keyColumn) each(rows []int32, f func(row, code int32)) {
 	if k.starts == nil {
 		for _, row := range rows {
-			if code := k.codes[row]; code != reader.Absent {
+			if code := k.codes[row]; code != parquet.Absent {
 				f(row, code)
 			}
 		}
@@ -168,12 +168,12 @@ func (w *worker) keysOf(column string) (keyColumn, error) {
 }
 
 // reasons lists the different texts of each row among its reason and the reasons it is monitored for.
-func reasons(reason, monitored *reader.ColumnValues) keyColumn {
+func reasons(reason, monitored *parquet.ColumnValues) keyColumn {
 	names := join(&reason.Texts, &monitored.Texts)
 	k := keyColumn{starts: make([]int32, 1, len(reason.Codes)+1), entries: &names}
 	for row, code := range reason.Codes {
 		first := len(k.codes)
-		if code != reader.Absent {
+		if code != parquet.Absent {
 			k.codes = append(k.codes, code)
 		}
 		for _, code := range monitored.Codes[monitored.Starts[row]:monitored.Starts[row+1]] {

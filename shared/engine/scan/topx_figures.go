@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -68,10 +68,10 @@ func (t *topX) sumUp(w *worker, i int) error {
 		places := make([]int32, len(k.numbers[i])) // of the entries
 		any := false
 		for code, number := range k.numbers[i] {
-			places[code] = reader.Absent
-			if number != reader.Absent {
+			places[code] = parquet.Absent
+			if number != parquet.Absent {
 				places[code] = k.places[number]
-				any = any || places[code] != reader.Absent
+				any = any || places[code] != parquet.Absent
 			}
 		}
 		if !any {
@@ -83,7 +83,7 @@ func (t *topX) sumUp(w *worker, i int) error {
 		}
 		local := make([]figures, len(k.figures))
 		of.each(rows, func(row, code int32) {
-			if place := places[code]; place != reader.Absent {
+			if place := places[code]; place != parquet.Absent {
 				in.add(&local[place], row)
 			}
 		})
@@ -99,9 +99,9 @@ func (t *topX) sumUp(w *worker, i int) error {
 // measures is the columns of a row group that figures are made of.
 type measures struct {
 	bytesSent, requestLength []int64
-	origin, svc, total       *reader.ColumnValues
+	origin, svc, total       *parquet.ColumnValues
 	flags                    []uint8 // of every row
-	texts                    [3]*reader.ColumnValues
+	texts                    [3]*parquet.ColumnValues
 	ranks, byRank            [3][]int32 // rank of each entry of texts among them, and back
 }
 
@@ -115,7 +115,7 @@ func (w *worker) measures() (*measures, error) {
 	}
 	m := &measures{
 		bytesSent: columns[0].Ints, requestLength: columns[1].Ints, origin: columns[2], svc: columns[3], total: columns[4],
-		texts: [3]*reader.ColumnValues(columns[5:8]), flags: make([]uint8, len(columns[8].Flags)),
+		texts: [3]*parquet.ColumnValues(columns[5:8]), flags: make([]uint8, len(columns[8].Flags)),
 	}
 	for i, flag := range []uint8{isBlocked, isBot, isChallenged, isChallenged, isHuman, isMonitored} {
 		for row, is := range columns[8+i].Flags {
@@ -137,7 +137,7 @@ func (w *worker) measures() (*measures, error) {
 }
 
 // ranked puts the entries of a dictionary in order.
-func ranked(entries *reader.Texts) (ranks, byRank []int32) {
+func ranked(entries *parquet.Texts) (ranks, byRank []int32) {
 	byRank = make([]int32, entries.Len())
 	for i := range byRank {
 		byRank[i] = int32(i)
@@ -165,7 +165,7 @@ func (m *measures) add(f *figures, row int32) {
 	addTime(&f.svc, m.svc, row)
 	addTime(&f.total, m.total, row)
 	for i, values := range m.texts {
-		if code := values.Codes[row]; code != reader.Absent {
+		if code := values.Codes[row]; code != parquet.Absent {
 			if rank := m.ranks[i][code] + 1; f.ranks[i] == 0 || rank < f.ranks[i] {
 				f.ranks[i] = rank
 			}
@@ -173,7 +173,7 @@ func (m *measures) add(f *figures, row int32) {
 	}
 }
 
-func addTime(t *times, column *reader.ColumnValues, row int32) {
+func addTime(t *times, column *parquet.ColumnValues, row int32) {
 	if len(column.Present) == 0 || column.Present[row] {
 		t.add(column.Ints[row])
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -21,12 +21,12 @@ type keys struct {
 	counts []count2
 	times  [][3]mean // origin, svc, total; only if timed
 
-	// numbers are, of every row group, those that the entries of its dictionary have among all texts; reader.Absent for
+	// numbers are, of every row group, those that the entries of its dictionary have among all texts; parquet.Absent for
 	// entries that no chosen row has.
 	numbers [][]int32
 
 	winners map[string][]int32 // of each label, by number
-	places  []int32            // of the texts by number: place in figures, or reader.Absent
+	places  []int32            // of the texts by number: place in figures, or parquet.Absent
 	figures []figures          // of all winners
 }
 
@@ -59,7 +59,7 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 	before := k.bytes()
 	for code, c := range counts {
 		if c.requests == 0 {
-			numbers[code] = reader.Absent
+			numbers[code] = parquet.Absent
 			continue
 		}
 		number := k.texts.number(entries.At(int32(code)), hashes[code])
@@ -90,7 +90,7 @@ func (k *keys) bytes() int64 {
 func (t *topX) choose() error {
 	for _, k := range t.keys {
 		k.winners = map[string][]int32{}
-		k.places = slices.Repeat([]int32{reader.Absent}, k.texts.len())
+		k.places = slices.Repeat([]int32{parquet.Absent}, k.texts.len())
 		for _, label := range k.labels {
 			top, err := k.top(label, t.shape.Limit)
 			if err != nil {
@@ -98,7 +98,7 @@ func (t *topX) choose() error {
 			}
 			k.winners[label] = top
 			for _, number := range top {
-				if k.places[number] == reader.Absent {
+				if k.places[number] == parquet.Absent {
 					k.places[number] = int32(len(k.figures))
 					k.figures = append(k.figures, figures{})
 				}

@@ -24,7 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/reader"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 )
 
 // testTime is when the logs of tests begin: a whole hour.
@@ -147,7 +147,7 @@ func readable(t testing.TB, store blob.Store, s engine.State) []string {
 
 // requestIDs reads an object.
 func requestIDs(store blob.Store, name string) ([]string, error) {
-	body, info, err := store.Get(context.Background(), name, "", 0)
+	body, _, err := store.Get(context.Background(), name, "", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -155,23 +155,12 @@ func requestIDs(store blob.Store, name string) ([]string, error) {
 	if err := errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}
-	r, err := reader.New(bytes.NewReader(content), info.Size)
-	if err != nil {
-		return nil, err
-	}
+	rows, err := parquettest.Rows(content)
 	var ids []string
-	rows := make([]lake.Row, 64)
-	for err == nil {
-		var n int
-		n, err = r.Read(rows)
-		for _, row := range rows[:n] {
-			ids = append(ids, *row.RequestID)
-		}
+	for _, row := range rows {
+		ids = append(ids, *row.RequestID)
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return ids, errors.Join(err, r.Close())
+	return ids, err
 }
 
 // records makes lines of ids from…to, to not included, one every so often from testTime on.

@@ -1,0 +1,224 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
+)
+
+// TestColumnReader_reads_what_rows_hold compares every column of random rows, absent, empty and repeated values
+// among them, with the rows: as this program writes them, and with dictionaries given up after a few entries.
+func TestColumnReader_reads_what_rows_hold(t *testing.T) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		rows := make([]lake.Row, 1+r.IntN(400))
+		present := r.Float64()
+		for i := range rows {
+			fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), present)
+		}
+		parquettest.Sort(rows)
+		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) { compareColumns(t, rows, writtenRandomly(t, r, rows)) })
+		t.Run(fmt.Sprint("given_up_dictionaries_", seed), func(t *testing.T) { compareColumns(t, rows, writtenPlainly(t, rows)) })
+	}
+}
+
+// writtenPlainly writes rows in small pages, of which only the first have codes.
+func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[lake.Row](&out, parquet.Compression(&zstd.Codec{}), parquet.DataPageStatistics(true),
+		parquet.DictionaryMaxBytes(40), parquet.PageBufferSize(200), parquet.MaxRowsPerRowGroup(150))
+	for part := range slices.Chunk(rows, 7) {
+		if _, err := w.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
+	t.Helper()
+	file, err := OpenColumns(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := file.RowGroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values ColumnValues // used again for every column, as scans do
+	first := 0
+	for number, group := range groups {
+		in := rows[first : first+group.Rows]
+		first += group.Rows
+		if group.MinTsMs != in[0].TsMs || group.MaxTsMs != in[len(in)-1].TsMs {
+			t.Errorf("row group %d is from %d to %d, want %d to %d", number, group.MinTsMs, group.MaxTsMs, in[0].TsMs, in[len(in)-1].TsMs)
+		}
+		for i, column := range lake.Columns {
+			for _, member := range membersOf(column.Type) {
+				stored, ok := StoredColumnOf(column.Name, member)
+				if !ok {
+					t.Fatalf("there is no column %s.%s", column.Name, member)
+				}
+				if err := file.Read(number, stored, &values); err != nil {
+					t.Fatal(err)
+				}
+				for n := range in {
+					want := printed(reflect.ValueOf(in[n]).Field(i), member)
+					if diff := cmp.Diff(want, valuesAt(&values, n)); diff != "" {
+						t.Fatalf("%s.%s of row %d of group %d (-row +column):\n%s", column.Name, member, n, number, diff)
+					}
+				}
+				if text := duplicate(&values); text != "" {
+					t.Errorf("%s.%s has two entries %q", column.Name, member, text)
+				}
+			}
+		}
+	}
+	if first != len(rows) {
+		t.Errorf("%d rows of %d", first, len(rows))
+	}
+}
+
+// membersOf lists the members of a column's structs, "" for a column without.
+func membersOf(column lake.Type) []string {
+	switch column.Kind {
+	case lake.List:
+		return membersOf(*column.Elem)
+	case lake.Struct:
+		var names []string
+		for _, m := range column.Members {
+			names = append(names, m.Name)
+		}
+		return names
+	}
+	return []string{""}
+}
+
+// printed prints the values of a field of a row, or of a member of its structs.
+func printed(v reflect.Value, member string) []string {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return printed(v.Elem(), member)
+	case reflect.Slice:
+		var all []string
+		for i := range v.Len() {
+			all = append(all, printed(v.Index(i), member)...)
+		}
+		return all
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if tag := v.Type().Field(i).Tag.Get("parquet"); tag == member || len(tag) > len(member) && tag[:len(member)+1] == member+"," {
+				return printed(v.Field(i), "")
+			}
+		}
+		panic("no member " + member)
+	case reflect.Bool:
+		if v.Bool() {
+			return []string{"1"}
+		}
+		return []string{"0"}
+	}
+	return []string{fmt.Sprint(v.Interface())}
+}
+
+// valuesAt prints what a column says of a row.
+func valuesAt(v *ColumnValues, row int) []string {
+	from, to := int32(row), int32(row+1)
+	if len(v.Starts) > 0 {
+		from, to = v.Starts[row], v.Starts[row+1]
+	}
+	var all []string
+	for i := from; i < to; i++ {
+		switch {
+		case len(v.Flags) > 0:
+			if v.Flags[i] != Absent {
+				all = append(all, fmt.Sprint(v.Flags[i]))
+			}
+		case len(v.Codes) == 0:
+			if len(v.Present) == 0 || v.Present[i] {
+				all = append(all, fmt.Sprint(v.Ints[i]))
+			}
+		case v.Codes[i] == Absent:
+		case v.Texts.Len() > 0:
+			all = append(all, string(v.Texts.At(v.Codes[i])))
+		default:
+			all = append(all, fmt.Sprint(v.Ints[v.Codes[i]]))
+		}
+	}
+	return all
+}
+
+// duplicate finds an entry that stands in a dictionary twice.
+func duplicate(v *ColumnValues) string {
+	seen := map[string]bool{}
+	for i := range int32(v.Texts.Len()) {
+		text := string(v.Texts.At(i))
+		if seen[text] {
+			return text
+		}
+		seen[text] = true
+	}
+	return ""
+}
+
+// TestColumnReader_notices_damage: whatever byte of an object changes, reading it is an error or gives rows of the
+// right number, and never ends the program.
+func TestColumnReader_notices_damage(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	rows := make([]lake.Row, 120)
+	for i := range rows {
+		fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), 0.7)
+	}
+	object := writtenRandomly(t, r, rows)
+	var values ColumnValues
+	failures := 0
+	for range 300 {
+		damaged := bytes.Clone(object)
+		damaged[r.IntN(len(damaged))] ^= byte(1 << r.IntN(8))
+		if err := readColumns(damaged, &values); err != nil {
+			failures++
+		}
+	}
+	if failures < 150 {
+		t.Errorf("only %d of 300 damaged objects are noticed", failures)
+	}
+}
+
+func readColumns(object []byte, values *ColumnValues) error {
+	in, err := OpenColumns(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		return err
+	}
+	groups, err := in.RowGroups()
+	if err != nil {
+		return err
+	}
+	for number := range groups {
+		for _, column := range lake.Columns {
+			for _, member := range membersOf(column.Type) {
+				stored, _ := StoredColumnOf(column.Name, member)
+				if err := in.Read(number, stored, values); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing")
+
+// TestWriter_layout pins down what engines see of an object: change testdata/layout.txt only with intent, and raise
+// SchemaVersion if a column has changed its meaning.
+func TestWriter_layout(t *testing.T) {
+	object := written(t, some()[:3_000])
+	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/layout.txt", describe(t, file))
+}
+
+func describe(t *testing.T, file *parquet.File) string {
+	t.Helper()
+	var b strings.Builder
+	metadata := file.Metadata()
+	fmt.Fprintf(&b, "created by %s, parquet version %d\n", metadata.CreatedBy, metadata.Version)
+	for _, kv := range metadata.KeyValueMetadata {
+		fmt.Fprintf(&b, "metadata %s = %s\n", kv.Key, kv.Value)
+	}
+	for _, s := range file.RowGroups()[0].SortingColumns() {
+		fmt.Fprintf(&b, "sorted by %s descending=%v\n", strings.Join(s.Path(), "."), s.Descending())
+	}
+	fmt.Fprintf(&b, "\n%-36s %-10s %-8s %-9s %-22s %-5s %s\n", "column", "physical", "levels", "codec", "encodings", "pages", "with")
+	leaves := file.Schema().Columns()
+	for i := range metadata.RowGroups[0].Columns {
+		chunk := &metadata.RowGroups[0].Columns[i]
+		leaf, _ := file.Schema().Lookup(leaves[i]...)
+		var encodings []string
+		for _, e := range chunk.MetaData.Encoding {
+			encodings = append(encodings, shortEncoding(e))
+		}
+		fmt.Fprintf(&b, "%-36s %-10s r%d d%d    %-9s %-22s %-5s %s\n", strings.Join(leaves[i], "."), chunk.MetaData.Type,
+			leaf.MaxRepetitionLevel, leaf.MaxDefinitionLevel, chunk.MetaData.Codec, strings.Join(encodings, " "),
+			pageVersion(t, file, i), strings.Join(extras(file, i, chunk), " "))
+	}
+	return b.String()
+}
+
+func shortEncoding(e format.Encoding) string {
+	return strings.NewReplacer("RLE_DICTIONARY", "dict", "DELTA_BINARY_PACKED", "delta", "PLAIN", "plain", "RLE", "rle").Replace(e.String())
+}
+
+// pageVersion is the type of the chunk's data pages.
+func pageVersion(t *testing.T, file *parquet.File, column int) string {
+	t.Helper()
+	for _, s := range file.Metadata().RowGroups[0].Columns[column].MetaData.EncodingStats {
+		if s.PageType == format.DataPageV2 {
+			return "v2"
+		}
+	}
+	return "v1"
+}
+
+func extras(file *parquet.File, column int, chunk *format.ColumnChunk) (with []string) {
+	if s := chunk.MetaData.Statistics; len(s.MinValue) > 0 || len(s.MaxValue) > 0 {
+		with = append(with, "min/max")
+	}
+	if chunk.MetaData.BloomFilterOffset != 0 {
+		with = append(with, "bloom")
+	}
+	if len(file.OffsetIndexes()[column].PageLocations) > 0 && len(file.ColumnIndexes()[column].NullPages) > 0 {
+		with = append(with, "page-index")
+	}
+	return with
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; run with -update and read the diff. Now:\n%s", path, got)
+	}
+}
+
+// TestWriter_size_of_ordinary_records holds the layout to its promise: bytes a record, and of the columns that the
+// three aggregating routes read.
+func TestWriter_size_of_ordinary_records(t *testing.T) {
+	rows := hour()
+	object, err := verified(written(t, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	perRecord := func(columns ...string) float64 {
+		sum := int64(0)
+		for _, c := range columns {
+			bytes, known := object.ColumnBytes[c]
+			if !known {
+				t.Fatalf("no column %s", c)
+			}
+			sum += bytes
+		}
+		return float64(sum) / float64(len(rows))
+	}
+	for _, c := range []struct {
+		what        string
+		most, found float64
+	}{
+		{"all", 150, float64(object.Bytes) / float64(len(rows))},
+		{"topx", 34, perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons", "referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length", "total_us", "svc_us", "origin_us")},
+		{"timeline", 15, perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "bytes_sent")},
+		{"stats", 8, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
+		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line")},
+	} {
+		t.Logf("%s: %.2f bytes a record", c.what, c.found)
+		if c.found > c.most {
+			t.Errorf("%s: %.2f bytes a record, more than %v", c.what, c.found, c.most)
+		}
+	}
+}

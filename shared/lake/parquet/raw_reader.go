@@ -1,0 +1,141 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// RawReader reads the rows of one object in order, as they are.
+type RawReader struct {
+	object  *stored
+	largest int64
+	group   int          // being read
+	left    int64        // rows of it
+	columns []*rawColumn // of it
+}
+
+// NewRawReader opens an object of the given size.
+func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
+	defer contain(&err)
+	object, err := openStored(r, size)
+	if err != nil {
+		return nil, err
+	}
+	out := &RawReader{object: object, group: -1}
+	for i := range object.footer.RowGroups {
+		out.largest = max(out.largest, object.footer.RowGroups[i].TotalByteSize)
+	}
+	return out, nil
+}
+
+// GroupBytes is the size of the largest row group before compression: reading takes no more memory than that, beside
+// the rows read.
+func (r *RawReader) GroupBytes() int64 { return r.largest }
+
+// Read fills rows, reusing their memory, and returns how many, some at least; io.EOF comes after the last ones. The texts
+// of earlier rows stay valid until the next Read.
+func (r *RawReader) Read(rows []Raw) (n int, err error) {
+	defer contain(&err)
+	for r.left == 0 {
+		if r.group++; r.group >= len(r.object.footer.RowGroups) {
+			r.columns = nil
+			return 0, io.EOF
+		}
+		if err := r.begin(); err != nil {
+			return 0, fmt.Errorf("read parquet rows: row group %d: %w", r.group, err)
+		}
+	}
+	rows = rows[:min(int64(len(rows)), r.left)]
+	for i := range rows {
+		rows[i] = rows[i][:0]
+	}
+	for _, c := range r.columns {
+		if err := c.appendTo(rows); err != nil {
+			return 0, fmt.Errorf("read parquet rows: row group %d, column %s: %w", r.group, c.leaf.path, err)
+		}
+	}
+	r.left -= int64(len(rows))
+	return len(rows), nil
+}
+
+// begin begins a row group.
+func (r *RawReader) begin() error {
+	r.left = r.object.footer.RowGroups[r.group].NumRows
+	if r.left < 0 {
+		return fmt.Errorf("it has %d rows", r.left)
+	}
+	room := &pageRoom{}
+	r.columns = nil
+	for i := range leaves {
+		c := &rawColumn{pages: pages{room: room}}
+		if err := r.object.begin(&c.pages, r.group, &leaves[i]); err != nil {
+			return fmt.Errorf("column %s: %w", leaves[i].path, err)
+		}
+		r.columns = append(r.columns, c)
+	}
+	return nil
+}
+
+// Close releases the reader's memory; it does not close the underlying reader.
+func (r *RawReader) Close() error {
+	r.columns = nil
+	return nil
+}
+
+// rawColumn gives the values of a column row by row.
+type rawColumn struct {
+	pages
+	level, value int // of the page: what was given
+}
+
+// appendTo appends the values of the next rows.
+func (c *rawColumn) appendTo(rows []Raw) error {
+	for i := range rows {
+		if c.level == c.count {
+			if err := c.turn(); err != nil {
+				return err
+			}
+		}
+		for again := true; again; again = c.level < c.count && c.leaf.maxRep > 0 && c.reps[c.level] > 0 {
+			rows[i] = append(rows[i], c.take())
+		}
+	}
+	return nil
+}
+
+// turn goes to the next page.
+func (c *rawColumn) turn() error {
+	c.level, c.value = 0, 0
+	for {
+		err := c.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("it has fewer rows than its row group")
+		case err != nil:
+			return err
+		case c.count > 0 && c.leaf.maxRep > 0 && c.reps[0] > 0:
+			return errors.New("a page begins within a row")
+		case c.count > 0:
+			return nil
+		}
+	}
+}
+
+// take gives the next value.
+func (c *rawColumn) take() (v RawValue) {
+	def := c.leaf.maxDef
+	if def > 0 {
+		def = c.defs[c.level]
+	}
+	if def == c.leaf.maxDef {
+		v = c.at(c.value)
+		c.value++
+	}
+	v.leaf, v.def = uint16(c.leaf.number), def
+	if c.leaf.maxRep > 0 {
+		v.rep = c.reps[c.level]
+	}
+	c.level++
+	return v
+}

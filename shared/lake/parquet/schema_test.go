@@ -1,0 +1,84 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// TestSchema_is_what_parquet_go_makes_of_Row: the tags mean what its documentation says.
+func TestSchema_is_what_parquet_go_makes_of_Row(t *testing.T) {
+	var object bytes.Buffer
+	w := parquet.NewGenericWriter[lake.Row](&object,
+		parquet.CreatedBy("orrery", strconv.Itoa(SchemaVersion), ""),
+		parquet.KeyValueMetadata("orrery.schema_version", strconv.Itoa(SchemaVersion)))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(object.Bytes()), int64(object.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := *file.Metadata(), blankFooter()
+	want.RowGroups, got.RowGroups = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("footer (-parquet-go +ours):\n%s", diff)
+	}
+
+	schema := parquet.SchemaOf(lake.Row{})
+	var storage []Storage
+	for _, path := range schema.Columns() {
+		column, _ := schema.Lookup(path...)
+		storage = append(storage, Storage{
+			Path: path, Encoding: encodingOf(column.Node), Dense: dense(column.Node),
+			Rep: column.MaxRepetitionLevel, Def: column.MaxDefinitionLevel,
+		})
+	}
+	if diff := cmp.Diff(storage, Leaves()); diff != "" {
+		t.Errorf("leaves (-parquet-go +ours):\n%s", diff)
+	}
+}
+
+// encodingOf is the encoding in the tag of a leaf; delta for integers without one, plain for what else has none.
+func encodingOf(leaf parquet.Node) format.Encoding {
+	switch e := leaf.Encoding(); {
+	case e != nil:
+		return e.Encoding()
+	case leaf.Type().Kind() == parquet.Int64:
+		return format.DeltaBinaryPacked
+	}
+	return format.Plain
+}
+
+func dense(leaf parquet.Node) bool {
+	codec, ok := leaf.Compression().(*zstd.Codec)
+	return ok && codec.Level == zstd.DefaultLevel
+}
+
+// TestRawReader_notices_damage flips single bytes: what is read without an error is what was written.
+func TestRawReader_notices_damage(t *testing.T) {
+	object := written(t, some()[:200])
+	want := fmt.Sprint(rawRows(t, object))
+	passed := 0
+	const step = 97
+	for at := 0; at < len(object); at += step {
+		damaged := bytes.Clone(object)
+		damaged[at] ^= 1 << (at / step % 8)
+		rows, err := readRaw(damaged)
+		if err != nil {
+			continue
+		}
+		passed++
+		if got := fmt.Sprint(rows); got != want {
+			t.Fatalf("byte %d of %d: damage passed", at, len(object))
+		}
+	}
+	t.Logf("%d of %d flips did no harm", passed, len(object)/step)
+}

@@ -1,0 +1,39 @@
+package parquet
+
+import (
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Parquet is the value as parquet-go has it.
+func (v *RawValue) Parquet() parquet.Value {
+	value := parquet.NullValue()
+	switch v.kind {
+	case lake.Text:
+		value = parquet.ByteArrayValue([]byte(v.text()))
+	case lake.Int:
+		value = parquet.Int64Value(int64(v.number))
+	case lake.Bool:
+		value = parquet.BooleanValue(v.number != 0)
+	}
+	return value.Level(int(v.rep), int(v.def), int(v.leaf))
+}
+
+// Storage is how a leaf is stored: its path, encoding, codec and levels.
+type Storage struct {
+	Path     []string
+	Encoding format.Encoding
+	Dense    bool // compressed by the codec's default level
+	Rep, Def int
+}
+
+// Leaves lists how the leaves are stored.
+func Leaves() (all []Storage) {
+	for i := range leaves {
+		l := &leaves[i]
+		all = append(all, Storage{l.path, l.encoding.Encoding(), l.codec == denseZstd, int(l.maxRep), int(l.maxDef)})
+	}
+	return all
+}
