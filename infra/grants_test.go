@@ -15,8 +15,9 @@ import (
 	"github.com/orrery/orrery/shared/blob/dir"
 	"github.com/orrery/orrery/shared/dynamo/dynamotest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
 	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/lakestate"
+	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
@@ -116,7 +117,7 @@ func useQueries(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) 
 }
 
 func readState(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
-	if _, err := cloud.NewStates(laketable.New(open(t)), time.Now).State(t.Context()); err != nil {
+	if _, err := lakestate.NewStates(laketable.New(open(t)), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,23 @@ type Object struct {
 	ColumnBytes map[string]int64 // compressed bytes of each top-level column, by name
 }
 
-// Extent is the time the data covers.
+// Extent is the time that published objects cover. Ledgers and manifests keep it as JSON.
 type Extent struct {
-	MinTsMs, MaxTsMs int64
-	Rows             int64 // 0: there is no data, and the times mean nothing
+	MinTsMs int64 `json:"min_ts_ms"`
+	MaxTsMs int64 `json:"max_ts_ms"`
+	Rows    int64 `json:"rows"` // 0: there is no data, and the times mean nothing
+}
+
+// Extent is the time that the object covers.
+func (o Object) Extent() Extent { return Extent{MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, Rows: o.Rows} }
+
+// Union is the extent of both.
+func (e Extent) Union(other Extent) Extent {
+	switch {
+	case e.Rows == 0:
+		return other
+	case other.Rows == 0:
+		return e
+	}
+	return Extent{MinTsMs: min(e.MinTsMs, other.MinTsMs), MaxTsMs: max(e.MaxTsMs, other.MaxTsMs), Rows: e.Rows + other.Rows}
 }

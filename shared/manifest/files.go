@@ -20,18 +20,11 @@ const version = 1
 
 // head is the one file whose replacement makes a change visible.
 type head struct {
-	Version  int      `json:"version"`
-	Sequence int64    `json:"sequence"` // counts the changes
-	Extent   extent   `json:"extent"`
-	Recent   []recent `json:"recent,omitempty"`  // the latest changes, oldest first, so that readers know what to read again
-	Pending  []hour   `json:"pending,omitempty"` // hours of the latest change whose own files may still be old
-}
-
-// extent is lake.Extent with names for JSON.
-type extent struct {
-	MinTsMs int64 `json:"min_ts_ms"`
-	MaxTsMs int64 `json:"max_ts_ms"`
-	Rows    int64 `json:"rows"`
+	Version  int         `json:"version"`
+	Sequence int64       `json:"sequence"` // counts the changes
+	Extent   lake.Extent `json:"extent"`
+	Recent   []recent    `json:"recent,omitempty"`  // the latest changes, oldest first, so that readers know what to read again
+	Pending  []hour      `json:"pending,omitempty"` // hours of the latest change whose own files may still be old
 }
 
 // recent is one change: which hours it replaced.

@@ -78,7 +78,7 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	if err := s.refresh(); err != nil {
 		return lake.Extent{}, err
 	}
-	return lake.Extent(s.head.Extent), nil
+	return s.head.Extent, nil
 }
 
 // Hours lists the partitions that have a manifest, ascending.

@@ -232,21 +232,21 @@ func (u *Update) read(p lake.Partition) (hour, error) {
 
 // extentAfter is the extent of the lake once the hours are replaced. Rows are counted on; the ends come from the
 // first and the last hour that hold anything.
-func (u *Update) extentAfter(replaced []hour) (extent, error) {
+func (u *Update) extentAfter(replaced []hour) (lake.Extent, error) {
 	after := map[lake.Partition]hour{}
 	known, err := listHours(u.store.dir)
 	if err != nil {
-		return extent{}, err
+		return lake.Extent{}, err
 	}
 	rows := u.head.Extent.Rows
 	for _, h := range replaced {
 		p, err := h.partition()
 		if err != nil {
-			return extent{}, err
+			return lake.Extent{}, err
 		}
 		before, err := u.read(p)
 		if err != nil {
-			return extent{}, err
+			return lake.Extent{}, err
 		}
 		rows += h.rows() - before.rows()
 		after[p] = h
@@ -259,9 +259,9 @@ func (u *Update) extentAfter(replaced []hour) (extent, error) {
 		}
 		return u.read(p)
 	}
-	e := extent{Rows: rows}
+	e := lake.Extent{Rows: rows}
 	if first, found, err := firstFilled(slices.All(known), read); err != nil {
-		return extent{}, err
+		return lake.Extent{}, err
 	} else if found {
 		e.MinTsMs = first.Objects[0].MinTsMs
 		for _, o := range first.Objects {
@@ -269,7 +269,7 @@ func (u *Update) extentAfter(replaced []hour) (extent, error) {
 		}
 	}
 	if last, found, err := firstFilled(slices.Backward(known), read); err != nil {
-		return extent{}, err
+		return lake.Extent{}, err
 	} else if found {
 		for _, o := range last.Objects {
 			e.MaxTsMs = max(e.MaxTsMs, o.MaxTsMs)

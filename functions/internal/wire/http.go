@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/ingest/cloud"
-	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
+	"github.com/orrery/orrery/shared/lakestate"
+	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
@@ -70,7 +70,7 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	states := cloud.NewStates(laketable.New(client, e.table), time.Now)
+	states := lakestate.NewStates(laketable.New(client, e.table), time.Now)
 	asked := awsathena.NewFromConfig(c)
 	answers, err := athena.New(athena.Config{
 		Client: asked, S3: objectClient(c), States: states, Workgroup: e.workgroup, Database: e.database,

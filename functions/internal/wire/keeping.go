@@ -19,8 +19,9 @@ import (
 	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/lakestate"
+	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -108,7 +109,7 @@ func keeperChecks(table *dynamodb.Client, raw, lake blob.Store, e environment, n
 		doctor.Clock(table, e.table, "lake", now),
 		doctor.Bucket("raw bucket", raw, e.rawBucket, "raw/"),
 		doctor.Bucket("lake bucket", lake, e.lakeBucket, "lake/"),
-		doctor.Lake(cloud.NewStates(laketable.New(table, e.table), now), now),
+		doctor.Lake(lakestate.NewStates(laketable.New(table, e.table), now), now),
 	}
 }
 

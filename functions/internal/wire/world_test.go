@@ -32,12 +32,13 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
-	laketable "github.com/orrery/orrery/shared/ingest/cloud/dynamo"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/keys"
 	keytable "github.com/orrery/orrery/shared/keys/dynamo"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
@@ -65,7 +66,7 @@ type world struct {
 
 	table     *dynamodb.Client
 	raw, lake blob.Store
-	ledger    cloudtest.Table
+	ledger    lakestatetest.Table
 	athena    *athenatest.Server
 	let       chan struct{} // closed: queries leave Athena's queue
 	once      sync.Once     // closes it
@@ -306,7 +307,7 @@ func (w *world) keeper(f lambdas.Function, e environment) *Function {
 		w.raw, w.lake = bucket(w.t), bucket(w.t)
 		w.putLogs()
 	}
-	var table cloud.Table = &w.ledger
+	var table lakestate.Table = &w.ledger
 	if w.is("-table-down") {
 		table = laketable.New(w.table, e.table)
 	}

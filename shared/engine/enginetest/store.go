@@ -113,12 +113,8 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var e lake.Extent
-	for i, o := range s.objects {
-		if i == 0 {
-			e.MinTsMs, e.MaxTsMs = o.MinTsMs, o.MaxTsMs
-		}
-		e.MinTsMs, e.MaxTsMs = min(e.MinTsMs, o.MinTsMs), max(e.MaxTsMs, o.MaxTsMs)
-		e.Rows += o.Rows
+	for _, o := range s.objects {
+		e = e.Union(o.Extent())
 	}
 	return e, nil
 }

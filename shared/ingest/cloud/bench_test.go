@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
 // BenchmarkRawObjectToRow is from the notification of a raw log of 1,000 records to the moment when readers see them,
@@ -25,7 +25,7 @@ import (
 func BenchmarkRawObjectToRow(b *testing.B) {
 	const records = 1000
 	client := s3test.New(b, nil, "raw", "lake")
-	w := &world{t: b, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &cloudtest.Table{}, time: testTime}
+	w := &world{t: b, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &lakestatetest.Table{}, time: testTime}
 	c := w.cloud()
 	for seed := uint64(0); b.Loop(); seed++ {
 		b.StopTimer()

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 // Package cloud imports raw logs from object storage into a lake in object storage, once and only once, and compacts it
 // under its readers. README.md beside this file argues why nothing is lost and nothing doubled.
 package cloud
@@ -17,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 const (
@@ -38,7 +37,7 @@ const (
 type Config struct {
 	Raw      blob.Store // bucket of raw logs
 	Lake     blob.Store // bucket of the lake and of quarantine
-	Table    Table
+	Table    lakestate.Table
 	Scratch  string // a local directory for objects in the making, this Cloud's alone: New empties it
 	FromYear int    // records before it are rejected; 0 for DefaultFromYear
 	Options  ingest.Options
@@ -59,7 +58,7 @@ type Cloud struct {
 	config Config
 	raw    blob.Store
 	lake   blob.Store
-	table  Table
+	table  lakestate.Table
 }
 
 // New makes a Cloud.

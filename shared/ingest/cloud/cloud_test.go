@@ -22,9 +22,10 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
 // testTime is when the logs of tests begin: a whole hour.
@@ -34,7 +35,7 @@ var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 type world struct {
 	t         testing.TB
 	raw, lake blob.Store
-	table     cloud.Table
+	table     lakestate.Table
 	time      time.Time
 	clouds    int
 }
@@ -46,7 +47,7 @@ func newWorld(t testing.TB) *world {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, raw: raw, lake: lake, table: &cloudtest.Table{}, time: testTime.Add(30 * time.Minute)}
+	return &world{t: t, raw: raw, lake: lake, table: &lakestatetest.Table{}, time: testTime.Add(30 * time.Minute)}
 }
 
 func (w *world) now() time.Time { return w.time }
@@ -101,7 +102,7 @@ func (w *world) compact() cloud.CompactReport {
 
 func (w *world) state() engine.State {
 	w.t.Helper()
-	s, err := cloud.NewStates(w.table, w.now).State(w.t.Context())
+	s, err := lakestate.NewStates(w.table, w.now).State(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

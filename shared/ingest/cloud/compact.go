@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package cloud
 
 import (
@@ -9,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // CompactReport is what a compaction did.
@@ -41,7 +40,7 @@ func (c *Cloud) Compact(ctx context.Context, until time.Time) (report CompactRep
 		more, err = c.compactNext(ctx, due, enough, &report)
 	}
 	if err == nil {
-		err = c.settle(ctx, func(open) bool { return true })
+		err = c.settle(ctx, func(lakestate.Open) bool { return true })
 	}
 	if err == nil && !report.Unfinished {
 		err = c.sweep(ctx, &report)
@@ -61,14 +60,14 @@ func (c *Cloud) Compact(ctx context.Context, until time.Time) (report CompactRep
 //
 // Whatever dies, the next call finds one of the two.
 func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
-	s, _, err := loadState(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return false, err
 	}
 	report.Watermark = s.Watermark
 	if s.Watermark == s.Closed {
 		// Imports that died are published first: their hours are fresh ones too.
-		if err := c.settle(ctx, func(open) bool { return true }); err != nil {
+		if err := c.settle(ctx, func(lakestate.Open) bool { return true }); err != nil {
 			return false, err
 		}
 		hour, found, err := c.firstFresh(ctx, s.Watermark, due)
@@ -77,7 +76,7 @@ func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func
 		}
 		return true, c.close(ctx, s.Watermark, hour+1)
 	}
-	if err := c.settle(ctx, func(o open) bool { return o.Boundary < s.Closed }); err != nil {
+	if err := c.settle(ctx, func(o lakestate.Open) bool { return o.Boundary < s.Closed }); err != nil {
 		return false, err
 	}
 	hour, found, err := c.firstFresh(ctx, s.Watermark, s.Closed)
@@ -92,7 +91,7 @@ func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func
 
 // close binds the imports that are committed from now on to bring nothing to fresh hours before the boundary.
 func (c *Cloud) close(ctx context.Context, watermark, boundary lake.Partition) error {
-	_, err := c.changeState(ctx, func(s *state) bool {
+	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != watermark || s.Closed >= boundary {
 			return false // another compaction has got on
 		}
@@ -109,7 +108,7 @@ func (c *Cloud) compactHour(ctx context.Context, watermark, hour lake.Partition,
 		return false, err
 	}
 	// A plan made now may be one that was carried out and forgotten long ago.
-	if s, _, err := loadState(ctx, c.table); err != nil || s.Watermark != watermark {
+	if s, _, err := lakestate.Load(ctx, c.table); err != nil || s.Watermark != watermark {
 		return true, err
 	}
 	for _, group := range p.Groups {
@@ -134,13 +133,13 @@ func (c *Cloud) compactHour(ctx context.Context, watermark, hour lake.Partition,
 // moveWatermark makes readers take the hours before a boundary from the compacted objects.
 func (c *Cloud) moveWatermark(ctx context.Context, from, to lake.Partition) error {
 	now := c.config.Now().UTC()
-	_, err := c.changeState(ctx, func(s *state) bool {
+	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != from {
 			return false // another compaction has moved it
 		}
 		s.Watermark = to
 		s.Version++
-		s.Moves = withMove(s.Moves, move{To: to, First: now, Last: now})
+		s.Moves = withMove(s.Moves, lakestate.Move{To: to, First: now, Last: now})
 		return true
 	})
 	return err
@@ -150,7 +149,7 @@ func (c *Cloud) moveWatermark(ctx context.Context, from, to lake.Partition) erro
 // run compacts, and what they superseded stays that much longer.
 const movesTogether = 10 * time.Minute
 
-func withMove(moves []move, m move) []move {
+func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
 	if n := len(moves); n > 0 && m.Last.Sub(moves[n-1].First) < movesTogether {
 		m.First = moves[n-1].First
 		moves = moves[:n-1]

@@ -19,8 +19,8 @@ import (
 	"github.com/orrery/orrery/shared/faulty"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
-	"github.com/orrery/orrery/shared/ingest/cloud/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB where there is one: every request goes through a network
@@ -34,7 +34,7 @@ type deployment struct {
 func newDeployment(t *testing.T) *deployment {
 	d := &deployment{network: &faulty.Transport{Script: faulty.Never}, ctx: t.Context()}
 	client := s3test.New(t, d.network, "raw", "lake")
-	d.world = world{t: t, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &cloudtest.Table{}, time: testTime.Add(30 * time.Minute)}
+	d.world = world{t: t, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &lakestatetest.Table{}, time: testTime.Add(30 * time.Minute)}
 	if os.Getenv(dynamotest.Variable) != "" {
 		table, name := dynamotest.Client(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: d.network} })
 		d.table = dynamo.New(table, name)

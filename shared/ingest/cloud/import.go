@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package cloud
 
 import (
@@ -15,6 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // Log names one raw log.
@@ -99,7 +98,7 @@ func (c *Cloud) importOnce(ctx context.Context, log Log, enough func() bool) (re
 	if err != nil {
 		return report, err
 	}
-	if err := c.settle(ctx, func(o open) bool { return o.Family == book.family }); err != nil {
+	if err := c.settle(ctx, func(o lakestate.Open) bool { return o.Family == book.family }); err != nil {
 		return report, err
 	}
 	if converted.Stopped {
@@ -163,7 +162,7 @@ func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, conve
 		if held {
 			return nil
 		}
-		if !errors.Is(err, ErrConflict) || conflicts == maxConflicts {
+		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
 			return fmt.Errorf("commit import: %w", err)
 		}
 		unchanged, err := book.unchanged(ctx)
@@ -179,35 +178,35 @@ func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, conve
 	}
 }
 
-func (c *Cloud) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []Change) error {
+func (c *Cloud) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []lakestate.Change) error {
 	if c.config.Now().Sub(staged.began) > abandonedAfter/2 {
 		return errors.New("the attempt took so long that its objects may be taken for leftovers")
 	}
-	s, item, err := loadState(ctx, c.table)
+	s, item, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
 	}
-	o := open{Family: e.Family, Attempt: staged.attempt, Boundary: s.Closed, Extent: extentOf(e.Objects)}
+	o := lakestate.Open{Family: e.Family, Attempt: staged.attempt, Boundary: s.Closed, Extent: extentOf(e.Objects)}
 	for _, object := range e.Objects {
 		if object.Partition >= s.Watermark && object.Partition < s.Closed {
 			o.Late = max(o.Late, object.Partition+1)
 		}
 	}
 	if s.Open == nil {
-		s.Open = map[string]open{}
+		s.Open = map[string]lakestate.Open{}
 	}
 	s.Open[fmt.Sprintf("%s#%d", e.Source, e.Generation)] = o
-	opened, err := change(item, s)
+	opened, err := lakestate.ChangeOf(item, s)
 	if err != nil {
 		return err
 	}
 	return c.table.Write(ctx, append(changes[:len(changes):len(changes)], opened)...)
 }
 
-func extentOf(objects []lake.Object) extent {
-	var e extent
+func extentOf(objects []lake.Object) lake.Extent {
+	var e lake.Extent
 	for _, o := range objects {
-		e = e.with(extent{MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, Rows: o.Rows})
+		e = e.Union(o.Extent())
 	}
 	return e
 }

@@ -22,8 +22,9 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/cloudtest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
 // TestAnyInterleaving lets imports, compactions and readers run step by step in an order that a seed decides. A step is
@@ -73,7 +74,7 @@ type play struct {
 	time   time.Time
 	raw    *blobtest.Memory
 	lake   *blobtest.Memory
-	table  *cloudtest.Table
+	table  *lakestatetest.Table
 	logs   map[string][]string // key → ids of its lines
 	actors []*actor
 	calm   bool // nothing fails or dies any more
@@ -107,7 +108,7 @@ var (
 )
 
 func newPlay(t *testing.T, seed uint64) *play {
-	p := &play{t: t, random: rand.New(rand.NewPCG(seed, 1)), time: testTime, table: &cloudtest.Table{}, logs: map[string][]string{}}
+	p := &play{t: t, random: rand.New(rand.NewPCG(seed, 1)), time: testTime, table: &lakestatetest.Table{}, logs: map[string][]string{}}
 	p.raw, p.lake = &blobtest.Memory{Now: p.now}, &blobtest.Memory{Now: p.now}
 	p.writeLogs()
 	return p
@@ -319,7 +320,7 @@ func (p *play) read(a *actor) {
 		}
 	}
 	must(a.do(func() error {
-		item, err := p.table.Get(context.Background(), cloud.Key{Partition: "lake", Sort: "state"})
+		item, err := p.table.Get(context.Background(), lakestate.Key{Partition: "lake", Sort: "state"})
 		if err != nil || item.Revision == 0 {
 			return err
 		}
@@ -537,11 +538,11 @@ func (s steppedStore) Delete(ctx context.Context, names ...string) error {
 }
 
 type steppedTable struct {
-	cloud.Table
+	lakestate.Table
 	actor *actor
 }
 
-func (s steppedTable) Get(ctx context.Context, key cloud.Key) (item cloud.Item, err error) {
+func (s steppedTable) Get(ctx context.Context, key lakestate.Key) (item lakestate.Item, err error) {
 	err = s.actor.do(func() (err error) {
 		item, err = s.Table.Get(ctx, key)
 		return err
@@ -549,7 +550,7 @@ func (s steppedTable) Get(ctx context.Context, key cloud.Key) (item cloud.Item, 
 	return item, err
 }
 
-func (s steppedTable) List(ctx context.Context, partition, prefix string) (items []cloud.Item, err error) {
+func (s steppedTable) List(ctx context.Context, partition, prefix string) (items []lakestate.Item, err error) {
 	err = s.actor.do(func() (err error) {
 		items, err = s.Table.List(ctx, partition, prefix)
 		return err
@@ -557,6 +558,6 @@ func (s steppedTable) List(ctx context.Context, partition, prefix string) (items
 	return items, err
 }
 
-func (s steppedTable) Write(ctx context.Context, changes ...cloud.Change) error {
+func (s steppedTable) Write(ctx context.Context, changes ...lakestate.Change) error {
 	return s.actor.do(func() error { return s.Table.Write(ctx, changes...) })
 }

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package cloud
 
 import (
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // The ledger keeps in one partition of the table, ingest#<family>, all sources that share their first line:
@@ -29,9 +28,9 @@ import (
 // An import reads the family, converts, and commits on condition that the family is as it was read. Of two deliveries
 // of one log that are converted at the same time one is committed; the other begins anew and finds nothing left to do.
 type ledger struct {
-	table   Table
+	table   lakestate.Table
 	family  string
-	guard   Item // the family
+	guard   lakestate.Item // the family
 	sources map[string]sourceItem
 	imports []importItem
 }
@@ -70,9 +69,13 @@ type importItem struct {
 	Attempt    string    `json:"attempt"`
 }
 
-func familyKey(family string) Key { return Key{Partition: "ingest#" + family, Sort: "family"} }
+func familyKey(family string) lakestate.Key {
+	return lakestate.Key{Partition: "ingest#" + family, Sort: "family"}
+}
 
-func (l *ledger) key(sort string) Key { return Key{Partition: "ingest#" + l.family, Sort: sort} }
+func (l *ledger) key(sort string) lakestate.Key {
+	return lakestate.Key{Partition: "ingest#" + l.family, Sort: sort}
+}
 
 func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
@@ -100,13 +103,13 @@ func (l *ledger) load(ctx context.Context, text []byte) error {
 	l.guard, l.sources, l.imports = guard, map[string]sourceItem{}, make([]importItem, len(imports))
 	for _, item := range sources {
 		var s sourceItem
-		if err := item.read(&s); err != nil {
+		if err := item.Read(&s); err != nil {
 			return err
 		}
 		l.sources[s.ID] = s
 	}
 	for i, item := range imports {
-		if err := item.read(&l.imports[i]); err != nil {
+		if err := item.Read(&l.imports[i]); err != nil {
 			return err
 		}
 	}
@@ -177,18 +180,18 @@ func (l *ledger) Knows(_ context.Context, source string) (bool, error) {
 }
 
 // changes is what committing an entry changes in the ledger.
-func (l *ledger) changes(e ingest.Entry, attempt string) ([]Change, error) {
+func (l *ledger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, error) {
 	var family familyItem
-	if err := l.guard.read(&family); err != nil {
+	if err := l.guard.Read(&family); err != nil {
 		return nil, err
 	}
 	family.Imports++
 	list := []struct {
-		item Item
+		item lakestate.Item
 		body any
 	}{
 		{l.guard, family},
-		{Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
+		{lakestate.Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
 			Source: e.Source, Generation: e.Generation, Name: e.Name, At: e.At.UTC(), Rules: ingest.Rules, Length: e.Length, Sum: hex.EncodeToString(e.Sum[:]),
 			Lines: e.Lines, Terminated: e.Terminated, Records: e.Records, Rejected: e.Rejected, Parts: e.Parts, Objects: len(e.Objects), Attempt: attempt,
 		}},
@@ -199,17 +202,17 @@ func (l *ledger) changes(e ingest.Entry, attempt string) ([]Change, error) {
 			return nil, err
 		}
 		list = append(list, []struct {
-			item Item
+			item lakestate.Item
 			body any
 		}{
-			{Item{Key: l.key("source#" + e.Source)}, sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}},
-			{Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
+			{lakestate.Item{Key: l.key("source#" + e.Source)}, sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}},
+			{lakestate.Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
 		}...)
 	}
-	changes := make([]Change, len(list))
+	changes := make([]lakestate.Change, len(list))
 	for i, write := range list {
 		var err error
-		if changes[i], err = change(write.item, write.body); err != nil {
+		if changes[i], err = lakestate.ChangeOf(write.item, write.body); err != nil {
 			return nil, err
 		}
 	}
@@ -230,7 +233,7 @@ func (l *ledger) holds(ctx context.Context, e ingest.Entry, attempt string) (boo
 	item, err := l.table.Get(ctx, l.key(importSort(e.Source, e.Generation)))
 	var i importItem
 	if err == nil {
-		err = item.read(&i)
+		err = item.Read(&i)
 	}
 	if err != nil {
 		return false, fmt.Errorf("read ledger: %w", err)
@@ -253,9 +256,9 @@ func zipped(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func headOf(item Item) ([]byte, error) {
+func headOf(item lakestate.Item) ([]byte, error) {
 	var head headItem
-	if err := item.read(&head); err != nil {
+	if err := item.Read(&head); err != nil {
 		return nil, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(head.Text))

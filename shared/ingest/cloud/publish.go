@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package cloud
 
 import (
@@ -13,12 +11,14 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
 // died: each step does no harm when done again.
-func (c *Cloud) settle(ctx context.Context, match func(open) bool) error {
-	s, _, err := loadState(ctx, c.table)
+func (c *Cloud) settle(ctx context.Context, match func(lakestate.Open) bool) error {
+	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
 	}
@@ -33,11 +33,11 @@ func (c *Cloud) settle(ctx context.Context, match func(open) bool) error {
 }
 
 // publish copies the objects of an import to where readers look, and then says that they are there.
-func (c *Cloud) publish(ctx context.Context, id string, o open) error {
+func (c *Cloud) publish(ctx context.Context, id string, o lakestate.Open) error {
 	err := c.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		// Who publishes it too has removed the staged objects, or else they are lost.
-		s, _, lookup := loadState(ctx, c.table)
+		s, _, lookup := lakestate.Load(ctx, c.table)
 		if _, still := s.Open[id]; lookup == nil && !still {
 			return nil
 		}
@@ -46,13 +46,13 @@ func (c *Cloud) publish(ctx context.Context, id string, o open) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.changeState(ctx, func(s *state) bool {
+	s, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if _, still := s.Open[id]; !still || o.Late > s.Watermark {
 			return false
 		}
 		delete(s.Open, id)
 		s.Version++
-		s.Extent = s.Extent.with(o.Extent)
+		s.Extent = s.Extent.Union(o.Extent)
 		return true
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Cloud) publish(ctx context.Context, id string, o open) error {
 }
 
 // copyStaged copies every staged object to its place, unless it is there.
-func (c *Cloud) copyStaged(ctx context.Context, o open) error {
+func (c *Cloud) copyStaged(ctx context.Context, o lakestate.Open) error {
 	staged := &staging{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
 		return err

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package cloud
 
 import (
@@ -10,6 +8,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // abandonedAfter is when an attempt that is not committed is taken for dead; nothing runs for so long.
@@ -26,11 +25,11 @@ func (c *Cloud) sweep(ctx context.Context, report *CompactReport) error {
 
 // sweepSuperseded removes what the plans of old moves list, then the plans, then the note of the moves.
 func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) error {
-	s, _, err := loadState(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
 	}
-	old := func(m move) bool { return c.config.Now().Sub(m.Last) >= c.config.Keep }
+	old := func(m lakestate.Move) bool { return c.config.Now().Sub(m.Last) >= c.config.Keep }
 	var upTo lake.Partition
 	for _, m := range s.Moves {
 		if old(m) {
@@ -52,8 +51,8 @@ func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) erro
 			return err
 		}
 	}
-	_, err = c.changeState(ctx, func(s *state) bool {
-		var recent []move
+	_, err = c.changeState(ctx, func(s *lakestate.State) bool {
+		var recent []lakestate.Move
 		for _, m := range s.Moves {
 			if m.To > upTo {
 				recent = append(recent, m)
@@ -100,7 +99,7 @@ func (c *Cloud) sweepStaged(ctx context.Context, report *CompactReport) error {
 		return nil
 	}
 	// Read after the listing: an attempt committed by now is among the open ones, or published.
-	s, _, err := loadState(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cloud
+package lakestate
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/lake"
 )
 
 // stateAge is how old an answer of States may be. It counts against the time that engine.KeepSuperseded has to spare.
@@ -35,13 +34,13 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 	if age := now.Sub(s.read); !s.read.IsZero() && age >= 0 && age < stateAge {
 		return s.last, nil
 	}
-	st, _, err := loadState(ctx, s.table)
+	st, _, err := Load(ctx, s.table)
 	if err != nil {
 		return engine.State{}, err
 	}
 	s.read = now
 	s.last = engine.State{
-		Extent:    lake.Extent{MinTsMs: st.Extent.MinTsMs, MaxTsMs: st.Extent.MaxTsMs, Rows: st.Extent.Rows},
+		Extent:    st.Extent,
 		Watermark: st.Watermark,
 		Version:   st.Version,
 	}

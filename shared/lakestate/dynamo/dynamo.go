@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/orrery/orrery/shared/dynamo"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 const (
@@ -20,34 +20,34 @@ const (
 	body     = "body"
 )
 
-// Table is a cloud.Table in DynamoDB.
+// Table is a lakestate.Table in DynamoDB.
 type Table struct {
 	client *dynamodb.Client
 	name   string
 }
 
-var _ cloud.Table = (*Table)(nil)
+var _ lakestate.Table = (*Table)(nil)
 
 // New makes a Table of the table of a name, which must exist.
 func New(client *dynamodb.Client, name string) *Table { return &Table{client, name} }
 
 // Get reads an item consistently.
-func (t *Table) Get(ctx context.Context, key cloud.Key) (cloud.Item, error) {
+func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &t.name, Key: dynamo.Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return cloud.Item{}, dynamo.Failure(ctx, err, "read item %s %s", key.Partition, key.Sort)
+		return lakestate.Item{}, dynamo.Failure(ctx, err, "read item %s %s", key.Partition, key.Sort)
 	}
 	if out.Item == nil {
-		return cloud.Item{Key: key}, nil
+		return lakestate.Item{Key: key}, nil
 	}
 	return itemOf(out.Item)
 }
 
 // List asks for pages of up to 1 MB, consistently.
-func (t *Table) List(ctx context.Context, partition, prefix string) ([]cloud.Item, error) {
-	var items []cloud.Item
+func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
+	var items []lakestate.Item
 	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
 		TableName: &t.name, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
@@ -72,7 +72,7 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]cloud.Ite
 
 // Write writes all changes in one transaction. The SDK gives it a token, so that sending it again after a lost answer
 // does it once.
-func (t *Table) Write(ctx context.Context, changes ...cloud.Change) error {
+func (t *Table) Write(ctx context.Context, changes ...lakestate.Change) error {
 	puts := make([]types.TransactWriteItem, len(changes))
 	for i, c := range changes {
 		puts[i].Put = t.put(c)
@@ -82,12 +82,12 @@ func (t *Table) Write(ctx context.Context, changes ...cloud.Change) error {
 	case err == nil:
 		return nil
 	case dynamo.Refused(err) || dynamo.Contended(err):
-		return cloud.ErrConflict
+		return lakestate.ErrConflict
 	}
 	return dynamo.Failure(ctx, err, "write item %s %s", changes[0].Key.Partition, changes[0].Key.Sort)
 }
 
-func (t *Table) put(c cloud.Change) *types.Put {
+func (t *Table) put(c lakestate.Change) *types.Put {
 	put := &types.Put{
 		TableName:                &t.name,
 		ExpressionAttributeNames: map[string]string{"#r": revision},
@@ -103,10 +103,10 @@ func (t *Table) put(c cloud.Change) *types.Put {
 	return put
 }
 
-func itemOf(found dynamo.Item) (cloud.Item, error) {
+func itemOf(found dynamo.Item) (lakestate.Item, error) {
 	r := dynamo.Read(found)
-	item := cloud.Item{
-		Key:      cloud.Key{Partition: r.String(dynamo.PartitionKey), Sort: r.String(dynamo.SortKey)},
+	item := lakestate.Item{
+		Key:      lakestate.Key{Partition: r.String(dynamo.PartitionKey), Sort: r.String(dynamo.SortKey)},
 		Revision: r.Int64(revision),
 		Body:     []byte(r.String(body)),
 	}

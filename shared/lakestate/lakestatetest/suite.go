@@ -1,4 +1,4 @@
-package cloudtest
+package lakestatetest
 
 import (
 	"errors"
@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // Test is the suite; open makes an empty table.
-func Test(t *testing.T, open func(t *testing.T) cloud.Table) {
-	for name, test := range map[string]func(*testing.T, cloud.Table){
+func Test(t *testing.T, open func(t *testing.T) lakestate.Table) {
+	for name, test := range map[string]func(*testing.T, lakestate.Table){
 		"an_item_not_written_has_revision_0":     testAbsent,
 		"every_write_raises_the_revision":        testRevisions,
 		"a_write_on_another_revision_is_refused": testConflict,
@@ -25,16 +25,18 @@ func Test(t *testing.T, open func(t *testing.T) cloud.Table) {
 	}
 }
 
-func key(partition, sort string) cloud.Key { return cloud.Key{Partition: partition, Sort: sort} }
+func key(partition, sort string) lakestate.Key {
+	return lakestate.Key{Partition: partition, Sort: sort}
+}
 
-func write(t *testing.T, table cloud.Table, k cloud.Key, seen int64, body string) {
+func write(t *testing.T, table lakestate.Table, k lakestate.Key, seen int64, body string) {
 	t.Helper()
-	if err := table.Write(t.Context(), cloud.Change{Key: k, Seen: seen, Body: []byte(body)}); err != nil {
+	if err := table.Write(t.Context(), lakestate.Change{Key: k, Seen: seen, Body: []byte(body)}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func expect(t *testing.T, table cloud.Table, k cloud.Key, revision int64, body string) {
+func expect(t *testing.T, table lakestate.Table, k lakestate.Key, revision int64, body string) {
 	t.Helper()
 	item, err := table.Get(t.Context(), k)
 	if err != nil {
@@ -45,14 +47,14 @@ func expect(t *testing.T, table cloud.Table, k cloud.Key, revision int64, body s
 	}
 }
 
-func testAbsent(t *testing.T, table cloud.Table) {
+func testAbsent(t *testing.T, table lakestate.Table) {
 	expect(t, table, key("p", "s"), 0, "")
 	if items, err := table.List(t.Context(), "p", "s"); err != nil || len(items) > 0 {
 		t.Error(items, err)
 	}
 }
 
-func testRevisions(t *testing.T, table cloud.Table) {
+func testRevisions(t *testing.T, table lakestate.Table) {
 	for i := range int64(3) {
 		write(t, table, key("p", "s"), i, fmt.Sprintf(`{"n":%d}`, i))
 		expect(t, table, key("p", "s"), i+1, fmt.Sprintf(`{"n":%d}`, i))
@@ -61,37 +63,37 @@ func testRevisions(t *testing.T, table cloud.Table) {
 	expect(t, table, key("q", "s"), 0, "")
 }
 
-func testConflict(t *testing.T, table cloud.Table) {
+func testConflict(t *testing.T, table lakestate.Table) {
 	write(t, table, key("p", "s"), 0, `1`)
 	write(t, table, key("p", "s"), 1, `2`)
 	for _, seen := range []int64{0, 1, 3} {
-		err := table.Write(t.Context(), cloud.Change{Key: key("p", "s"), Seen: seen, Body: []byte(`3`)})
-		if !errors.Is(err, cloud.ErrConflict) {
+		err := table.Write(t.Context(), lakestate.Change{Key: key("p", "s"), Seen: seen, Body: []byte(`3`)})
+		if !errors.Is(err, lakestate.ErrConflict) {
 			t.Errorf("seen %d: %v", seen, err)
 		}
 	}
 	expect(t, table, key("p", "s"), 2, `2`)
-	err := table.Write(t.Context(), cloud.Change{Key: key("p", "other"), Seen: 1, Body: []byte(`3`)})
-	if !errors.Is(err, cloud.ErrConflict) {
+	err := table.Write(t.Context(), lakestate.Change{Key: key("p", "other"), Seen: 1, Body: []byte(`3`)})
+	if !errors.Is(err, lakestate.ErrConflict) {
 		t.Errorf("an item that is not there: %v", err)
 	}
 }
 
-func testTogether(t *testing.T, table cloud.Table) {
+func testTogether(t *testing.T, table lakestate.Table) {
 	write(t, table, key("p", "a"), 0, `1`)
 	err := table.Write(t.Context(),
-		cloud.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
-		cloud.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
-		cloud.Change{Key: key("q", "c"), Seen: 7, Body: []byte(`2`)},
+		lakestate.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
+		lakestate.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
+		lakestate.Change{Key: key("q", "c"), Seen: 7, Body: []byte(`2`)},
 	)
-	if !errors.Is(err, cloud.ErrConflict) {
+	if !errors.Is(err, lakestate.ErrConflict) {
 		t.Error(err)
 	}
 	expect(t, table, key("p", "a"), 1, `1`)
 	expect(t, table, key("q", "b"), 0, "")
 	err = table.Write(t.Context(),
-		cloud.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
-		cloud.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
+		lakestate.Change{Key: key("p", "a"), Seen: 1, Body: []byte(`2`)},
+		lakestate.Change{Key: key("q", "b"), Seen: 0, Body: []byte(`2`)},
 	)
 	if err != nil {
 		t.Error(err)
@@ -100,7 +102,7 @@ func testTogether(t *testing.T, table cloud.Table) {
 	expect(t, table, key("q", "b"), 1, `2`)
 }
 
-func sortKeys(t *testing.T, table cloud.Table, partition, prefix string) []string {
+func sortKeys(t *testing.T, table lakestate.Table, partition, prefix string) []string {
 	t.Helper()
 	items, err := table.List(t.Context(), partition, prefix)
 	if err != nil {
@@ -113,7 +115,7 @@ func sortKeys(t *testing.T, table cloud.Table, partition, prefix string) []strin
 	return list
 }
 
-func testList(t *testing.T, table cloud.Table) {
+func testList(t *testing.T, table lakestate.Table) {
 	for i, sort := range []string{"b#2", "a", "b#10", "b", "c"} {
 		write(t, table, key("p", sort), 0, fmt.Sprint(i))
 		write(t, table, key("q", sort), 0, fmt.Sprint(i))
@@ -126,7 +128,7 @@ func testList(t *testing.T, table cloud.Table) {
 	}
 }
 
-func testLongList(t *testing.T, table cloud.Table) {
+func testLongList(t *testing.T, table lakestate.Table) {
 	const n = 40
 	body := make([]byte, 64<<10)
 	for i := range body {
@@ -145,7 +147,7 @@ func testLongList(t *testing.T, table cloud.Table) {
 }
 
 // testRace lets writers count up one item: every number is given once.
-func testRace(t *testing.T, table cloud.Table) {
+func testRace(t *testing.T, table lakestate.Table) {
 	const writers, each = 4, 5
 	var all sync.WaitGroup
 	for range writers {
@@ -156,11 +158,11 @@ func testRace(t *testing.T, table cloud.Table) {
 					t.Error(err)
 					return
 				}
-				err = table.Write(t.Context(), cloud.Change{Key: item.Key, Seen: item.Revision, Body: fmt.Append(nil, item.Revision+1)})
+				err = table.Write(t.Context(), lakestate.Change{Key: item.Key, Seen: item.Revision, Body: fmt.Append(nil, item.Revision+1)})
 				switch {
 				case err == nil:
 					done++
-				case !errors.Is(err, cloud.ErrConflict):
+				case !errors.Is(err, lakestate.ErrConflict):
 					t.Error(err)
 					return
 				}

@@ -1,5 +1,5 @@
-// Package cloudtest has the suite that every cloud.Table passes, and one in memory.
-package cloudtest
+// Package lakestatetest has the suite that every lakestate.Table passes, and one in memory.
+package lakestatetest
 
 import (
 	"context"
@@ -8,21 +8,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// Table is a cloud.Table in memory.
+// Table is a lakestate.Table in memory.
 type Table struct {
 	mu    sync.Mutex
-	items map[cloud.Key]cloud.Item
+	items map[lakestate.Key]lakestate.Item
 }
 
-var _ cloud.Table = (*Table)(nil)
+var _ lakestate.Table = (*Table)(nil)
 
 // Get reads an item.
-func (t *Table) Get(ctx context.Context, key cloud.Key) (cloud.Item, error) {
+func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
 	if err := ctx.Err(); err != nil {
-		return cloud.Item{}, err
+		return lakestate.Item{}, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,14 +32,14 @@ func (t *Table) Get(ctx context.Context, key cloud.Key) (cloud.Item, error) {
 }
 
 // List reads the items of a partition.
-func (t *Table) List(ctx context.Context, partition, prefix string) ([]cloud.Item, error) {
+func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	keys := slices.SortedFunc(maps.Keys(t.items), func(a, b cloud.Key) int { return strings.Compare(a.Sort, b.Sort) })
-	var items []cloud.Item
+	keys := slices.SortedFunc(maps.Keys(t.items), func(a, b lakestate.Key) int { return strings.Compare(a.Sort, b.Sort) })
+	var items []lakestate.Item
 	for _, key := range keys {
 		if key.Partition == partition && strings.HasPrefix(key.Sort, prefix) {
 			item := t.items[key]
@@ -51,7 +51,7 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]cloud.Ite
 }
 
 // Write makes all changes or none.
-func (t *Table) Write(ctx context.Context, changes ...cloud.Change) error {
+func (t *Table) Write(ctx context.Context, changes ...lakestate.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -59,14 +59,14 @@ func (t *Table) Write(ctx context.Context, changes ...cloud.Change) error {
 	defer t.mu.Unlock()
 	for _, c := range changes {
 		if t.items[c.Key].Revision != c.Seen {
-			return cloud.ErrConflict
+			return lakestate.ErrConflict
 		}
 	}
 	if t.items == nil {
-		t.items = map[cloud.Key]cloud.Item{}
+		t.items = map[lakestate.Key]lakestate.Item{}
 	}
 	for _, c := range changes {
-		t.items[c.Key] = cloud.Item{Key: c.Key, Revision: c.Seen + 1, Body: slices.Clone(c.Body)}
+		t.items[c.Key] = lakestate.Item{Key: c.Key, Revision: c.Seen + 1, Body: slices.Clone(c.Body)}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cloud_test
+package lakestate_test
 
 import (
 	"context"
@@ -6,28 +6,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
 // counted counts reads of a table, and may fail them.
 type counted struct {
-	cloud.Table
+	lakestate.Table
 	reads int
 	err   error
 }
 
-func (c *counted) Get(ctx context.Context, key cloud.Key) (cloud.Item, error) {
+func (c *counted) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
 	c.reads++
 	if c.err != nil {
-		return cloud.Item{}, c.err
+		return lakestate.Item{}, c.err
 	}
 	return c.Table.Get(ctx, key)
 }
 
 func TestAStateIsAtMostFiveSecondsOld(t *testing.T) {
-	w := newWorld(t)
-	table := &counted{Table: w.table}
-	states := cloud.NewStates(table, w.now)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	table := &counted{Table: &lakestatetest.Table{}}
+	states := lakestate.NewStates(table, func() time.Time { return now })
 	version := func() int64 {
 		t.Helper()
 		s, err := states.State(t.Context())
@@ -39,25 +40,34 @@ func TestAStateIsAtMostFiveSecondsOld(t *testing.T) {
 	if v := version(); v != 0 {
 		t.Errorf("an empty lake has version %d", v)
 	}
-	w.importLog("raw/a", records(0, 1, 0))
-	w.time = w.time.Add(4999 * time.Millisecond)
+	_, item, err := lakestate.Load(t.Context(), table.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := lakestate.ChangeOf(item, lakestate.State{Version: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Write(t.Context(), published); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(4999 * time.Millisecond)
 	if v := version(); v != 0 || table.reads != 1 {
 		t.Errorf("within five seconds: version %d, %d reads", v, table.reads)
 	}
-	w.time = w.time.Add(time.Millisecond)
+	now = now.Add(time.Millisecond)
 	if v := version(); v != 1 || table.reads != 2 {
 		t.Errorf("after five seconds: version %d, %d reads", v, table.reads)
 	}
-	w.time = w.time.Add(-time.Hour)
+	now = now.Add(-time.Hour)
 	if version(); table.reads != 3 {
 		t.Error("a clock that was set back keeps an answer for an hour")
 	}
 }
 
 func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
-	w := newWorld(t)
-	table := &counted{Table: w.table, err: errors.New("no table")}
-	states := cloud.NewStates(table, w.now)
+	table := &counted{Table: &lakestatetest.Table{}, err: errors.New("no table")}
+	states := lakestate.NewStates(table, time.Now)
 	if _, err := states.State(t.Context()); !errors.Is(err, table.err) {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package cloud
+package lakestate
 
 import (
 	"context"
@@ -41,8 +41,8 @@ type Change struct {
 // ErrConflict says that somebody else wrote first.
 var ErrConflict = errors.New("another writer was first")
 
-// change makes a change of an item that was read, or of one that is not there.
-func change(from Item, body any) (Change, error) {
+// ChangeOf makes a change of an item that was read, or of one that is not there.
+func ChangeOf(from Item, body any) (Change, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return Change{}, fmt.Errorf("write item %s %s: %w", from.Key.Partition, from.Key.Sort, err)
@@ -50,8 +50,8 @@ func change(from Item, body any) (Change, error) {
 	return Change{Key: from.Key, Seen: from.Revision, Body: text}, nil
 }
 
-// read takes an item apart; one that is not there leaves what it is read into as it is.
-func (i Item) read(body any) error {
+// Read takes an item apart; one that is not there leaves what it is read into as it is.
+func (i Item) Read(body any) error {
 	if i.Revision == 0 {
 		return nil
 	}
