@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 // Rules is the version of the rules that turn lines into rows; each import says which it used.
@@ -70,7 +71,7 @@ func convert(ctx context.Context, name string, in *input, head []byte, ledger Le
 	if left := onlyUnfinished(head); left > 0 && at.fresh && in.mayGrow(options) {
 		return Converted{Report: Report{Name: name, Left: left}}, nil
 	}
-	source, err := chooseSource(options.Format, head, at)
+	format, err := chooseFormat(options.Format, head, at)
 	if err != nil {
 		return Converted{}, err
 	}
@@ -78,8 +79,8 @@ func convert(ctx context.Context, name string, in *input, head []byte, ledger Le
 	if err != nil {
 		return Converted{}, err
 	}
-	e.Name, e.Format = name, source.Name()
-	p := newPipeline(in, at, e, source, staging, options)
+	e.Name, e.Format = name, format.Name()
+	p := newPipeline(in, at, e, format, staging, options)
 	if err := p.run(ctx); err != nil {
 		return Converted{}, err
 	}
@@ -105,15 +106,15 @@ func countLines(text []byte) int64 {
 	return n
 }
 
-// chooseSource tells the format: as asked, as before, or as the first lines look.
-func chooseSource(format string, head []byte, at position) (Source, error) {
+// chooseFormat returns the format: the one asked for, that of the import before, or what the first lines look like.
+func chooseFormat(name string, head []byte, at position) (logformat.Format, error) {
 	switch {
-	case format != "" && format != "auto":
-		return SourceByName(format)
+	case name != "" && name != "auto":
+		return logformat.ByName(name)
 	case !at.fresh:
-		return SourceByName(at.base.Format)
+		return logformat.ByName(at.base.Format)
 	}
-	return detect(head)
+	return logformat.Detect(head)
 }
 
 // newEntry begins the ledger's entry: the next import of the source that the input continues, or the first of a new

@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -46,7 +47,7 @@ type decoded struct {
 
 // converter turns lines into rows. Each goroutine has its own.
 type converter struct {
-	source   Source
+	format   logformat.Format
 	id       string // of the source
 	defaults []Default
 	times    times
@@ -88,7 +89,7 @@ func (c *converter) decode(b batch, d *decoded) error {
 		text = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if number == 1 {
-			line = bytes.TrimPrefix(line, byteOrderMark)
+			line = bytes.TrimPrefix(line, logformat.ByteOrderMark)
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			d.blank++
@@ -110,13 +111,11 @@ func (c *converter) decode(b batch, d *decoded) error {
 	return nil
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // line turns one line into a row at the end of d.rows.
 func (c *converter) line(line []byte, number int64, terminated bool, d *decoded) (*record.Reject, error) {
-	text, err := c.source.Convert(c.scratch[:0], line)
-	if err == nil && !terminated && bytes.Contains(text, []byte(lineCut)) {
-		err = badLine("the last line of the log is cut off")
+	text, err := c.format.Convert(c.scratch[:0], line)
+	if err == nil && !terminated && logformat.IsCut(text) {
+		err = &record.Reject{Code: logformat.BadLine, Message: "the last line of the log is cut off"}
 	}
 	if err != nil {
 		return rejectOf(err)
@@ -145,7 +144,7 @@ func (c *converter) line(line []byte, number int64, terminated bool, d *decoded)
 			return nil, err
 		}
 	}
-	c.source.Complete(row)
+	c.format.Complete(row)
 	if notes.InvalidUTF8 {
 		d.invalid++
 	}

@@ -111,7 +111,7 @@ func TestTheLastLineOfACompleteLogIsTaken(t *testing.T) {
 // FuzzGrowth reads a log when it has been written up to some byte, and its rest when it is complete: the lines are
 // those of one reading, whatever the log and the byte.
 func FuzzGrowth(f *testing.F) {
-	wrapped := "\xef\xbb\xbf" + wrappedLines[0][0] + "\n"
+	wrapped := "\xef\xbb\xbf\"" + strings.TrimSuffix(accessLines(1), "\n") + "\"\n"
 	for _, text := range []string{accessLines(3), lines(0, 3), wrapped, "\n \r\n\n", "\r"} {
 		for _, cut := range []int{0, 1, len(text) / 2, len(text) - 1, len(text)} {
 			f.Add(text, cut)

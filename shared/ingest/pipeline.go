@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 	"golang.org/x/sync/errgroup"
 )
@@ -22,7 +23,7 @@ import (
 // one; otherwise rows would pile up in the queue.
 type pipeline struct {
 	in      *input
-	source  Source
+	format  logformat.Format
 	entry   Entry
 	staging string
 	options Options
@@ -65,7 +66,7 @@ type written struct {
 	object lake.Object
 }
 
-func newPipeline(in *input, at position, e Entry, source Source, staging string, options Options) *pipeline {
+func newPipeline(in *input, at position, e Entry, format logformat.Format, staging string, options Options) *pipeline {
 	if options.Memory == 0 {
 		options.Memory = DefaultMemory
 	}
@@ -73,7 +74,7 @@ func newPipeline(in *input, at position, e Entry, source Source, staging string,
 		options.Workers = DefaultWorkers
 	}
 	return &pipeline{
-		in: in, source: source, entry: e, staging: staging, options: options,
+		in: in, format: format, entry: e, staging: staging, options: options,
 		lines: newLineReader(in, at, options), batches: make(chan batch),
 		jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
 		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.Parts,
@@ -125,7 +126,7 @@ func (p *pipeline) check() error {
 
 // work decodes and writes until there is nothing more to do.
 func (p *pipeline) work(ctx context.Context) error {
-	c := converter{source: p.source, id: p.entry.Source, defaults: p.options.Defaults, times: p.options.times(), decoder: record.NewDecoder()}
+	c := converter{format: p.format, id: p.entry.Source, defaults: p.options.Defaults, times: p.options.times(), decoder: record.NewDecoder()}
 	batches := p.batches
 	for {
 		select {

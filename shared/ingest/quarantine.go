@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +10,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"encoding/base64"
-	"strconv"
+	"github.com/orrery/orrery/shared/record"
 )
 
 // stagedQuarantine is the file of rejected lines while the import runs.
@@ -26,7 +26,18 @@ type quarantine struct {
 	path string
 	file *os.File // nil until the first line
 	out  *bufio.Writer
-	line []byte
+
+	lines *json.Encoder // to out
+}
+
+// quarantinedLine is a rejected line as the file has it.
+type quarantinedLine struct {
+	Line    int64       `json:"line"`
+	Code    record.Code `json:"code"`
+	Message string      `json:"message"`
+	Text    *string     `json:"text,omitempty"`
+	Base64  []byte      `json:"base64,omitempty"` // in the place of a text that is not UTF-8
+	Length  int64       `json:"length,omitempty"` // of the whole line, when the text is only its beginning
 }
 
 func (q *quarantine) add(r rejected) error {
@@ -36,21 +47,19 @@ func (q *quarantine) add(r rejected) error {
 			return fmt.Errorf("make quarantine: %w", err)
 		}
 		q.file, q.out = f, bufio.NewWriter(f)
+		q.lines = json.NewEncoder(q.out)
+		q.lines.SetEscapeHTML(false)
 	}
-	o := newObject(q.line[:0])
-	o.raw("line", strconv.AppendInt(nil, r.line, 10))
-	o.text("code", []byte(r.code))
-	o.text("message", []byte(r.reason))
-	if utf8.Valid(r.text) {
-		o.text("text", r.text)
+	line := quarantinedLine{Line: r.line, Code: r.code, Message: r.reason}
+	if text := string(r.text); utf8.ValidString(text) {
+		line.Text = &text
 	} else {
-		o.text("base64", base64.StdEncoding.AppendEncode(nil, r.text))
+		line.Base64 = r.text
 	}
 	if r.length > int64(len(r.text)) {
-		o.raw("length", strconv.AppendInt(nil, r.length, 10))
+		line.Length = r.length
 	}
-	q.line = append(o.close(), '\n')
-	if _, err := q.out.Write(q.line); err != nil {
+	if err := q.lines.Encode(line); err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
 	}
 	return nil

@@ -2,20 +2,18 @@ package ingest
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
 
 var (
-	rowPattern   = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \|$`)
-	namePattern  = regexp.MustCompile("`([a-z_0-9]+)`")
-	fieldPattern = regexp.MustCompile(`(?m)^  ([A-Za-z_0-9]+) `)
+	rowPattern  = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \|$`)
+	namePattern = regexp.MustCompile("`([a-z_0-9]+)`")
 )
 
 // section gives a part of README.md, from its heading to the next.
@@ -44,35 +42,8 @@ func namesIn(text string) []string {
 	return names
 }
 
-func TestTheReadmeTellsTheFieldsOfEveryFormat(t *testing.T) {
-	for _, source := range Sources {
-		text := section(t, "### "+source.Name())
-		file, ok := logFiles[source.Name()]
-		if !ok {
-			continue // records as they are
-		}
-		golden, err := os.ReadFile(filepath.Join("testdata", file+".golden"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		told := namesIn(text)
-		var found []string
-		for _, m := range fieldPattern.FindAllStringSubmatch(string(golden), -1) {
-			found = append(found, m[1])
-			if _, known := catalog.Lookup(m[1]); known && !slices.Contains(told, m[1]) {
-				t.Errorf("%s gives %s, which its table does not tell", source.Name(), m[1])
-			}
-		}
-		for _, name := range told {
-			if !slices.Contains(found, name) {
-				t.Errorf("the table of %s tells of %s, which no record has", source.Name(), name)
-			}
-		}
-	}
-}
-
 func TestTheReadmeTellsEveryCode(t *testing.T) {
-	codes := []record.Code{BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp, TimeOutOfRange, record.TooLarge, ContinuedLine}
+	codes := []record.Code{logformat.BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp, TimeOutOfRange, record.TooLarge, ContinuedLine}
 	told := namesIn(section(t, "## Rejected lines"))
 	for _, code := range codes {
 		if !slices.Contains(told, string(code)) {

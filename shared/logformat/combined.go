@@ -1,4 +1,4 @@
-package ingest
+package logformat
 
 import (
 	"bytes"
@@ -11,29 +11,29 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// combinedSource is the access log of Apache and nginx in the common and combined formats, with or without the
+// combined is the access log of Apache and nginx in the common and combined formats, with or without the
 // virtual host in front:
 //
 //	[vhost[:port]] client ident user [17/May/2015:10:05:03 +0000] "request" status bytes ["referer" "user agent" [seconds [seconds]]]
 //
 // The seconds that many configurations append are request_time and upstream_response_time, if they have a decimal
 // point. Whatever else follows is kept in log_rest. Some exports put quotes around the whole line.
-type combinedSource struct{}
+type combined struct{}
 
-func (combinedSource) Name() string { return "combined" }
+func (combined) Name() string { return "combined" }
 
-// lineCut stands in the record of a line whose end is missing.
-const (
-	lineCutName = "log_line_cut"
-	lineCut     = `"log_line_cut":true`
-)
+// lineCut is the member of the record of a line whose end is missing.
+const lineCut = "log_line_cut"
+
+// IsCut reports whether a record, as Convert returns it, is of a line whose end is missing.
+func IsCut(text []byte) bool { return bytes.Contains(text, []byte(`"`+lineCut+`":true`)) }
 
 var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}\] "`)
 
 // syslogPattern is what syslog puts in front of a line. Its month would pass for a client, the rest for a user.
 var syslogPattern = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} `)
 
-func (combinedSource) Matches(line []byte) bool {
+func (combined) Matches(line []byte) bool {
 	line = unwrap(line)
 	if !combinedPattern.Match(line) || syslogPattern.Match(line) {
 		return false
@@ -43,9 +43,9 @@ func (combinedSource) Matches(line []byte) bool {
 	return err == nil
 }
 
-func (combinedSource) Complete(row *lake.Row) { completeURL(row) }
+func (combined) Complete(row *lake.Row) { completeURL(row) }
 
-func (combinedSource) Convert(dst, line []byte) ([]byte, error) {
+func (combined) Convert(dst, line []byte) ([]byte, error) {
 	line = unwrap(line)
 	if syslogPattern.Match(line) {
 		return nil, badLine("the line begins with a header of syslog, not with the client; remove the header")
@@ -282,7 +282,7 @@ func appendAgents(o *object, rest []byte) []byte {
 		}
 		o.text(name, present(value))
 		if !closed {
-			o.raw(lineCutName, []byte("true"))
+			o.raw(lineCut, []byte("true"))
 		}
 		rest = after
 	}

@@ -1,4 +1,4 @@
-package ingest
+package logformat
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// wafSource is the log of AWS WAF v2, one JSON object a line. What has a place in the specification goes there; every
+// awsWAF is the log of AWS WAF v2, one JSON object a line. What has a place in the specification goes there; every
 // other member is kept under its own name, so that nothing of the line is lost.
-type wafSource struct{}
+type awsWAF struct{}
 
-func (wafSource) Name() string { return "aws-waf" }
+func (awsWAF) Name() string { return "aws-waf" }
 
-func (wafSource) Matches(line []byte) bool {
+func (awsWAF) Matches(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"httpRequest"`)) && bytes.Contains(line, []byte(`"webaclId"`))
 }
 
-func (wafSource) Complete(row *lake.Row) { completeURL(row) }
+func (awsWAF) Complete(row *lake.Row) { completeURL(row) }
 
 // wafLine is what a line says that several fields of the record need.
 type wafLine struct {
@@ -42,7 +42,7 @@ type wafRequest struct {
 	rest    object // members without a place
 }
 
-func (wafSource) Convert(dst, line []byte) ([]byte, error) {
+func (awsWAF) Convert(dst, line []byte) ([]byte, error) {
 	w := wafLine{o: newObject(dst), request: wafRequest{rest: newObject(nil)}}
 	d := jx.DecodeBytes(line)
 	if err := d.ObjBytes(func(d *jx.Decoder, key []byte) error { return w.member(d, string(key)) }); err != nil {

@@ -1,12 +1,9 @@
-package ingest
+package logformat
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -32,13 +30,12 @@ func TestLinesBecomeRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := openStore(t, t.TempDir())
-			report := importText(t, s, string(content), Options{})
-			if report.Format != format || report.RejectedLines() != 0 || int(report.Records) != strings.Count(string(content), "\n") {
-				t.Errorf("%+v", report)
+			f, err := Detect(content)
+			if err != nil || f.Name() != format {
+				t.Fatalf("detected as %v, %v", f, err)
 			}
 			golden := filepath.Join("testdata", file+".golden")
-			got := pretty(t, records(t, s))
+			got := pretty(t, recordsOf(t, f, string(content)))
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -53,6 +50,31 @@ func TestLinesBecomeRecords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordsOf returns the records of the lines of a log, by time, as the API prints them.
+func recordsOf(t *testing.T, f Format, content string) []string {
+	t.Helper()
+	decoder := record.NewDecoder()
+	var rows []lake.Row
+	for line := range strings.Lines(content) {
+		text, err := f.Convert(nil, []byte(strings.TrimSuffix(line, "\n")))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		row := lake.Row{Line: int64(len(rows) + 1)}
+		if _, err := decoder.Decode(text, &row); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		f.Complete(&row)
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b lake.Row) int { return lake.Compare(&a, &b) })
+	records := make([]string, len(rows))
+	for i := range rows {
+		records[i] = string(record.AppendJSON(nil, &rows[i], nil))
+	}
+	return records
 }
 
 // pretty prints records with one field a line.
@@ -74,7 +96,7 @@ func pretty(t *testing.T, records []string) string {
 
 func TestBadLinesAreRejected(t *testing.T) {
 	const at, request, alb = ` [17/May/2026:10:05:03 +0000] `, `"GET / HTTP/1.1" `, "http 2026-07-05T04:47:50Z elb "
-	tests := []struct{ source, line, want string }{
+	tests := []struct{ format, line, want string }{
 		{"combined", "", "no time in brackets"},
 		{"combined", "1.2.3.4 - - [17/May/2026:10:05:03 +0000", "no time in brackets"},
 		{"combined", "1.2.3.4 - - [17/Mai/2026:10:05:03 +0000] " + request + "200 1", "is not a time"},
@@ -105,8 +127,8 @@ func TestBadLinesAreRejected(t *testing.T) {
 		{"aws-waf", `[]`, "not a record of AWS WAF"},
 	}
 	for _, test := range tests {
-		t.Run(test.source+"/"+test.want, func(t *testing.T) {
-			s, err := SourceByName(test.source)
+		t.Run(test.format+"/"+test.want, func(t *testing.T) {
+			s, err := ByName(test.format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,11 +148,11 @@ func TestDetectionTellsTheFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "\n# a comment\n" + string(content) // one odd line does not matter
-		if got, err := detect([]byte(text)); err != nil || got.Name() != want {
+		if got, err := Detect([]byte(text)); err != nil || got.Name() != want {
 			t.Errorf("%s: %v, %v", file, got, err)
 		}
 	}
-	if got, err := detect([]byte(lines(0, 3))); err != nil || got.Name() != "orrery" {
+	if got, err := Detect([]byte(`{"timestamp":"2026-04-01T10:00:00Z","status":200}` + "\n")); err != nil || got.Name() != "orrery" {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -158,7 +180,7 @@ func TestClientsThatServersLog(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.words, func(t *testing.T) {
-			text, err := combinedSource{}.Convert(nil, []byte(test.words+rest))
+			text, err := combined{}.Convert(nil, []byte(test.words+rest))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,49 +220,23 @@ var wrappedLines = func() [][2]string {
 func TestQuotesRoundWholeLinesAreStripped(t *testing.T) {
 	for _, wrapped := range wrappedLines {
 		line, bare := []byte(wrapped[0]), []byte(wrapped[1])
-		got, err := combinedSource{}.Convert(nil, line)
+		got, err := combined{}.Convert(nil, line)
 		if len(bare) == 0 {
-			if err == nil || (combinedSource{}).Matches(line) {
+			if err == nil || (combined{}).Matches(line) {
 				t.Errorf("%s is taken: %s", line, got)
 			}
 			continue
 		}
-		if err != nil || !(combinedSource{}).Matches(line) {
+		if err != nil || !(combined{}).Matches(line) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		want, err := combinedSource{}.Convert(nil, bare)
+		want, err := combined{}.Convert(nil, bare)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
-		}
-	}
-}
-
-func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
-	s := openStore(t, t.TempDir())
-	var b strings.Builder
-	for i := range 30 {
-		fmt.Fprintf(&b, `"192.0.2.25 - - [22/Dec/2016:16:30:%02d +0300] "GET / HTTP/1.1" 200 5 "-" "x""`+"\n", i)
-	}
-	report := importText(t, s, b.String(), Options{})
-	if report.Format != "combined" || report.Records != 30 || report.RejectedLines() != 0 {
-		t.Errorf("%+v", report)
-	}
-	for _, row := range rowsOf(t, s) {
-		if *row.IP != "192.0.2.25" || *row.UserAgent != "x" {
-			t.Fatalf("address %q, user agent %q", *row.IP, *row.UserAgent)
-		}
-	}
-}
-
-func TestDetectionSkipsAByteOrderMark(t *testing.T) {
-	for _, line := range []string{lines(0, 1), accessLines(1)} {
-		s := openStore(t, t.TempDir())
-		if report := importText(t, s, "\xef\xbb\xbf"+line, Options{}); report.Records != 1 {
-			t.Errorf("%+v", report)
 		}
 	}
 }
@@ -254,18 +250,9 @@ var notClients = []string{
 func TestLogsThatOnlyLookCombinedAreNotDetected(t *testing.T) {
 	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`
 	for _, client := range notClients {
-		if got, err := detect([]byte(client + rest + "\n")); err == nil {
+		if got, err := Detect([]byte(client + rest + "\n")); err == nil {
 			t.Errorf("%s is detected as %s", client, got.Name())
 		}
-	}
-}
-
-func TestURLFollowsTheHostThatWasSet(t *testing.T) {
-	s := openStore(t, t.TempDir())
-	line := `1.2.3.4 - - [17/May/2026:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 1` + "\n"
-	importText(t, s, line, Options{Defaults: []Default{{"host", "blog.example"}, {"result", "Passed"}}})
-	if row := rowsOf(t, s)[0]; *row.URL != "blog.example/a" || *row.Host != "blog.example" || *row.Result != "Passed" {
-		t.Error(records(t, s))
 	}
 }
 
@@ -289,7 +276,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	decoder := record.NewDecoder()
 	f.Fuzz(func(t *testing.T, line string) {
-		for _, s := range Sources {
+		for _, s := range Formats {
 			s.Matches([]byte(line))
 			text, err := s.Convert(nil, []byte(line))
 			var reject *record.Reject
@@ -309,127 +296,4 @@ func FuzzConvert(f *testing.F) {
 			}
 		}
 	})
-}
-
-// realLogs looks for a folder of real logs beside the project; they are not part of it.
-func realLogs(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		logs := filepath.Join(dir, "shared", "logs")
-		if _, err := os.Stat(filepath.Join(logs, "README.md")); err == nil {
-			return logs
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skip("no real logs beside the project")
-		}
-		dir = parent
-	}
-}
-
-func TestRealLogsImportWithoutRejects(t *testing.T) {
-	logs := realLogs(t)
-	tests := []struct {
-		file, format string
-		records      int64
-		samples      map[int]string // line → part of the record that it must have
-	}{
-		{"semicomplete-2015.combined.log.gz", "combined", 10_000, map[int]string{
-			1: `{"bytes_sent":203023,"ip":"83.149.79.11","method":"GET","path":"/presentations/logstash-monitorama-2013/images/kibana-search.png",` +
-				`"protocol":"HTTP/1.1","status":200,"timestamp":"2015-05-17T10:05:03Z","referer":"http://semicomplete.com/presentations/logstash-monitorama-2013/"}`,
-			8899: `{"log_line_cut":true,"status":200,"bytes_sent":235,"user_agent":"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html"}`,
-		}},
-		{"hackers-2015.combined.log.gz", "combined", 3_456, map[int]string{
-			1: `{"ip":"195.154.252.26","timestamp":"2015-10-25T03:11:25Z","status":200,"bytes_sent":24323,"referer":"http://howto.basjes.nl/","path":"/linux/doing-pxe-without-dhcp-control"}`,
-		}},
-		{"aws-waf-shop.jsonl.gz", "aws-waf", 228, map[int]string{
-			1: `{"timestamp":"2023-04-24T22:16:46.245Z","blocked":false,"result":"Passed","ip":"X.X.X.X","country":"TR","path":"/socket.io/","query":"?EIO=4&transport=polling&t=Nlqwc3G",` +
-				`"arguments":{"EIO":"4","transport":"polling","t":"Nlqwc3G"},"cookies":{"language":"en","welcomebanner_status":"dismiss"},` +
-				`"host":"XXXXXXXXXXXXXX.cloudfront.net","request_id":"gZJj4wpufhS763rL5pV0VcpGwg-nb1gU75pZcHc1oPuxdOlruwNfOw==","httpSourceName":"CF","responseCodeSent":null}`,
-		}},
-		{"alb-scan.log.gz", "alb", 63, map[int]string{
-			1: `{"timestamp":"2022-07-05T04:47:50.273035Z","ip":"20.78.21.143","host":"54.186.209.42","port":"80","path":"//_profiler/phpinfo","status":404,"bytes_sent":696,` +
-				`"request_length":472,"request_time":0.001,"svc_latency":1000,"upstream_response_time":0.000,"upstream_addr":["192.168.84.111:80"],"upstream_status":[404],` +
-				`"request_id":"Root=1-62c3c276-7ebec4d5497565d773421350","url":"54.186.209.42//_profiler/phpinfo"}`,
-		}},
-	}
-	for _, test := range tests {
-		t.Run(test.file, func(t *testing.T) {
-			s := openStore(t, t.TempDir())
-			f, err := os.Open(filepath.Join(logs, test.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := f.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			report, err := s.Import(t.Context(), test.file, f, Options{})
-			if err != nil || report.Format != test.format || report.Records != test.records || report.RejectedLines() != 0 {
-				t.Fatalf("%+v, %v", report, err)
-			}
-			rows := rowsOf(t, s)
-			for _, row := range rows {
-				if want, ok := test.samples[int(row.Line)]; ok {
-					checkSample(t, want, string(record.AppendJSON(nil, &row, nil)))
-				}
-			}
-			if test.format == "combined" {
-				checkBytesSent(t, f, rows)
-			}
-		})
-	}
-}
-
-// checkSample compares the fields of want with those of got, by JSON value.
-func checkSample(t *testing.T, want, got string) {
-	t.Helper()
-	var wanted, all map[string]any
-	if err := errors.Join(json.Unmarshal([]byte(want), &wanted), json.Unmarshal([]byte(got), &all)); err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range wanted {
-		if diff := cmp.Diff(value, all[name]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// checkBytesSent compares the bytes sent, summed over a combined log by other means, with the lake's.
-func checkBytesSent(t *testing.T, f *os.File, rows []lake.Row) {
-	t.Helper()
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want, got int64
-	for line := range strings.Lines(string(text)) {
-		_, after, _ := strings.Cut(line, `" `)
-		words := strings.Fields(after)
-		var n int64
-		if words[1] != "-" {
-			if err := json.Unmarshal([]byte(words[1]), &n); err != nil {
-				t.Fatal(line, err)
-			}
-		}
-		want += n
-	}
-	for _, row := range rows {
-		got += *row.BytesSent
-	}
-	if got != want {
-		t.Errorf("bytes_sent sums to %d, in the log to %d", got, want)
-	}
 }

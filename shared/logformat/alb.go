@@ -1,4 +1,4 @@
-package ingest
+package logformat
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// albSource is the access log of AWS Application Load Balancers. Its fields stand in albFields in their order; lines
+// alb is the access log of AWS Application Load Balancers. Its fields stand in albFields in their order; lines
 // of older load balancers end earlier, those of newer ones later, and what we do not know goes to log_rest.
-type albSource struct{}
+type alb struct{}
 
-func (albSource) Name() string { return "alb" }
+func (alb) Name() string { return "alb" }
 
 // albTypes are the first words a line may have.
 var albTypes = []string{"http", "https", "h2", "grpcs", "ws", "wss"}
@@ -60,15 +60,15 @@ var albProxy = []struct {
 	{albError, "error_reason"}, {albLast, "classification"}, {albLast + 1, "classification_reason"}, {albLast + 2, "conn_trace_id"},
 }
 
-func (albSource) Matches(line []byte) bool {
+func (alb) Matches(line []byte) bool {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	stamp, _, ok := bytes.Cut(rest, []byte(" "))
 	return ok && slices.Contains(albTypes, string(kind)) && bytes.HasSuffix(stamp, []byte("Z"))
 }
 
-func (albSource) Complete(row *lake.Row) { completeURL(row) }
+func (alb) Complete(row *lake.Row) { completeURL(row) }
 
-func (albSource) Convert(dst, line []byte) ([]byte, error) {
+func (alb) Convert(dst, line []byte) ([]byte, error) {
 	var room [40][]byte
 	fields, err := albSplit(room[:0], line)
 	if err != nil {
