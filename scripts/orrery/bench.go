@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/bench"
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type benchCommand struct {
@@ -50,7 +51,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 			return err
 		},
 		Compact: func(ctx context.Context) error {
-			_, err := product.Store.Compact(ctx, ingest.CompactOptions{})
+			_, err := product.Store.Compact(ctx, datadir.CompactOptions{})
 			return err
 		},
 		Index:   product.Store.Index(),

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type compactCommand struct {
@@ -24,7 +24,7 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	bar := newProgress(c.err, -1, "compacting hours", false)
-	report, err := product.Store.Compact(ctx, ingest.CompactOptions{Progress: func(done, total int) {
+	report, err := product.Store.Compact(ctx, datadir.CompactOptions{Progress: func(done, total int) {
 		bar.ChangeMax(total)
 		show(bar, int64(done))
 	}})

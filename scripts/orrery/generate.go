@@ -5,18 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/klauspost/compress/gzip"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type generateCommand struct {
@@ -109,7 +110,7 @@ func (g *generateCommand) intoData(ctx context.Context, c console, options gen.O
 }
 
 // importGenerated hands the generator to the importer as if it were a log.
-func importGenerated(ctx context.Context, store *ingest.Store, name string, options gen.Options, stderr io.Writer) (ingest.Report, error) {
+func importGenerated(ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer) (ingest.Report, error) {
 	defer forImport()()
 	bar := newProgress(stderr, int64(options.Records), "making records", false)
 	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{

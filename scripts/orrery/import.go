@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type importCommand struct {
@@ -53,7 +54,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	return nil
 }
 
-func (i *importCommand) one(ctx context.Context, c console, store *ingest.Store, file string, defaults []ingest.Default) (ingest.Report, error) {
+func (i *importCommand) one(ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default) (ingest.Report, error) {
 	name, in, size, err := openLog(file, c.in)
 	if err != nil {
 		return ingest.Report{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 // How often a watching server looks for new logs and for hours to compact, and how many objects an hour may have
@@ -19,8 +20,8 @@ const (
 
 // watch imports what is dropped into the watched folder and compacts hours that come to have many objects, until ctx
 // ends. What goes wrong is logged: it is no reason to stop answering.
-func watch(ctx context.Context, store *ingest.Store, logger *slog.Logger) {
-	watcher, err := ingest.NewWatcher(store, ingest.Options{})
+func watch(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
+	watcher, err := datadir.NewWatcher(store, ingest.Options{})
 	if err != nil {
 		logger.Error("not watching", "error", err)
 		return
@@ -30,12 +31,12 @@ func watch(ctx context.Context, store *ingest.Store, logger *slog.Logger) {
 	defer compacting.Wait()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	if err := watcher.Run(ctx, ticker.C, func(t ingest.Taken) { logTaken(logger, t) }); err != nil {
+	if err := watcher.Run(ctx, ticker.C, func(t datadir.Taken) { logTaken(logger, t) }); err != nil {
 		logger.Error("watching has ended", "error", err)
 	}
 }
 
-func logTaken(logger *slog.Logger, t ingest.Taken) {
+func logTaken(logger *slog.Logger, t datadir.Taken) {
 	if t.Err != nil {
 		logger.Error("not imported", "file", t.Path, "error", t.Err)
 		return
@@ -48,7 +49,7 @@ func logTaken(logger *slog.Logger, t ingest.Taken) {
 	}
 }
 
-func compactSometimes(ctx context.Context, store *ingest.Store, logger *slog.Logger) {
+func compactSometimes(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
 	ticker := time.NewTicker(compactEvery)
 	defer ticker.Stop()
 	for {
@@ -57,7 +58,7 @@ func compactSometimes(ctx context.Context, store *ingest.Store, logger *slog.Log
 			return
 		case <-ticker.C:
 		}
-		report, err := store.Compact(ctx, ingest.CompactOptions{MinObjects: manyObjects})
+		report, err := store.Compact(ctx, datadir.CompactOptions{MinObjects: manyObjects})
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -1,3 +1,5 @@
+// Package ingest turns a log into verified objects of the lake in a staging directory, each line once and only once.
+// Packages datadir and cloud publish them. README.md describes how a line becomes a row.
 package ingest
 
 import (
@@ -33,24 +35,58 @@ type Converted struct {
 // FamilyOf names the family of sources that a log with this beginning belongs to.
 func FamilyOf(head []byte) string { return ledger.Family(head) }
 
-// Convert reads a log and makes objects of what no earlier import has taken, in the directory staging, which is the
-// caller's to make and to remove. The same log, ledger and options make the same objects, byte for byte.
-//
-// Between what the ledger tells and the commit no other import of the family may be committed.
-func Convert(ctx context.Context, name string, r io.Reader, ledger Ledger, staging string, options Options) (c Converted, err error) {
-	if err := checkDefaults(options.Defaults); err != nil {
-		return Converted{}, err
-	}
-	in, err := openInput(r)
+// Convert opens a log, converts it as Log.Convert does, and closes it.
+func Convert(
+	ctx context.Context, name string, r io.Reader, ledger Ledger, staging string, options Options,
+) (c Converted, err error) {
+	log, err := OpenLog(r)
 	if err != nil {
 		return Converted{}, err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	head, err := in.head()
-	if err != nil || len(head) == 0 {
-		return Converted{Report: Report{Name: name}}, err
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return log.Convert(ctx, name, ledger, staging, options)
+}
+
+// Log is a log whose beginning has been read.
+type Log struct {
+	in   *input
+	head []byte
+}
+
+// OpenLog reads the beginning of a log, decompressed. The caller closes the Log, and r.
+func OpenLog(r io.Reader) (*Log, error) {
+	in, err := openInput(r)
+	if err != nil {
+		return nil, err
 	}
-	return convert(ctx, name, in, head, ledger, staging, options)
+	head, err := in.head()
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return &Log{in, head}, nil
+}
+
+// Empty reports whether there is nothing to read.
+func (l *Log) Empty() bool { return len(l.head) == 0 }
+
+// Family is the family of sources that the log belongs to.
+func (l *Log) Family() string { return FamilyOf(l.head) }
+
+// Close releases what reading the log takes.
+func (l *Log) Close() error { return l.in.Close() }
+
+// Convert reads the log and makes objects of what no earlier import has taken, in the directory staging, which the
+// caller makes and removes. The same log, ledger and options make the same objects, byte for byte.
+//
+// Between what the ledger returns and the commit no other import of the family may be committed.
+func (l *Log) Convert(ctx context.Context, name string, ledger Ledger, staging string, options Options) (Converted, error) {
+	if err := options.Check(); err != nil {
+		return Converted{}, err
+	}
+	if l.Empty() {
+		return Converted{Report: Report{Name: name}}, nil
+	}
+	return convert(ctx, name, l.in, l.head, ledger, staging, options)
 }
 
 // convert is the whole conversion, step by step.
@@ -147,7 +183,7 @@ func (p *pipeline) converted(at position) Converted {
 	c.Report.Left = p.lines.left
 	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)
 	if e.Rejected > 0 {
-		c.Rejected = filepath.Join(p.staging, stagedQuarantine)
+		c.Rejected = filepath.Join(p.staging, QuarantineFile)
 	}
 	return c
 }

@@ -58,10 +58,10 @@ type converter struct {
 // Default is a value for a field that a record lacks.
 type Default struct{ Field, Value string }
 
-// checkDefaults tells whether every default can be set.
-func checkDefaults(defaults []Default) error {
+// Check reports the first default that cannot be set, by an error of kind fault.Invalid.
+func (o Options) Check() error {
 	names := record.FieldNames()
-	for _, d := range defaults {
+	for _, d := range o.Defaults {
 		if !slices.Contains(names, d.Field) {
 			return unknownField(d.Field, filter.Nearest(d.Field, names))
 		}

@@ -43,7 +43,7 @@ func unknownField(name, nearest string) error {
 func tooManyPartitions(hours map[lake.Partition]struct{}) error {
 	sorted := slices.Sorted(maps.Keys(hours))
 	return fault.New(fault.Invalid, "the records lie in more than %d hours, from %s to %s: each would become a file of its own. "+
-		"Nothing was imported; if the times are right, cut the log into several, by year", maxPartitions, sorted[0], sorted[len(sorted)-1])
+		"Nothing was imported; if the times are right, cut the log into several, by year", MaxPartitions, sorted[0], sorted[len(sorted)-1])
 }
 
 // OlderCopy is in the error of a log that may be an older, shorter copy of what an import took. Who still has that can
@@ -56,9 +56,4 @@ func (o *OlderCopy) Error() string { return "the longer one was imported as " + 
 func olderCopy(length int64, e Entry) error {
 	return fault.Wrap(fault.Invalid, &OlderCopy{Of: e}, "this log begins as source %s does, of which %d bytes are imported, and ends after %d bytes: it looks like an older copy, "+
 		"whose lines would be counted twice. Nothing was imported; if it is another log, import it without the lines that both have", e.Source, e.Length, length)
-}
-
-// cannotWrite says that a data directory was opened for reading only.
-func cannotWrite(dir string, cause error) error {
-	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
 }

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"path/filepath"
 
@@ -135,5 +136,34 @@ func mergeable(paths []string) (groups [][]string, err error) {
 // value of every row with what it read. The directory also takes what is needed on the way, and is the caller's to
 // remove.
 func Merge(dir, name string, paths []string) (lake.Object, error) {
-	return mergeObjects(dir, name, paths)
+	narrowed, err := narrow(dir, paths)
+	if err != nil {
+		return lake.Object{}, err
+	}
+	file := filepath.Join(dir, name)
+	sum := parquet.RawSum{Seed: maphash.MakeSeed()}
+	object, err := writeObject(file, rawRows(func(yield func(parquet.Raw, error) bool) {
+		for row, err := range merged(narrowed) {
+			if err == nil {
+				sum.Add(row)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}))
+	if err != nil {
+		return lake.Object{}, err
+	}
+	again := parquet.RawSum{Seed: sum.Seed}
+	for row, err := range merged([]string{file}) {
+		if err != nil {
+			return lake.Object{}, err
+		}
+		again.Add(row)
+	}
+	if again.Sum != sum.Sum {
+		return lake.Object{}, errors.New("the merged rows differ from the rows merged")
+	}
+	return object, nil
 }

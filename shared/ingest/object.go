@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -167,3 +168,6 @@ func nextChunk(rows []parquet.Raw) int {
 }
 
 func (o *objectFile) close() error { return errors.Join(o.reader.Close(), o.file.Close()) }
+
+// StagedName is the file name of an object in the staging directory.
+func StagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }

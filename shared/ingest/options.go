@@ -37,9 +37,9 @@ const (
 	DefaultMemory = 96 << 20
 	// DefaultWorkers is how many goroutines decode and write.
 	DefaultWorkers = 2
-	// maxPartitions is in how many hours the records of one import may lie, more than two years: every hour becomes a
+	// MaxPartitions is in how many hours the records of one import may lie, more than two years: every hour becomes a
 	// file, so that a log with random times would make millions.
-	maxPartitions = 20_000
+	MaxPartitions = 20_000
 )
 
 // Progress is how far an import has come.

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
-	"golang.org/x/sync/errgroup"
 )
 
 // pipeline turns the lines of an input into staged objects:
@@ -78,7 +79,7 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		lines: newLineReader(in, at, options), batches: make(chan batch),
 		jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
 		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.Parts,
-		bad:    quarantine{path: filepath.Join(staging, stagedQuarantine)},
+		bad:    quarantine{path: filepath.Join(staging, QuarantineFile)},
 		report: Report{Rejected: map[record.Code]int64{}},
 	}
 }
@@ -180,7 +181,7 @@ func (p *pipeline) send(ctx context.Context, r result) error {
 
 // write writes one object, or one run, which needs no verification: its rows are counted in the end.
 func (p *pipeline) write(ctx context.Context, j job) error {
-	path := filepath.Join(p.staging, stagedName(j.name))
+	path := filepath.Join(p.staging, StagedName(j.name))
 	w := &written{job: j}
 	var err error
 	if j.run {
@@ -197,7 +198,7 @@ func (p *pipeline) write(ctx context.Context, j job) error {
 
 // writeObject writes and verifies one object, and hands it on if somebody wants it.
 func (p *pipeline) writeObject(ctx context.Context, name string, rows rowsTo) (lake.Object, error) {
-	path := filepath.Join(p.staging, stagedName(name))
+	path := filepath.Join(p.staging, StagedName(name))
 	object, err := writeObject(path, rows)
 	object.Path = name
 	if err == nil && p.options.Take != nil {
@@ -276,7 +277,7 @@ func (p *pipeline) takeBatch(d *decoded) error {
 		p.options.Progress(Progress{Bytes: p.in.read.Load(), Records: p.report.Records})
 	}
 	p.buffer.add(d)
-	if len(p.buffer.seen) > maxPartitions {
+	if len(p.buffer.seen) > MaxPartitions {
 		return tooManyPartitions(p.buffer.seen)
 	}
 	if p.buffer.cost > p.options.Memory {

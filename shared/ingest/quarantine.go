@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/record"
 )
 
-// stagedQuarantine is the file of rejected lines while the import runs.
-const stagedQuarantine = "quarantine.ndjson"
+// QuarantineFile is the file of rejected lines in the staging directory.
+const QuarantineFile = "quarantine.ndjson"
 
 // quarantine keeps the lines that are no records, as NDJSON:
 //
@@ -76,29 +74,6 @@ func (q *quarantine) close() error {
 	}
 	if err := errors.Join(err, q.file.Close()); err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
-	}
-	return nil
-}
-
-// quarantinePath is where the rejected lines of an import lie: <source>.ndjson, and <source>.<generation>.ndjson for
-// what a grown source added.
-func (s *Store) quarantinePath(source string, generation int) string {
-	name := source + ".ndjson"
-	if generation > 1 {
-		name = fmt.Sprintf("%s.%d.ndjson", source, generation)
-	}
-	return filepath.Join(s.quarantineDir(), name)
-}
-
-// placeQuarantine moves the rejected lines of an import to their place. Without any, it removes what an import of the
-// same lines, as they were before, has left there.
-func (s *Store) placeQuarantine(staging, source string, generation int, rejected int64) error {
-	path := s.quarantinePath(source, generation)
-	if rejected > 0 {
-		return moveDurably(filepath.Join(staging, stagedQuarantine), path)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove quarantine: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-faster/jx"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )

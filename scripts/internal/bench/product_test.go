@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 // TestRunProduct measures the product itself, small, so that its answers are held to the SQL in every test run.
@@ -39,7 +40,7 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 			return err
 		},
 		Compact: func(ctx context.Context) error {
-			_, err := p.Store.Compact(ctx, ingest.CompactOptions{})
+			_, err := p.Store.Compact(ctx, datadir.CompactOptions{})
 			return err
 		},
 		Index:   p.Store.Index(),

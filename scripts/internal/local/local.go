@@ -18,8 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
-	"github.com/orrery/orrery/shared/ingest"
-	ledger "github.com/orrery/orrery/shared/ingest/ledger/sqlite"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/search"
@@ -34,7 +34,7 @@ const (
 
 // Product is everything over one data directory. Several processes may have the same directory open.
 type Product struct {
-	Store  *ingest.Store // nil when a cluster has the records
+	Store  *datadir.Store // nil when a cluster has the records
 	Engine Engine
 	Search *search.Service
 
@@ -67,7 +67,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if err := makeFolder(data); err != nil {
 		return p, err
 	}
-	if p.Store, err = ingest.Open(ctx, data, ledger.Open, time.Now); err != nil {
+	if p.Store, err = datadir.Open(ctx, data, ledgersqlite.Open, time.Now); err != nil {
 		return p, err
 	}
 	canWrite := writable(data)

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/orrery/orrery/shared/manifest"
+	"github.com/orrery/orrery/shared/filelock"
 )
 
 // Options says what to deploy and where.
@@ -35,7 +35,7 @@ type Deployment struct {
 	Outputs  map[string]string // of all stacks, by name
 
 	options    Options
-	lock       *manifest.Lock // of the folder
+	lock       *filelock.Lock // of the folder
 	temporary  string         // folder for temporary files of the scripts
 	athenad    *exec.Cmd
 	endAthenad context.CancelFunc
@@ -62,8 +62,8 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	// A pipe even to a terminal, where a process group in the background may be stopped when it writes.
 	o.Progress = struct{ io.Writer }{o.Progress}
 	d = &Deployment{options: o}
-	d.lock, err = manifest.TryAcquire(filepath.Join(o.Dir, "lock"))
-	if errors.Is(err, manifest.ErrLocked) {
+	d.lock, err = filelock.TryAcquire(filepath.Join(o.Dir, "lock"))
+	if errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("another deployment runs in %s: stop it, or choose another folder", o.Dir)
 	}
 	if err != nil {

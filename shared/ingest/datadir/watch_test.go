@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/ingest"
 )
 
 // watching is a watcher with a clock of its own.
@@ -19,7 +21,7 @@ type watching struct {
 
 func newWatching(t *testing.T, s *Store) *watching {
 	t.Helper()
-	w, err := NewWatcher(s, Options{})
+	w, err := NewWatcher(s, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

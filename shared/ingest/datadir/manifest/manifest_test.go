@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -368,13 +370,13 @@ func TestTheRightToChangeIsHeldByOne(t *testing.T) {
 	if _, err := open(t, dir).Begin(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a second writer got in: %v", err)
 	}
-	if _, err := TryAcquire(lockPath(dir)); !errors.Is(err, ErrLocked) {
+	if _, err := filelock.TryAcquire(lockPath(dir)); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("got %v", err)
 	}
 	if err := u.Close(); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := TryAcquire(lockPath(dir))
+	lock, err := filelock.TryAcquire(lockPath(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

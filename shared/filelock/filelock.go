@@ -1,4 +1,5 @@
-package manifest
+// Package filelock locks files between processes.
+package filelock
 
 import (
 	"context"
@@ -13,7 +14,7 @@ import (
 // releases it when its holder dies. The file stays: removing it would let two holders in.
 type Lock struct{ file *os.File }
 
-// ErrLocked says that somebody else holds the lock.
+// ErrLocked is the failure of TryAcquire when another holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
 // retryAfter is how long Acquire waits between two tries.

@@ -1,5 +1,5 @@
-// Package sqlite keeps a ledger of imports in one SQLite file.
-package sqlite
+// Package ledgersqlite keeps a ledger of imports in one SQLite file.
+package ledgersqlite
 
 import (
 	"context"

@@ -1,16 +1,13 @@
-package ingest
+package datadir
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/ingest"
 )
 
 // accessLines are lines of a combined log, each a minute later than the one before.
@@ -48,7 +45,7 @@ func TestAnUnfinishedLineIsLeftForTheNextImport(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
 			for i, version := range test.versions {
-				report := importText(t, s, version, Options{Format: test.format, Growing: true})
+				report := importText(t, s, version, ingest.Options{Format: test.format, Growing: true})
 				if report.Left != test.left[i] {
 					t.Errorf("version %d: %+v", i, report)
 				}
@@ -82,85 +79,28 @@ func TestTheLastLineOfACompleteLogIsTaken(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		content string
-		options Options
+		options ingest.Options
 	}{
-		"said to be complete": {text, Options{}},
-		"gzip":                {zipped(t, text), Options{Growing: true}},
-		"zstd":                {string(encoder.EncodeAll([]byte(text), nil)), Options{Growing: true}},
+		"said to be complete": {text, ingest.Options{}},
+		"gzip":                {zipped(t, text), ingest.Options{Growing: true}},
+		"zstd":                {string(encoder.EncodeAll([]byte(text), nil)), ingest.Options{Growing: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			importText(t, s, text, Options{Growing: true})
+			importText(t, s, text, ingest.Options{Growing: true})
 			report := importText(t, s, test.content, test.options)
 			if report.Records != 1 || report.Known != 2 || report.Left != 0 {
 				t.Errorf("after it was left: %+v", report)
 			}
-			for _, options := range []Options{{}, {Growing: true}} {
+			for _, options := range []ingest.Options{{}, {Growing: true}} {
 				if again := importText(t, s, text, options); again.Records != 0 || again.Known != 3 || again.Left != 0 {
 					t.Errorf("again: %+v", again)
 				}
 			}
-			grown := importText(t, s, text+"\n"+strings.SplitAfter(accessLines(5), "\n")[3], Options{Growing: true})
+			grown := importText(t, s, text+"\n"+strings.SplitAfter(accessLines(5), "\n")[3], ingest.Options{Growing: true})
 			if grown.Records != 1 || grown.RejectedLines() != 0 {
 				t.Errorf("grown: %+v", grown)
 			}
 		})
 	}
-}
-
-// FuzzGrowth reads a log when it has been written up to some byte, and its rest when it is complete: the lines are
-// those of one reading, whatever the log and the byte.
-func FuzzGrowth(f *testing.F) {
-	wrapped := "\xef\xbb\xbf\"" + strings.TrimSuffix(accessLines(1), "\n") + "\"\n"
-	for _, text := range []string{accessLines(3), lines(0, 3), wrapped, "\n \r\n\n", "\r"} {
-		for _, cut := range []int{0, 1, len(text) / 2, len(text) - 1, len(text)} {
-			f.Add(text, cut)
-			f.Add(strings.ReplaceAll(text, "\n", "\r\n"), cut)
-			f.Add(strings.TrimSuffix(text, "\n"), cut)
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string, cut int) {
-		if cut < 0 || cut > len(text) {
-			return
-		}
-		want, all := readLines(t, text, position{sum: sha256.New(), fresh: true}, Options{})
-		got, first := readLines(t, text[:cut], position{sum: sha256.New(), fresh: true}, Options{Growing: true})
-		if end := strings.LastIndexByte(text[:cut], '\n') + 1; first.all != first.whole || first.all.length != int64(end) {
-			t.Fatalf("the first reading reached %+v", first.all)
-		}
-		base := Entry{Length: first.all.length, Lines: first.all.lines, Terminated: true}
-		rest, last := readLines(t, text[base.Length:], position{base: base, sum: first.sum}, Options{})
-		maps.Copy(got, rest)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("cut after %d bytes (-once +twice):\n%s", cut, diff)
-		}
-		if last.all != all.all || last.whole != all.whole {
-			t.Errorf("cut after %d bytes: reached %+v, not %+v", cut, last.all, all.all)
-		}
-	})
-}
-
-// readLines reads the lines of a text that follows a position, by their numbers.
-func readLines(t *testing.T, text string, at position, options Options) (map[int64]string, *lineReader) {
-	t.Helper()
-	r := newLineReader(&input{text: bufio.NewReaderSize(strings.NewReader(text), headBytes)}, at, options)
-	batches := make(chan batch)
-	var group errgroup.Group
-	group.Go(func() error { return r.run(t.Context(), batches) })
-	got := map[int64]string{}
-	for b := range batches {
-		number := b.firstLine
-		for line := range strings.Lines(string(b.text)) {
-			if before, twice := got[number]; twice {
-				t.Errorf("line %d is %q and %q", number, before, line)
-			}
-			got[number] = line
-			number++
-		}
-		b.release()
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	return got, r
 }

@@ -1,6 +1,7 @@
-// Package ingest turns logs into verified objects of the lake, once and only once, and keeps the lake tidy. README.md
-// beside this file tells how a line becomes a row and why a crash at any point leaves either nothing or whole objects.
-package ingest
+// Package datadir is the data directory of one machine: it imports logs into the lake, once and only once, compacts
+// it, and watches a folder for logs. README.md of package ingest explains why a crash at any point leaves either nothing
+// or whole objects.
+package datadir
 
 import (
 	"context"
@@ -9,13 +10,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/manifest"
 )
 
 // Store is a data directory:
@@ -111,8 +114,8 @@ func (s *Store) recover(ctx context.Context) error {
 		return fmt.Errorf("list staging directories: %w", err)
 	}
 	for _, e := range entries {
-		lock, err := manifest.TryAcquire(s.lockPath(e.Name()))
-		if errors.Is(err, manifest.ErrLocked) {
+		lock, err := filelock.TryAcquire(s.lockPath(e.Name()))
+		if errors.Is(err, filelock.ErrLocked) {
 			continue // its import is running
 		}
 		if err != nil {
@@ -145,7 +148,7 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 
 // publish moves the objects of a committed import to their places and lists them. Doing it twice does no harm: the
 // next one begins where this one died.
-func (s *Store) publish(ctx context.Context, update *manifest.Update, e Entry) error {
+func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.Entry) error {
 	staging := filepath.Join(s.stagingRoot(), e.Family)
 	for _, o := range e.Objects {
 		s.step("publish: before a rename")
@@ -173,7 +176,7 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e Entry) e
 
 // place moves a staged object to the place its name says, unless it is there already.
 func (s *Store) place(staging, name string) error {
-	return moveDurably(filepath.Join(staging, stagedName(name)), s.index.Path(name))
+	return moveDurably(filepath.Join(staging, ingest.StagedName(name)), s.index.Path(name))
 }
 
 // moveDurably renames a synced file and syncs the directory it goes to. A file that has been moved already stays.
@@ -204,9 +207,6 @@ func syncUpTo(dir string) error {
 	return nil
 }
 
-// stagedName is what an object is called before it is published.
-func stagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }
-
 // namesOf are the names of objects.
 func namesOf(objects []lake.Object) []string {
 	names := make([]string, len(objects))
@@ -214,4 +214,9 @@ func namesOf(objects []lake.Object) []string {
 		names[i] = o.Path
 	}
 	return names
+}
+
+// cannotWrite says that a data directory was opened for reading only.
+func cannotWrite(dir string, cause error) error {
+	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
 }

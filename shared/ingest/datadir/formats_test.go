@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"compress/gzip"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -22,7 +24,7 @@ func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&b, `"192.0.2.25 - - [22/Dec/2016:16:30:%02d +0300] "GET / HTTP/1.1" 200 5 "-" "x""`+"\n", i)
 	}
-	report := importText(t, s, b.String(), Options{})
+	report := importText(t, s, b.String(), ingest.Options{})
 	if report.Format != "combined" || report.Records != 30 || report.RejectedLines() != 0 {
 		t.Errorf("%+v", report)
 	}
@@ -36,7 +38,7 @@ func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
 func TestDetectionSkipsAByteOrderMark(t *testing.T) {
 	for _, line := range []string{lines(0, 1), accessLines(1)} {
 		s := openStore(t, t.TempDir())
-		if report := importText(t, s, "\xef\xbb\xbf"+line, Options{}); report.Records != 1 {
+		if report := importText(t, s, "\xef\xbb\xbf"+line, ingest.Options{}); report.Records != 1 {
 			t.Errorf("%+v", report)
 		}
 	}
@@ -45,7 +47,7 @@ func TestDetectionSkipsAByteOrderMark(t *testing.T) {
 func TestURLFollowsTheHostThatWasSet(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `1.2.3.4 - - [17/May/2026:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 1` + "\n"
-	importText(t, s, line, Options{Defaults: []Default{{"host", "blog.example"}, {"result", "Passed"}}})
+	importText(t, s, line, ingest.Options{Defaults: []ingest.Default{{Field: "host", Value: "blog.example"}, {Field: "result", Value: "Passed"}}})
 	if row := rowsOf(t, s)[0]; *row.URL != "blog.example/a" || *row.Host != "blog.example" || *row.Result != "Passed" {
 		t.Error(records(t, s))
 	}
@@ -109,7 +111,7 @@ func TestRealLogsImportWithoutRejects(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			report, err := s.Import(t.Context(), test.file, f, Options{})
+			report, err := s.Import(t.Context(), test.file, f, ingest.Options{})
 			if err != nil || report.Format != test.format || report.Records != test.records || report.RejectedLines() != 0 {
 				t.Fatalf("%+v, %v", report, err)
 			}

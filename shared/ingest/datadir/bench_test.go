@@ -1,6 +1,7 @@
-package ingest
+package datadir
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -9,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/ingest"
 )
 
 // BenchmarkImport imports a generated day of records of 2.6 kB from gzip, everything included: inflating, decoding,
@@ -43,7 +44,7 @@ func BenchmarkImport(b *testing.B) {
 		}
 	}()
 	var spent time.Duration
-	var last Report
+	var last ingest.Report
 	for b.Loop() {
 		b.StopTimer()
 		s := openStore(b, b.TempDir())
@@ -52,7 +53,7 @@ func BenchmarkImport(b *testing.B) {
 		}
 		b.StartTimer()
 		began := time.Now()
-		last, err = s.Import(b.Context(), "day", f, Options{})
+		last, err = s.Import(b.Context(), "day", f, ingest.Options{})
 		if err != nil || last.Records != int64(records) {
 			b.Fatal(last, err)
 		}
@@ -85,7 +86,7 @@ func BenchmarkCompact(b *testing.B) {
 		s := openStore(b, b.TempDir())
 		for seed := range uint64(objects) {
 			log := gen.New(gen.Options{Records: records / objects, Seed: seed})
-			if _, err := s.Import(b.Context(), "day", log, Options{}); err != nil {
+			if _, err := s.Import(b.Context(), "day", log, ingest.Options{}); err != nil {
 				b.Fatal(err)
 			}
 		}

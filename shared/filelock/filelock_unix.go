@@ -1,6 +1,6 @@
 //go:build unix
 
-package manifest
+package filelock
 
 import (
 	"errors"
@@ -17,18 +17,6 @@ func lockFile(f *os.File) error {
 	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return nil
-}
-
-// SyncDir makes renames in a directory durable.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
 	}
 	return nil
 }

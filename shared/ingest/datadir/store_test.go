@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/record"
@@ -25,7 +26,7 @@ var testTime = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func openStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dir, sqlite.Open, func() time.Time { return testTime })
+	s, err := Open(t.Context(), dir, ledgersqlite.Open, func() time.Time { return testTime })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func openStore(t testing.TB, dir string) *Store {
 }
 
 // importText imports a log that is a string; it can seek, as a file can.
-func importText(t testing.TB, s *Store, text string, options Options) Report {
+func importText(t testing.TB, s *Store, text string, options ingest.Options) ingest.Report {
 	t.Helper()
 	report, err := s.Import(t.Context(), "test.log", strings.NewReader(text), options)
 	if err != nil {

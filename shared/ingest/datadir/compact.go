@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path"
@@ -14,9 +13,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lake/parquet"
-	"github.com/orrery/orrery/shared/manifest"
 )
 
 // DefaultGrace is how long a replaced object stays for the queries that began before: longer than any query may take.
@@ -75,8 +76,8 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 // compactHour merges one hour, unless another process is at it, and sweeps it.
 func (s *Store) compactHour(ctx context.Context, hour lake.Partition, options CompactOptions, report *CompactReport) (err error) {
 	key := fmt.Sprintf("compact-%d", hour)
-	lock, err := manifest.TryAcquire(s.lockPath(key))
-	if errors.Is(err, manifest.ErrLocked) {
+	lock, err := filelock.TryAcquire(s.lockPath(key))
+	if errors.Is(err, filelock.ErrLocked) {
 		report.Busy++
 		return nil
 	}
@@ -117,7 +118,7 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 		rows, before = rows+o.Rows, before+o.Bytes
 	}
 	name := lake.CompactName(hour, compactDigest(change.Remove))
-	merged, err := mergeObjects(staging, stagedName(name), paths)
+	merged, err := ingest.Merge(staging, ingest.StagedName(name), paths)
 	if err != nil {
 		return err
 	}
@@ -151,45 +152,10 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 func compactDigest(names []manifest.Name) string {
 	var text []byte
 	for _, n := range names {
-		text = fmt.Appendf(text, "%d %s\n", Rules, n.Name)
+		text = fmt.Appendf(text, "%d %s\n", ledger.Rules, n.Name)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
-}
-
-// mergeObjects merges files into one and compares what was read from them with what can be read from it: every row,
-// every value.
-func mergeObjects(staging, name string, paths []string) (lake.Object, error) {
-	narrowed, err := narrow(staging, paths)
-	if err != nil {
-		return lake.Object{}, err
-	}
-	file := filepath.Join(staging, name)
-	sum := parquet.RawSum{Seed: maphash.MakeSeed()}
-	object, err := writeObject(file, rawRows(func(yield func(parquet.Raw, error) bool) {
-		for row, err := range merged(narrowed) {
-			if err == nil {
-				sum.Add(row)
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}))
-	if err != nil {
-		return lake.Object{}, err
-	}
-	again := parquet.RawSum{Seed: sum.Seed}
-	for row, err := range merged([]string{file}) {
-		if err != nil {
-			return lake.Object{}, err
-		}
-		again.Add(row)
-	}
-	if again.Sum != sum.Sum {
-		return lake.Object{}, errors.New("the merged rows differ from the rows merged")
-	}
-	return object, nil
 }
 
 // sweep removes the files of objects replaced longer ago than the grace, and files that no manifest knows: what a

@@ -1,7 +1,8 @@
-package ingest
+package datadir
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -12,18 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"errors"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/manifest"
 )
 
 // importInSteps imports a log as it grows, so that its hours consist of several objects.
 func importInSteps(t testing.TB, s *Store, total, step int) {
 	t.Helper()
 	for n := step; n <= total; n += step {
-		importText(t, s, lines(0, n), Options{})
+		importText(t, s, lines(0, n), ingest.Options{})
 	}
 }
 
@@ -48,7 +49,7 @@ func compact(t testing.TB, s *Store, options CompactOptions) CompactReport {
 func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 1500, 100)
-	importText(t, s, lines(300, 50), Options{}) // another source, in the same hours
+	importText(t, s, lines(300, 50), ingest.Options{}) // another source, in the same hours
 	before := records(t, s)
 	old := objectPaths(t, s)
 	report := compact(t, s, CompactOptions{})
@@ -89,16 +90,16 @@ func TestCompactedLogsAreStillKnown(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 600, 200)
 	compact(t, s, CompactOptions{})
-	if again := importText(t, s, lines(0, 600), Options{}); again.Records != 0 || again.Known != 600 {
+	if again := importText(t, s, lines(0, 600), ingest.Options{}); again.Records != 0 || again.Known != 600 {
 		t.Errorf("unchanged: %+v", again)
 	}
-	if grown := importText(t, s, lines(0, 700), Options{}); grown.Records != 100 || grown.Known != 600 {
+	if grown := importText(t, s, lines(0, 700), ingest.Options{}); grown.Records != 100 || grown.Known != 600 {
 		t.Errorf("grown: %+v", grown)
 	}
 	compact(t, s, CompactOptions{})
 	s.now = func() time.Time { return testTime.Add(time.Hour) }
 	compact(t, s, CompactOptions{})
-	if again := importText(t, s, lines(0, 700), Options{}); again.Records != 0 {
+	if again := importText(t, s, lines(0, 700), ingest.Options{}); again.Records != 0 {
 		t.Errorf("unchanged: %+v", again)
 	}
 	if got := len(rowsOf(t, s)); got != 700 {
@@ -126,7 +127,7 @@ func TestAnHourBeingCompactedIsLeftAlone(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 200, 100)
 	hour := lake.PartitionOf(rowsOf(t, s)[0].TsMs)
-	lock, err := manifest.TryAcquire(s.lockPath(fmt.Sprintf("compact-%d", hour)))
+	lock, err := filelock.TryAcquire(s.lockPath(fmt.Sprintf("compact-%d", hour)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
 		}
 	})
 	for n := step; n <= total; n += step {
-		importText(t, importer, lines(0, n), Options{})
+		importText(t, importer, lines(0, n), ingest.Options{})
 		<-imported
 		imported <- n
 	}

@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"context"
@@ -8,51 +8,51 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/orrery/orrery/shared/manifest"
+	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/ingest"
 )
 
 // Import reads a log into the lake. What was imported before is left out: the same log again changes nothing, a grown
 // one adds its new lines. When it returns, either all of it is visible to readers, or nothing.
 //
 // An error of kind fault.Invalid means that the format or a default is wrong. Rejected lines are no error.
-func (s *Store) Import(ctx context.Context, name string, r io.Reader, options Options) (Report, error) {
+func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
 	began := s.now()
 	if s.locked != nil {
-		return Report{}, s.locked
+		return ingest.Report{}, s.locked
 	}
-	if err := checkDefaults(options.Defaults); err != nil {
-		return Report{}, err
+	if err := options.Check(); err != nil {
+		return ingest.Report{}, err
 	}
 	report, err := s.importLocked(ctx, name, r, options)
 	if err != nil {
-		return Report{}, fmt.Errorf("import %s: %w", name, err)
+		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
 	report.Elapsed = s.now().Sub(began)
 	return report, nil
 }
 
 // importLocked holds the lock that imports of one source share, and its staging directory.
-func (s *Store) importLocked(ctx context.Context, name string, r io.Reader, options Options) (report Report, err error) {
-	in, err := openInput(r)
+func (s *Store) importLocked(ctx context.Context, name string, r io.Reader, options ingest.Options) (report ingest.Report, err error) {
+	log, err := ingest.OpenLog(r)
 	if err != nil {
-		return Report{}, err
+		return ingest.Report{}, err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	head, err := in.head()
-	if err != nil || len(head) == 0 {
-		return Report{Name: name}, err
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if log.Empty() {
+		return ingest.Report{Name: name}, nil
 	}
-	key := FamilyOf(head)
-	lock, err := manifest.Acquire(ctx, s.lockPath(key))
+	key := log.Family()
+	lock, err := filelock.Acquire(ctx, s.lockPath(key))
 	if err != nil {
-		return Report{}, err
+		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	staging, err := s.makeStaging(ctx, key)
 	if err != nil {
-		return Report{}, err
+		return ingest.Report{}, err
 	}
-	report, err = s.importStaged(ctx, name, in, head, staging, options)
+	report, err = s.importStaged(ctx, name, log, staging, options)
 	return report, errors.Join(err, os.RemoveAll(staging))
 }
 
@@ -74,10 +74,12 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 }
 
 // importStaged converts what is new and publishes it.
-func (s *Store) importStaged(ctx context.Context, name string, in *input, head []byte, staging string, options Options) (Report, error) {
-	c, err := convert(ctx, name, in, head, s.ledger, staging, options)
+func (s *Store) importStaged(
+	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
+) (ingest.Report, error) {
+	c, err := log.Convert(ctx, name, s.ledger, staging, options)
 	if err != nil {
-		return Report{}, err
+		return ingest.Report{}, err
 	}
 	c.Entry.At = s.now()
 	if c.Report.RejectedLines() > 0 {
@@ -88,7 +90,7 @@ func (s *Store) importStaged(ctx context.Context, name string, in *input, head [
 
 // finish commits what was converted and publishes it. From the commit on it is not interrupted: whoever comes next
 // would have to finish it.
-func (s *Store) finish(ctx context.Context, c Converted, staging string) error {
+func (s *Store) finish(ctx context.Context, c ingest.Converted, staging string) error {
 	e := c.Entry
 	if !c.New {
 		if e.Rejected == 0 {

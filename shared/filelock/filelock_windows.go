@@ -1,4 +1,4 @@
-package manifest
+package filelock
 
 import (
 	"errors"
@@ -20,6 +20,3 @@ func lockFile(f *os.File) error {
 	}
 	return nil
 }
-
-// SyncDir does nothing: this system has no such thing, renames are journalled.
-func SyncDir(string) error { return nil }

@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"context"
@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/orrery/orrery/shared/ingest/ledger/sqlite"
-	"github.com/orrery/orrery/shared/manifest"
+
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
+	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
 )
 
 // The crash tests start this test binary again as a process of its own, which does one piece of work on a data
@@ -29,12 +31,12 @@ const (
 var works = map[string]func(context.Context, *Store, func()) error{
 	"import": func(ctx context.Context, s *Store, step func()) error {
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6)
-		_, err := s.Import(ctx, "log", strings.NewReader(text), Options{Progress: func(Progress) { step() }})
+		_, err := s.Import(ctx, "log", strings.NewReader(text), ingest.Options{Progress: func(ingest.Progress) { step() }})
 		return err
 	},
 	"grow": func(ctx context.Context, s *Store, step func()) error {
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6) + sparse(9, 6)
-		_, err := s.Import(ctx, "log", strings.NewReader(text), Options{Progress: func(Progress) { step() }})
+		_, err := s.Import(ctx, "log", strings.NewReader(text), ingest.Options{Progress: func(ingest.Progress) { step() }})
 		return err
 	},
 	"compact": func(ctx context.Context, s *Store, _ func()) error {
@@ -82,7 +84,7 @@ func child(work func(context.Context, *Store, func()) error) error {
 		}
 	}
 	now := testTime
-	s, err := Open(context.Background(), os.Getenv(crashDir), sqlite.Open, func() time.Time { now = now.Add(time.Second); return now })
+	s, err := Open(context.Background(), os.Getenv(crashDir), ledgersqlite.Open, func() time.Time { now = now.Add(time.Second); return now })
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func do(t *testing.T, s *Store, work string) {
 func prepare(t *testing.T, earlier ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir, sqlite.Open, func() time.Time { return testTime })
+	s, err := Open(t.Context(), dir, ledgersqlite.Open, func() time.Time { return testTime })
 	if err != nil {
 		t.Fatal(err)
 	}

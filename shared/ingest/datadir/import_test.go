@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"bytes"
@@ -10,21 +10,22 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
-	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/record"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/record"
 )
 
 func TestImportMakesSortedHourlyObjects(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	report := importText(t, s, lines(0, 1500), Options{})
-	want := Report{
+	report := importText(t, s, lines(0, 1500), ingest.Options{})
+	want := ingest.Report{
 		Name: "test.log", Source: report.Source, Format: "orrery", Records: 1500, Rejected: map[record.Code]int64{},
 		Partitions: 3, Objects: 3, Bytes: int64(len(lines(0, 1500))),
 	}
@@ -72,7 +73,7 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 	for first, content := range forms {
 		t.Run(first, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			if report, err := s.Import(t.Context(), first, pipe(content), Options{}); err != nil || report.Records != 700 {
+			if report, err := s.Import(t.Context(), first, pipe(content), ingest.Options{}); err != nil || report.Records != 700 {
 				t.Fatal(report, err)
 			}
 			for second, content := range forms {
@@ -81,7 +82,7 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 					if seeks {
 						r = strings.NewReader(content)
 					}
-					report, err := s.Import(t.Context(), second, r, Options{})
+					report, err := s.Import(t.Context(), second, r, ingest.Options{})
 					if err != nil || report.Records != 0 || report.Known != 700 {
 						t.Errorf("then %s, seeks %v: %+v, %v", second, seeks, report, err)
 					}
@@ -104,7 +105,7 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 	var trees [2]string
 	for i := range trees {
 		s := openStore(t, t.TempDir())
-		report := importText(t, s, b.String(), Options{Memory: 1 << 20, Workers: 1 + i*3})
+		report := importText(t, s, b.String(), ingest.Options{Memory: 1 << 20, Workers: 1 + i*3})
 		if report.Records != 3_000 || report.Partitions != 21 || report.Objects != 21 {
 			t.Errorf("%+v", report)
 		}
@@ -118,47 +119,6 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 	}
 }
 
-func TestManyRunsAreMergedInRounds(t *testing.T) {
-	s := openStore(t, t.TempDir())
-	importText(t, s, lines(0, 600), Options{})
-	all := rowsOf(t, s)
-	dir := t.TempDir()
-	const runs = 40 // three rounds' worth
-	var paths []string
-	for i := range runs {
-		var rows []heldRow
-		for n := i; n < len(all); n += runs {
-			rows = append(rows, heldRow{row: &all[n]})
-		}
-		slices.Reverse(rows)
-		path := filepath.Join(dir, fmt.Sprintf("run-%d.parquet", i))
-		if _, err := writeFile(path, heldRows(sorted(rows))); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
-	}
-	paths, err := narrow(dir, paths)
-	if err != nil || len(paths) != 3 {
-		t.Fatal(paths, err)
-	}
-	whole := filepath.Join(dir, "whole")
-	if _, err := writeFile(whole, rawRows(merged(paths))); err != nil {
-		t.Fatal(err)
-	}
-	got := readRows(t, whole)
-	if len(got) != len(all) {
-		t.Fatalf("%d rows", len(got))
-	}
-	for i := range got {
-		if got[i].Line != all[i].Line {
-			t.Fatalf("row %d is line %d", i, got[i].Line)
-		}
-	}
-	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(merged([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a run that is gone: %v", err)
-	}
-}
-
 func TestTwoImportsAtOnceAreSafe(t *testing.T) {
 	dir := t.TempDir()
 	for _, texts := range [][]string{
@@ -169,7 +129,7 @@ func TestTwoImportsAtOnceAreSafe(t *testing.T) {
 		for _, text := range texts {
 			s := openStore(t, dir)
 			all.Go(func() error {
-				_, err := s.Import(context.Background(), "log", pipe(text), Options{})
+				_, err := s.Import(context.Background(), "log", pipe(text), ingest.Options{})
 				return err
 			})
 		}
@@ -191,7 +151,7 @@ func TestTwoImportsAtOnceAreSafe(t *testing.T) {
 
 func TestMemoryForcesPartsOut(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	report := importText(t, s, strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","path":"/x"}`+"\n", 12_000), Options{Memory: 4 << 20})
+	report := importText(t, s, strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","path":"/x"}`+"\n", 12_000), ingest.Options{Memory: 4 << 20})
 	if report.Records != 12_000 || report.Partitions != 1 || report.Objects < 3 {
 		t.Errorf("%+v", report)
 	}
@@ -223,7 +183,7 @@ func TestGrownLogsImportTheirRest(t *testing.T) {
 		if i%2 == 0 {
 			r = strings.NewReader(part)
 		}
-		report, err := s.Import(t.Context(), "growing", r, Options{})
+		report, err := s.Import(t.Context(), "growing", r, ingest.Options{})
 		if err != nil || report.Records != step.records || report.Known != step.known {
 			t.Errorf("%s: %+v, %v", step.name, report, err)
 		}
@@ -253,8 +213,8 @@ func TestALogThatParts(t *testing.T) {
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			importLog := func(text string) Report {
-				report, err := s.Import(t.Context(), "log", input(text), Options{})
+			importLog := func(text string) ingest.Report {
+				report, err := s.Import(t.Context(), "log", input(text), ingest.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -297,14 +257,14 @@ func TestTheLastLineWithoutNewline(t *testing.T) {
 		{"half, then whole", []string{text[:len(text)-20], whole}, 3, []record.Code{}},
 		{"half twice, then whole", []string{text[:len(text)-20], text[:len(text)-20], whole + lines(3, 2)}, 5, []record.Code{}},
 		{"nothing but half a line, then whole", []string{text[:30], whole}, 3, []record.Code{}},
-		{"whole, then the line goes on", []string{text, text + " {}\n" + lines(3, 2)}, 5, []record.Code{ContinuedLine}},
+		{"whole, then the line goes on", []string{text, text + " {}\n" + lines(3, 2)}, 5, []record.Code{ingest.ContinuedLine}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			var last Report
+			var last ingest.Report
 			for _, version := range test.versions {
-				last = importText(t, s, version, Options{Format: "orrery"})
+				last = importText(t, s, version, ingest.Options{Format: "orrery"})
 			}
 			if diff := cmp.Diff(test.rejected, append([]record.Code{}, last.Reasons()...)); diff != "" {
 				t.Error(diff)
@@ -325,7 +285,7 @@ func TestALineThatIsTooLongMayGrow(t *testing.T) {
 	text := lines(0, 2) + strings.Repeat("x", 3*record.MaxLine)
 	third := lines(2, 1)
 	for _, version := range []string{text, text + strings.TrimSuffix(third, "\n"), text + third + lines(3, 1)} {
-		report := importText(t, s, version, Options{})
+		report := importText(t, s, version, ingest.Options{})
 		if diff := cmp.Diff(map[record.Code]int64{record.TooLarge: 1}, report.Rejected); diff != "" {
 			t.Error(diff)
 		}
@@ -348,8 +308,8 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 		`{"timestamp":"1969-12-31T23:59:59Z"}` + "\n" + // 8
 		lines(1, 1) + // 9
 		`["timestamp"]` // 10
-	report := importText(t, s, text, Options{})
-	want := map[record.Code]int64{record.BadJSON: 2, record.NoTimestamp: 1, record.TooLarge: 1, TimeOutOfRange: 1, record.NotObject: 1}
+	report := importText(t, s, text, ingest.Options{})
+	want := map[record.Code]int64{record.BadJSON: 2, record.NoTimestamp: 1, record.TooLarge: 1, ingest.TimeOutOfRange: 1, record.NotObject: 1}
 	if diff := cmp.Diff(want, report.Rejected); diff != "" {
 		t.Error(diff)
 	}
@@ -381,7 +341,7 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 		{Line: 2, Code: "bad_json", Text: "not json"},
 		{Line: 5, Code: "no_timestamp", Text: `{"path":"/"}`},
 		{Line: 6, Code: "bad_json", Base64: "AP8="},
-		{Line: 7, Code: "too_large", Text: long[:sampleBytes], Length: len(long) + 1},
+		{Line: 7, Code: "too_large", Text: long[:64<<10], Length: len(long) + 1},
 		{Line: 8, Code: "time_out_of_range", Text: `{"timestamp":"1969-12-31T23:59:59Z"}`},
 		{Line: 10, Code: "not_object", Text: `["timestamp"]`},
 	}
@@ -396,21 +356,21 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 func TestRejectedLinesOfAKnownLogAreNotRejectedAgain(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 2) + "garbage\n"
-	if first := importText(t, s, text, Options{}); first.RejectedLines() != 1 {
+	if first := importText(t, s, text, ingest.Options{}); first.RejectedLines() != 1 {
 		t.Errorf("%+v", first)
 	}
 	before := tree(t, s.dir)
-	if again := importText(t, s, text, Options{}); again.RejectedLines() != 0 || again.Known != 3 {
+	if again := importText(t, s, text, ingest.Options{}); again.RejectedLines() != 0 || again.Known != 3 {
 		t.Errorf("%+v", again)
 	}
 	if diff := cmp.Diff(before, tree(t, s.dir)); diff != "" {
 		t.Errorf("importing again changed files:\n%s", diff)
 	}
-	more := importText(t, s, text+"more garbage\n", Options{})
+	more := importText(t, s, text+"more garbage\n", ingest.Options{})
 	if more.RejectedLines() != 1 || filepath.Base(more.Quarantine) != more.Source+".2.ndjson" {
 		t.Errorf("%+v", more)
 	}
-	if last := importText(t, s, text+"more garbage\n", Options{}); last.RejectedLines() != 0 {
+	if last := importText(t, s, text+"more garbage\n", ingest.Options{}); last.RejectedLines() != 0 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -418,10 +378,10 @@ func TestRejectedLinesOfAKnownLogAreNotRejectedAgain(t *testing.T) {
 func TestALogWithoutRecordsDoesNotBlockAnotherTry(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 5)
-	if wrong := importText(t, s, text, Options{Format: "combined"}); wrong.Records != 0 || wrong.RejectedLines() != 5 {
+	if wrong := importText(t, s, text, ingest.Options{Format: "combined"}); wrong.Records != 0 || wrong.RejectedLines() != 5 {
 		t.Errorf("%+v", wrong)
 	}
-	right := importText(t, s, text, Options{})
+	right := importText(t, s, text, ingest.Options{})
 	if right.Records != 5 {
 		t.Errorf("%+v", right)
 	}
@@ -433,7 +393,7 @@ func TestALogWithoutRecordsDoesNotBlockAnotherTry(t *testing.T) {
 func TestDefaultsFillWhatIsMissing(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := `{"timestamp":"2026-04-01T10:00:00Z","host":"a.example"}` + "\n" + `{"timestamp":"2026-04-01T10:00:01Z"}` + "\n"
-	importText(t, s, text, Options{Defaults: []Default{{"host", "b.example"}, {"branch", "prod"}}})
+	importText(t, s, text, ingest.Options{Defaults: []ingest.Default{{Field: "host", Value: "b.example"}, {Field: "branch", Value: "prod"}}})
 	rows := rowsOf(t, s)
 	if *rows[0].Host != "a.example" || *rows[1].Host != "b.example" || *rows[0].Branch != "prod" {
 		t.Error(records(t, s))
@@ -444,15 +404,15 @@ func TestMistakesAreTold(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	tests := []struct {
 		name, text string
-		options    Options
+		options    ingest.Options
 		want       string
 	}{
-		{"unknown format", lines(0, 1), Options{Format: "csv"}, `unknown format "csv"`},
-		{"unknown field", lines(0, 1), Options{Defaults: []Default{{"hots", "x"}}}, `no field "hots" to set; did you mean "host"?`},
-		{"no known format", "a,b,c\n1,2,3\n", Options{}, "--format"},
-		{"a field misspelt", lines(0, 1), Options{Defaults: []Default{{"stauts", "2"}}}, `did you mean "status"?`},
-		{"a value of the wrong kind", lines(0, 1), Options{Defaults: []Default{{"status", "x"}}}, `status=x: set status: "x" is not`},
-		{"cut gzip", "\x1f\x8b\x08\x00\x00", Options{}, "the gzip file is cut off"},
+		{"unknown format", lines(0, 1), ingest.Options{Format: "csv"}, `unknown format "csv"`},
+		{"unknown field", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "hots", Value: "x"}}}, `no field "hots" to set; did you mean "host"?`},
+		{"no known format", "a,b,c\n1,2,3\n", ingest.Options{}, "--format"},
+		{"a field misspelt", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "stauts", Value: "2"}}}, `did you mean "status"?`},
+		{"a value of the wrong kind", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "status", Value: "x"}}}, `status=x: set status: "x" is not`},
+		{"cut gzip", "\x1f\x8b\x08\x00\x00", ingest.Options{}, "the gzip file is cut off"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -465,7 +425,7 @@ func TestMistakesAreTold(t *testing.T) {
 			}
 		})
 	}
-	if report := importText(t, s, "", Options{}); report.Source != "" || report.Records != 0 {
+	if report := importText(t, s, "", ingest.Options{}); report.Source != "" || report.Records != 0 {
 		t.Errorf("empty input: %+v", report)
 	}
 }
@@ -473,7 +433,7 @@ func TestMistakesAreTold(t *testing.T) {
 func TestAnInterruptedImportLeavesNothing(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := s.Import(ctx, "x", pipe(lines(0, 8_000)), Options{Progress: func(p Progress) {
+	_, err := s.Import(ctx, "x", pipe(lines(0, 8_000)), ingest.Options{Progress: func(p ingest.Progress) {
 		if p.Bytes == 0 {
 			t.Error("progress without bytes")
 		}
@@ -488,7 +448,7 @@ func TestAnInterruptedImportLeavesNothing(t *testing.T) {
 	if files := tree(t, filepath.Join(s.dir, "lake", "_staging")); files != "" {
 		t.Errorf("left behind: %s", files)
 	}
-	if report := importText(t, s, lines(0, 8_000), Options{}); report.Records != 8_000 {
+	if report := importText(t, s, lines(0, 8_000), ingest.Options{}); report.Records != 8_000 {
 		t.Errorf("the second start: %+v", report)
 	}
 }
@@ -496,7 +456,7 @@ func TestAnInterruptedImportLeavesNothing(t *testing.T) {
 func TestInvalidUnicodeIsCountedAndKept(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `{"timestamp":"2026-04-01T10:00:00Z","path":"/` + "\xff" + `"}`
-	if report := importText(t, s, line+"\n", Options{}); report.Invalid != 1 {
+	if report := importText(t, s, line+"\n", ingest.Options{}); report.Invalid != 1 {
 		t.Errorf("%+v", report)
 	}
 	if row := rowsOf(t, s)[0]; *row.Path != "/\ufffd" || row.RawLine == nil {

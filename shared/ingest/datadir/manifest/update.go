@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -46,7 +47,7 @@ type Superseded struct {
 // Update is the sole right to change the index. It must be closed.
 type Update struct {
 	store *Store
-	lock  *Lock
+	lock  *filelock.Lock
 	head  head
 }
 
@@ -56,7 +57,7 @@ func (s *Store) Begin(ctx context.Context) (*Update, error) {
 	if err := s.makeDirs(); err != nil {
 		return nil, err
 	}
-	lock, err := Acquire(ctx, lockPath(s.dir))
+	lock, err := filelock.Acquire(ctx, lockPath(s.dir))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package ingest
+package datadir
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/ingest"
 )
 
 // SettleTime is for how long a file's size must not have changed before it is taken.
@@ -21,7 +23,7 @@ const SettleTime = 2 * time.Second
 type Watcher struct {
 	store   *Store
 	dir     string
-	options Options
+	options ingest.Options
 	seen    map[string]sighting
 }
 
@@ -36,12 +38,12 @@ type sighting struct {
 // Taken is what became of one file.
 type Taken struct {
 	Path   string
-	Report Report
+	Report ingest.Report
 	Err    error // the file cannot be imported as it is
 }
 
 // NewWatcher watches the raw directory of the store, which is made if needed. The options are for every file.
-func NewWatcher(store *Store, options Options) (*Watcher, error) {
+func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 	if store.locked != nil {
 		return nil, store.locked
 	}
@@ -157,10 +159,10 @@ func (w *Watcher) take(ctx context.Context, path string, looked sighting, tell f
 	return nil
 }
 
-func (w *Watcher) importFile(ctx context.Context, name, path string) (report Report, err error) {
+func (w *Watcher) importFile(ctx context.Context, name, path string) (report ingest.Report, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Report{}, err
+		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return w.store.Import(ctx, name, f, w.options)

@@ -1,0 +1,21 @@
+package ingest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEveryMarkIsRefused: each beginning that a container may have is refused by the container's name.
+func TestEveryMarkIsRefused(t *testing.T) {
+	for _, c := range containers {
+		for _, mark := range c.marks {
+			log, err := OpenLog(strings.NewReader(strings.ReplaceAll(mark, "?", "x") + "\x00\nrest"))
+			if err == nil {
+				t.Errorf("%s by %q: opened", c.name, mark)
+				_ = log.Close()
+			} else if !strings.Contains(err.Error(), c.name) {
+				t.Errorf("%s by %q: %v", c.name, mark, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
+)
+
+func TestManyRunsAreMergedInRounds(t *testing.T) {
+	all := make([]lake.Row, 600)
+	for i := range all {
+		all[i] = lake.Row{TsMs: int64(6_000 * i), Source: "s", Line: int64(i + 1)}
+	}
+	dir := t.TempDir()
+	const runs = 40 // three rounds' worth
+	var paths []string
+	for i := range runs {
+		var rows []heldRow
+		for n := i; n < len(all); n += runs {
+			rows = append(rows, heldRow{row: &all[n]})
+		}
+		slices.Reverse(rows)
+		path := filepath.Join(dir, fmt.Sprintf("run-%d.parquet", i))
+		if _, err := writeFile(path, heldRows(sorted(rows))); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	paths, err := narrow(dir, paths)
+	if err != nil || len(paths) != 3 {
+		t.Fatal(paths, err)
+	}
+	whole := filepath.Join(dir, "whole")
+	if _, err := writeFile(whole, rawRows(merged(paths))); err != nil {
+		t.Fatal(err)
+	}
+	object, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parquettest.Rows(object)
+	if err != nil || len(got) != len(all) {
+		t.Fatalf("%d rows, %v", len(got), err)
+	}
+	for i := range got {
+		if got[i].Line != all[i].Line {
+			t.Fatalf("row %d is line %d", i, got[i].Line)
+		}
+	}
+	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(merged([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that is gone: %v", err)
+	}
+}
