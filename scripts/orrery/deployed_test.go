@@ -20,6 +20,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/keys"
 )
 
 // TestDeployed deploys the stacks of infra/ into LocalStack as `orrery up` does and asks the deployment, over HTTP
@@ -50,7 +51,7 @@ func TestDeployed(t *testing.T) {
 		}
 	})
 	// The name that a server gives to the key of --api-key.
-	key, err := d.IssueKey(t.Context(), "api-key", api.DataRead, api.ConfRead, api.ConfWrite)
+	key, err := d.IssueKey(t.Context(), "api-key", keys.DataRead, keys.ConfRead, keys.ConfWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

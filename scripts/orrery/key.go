@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -49,9 +48,9 @@ func (k keyStore) use(ctx context.Context, f func(keys.Store) error) error {
 type keyCreateCommand struct {
 	Name string `arg:"" help:"Who uses it; the name stands in logs and in the history of planets."`
 	keyStore
-	Scope   []api.Scope `required:"" help:"What it allows: data:read, conf:read, conf:write; may be repeated." placeholder:"SCOPE"`
-	Branch  []string    `sep:"none" help:"Branch and configuration it may see; may be repeated. Without: all." placeholder:"BRANCH"`
-	Expires string      `help:"When it ends, such as 2027-01-31. Without: never." placeholder:"TIME"`
+	Scope   []keys.Scope `required:"" help:"What it allows: data:read, conf:read, conf:write; may be repeated." placeholder:"SCOPE"`
+	Branch  []string     `sep:"none" help:"Branch and configuration it may see; may be repeated. Without: all." placeholder:"BRANCH"`
+	Expires string       `help:"When it ends, such as 2027-01-31. Without: never." placeholder:"TIME"`
 }
 
 // Run prints the key, alone, to standard output; it can be had nowhere else.
@@ -117,7 +116,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c console) error {
 	})
 }
 
-func scopesText(scopes []api.Scope) string {
+func scopesText(scopes []keys.Scope) string {
 	texts := make([]string, len(scopes))
 	for i, scope := range scopes {
 		texts[i] = string(scope)

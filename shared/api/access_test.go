@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/keys"
 )
 
 func TestKeys(t *testing.T) {
@@ -48,7 +50,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestOneKeyAllowsEverything(t *testing.T) {
-	s := newServer(t, func(c *Config) { c.Keys = OneKey("s3cret") })
+	s := newServer(t, func(c *Config) { c.Keys = keys.OneKey("s3cret") })
 	for path, method := range map[string]string{
 		"/data/fields": "GET", "/conf/prod/planets": "GET", "/conf/prod/planets/__default__/versions/1/restore": "POST",
 	} {
@@ -64,8 +66,8 @@ func TestOneKeyAllowsEverything(t *testing.T) {
 
 type brokenKeys struct{}
 
-func (brokenKeys) Find(context.Context, KeyHash) (Key, bool, error) {
-	return Key{}, false, errors.New("no such table")
+func (brokenKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {
+	return keys.Caller{}, false, errors.New("no such table")
 }
 
 func TestKeysThatCannotBeLookedUpAreOurFailure(t *testing.T) {
@@ -77,17 +79,17 @@ func TestKeysThatCannotBeLookedUpAreOurFailure(t *testing.T) {
 
 // asked is keys that remember what they were asked for, in vain.
 type asked struct {
-	hashes []KeyHash
-	fails  map[KeyHash]bool
-	knows  KeyHash
+	hashes []keys.Hash
+	fails  map[keys.Hash]bool
+	knows  keys.Hash
 }
 
-func (a *asked) Find(_ context.Context, hash KeyHash) (Key, bool, error) {
+func (a *asked) Find(_ context.Context, hash keys.Hash) (keys.Caller, bool, error) {
 	a.hashes = append(a.hashes, hash)
 	if a.fails[hash] {
-		return Key{}, false, errors.New("timeout")
+		return keys.Caller{}, false, errors.New("timeout")
 	}
-	return Key{Scopes: []Scope{DataRead}}, hash == a.knows, nil
+	return keys.Caller{Scopes: []keys.Scope{keys.DataRead}}, hash == a.knows, nil
 }
 
 // TestTheLikeliestKeyIsLookedUpFirst: a look-up that finds nothing is a question to the store, each time.
@@ -101,9 +103,9 @@ func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
 	} {
 		a := &asked{}
 		newServer(t, func(c *Config) { c.Keys = a }).send(t, get("/api/v4.0/data/fields", header))
-		var hashes []KeyHash
+		var hashes []keys.Hash
 		for _, key := range want {
-			hashes = append(hashes, HashKey(key))
+			hashes = append(hashes, keys.HashOf(key))
 		}
 		if diff := cmp.Diff(hashes, a.hashes); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", header, diff)
@@ -114,7 +116,7 @@ func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
 // TestAKeyThatIsKnownIsEnough when another thing that was sent cannot be looked up; else that is our failure.
 func TestAKeyThatIsKnownIsEnough(t *testing.T) {
 	for key, want := range map[string]int{"the-key": http.StatusOK, "another": http.StatusInternalServerError} {
-		a := &asked{fails: map[KeyHash]bool{HashKey("proxy's own"): true}, knows: HashKey("the-key")}
+		a := &asked{fails: map[keys.Hash]bool{keys.HashOf("proxy's own"): true}, knows: keys.HashOf("the-key")}
 		s := newServer(t, func(c *Config) { c.Keys = a })
 		if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: proxy's own", "Authorization: Bearer "+key)); r.StatusCode != want {
 			t.Errorf("%s: %s, want %d", key, r.Status, want)

@@ -2,7 +2,7 @@
 // try them on. README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
 // A request takes this way: observe.go gives it an id, guard.go keeps web pages out, routes.go finds its route,
-// keys.go knows the caller, params.go reads what is asked, a handler answers, answer.go sends the answer, and
+// authenticate.go finds the caller, params.go reads what is asked, a handler answers, answer.go sends the answer, and
 // errors.go, which alone knows status codes, tells what went wrong.
 package api
 
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -23,7 +24,7 @@ type Config struct {
 	Search  Searcher     // for the data routes
 	Queries Queries      // for queries that outlive their requests: what Search is; nil: none does
 	Planets planet.Store // for the planets
-	Keys    Keys         // nil: no caller needs a key, and only pages and programs of this machine are answered
+	Keys    keys.Callers // nil: no caller needs a key, and only pages and programs of this machine are answered
 	Log     *slog.Logger // one record per request
 	Now     func() time.Time
 	NewID   func() string // request ids; nil: random ones

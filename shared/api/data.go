@@ -75,7 +75,7 @@ func formOf(h http.Header) filter.Form {
 func (s *server) answerData(c *call, to search.Route, g given, form filter.Form) error {
 	c.filters = g["filters"]
 	r := search.Request{
-		Route: to, Filters: c.filters, Form: form, Branches: c.key.Branches, Caller: c.caller,
+		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: g["limit"], Segment: g["segment"], GroupBy: g["group_by"], Fields: g["fields"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {

@@ -25,6 +25,7 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -109,10 +110,10 @@ type testServer struct {
 const requestID = "0f5a2c417d9be386"
 
 // The keys of a server with keys.
-var testKeys = StaticKeys{
-	HashKey("full-key"):   {Name: "console", Scopes: []Scope{DataRead, ConfRead, ConfWrite}},
-	HashKey("read-key"):   {Name: "report", Scopes: []Scope{DataRead}},
-	HashKey("branch-key"): {Name: "shop team", Scopes: []Scope{DataRead, ConfRead, ConfWrite}, Branches: []string{"staging"}},
+var testKeys = keys.Static{
+	keys.HashOf("full-key"):   {Name: "console", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}},
+	keys.HashOf("read-key"):   {Name: "report", Scopes: []keys.Scope{keys.DataRead}},
+	keys.HashOf("branch-key"): {Name: "shop team", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}, Branches: []string{"staging"}},
 }
 
 // newTestServer makes a server; given says what is special about it.

@@ -11,18 +11,20 @@ import (
 	"regexp"
 	"runtime/debug"
 	"time"
+
+	"github.com/orrery/orrery/shared/keys"
 )
 
 // call is one request on its way.
 type call struct {
-	r       *http.Request
-	w       *meter
-	id      string
-	began   time.Time
-	route   *route // nil until it is found
-	key     Key    // the caller's
-	caller  string // who it is, for what only it may know of; "" where nobody needs a key
-	accepts string // the media type the answer is wanted in
+	r        *http.Request
+	w        *meter
+	id       string
+	began    time.Time
+	route    *route      // nil until it is found
+	caller   keys.Caller // zero until authenticated
+	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
+	accepts  string      // the media type the answer is wanted in
 
 	filters     string // as sent, for errors; never logged
 	fingerprint string // of the filter, once it is bound
@@ -110,8 +112,8 @@ func (s *server) finish(c *call) {
 		slog.Float64("ms", float64(s.Now().Sub(c.began).Microseconds())/1000),
 		slog.Int64("bytes", c.w.bytes),
 	}
-	if c.key.Name != "" {
-		attributes = append(attributes, slog.String("key", c.key.Name))
+	if c.caller.Name != "" {
+		attributes = append(attributes, slog.String("key", c.caller.Name))
 	}
 	if c.fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))

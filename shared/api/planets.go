@@ -141,7 +141,7 @@ func (c *call) config() (string, error) {
 		return "", err
 	}
 	config := c.r.PathValue("config")
-	if !planet.ValidConfig(config) || !c.key.maySee(config) {
+	if !planet.ValidConfig(config) || !c.caller.Sees(config) {
 		return "", errConfigName(config)
 	}
 	return config, nil
@@ -188,7 +188,7 @@ func (s *server) change(c *call) (planet.Change, error) {
 	if s.RequirePrecondition && !expect.Exists && !expect.Absent && len(expect.Match) == 0 {
 		return planet.Change{}, errPreconditionNeeded()
 	}
-	return planet.Change{By: c.key.Name, At: s.Now(), Expect: expect}, nil
+	return planet.Change{By: c.caller.Name, At: s.Now(), Expect: expect}, nil
 }
 
 // expectation reads If-Match and If-None-Match. One that is sent without a value, as from a variable that is not set, is

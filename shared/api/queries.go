@@ -111,7 +111,7 @@ func (s *server) query(c *call) (search.QueryID, error) {
 }
 
 func (c *call) asker() search.Asker {
-	return search.Asker{Caller: c.caller, Branches: c.key.Branches}
+	return search.Asker{Caller: c.callerID, Branches: c.caller.Branches}
 }
 
 // stillRunning completes the answer to a caller whose time is over before the query's.

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -33,10 +34,10 @@ type route struct {
 	searches bool   // asks the engine
 	summary  string
 	doc      string
-	scope    Scope    // what the caller's key must allow; "" for everybody
-	offers   []string // media types it answers with, the first by default; nil for any
-	params   []param  // of the query, or members of a twin's body
-	headers  []param  // that it heeds
+	scope    keys.Scope // what the caller's key must allow; "" for everybody
+	offers   []string   // media types it answers with, the first by default; nil for any
+	params   []param    // of the query, or members of a twin's body
+	headers  []param    // that it heeds
 	body     *requestBody
 	answers  []documented
 	errors   []int // statuses, beside those that every route can have
@@ -64,7 +65,7 @@ func (s *server) routes() []route {
 		params = append([]param{filtersParam}, params...)
 		get := route{
 			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
-			scope: DataRead, offers: answered, params: params, headers: []param{syntaxHeader, preferHeader},
+			scope: keys.DataRead, offers: answered, params: params, headers: []param{syntaxHeader, preferHeader},
 			answers: []documented{
 				{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false},
 				{http.StatusAccepted, "With `Prefer: respond-async`: the query has begun.", Running{}, false},
@@ -102,7 +103,7 @@ func (s *server) routes() []route {
 		{
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
 			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
-			scope: DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
+			scope: keys.DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
 			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
 			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
@@ -111,7 +112,7 @@ func (s *server) routes() []route {
 		{
 			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a query that runs on",
 			doc:   "What the data route would have answered, be it an error, once the query is done. `Location` of a 202 or 504 leads here.",
-			scope: DataRead, offers: answered,
+			scope: keys.DataRead, offers: answered,
 			answers: []documented{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
 				{http.StatusAccepted, "The query is still running.", Running{}, false},
@@ -121,27 +122,27 @@ func (s *server) routes() []route {
 		{
 			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
 			doc:   "Stops a query that runs on, or forgets its answer.",
-			scope: DataRead, offers: answered,
+			scope: keys.DataRead, offers: answered,
 			answers: []documented{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
 		},
 		{
 			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
 			doc:   "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
-			scope: DataRead, offers: answered,
+			scope: keys.DataRead, offers: answered,
 			answers: []documented{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
 			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
 		},
 		{
 			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
-			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
 			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
 			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
-			scope: ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
+			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
 			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
 			answers: []documented{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
@@ -151,20 +152,20 @@ func (s *server) routes() []route {
 		},
 		{
 			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: planetsTag, summary: "History of a planet",
-			scope: ConfRead, offers: answered,
+			scope: keys.ConfRead, offers: answered,
 			answers: []documented{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
 		},
 		{
 			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
-			scope: ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
 			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{
 			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: planetsTag, summary: "Restore a version of a planet",
 			doc:   "Writes the settings of an earlier version as a new version.",
-			scope: ConfWrite, offers: answered, headers: []param{ifMatch},
+			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch},
 			answers: []documented{{http.StatusOK, "The version was restored.", Message{}, true}},
 			errors:  writeErrors, handle: s.restoreVersion,
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 )
 
@@ -28,7 +29,7 @@ func errUnknownKey() error {
 	return fault.New(fault.Unauthorized, "the API key is not known")
 }
 
-func errScope(scope Scope) error {
+func errScope(scope keys.Scope) error {
 	return fault.New(fault.Forbidden, "the API key does not have the scope %s", scope)
 }
 

@@ -2,11 +2,9 @@ package keys
 
 import (
 	"context"
-	"crypto/subtle"
 	"sync"
 	"time"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/fault"
 )
 
@@ -21,7 +19,7 @@ const (
 // memory.
 const mostRemembered = 1024
 
-// Cached knows the callers from a store, and remembers what it said for a while. It implements api.Keys.
+// Cached knows the callers from a store, and remembers what it said for a while. It implements Callers.
 //
 // A store that cannot be asked is an error once what it said is too old: nobody gets in on old knowledge.
 type Cached struct {
@@ -30,7 +28,7 @@ type Cached struct {
 
 	mu      sync.Mutex
 	known   map[string]remembered // by ID
-	unknown map[api.KeyHash]time.Time
+	unknown map[Hash]time.Time
 }
 
 type remembered struct {
@@ -38,35 +36,35 @@ type remembered struct {
 	asked time.Time // before the store was asked
 }
 
-var _ api.Keys = (*Cached)(nil)
+var _ Callers = (*Cached)(nil)
 
 // NewCached is a cache over a store.
 func NewCached(store Store, now func() time.Time) *Cached {
-	return &Cached{store: store, now: now, known: map[string]remembered{}, unknown: map[api.KeyHash]time.Time{}}
+	return &Cached{store: store, now: now, known: map[string]remembered{}, unknown: map[Hash]time.Time{}}
 }
 
-// Find implements api.Keys. Keys are looked up by a part of their hash that is no secret, and the whole is compared in
+// Find implements Callers. Keys are looked up by a part of their hash that is no secret, and the whole is compared in
 // constant time: how long it takes tells nothing of how much of a hash was right.
-func (c *Cached) Find(ctx context.Context, hash api.KeyHash) (api.Key, bool, error) {
+func (c *Cached) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
 	now := c.now()
 	k, ok, err := c.find(ctx, hash, now)
 	if err != nil || !ok || k.State(now) != usable {
-		return api.Key{}, false, err
+		return Caller{}, false, err
 	}
 	return k.caller(), true, nil
 }
 
 // find gives the key with that hash, usable or not.
-func (c *Cached) find(ctx context.Context, hash api.KeyHash, now time.Time) (Key, bool, error) {
+func (c *Cached) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, error) {
 	id := IDOf(hash)
 	if k, answered := c.remember(id, hash, now); answered {
-		return k, same(k.Hash, hash), nil
+		return k, k.Hash.equal(hash), nil
 	}
 	k, err := c.store.Find(ctx, id)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return Key{}, false, err
 	}
-	ok := err == nil && same(k.Hash, hash)
+	ok := err == nil && k.Hash.equal(hash)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !ok {
@@ -84,7 +82,7 @@ func (c *Cached) find(ctx context.Context, hash api.KeyHash, now time.Time) (Key
 }
 
 // remember tells what the store said not long ago. The zero Key, whose hash is that of no key, stands for none.
-func (c *Cached) remember(id string, hash api.KeyHash, now time.Time) (k Key, answered bool) {
+func (c *Cached) remember(id string, hash Hash, now time.Time) (k Key, answered bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.known[id]; ok && now.Sub(r.asked) < knownFor {
@@ -93,8 +91,6 @@ func (c *Cached) remember(id string, hash api.KeyHash, now time.Time) (k Key, an
 	asked, ok := c.unknown[hash]
 	return Key{}, ok && now.Sub(asked) < unknownFor
 }
-
-func same(a, b api.KeyHash) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
 // makeRoom keeps a map bounded: what is old goes first, and if nothing is, everything.
 func makeRoom[K comparable, V any](m map[K]V, old func(V) bool) {

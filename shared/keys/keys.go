@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/orrery/orrery/shared/api"
 )
 
 // Prefix begins every key, so that people and scanners of leaked secrets recognise one.
@@ -19,14 +17,14 @@ const Prefix = "orr_"
 
 // Key is what is kept of an API key: everything but the key.
 type Key struct {
-	ID       string      // the beginning of its hash, so that it can be spoken of
-	Hash     api.KeyHash // of the key
-	Name     string      // who uses it; several keys may have one name, while one replaces the other
-	Scopes   []api.Scope // what it allows, sorted
-	Branches []string    // what it may see, sorted; nil: all
-	Created  time.Time   // UTC, whole milliseconds, as all times here
-	Expires  time.Time   // from when it is refused; zero: never
-	Revoked  time.Time   // since when it is refused; zero: it is not
+	ID       string    // the beginning of its hash, so that it can be spoken of
+	Hash     Hash      // of the key
+	Name     string    // who uses it; several keys may have one name, while one replaces the other
+	Scopes   []Scope   // what it allows, sorted
+	Branches []string  // what it may see, sorted; nil: all
+	Created  time.Time // UTC, whole milliseconds, as all times here
+	Expires  time.Time // from when it is refused; zero: never
+	Revoked  time.Time // since when it is refused; zero: it is not
 }
 
 // Store keeps keys for ever. Package keystest holds the suite that every implementation passes.
@@ -46,7 +44,7 @@ type Store interface {
 // Grant is what a new key shall allow.
 type Grant struct {
 	Name     string
-	Scopes   []api.Scope
+	Scopes   []Scope
 	Branches []string
 	Expires  time.Time // zero: never
 }
@@ -58,7 +56,7 @@ func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret str
 		return "", Key{}, err
 	}
 	secret = Prefix + strings.ToLower(rand.Text())
-	hash := api.HashKey(secret)
+	hash := HashOf(secret)
 	k = Key{
 		ID:       IDOf(hash),
 		Hash:     hash,
@@ -119,12 +117,12 @@ func (k Key) State(at time.Time) string {
 const usable = "usable"
 
 // caller is the key as the HTTP surface knows it.
-func (k Key) caller() api.Key {
-	return api.Key{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches}
+func (k Key) caller() Caller {
+	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches}
 }
 
 // IDOf is the ID of the key with that hash.
-func IDOf(hash api.KeyHash) string { return hex.EncodeToString(hash[:idBytes]) }
+func IDOf(hash Hash) string { return hex.EncodeToString(hash[:idBytes]) }
 
 // idBytes of a hash tell keys apart among far more keys than anybody has, and say nothing of the key.
 const idBytes = 6

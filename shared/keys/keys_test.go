@@ -14,14 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keystest"
 	"github.com/orrery/orrery/shared/keys/sqlite"
 )
 
-var reading = []api.Scope{api.DataRead}
+var reading = []keys.Scope{keys.DataRead}
 
 func open(t *testing.T) keys.Store {
 	t.Helper()
@@ -40,7 +39,7 @@ func open(t *testing.T) keys.Store {
 func TestIssueKeepsTheHashOnly(t *testing.T) {
 	s := open(t)
 	g := keys.Grant{
-		Name: "report", Scopes: []api.Scope{api.DataRead, api.ConfRead, api.DataRead},
+		Name: "report", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.DataRead},
 		Branches: []string{"b", "a", "b"}, Expires: keystest.At.Add(time.Hour),
 	}
 	secret, k, err := keys.Issue(t.Context(), s, g, keystest.At)
@@ -51,7 +50,7 @@ func TestIssueKeepsTheHashOnly(t *testing.T) {
 		t.Errorf("key %q", secret)
 	}
 	want := keys.Key{
-		ID: keys.IDOf(api.HashKey(secret)), Hash: api.HashKey(secret), Name: "report", Scopes: []api.Scope{api.ConfRead, api.DataRead},
+		ID: keys.IDOf(keys.HashOf(secret)), Hash: keys.HashOf(secret), Name: "report", Scopes: []keys.Scope{keys.ConfRead, keys.DataRead},
 		Branches: []string{"a", "b"}, Created: keystest.At, Expires: keystest.At.Add(time.Hour),
 	}
 	list, err := s.List(t.Context())
@@ -79,7 +78,7 @@ func TestGrantsThatAreNotAcceptable(t *testing.T) {
 		"a_name_with_a_line_break":  {keys.Grant{Name: "a\nb", Scopes: reading}, "is no name"},
 		"a_long_name":               {keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is no name"},
 		"no_scope":                  {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
-		"an_unknown_scope":          {keys.Grant{Name: "n", Scopes: []api.Scope{"data:write"}}, `no scope "data:write"`},
+		"an_unknown_scope":          {keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`},
 		"an_empty_branch":           {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a", ""}}, `"" is no branch`},
 		"a_branch_nobody_could_ask": {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a\x00"}}, "is no branch"},
 		"a_long_branch":             {keys.Grant{Name: "n", Scopes: reading, Branches: []string{strings.Repeat("b", 129)}}, "is no branch"},
@@ -156,7 +155,7 @@ type bench struct {
 	store  *watched
 	cached *keys.Cached
 	now    time.Time
-	hash   api.KeyHash
+	hash   keys.Hash
 	id     string
 }
 
@@ -168,7 +167,7 @@ func newBench(t *testing.T, expires time.Time) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.hash, b.id = api.HashKey(secret), k.ID
+	b.hash, b.id = keys.HashOf(secret), k.ID
 	return b
 }
 
@@ -180,9 +179,9 @@ func (b *bench) wants(after time.Duration, ok bool, finds int) {
 	if err != nil || got != ok || b.store.finds != finds {
 		b.t.Errorf("after %s: found %v, %v, with the store asked %d times; want %v, %d times", after, got, err, b.store.finds, ok, finds)
 	}
-	want := api.Key{}
+	want := keys.Caller{}
 	if ok {
-		want = api.Key{Name: "n", Scopes: reading, Branches: []string{"staging"}}
+		want = keys.Caller{Name: "n", Scopes: reading, Branches: []string{"staging"}}
 	}
 	if diff := cmp.Diff(want, key); diff != "" {
 		b.t.Errorf("after %s: %s", after, diff)
@@ -272,9 +271,9 @@ func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
 // TestManyKeysThatAreNoneAreForgotten: what is remembered is bounded, and a real key is still found.
 func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
 	b := newBench(t, time.Time{})
-	first := api.HashKey("guess 0")
+	first := keys.HashOf("guess 0")
 	for n := range 5000 {
-		if _, ok, err := b.cached.Find(t.Context(), api.HashKey(fmt.Sprint("guess ", n))); ok || err != nil {
+		if _, ok, err := b.cached.Find(t.Context(), keys.HashOf(fmt.Sprint("guess ", n))); ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -300,7 +299,7 @@ func TestManyCallersAtOnce(t *testing.T) {
 				if real {
 					word = secret
 				}
-				if _, ok, err := cached.Find(context.Background(), api.HashKey(word)); ok != real || err != nil {
+				if _, ok, err := cached.Find(context.Background(), keys.HashOf(word)); ok != real || err != nil {
 					t.Error(word, ok, err)
 				}
 			}
@@ -309,16 +308,16 @@ func TestManyCallersAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestEitherAsksOneAfterTheOther(t *testing.T) {
+func TestUnionAsksOneSourceAfterTheOther(t *testing.T) {
 	failing := keys.NewCached(&watched{fails: errors.New("down")}, time.Now)
-	either := keys.Either{api.OneKey("static"), failing}
-	if key, ok, err := either.Find(t.Context(), api.HashKey("static")); !ok || err != nil || !slices.Contains(key.Scopes, api.ConfWrite) {
+	union := keys.Union{keys.OneKey("static"), failing}
+	if key, ok, err := union.Find(t.Context(), keys.HashOf("static")); !ok || err != nil || !slices.Contains(key.Scopes, keys.ConfWrite) {
 		t.Errorf("the first: %+v, %v, %v", key, ok, err)
 	}
-	if _, ok, err := either.Find(t.Context(), api.HashKey("other")); ok || err == nil {
+	if _, ok, err := union.Find(t.Context(), keys.HashOf("other")); ok || err == nil {
 		t.Errorf("what the second failed to tell: %v, %v", ok, err)
 	}
-	if _, ok, err := (keys.Either{api.OneKey("a"), api.OneKey("b")}).Find(t.Context(), api.HashKey("c")); ok || err != nil {
+	if _, ok, err := (keys.Union{keys.OneKey("a"), keys.OneKey("b")}).Find(t.Context(), keys.HashOf("c")); ok || err != nil {
 		t.Errorf("what none knows: %v, %v", ok, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/fault"
 )
 
@@ -19,9 +18,6 @@ const (
 
 // namePattern is how keys may be called: the name stands in logs and in the history of planets.
 var namePattern = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_.@ -]{0,63}\z`)
-
-// Scopes is every scope there is.
-func Scopes() []api.Scope { return []api.Scope{api.DataRead, api.ConfRead, api.ConfWrite} }
 
 // check tells the first thing that is wrong with a grant.
 func (g Grant) check(now time.Time) error {
@@ -62,7 +58,7 @@ func noScope() error {
 	return fault.New(fault.Invalid, "a key without a scope allows nothing; scopes are %s", scopeList())
 }
 
-func badScope(scope api.Scope) error {
+func badScope(scope Scope) error {
 	return fault.New(fault.Invalid, "there is no scope %q; scopes are %s", string(scope), scopeList())
 }
 

@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -77,7 +78,7 @@ func (a *asked) Search(_ context.Context, r search.Request) (search.Result, erro
 
 func surface(searcher api.Searcher) http.Handler {
 	return api.New(api.Config{
-		Search: searcher, Keys: api.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Search: searcher, Keys: keys.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Serves: []string{"stats", "stats-post"},
 	})
 }

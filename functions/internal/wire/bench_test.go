@@ -28,6 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/query"
@@ -106,7 +107,7 @@ func newWarm(b *testing.B, name string) *warm {
 	if err != nil {
 		b.Fatal(err)
 	}
-	parts := api.Config{Keys: api.OneKey(exampleKey), Search: service, Queries: service}
+	parts := api.Config{Keys: keys.OneKey(exampleKey), Search: service, Queries: service}
 	w.function = answering(f, e, slog.New(slog.NewJSONHandler(io.Discard, nil)), parts, nil)
 	return w
 }

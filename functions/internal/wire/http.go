@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
 	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
@@ -27,7 +28,7 @@ func NotFound(lookup Lookup, logs io.Writer) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answering(f, e, log, api.Config{Keys: api.StaticKeys{}, Page: page.Files}, nil), nil
+	return answering(f, e, log, api.Config{Keys: keys.Static{}, Page: page.Files}, nil), nil
 }
 
 // Filters wires a function that needs nothing but to know its callers: parse, fields.

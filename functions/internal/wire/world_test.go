@@ -99,7 +99,7 @@ func (w *world) function(f lambdas.Function) *Function {
 	if f.Serves == nil {
 		return w.keeper(f, e)
 	}
-	parts := api.Config{Keys: api.OneKey(exampleKey), Now: at}
+	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
 		parts.Keys = keys.NewCached(keytable.New(w.table, e.table), at)
 	}

@@ -48,9 +48,9 @@ func loopback(host string) bool {
 // handler is the HTTP surface for those who may call.
 func (a Access) handler(c api.Config) http.Handler {
 	d := &door{access: a, open: api.New(c)}
-	known := keys.Either{keys.NewCached(a.Keys, c.Now)}
+	known := keys.Union{keys.NewCached(a.Keys, c.Now)}
 	if a.APIKey != "" {
-		known = append(known, api.OneKey(a.APIKey))
+		known = append(known, keys.OneKey(a.APIKey))
 	}
 	c.Keys = known
 	d.keyed = api.New(c)

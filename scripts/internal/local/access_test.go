@@ -86,7 +86,7 @@ func (h *house) wants(when, key string, status int) {
 // issue makes a key as the command does in another process.
 func (h *house) issue() (secret, id string) {
 	h.t.Helper()
-	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []api.Scope{api.ConfRead}}, h.now)
+	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, h.now)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestAFolderWithoutKeysThatCanOnlyBeRead(t *testing.T) {
 	if err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, _, err := keys.Issue(t.Context(), noKeys{}, keys.Grant{Name: "n", Scopes: []api.Scope{api.ConfRead}}, start); !errors.Is(err, errNoKeysHere) {
+	if _, _, err := keys.Issue(t.Context(), noKeys{}, keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, start); !errors.Is(err, errNoKeysHere) {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/keys"
 	keytable "github.com/orrery/orrery/shared/keys/dynamo"
@@ -19,7 +18,7 @@ func (d *Deployment) Config() aws.Config {
 }
 
 // IssueKey makes an API key of the deployment.
-func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...api.Scope) (string, error) {
+func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
 	store := keytable.New(dynamo.NewClient(d.Config()), d.Outputs["TableName"])
 	secret, _, err := keys.Issue(ctx, store, keys.Grant{Name: name, Scopes: scopes}, time.Now())
 	return secret, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -61,7 +60,7 @@ func keyOf(item dynamo.Item) (keys.Key, error) {
 		Revoked:  timeOf(r.OptionalInt64(revokedAttribute)),
 	}
 	for _, scope := range r.Strings(scopesAttribute) {
-		k.Scopes = append(k.Scopes, api.Scope(scope))
+		k.Scopes = append(k.Scopes, keys.Scope(scope))
 	}
 	hash, err := hex.DecodeString(r.String(hashAttribute))
 	if r.Err() != nil {

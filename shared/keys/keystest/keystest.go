@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -21,9 +20,9 @@ var At = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
 // Key is a key made of a word, the n-th of the suite.
 func Key(word string, n int) keys.Key {
-	hash := api.HashKey(word)
+	hash := keys.HashOf(word)
 	return keys.Key{
-		ID: keys.IDOf(hash), Hash: hash, Name: "it's " + word, Scopes: []api.Scope{api.ConfRead, api.DataRead},
+		ID: keys.IDOf(hash), Hash: hash, Name: "it's " + word, Scopes: []keys.Scope{keys.ConfRead, keys.DataRead},
 		Created: At.Add(time.Duration(n) * time.Second),
 	}
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
@@ -150,7 +151,7 @@ func (d *deployment) instance(network *faulty.Transport) http.Handler {
 		d.t.Fatal(err)
 	}
 	return api.New(api.Config{
-		Search: service, Queries: service, Serves: []string{"stats", "query-status", "query-cancel"}, Keys: api.OneKey("key"),
+		Search: service, Queries: service, Serves: []string{"stats", "query-status", "query-cancel"}, Keys: keys.OneKey("key"),
 		Log: slog.New(slog.DiscardHandler), Now: d.now,
 	})
 }

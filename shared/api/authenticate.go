@@ -1,0 +1,84 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// localCaller is the caller of a server that needs no key.
+var localCaller = keys.Caller{Name: "local", Scopes: keys.Scopes()}
+
+// authenticate finds the caller and checks that it has the scope of the route.
+func (s *server) authenticate(c *call) error {
+	if c.route.scope == "" {
+		return nil
+	}
+	if s.Keys == nil {
+		c.caller = localCaller
+		return nil
+	}
+	candidates := credentials(c.r.Header)
+	if len(candidates) == 0 {
+		return errNoKey()
+	}
+	var failure error
+	for _, key := range candidates {
+		caller, ok, err := s.Keys.Find(c.r.Context(), keys.HashOf(key))
+		if err != nil {
+			failure = err // the next candidate may still be known
+		}
+		if ok {
+			c.caller, c.callerID = caller, callerIDOf(key)
+			if !caller.Allows(c.route.scope) {
+				return errScope(c.route.scope)
+			}
+			return nil
+		}
+	}
+	if failure != nil {
+		return failure
+	}
+	return errUnknownKey()
+}
+
+// callerIDOf returns an identifier of the owner of a key. It reveals neither the key nor the hash under which the key
+// is stored.
+func callerIDOf(key string) string {
+	hash := keys.HashOf("caller " + key)
+	return hex.EncodeToString(hash[:16])
+}
+
+// credentials lists the values of the headers that may be a key, in the order to try them: x-api-key, a bearer token,
+// the password or else the user of true Basic authentication, and the raw text after "Basic", which deployed clients
+// send. True Basic comes first because text in its form is hardly ever a raw key, and every wrong candidate costs a
+// request to the store.
+func credentials(h http.Header) []string {
+	var candidates []string
+	add := func(key string) {
+		if key = strings.TrimSpace(key); key != "" {
+			candidates = append(candidates, key)
+		}
+	}
+	add(h.Get("X-Api-Key"))
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
+	switch strings.ToLower(scheme) {
+	case "bearer":
+		add(rest)
+	case "basic":
+		if pair, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest)); err == nil {
+			user, password, isPair := strings.Cut(string(pair), ":")
+			switch {
+			case password != "":
+				add(password)
+			case isPair:
+				add(user)
+			}
+		}
+		add(rest)
+	}
+	return candidates
+}
