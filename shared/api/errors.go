@@ -125,9 +125,19 @@ var fixedSentences = map[int]string{
 // runsOn is what a caller hears whose time is over before the query's.
 const runsOn = "the query takes longer than an answer may; it runs on, and its answer will be at the Location of this one"
 
-// NewError is an error for what stands before or behind the handler and answers in its place. A 5xx says its fixed
-// sentence, whatever the message.
-func NewError(status int, message, requestID string) Error {
+// WriteError writes an error response for a request that does not reach the handler, or whose answer cannot be sent. A
+// 5xx response has a fixed sentence instead of the message.
+func WriteError(w http.ResponseWriter, status int, message, requestID string) {
+	h := w.Header()
+	h.Set("Content-Type", jsonType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Request-Id", requestID)
+	w.WriteHeader(status)
+	_, _ = w.Write(encode(newError(status, message, requestID))) // the caller may be gone
+}
+
+func newError(status int, message, requestID string) Error {
 	if sentence, ours := fixedSentences[status]; ours {
 		message = sentence
 	}
@@ -229,7 +239,7 @@ func (s *server) errorOf(c *call, err error) Error {
 		return Error{Code: e.Code, Message: runsOn, RequestID: c.id}
 	}
 	if _, ours := fixedSentences[e.Code]; ours {
-		return NewError(e.Code, "", c.id)
+		return newError(e.Code, "", c.id)
 	}
 	return e
 }

@@ -20,8 +20,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
-
-	"github.com/orrery/orrery/shared/api"
 )
 
 // MaxAnswer is how many bytes Lambda carries of an answer: all of its JSON, the body escaped or in base64 in it.
@@ -32,13 +30,18 @@ const grace = 500 * time.Millisecond
 
 // Handler answers events with an http.Handler. It implements lambda.Handler.
 type Handler struct {
-	handler http.Handler
-	log     *slog.Logger
+	handler    http.Handler
+	writeError ErrorWriter
+	log        *slog.Logger
 }
 
-// New makes the handler of events. The log hears what went wrong outside the http.Handler.
-func New(handler http.Handler, log *slog.Logger) *Handler {
-	return &Handler{handler, log}
+// ErrorWriter writes an error response in the format of the http.Handler. A 5xx response does not contain the message.
+type ErrorWriter func(w http.ResponseWriter, status int, message, requestID string)
+
+// New returns a handler of events. If a request does not reach the http.Handler, or its answer cannot be sent,
+// writeError answers instead and the log gets the cause.
+func New(handler http.Handler, writeError ErrorWriter, log *slog.Logger) *Handler {
+	return &Handler{handler, writeError, log}
 }
 
 // Invoke answers one event. Whatever happens to a request is an answer: only an event that is no request is an error.
@@ -62,7 +65,7 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if err != nil {
 		h.log.LogAttrs(ctx, slog.LevelError, "answer refused", slog.String("request_id", id), slog.String("error", err.Error()))
 		w = newRecorder()
-		w.fail(http.StatusRequestEntityTooLarge, err.Error(), id)
+		h.writeError(w, http.StatusRequestEntityTooLarge, err.Error(), id)
 		return w.answer(event.HTTPMethod)
 	}
 	return answer, nil
@@ -77,12 +80,12 @@ func (h *Handler) serve(ctx context.Context, w *recorder, event events.APIGatewa
 		if cause := recover(); cause != nil {
 			h.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("request_id", id), slog.String("error", fmt.Sprintf("%v\n%s", cause, debug.Stack())))
 			*w = *newRecorder()
-			w.fail(http.StatusInternalServerError, "", id)
+			h.writeError(w, http.StatusInternalServerError, "", id)
 		}
 	}()
 	r, err := requestOf(ctx, event, id)
 	if err != nil {
-		w.fail(http.StatusBadRequest, "the request cannot be read: "+err.Error(), id)
+		h.writeError(w, http.StatusBadRequest, "the request cannot be read: "+err.Error(), id)
 		return
 	}
 	h.handler.ServeHTTP(w, r)
@@ -97,19 +100,4 @@ func requestID(ctx context.Context, event events.APIGatewayProxyRequest) string 
 		return invocation.AwsRequestID
 	}
 	return ""
-}
-
-// fail answers with an error in the shape that all errors have.
-func (w *recorder) fail(status int, message, id string) {
-	body, err := json.Marshal(api.NewError(status, message, id))
-	if err != nil {
-		panic(err) // it is made of strings and numbers
-	}
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Request-Id", id)
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // into memory
 }

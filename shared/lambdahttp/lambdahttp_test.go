@@ -27,7 +27,7 @@ func invoke(t testing.TB, ctx context.Context, handler http.HandlerFunc, event a
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := New(handler, slog.New(slog.DiscardHandler)).Invoke(ctx, payload)
+	answer, err := New(handler, api.WriteError, slog.New(slog.DiscardHandler)).Invoke(ctx, payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestTimeEndsBeforeTheFunctionDoes(t *testing.T) {
 }
 
 func TestEventsThatAreNoRequests(t *testing.T) {
-	h := New(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	h := New(http.NotFoundHandler(), api.WriteError, slog.New(slog.DiscardHandler))
 	for name, payload := range map[string]string{
 		"an_http_api_2.0": `{"version":"2.0","rawPath":"/x","requestContext":{"http":{"method":"GET"}}}`,
 		"a_queue":         `{"Records":[]}`,

@@ -104,7 +104,7 @@ func answering(f lambdas.Function, e environment, log *slog.Logger, c api.Config
 	}
 	return &Function{
 		name: f.Name, version: e.version,
-		events: lambdahttp.New(api.New(c), log),
+		events: lambdahttp.New(api.New(c), api.WriteError, log),
 		checks: append([]doctor.Check{configured(f)}, checks...),
 	}
 }
