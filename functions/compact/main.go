@@ -14,7 +14,9 @@ import (
 )
 
 func main() {
-	function, err := wire.Compact(context.Background(), os.LookupEnv, os.TempDir(), os.Stderr)
+	logger := wire.SetLog("compact", os.Stderr)
+	wire.LimitMemory(os.LookupEnv)
+	function, err := wire.Compact(context.Background(), os.LookupEnv, os.TempDir(), logger)
 	if err != nil {
 		log.Fatal(err)
 	}

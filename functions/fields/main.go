@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Filters(context.Background(), "fields", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("fields", os.Stderr)
+	function, err := wire.Filters(context.Background(), "fields", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

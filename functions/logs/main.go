@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Searching(context.Background(), "logs", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("logs", os.Stderr)
+	function, err := wire.Searching(context.Background(), "logs", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

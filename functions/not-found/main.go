@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.NotFound(os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("not-found", os.Stderr)
+	function, err := wire.NotFound(os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

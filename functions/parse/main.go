@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Filters(context.Background(), "parse", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("parse", os.Stderr)
+	function, err := wire.Filters(context.Background(), "parse", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

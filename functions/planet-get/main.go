@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Planets(context.Background(), "planet-get", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("planet-get", os.Stderr)
+	function, err := wire.Planets(context.Background(), "planet-get", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Planets(context.Background(), "planet-put", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("planet-put", os.Stderr)
+	function, err := wire.Planets(context.Background(), "planet-put", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Planets(context.Background(), "planet-versions", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("planet-versions", os.Stderr)
+	function, err := wire.Planets(context.Background(), "planet-versions", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Searching(context.Background(), "query-status", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("query-status", os.Stderr)
+	function, err := wire.Searching(context.Background(), "query-status", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Searching(context.Background(), "stats", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("stats", os.Stderr)
+	function, err := wire.Searching(context.Background(), "stats", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Searching(context.Background(), "timeline", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("timeline", os.Stderr)
+	function, err := wire.Searching(context.Background(), "timeline", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	function, err := wire.Searching(context.Background(), "topx", os.LookupEnv, os.Stderr)
+	logger := wire.SetLog("topx", os.Stderr)
+	function, err := wire.Searching(context.Background(), "topx", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

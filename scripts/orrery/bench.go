@@ -44,6 +44,10 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	if err != nil {
 		return bench.Product{}, err
 	}
+	handler, err := product.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return bench.Product{}, errors.Join(err, product.Close())
+	}
 	return bench.Product{
 		Import: func(ctx context.Context, name string, r io.Reader) error {
 			defer forImport()()
@@ -55,7 +59,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 			return err
 		},
 		Index:   product.Store.Index(),
-		Handler: product.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)}),
+		Handler: handler,
 		Close:   product.Close,
 	}, nil
 }

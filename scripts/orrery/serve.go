@@ -107,8 +107,12 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
+	handler, err := product.Handler(local.Serving{Access: &access, Log: logger})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	server := &http.Server{
-		Handler:           product.Handler(local.Serving{Access: &access, Log: logger}),
+		Handler:           handler,
 		ReadHeaderTimeout: headerWait,
 		ReadTimeout:       bodyWait,
 		IdleTimeout:       idleWait,

@@ -237,7 +237,7 @@ func BenchmarkTopXAnswer(b *testing.B) {
 	for i := range 600 {
 		h.finds.TopX = append(h.finds.TopX, search.TopXResult{Label: "url", Key: fmt.Sprint("shop.example/product/", i), AvgOriginTime: &half, AvgTotalTime: &half, NumOfRequests: int64(i)})
 	}
-	handler := New(Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler := newHandler(b, Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	for b.Loop() {
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil))
 	}

@@ -8,10 +8,12 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/keys"
@@ -42,13 +44,10 @@ type Searcher interface {
 	Search(ctx context.Context, r search.Request) (search.Result, error)
 }
 
-// New makes the handler of the whole surface. A Config without one of its parts is a mistake of the program
-// that wires them, so New panics.
-func New(c Config) http.Handler {
-	for name, missing := range c.missing() {
-		if missing {
-			panic("api: Config." + name + " is not set")
-		}
+// New returns the handler of the configured routes. The error names every part that is missing from the Config.
+func New(c Config) (http.Handler, error) {
+	if missing := c.missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("api: not set in Config: %s", strings.Join(missing, ", "))
 	}
 	if c.NewID == nil {
 		c.NewID = randomID
@@ -61,22 +60,31 @@ func New(c Config) http.Handler {
 	}
 	s := &server{Config: c, mux: http.NewServeMux()}
 	s.register()
-	return s
+	return s, nil
 }
 
-// missing tells for each part that is needed whether it is not there.
-func (c Config) missing() map[string]bool {
-	parts := map[string]bool{"Log": c.Log == nil, "Now": c.Now == nil}
+// missing lists the required fields that are not set, in the order of Config.
+func (c Config) missing() []string {
+	var searches, keepsPlanets bool
 	for _, r := range (&server{Config: c}).routes() {
-		switch {
-		case !c.serves(r.id):
-		case r.searches:
-			parts["Search"] = c.Search == nil
-		case r.tag == planetsTag:
-			parts["Planets"] = c.Planets == nil
+		searches = searches || r.searches && c.serves(r.id)
+		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
+	}
+	var fields []string
+	for _, field := range []struct {
+		name    string
+		missing bool
+	}{
+		{"Search", searches && c.Search == nil},
+		{"Planets", keepsPlanets && c.Planets == nil},
+		{"Log", c.Log == nil},
+		{"Now", c.Now == nil},
+	} {
+		if field.missing {
+			fields = append(fields, field.name)
 		}
 	}
-	return parts
+	return fields
 }
 
 // serves tells whether a route is answered here.

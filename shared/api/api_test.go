@@ -142,7 +142,7 @@ func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
 	var h http.Handler
 	newServer(t, func(c *Config) {
 		c.Search, c.Log = leaving{leave}, slog.New(slog.NewJSONHandler(&log, nil))
-		h = New(*c)
+		h = newHandler(t, *c)
 	})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/api/v4.0/data/logs?filters=x", nil))
@@ -162,7 +162,7 @@ func TestATimeThatIsOverIsOurFailure(t *testing.T) {
 	var h http.Handler
 	newServer(t, func(c *Config) {
 		c.Search, c.Log = failing{late.Err()}, slog.New(slog.NewJSONHandler(&log, nil))
-		h = New(*c)
+		h = newHandler(t, *c)
 	})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(late, "GET", "http://localhost/api/v4.0/data/logs?filters=x", nil))
@@ -204,7 +204,7 @@ func TestAnswerThatArrivedIsLoggedAsSent(t *testing.T) {
 			var h http.Handler
 			newServer(t, func(c *Config) {
 				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
-				h = New(*c)
+				h = newHandler(t, *c)
 			})
 			h.ServeHTTP(closing{httptest.NewRecorder(), leave, test.fail}, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
 			if !strings.Contains(log.String(), test.want) {
@@ -259,13 +259,19 @@ func TestPartOfTheSurface(t *testing.T) {
 	}
 }
 
-func TestNewNeedsItsParts(t *testing.T) {
-	defer func() {
-		if cause := recover(); cause == nil {
-			t.Error("a surface without parts was made")
+func TestNewListsMissingFields(t *testing.T) {
+	for name, test := range map[string]struct {
+		config Config
+		want   string
+	}{
+		"all routes":          {Config{}, "api: not set in Config: Search, Planets, Log, Now"},
+		"a route that asks":   {Config{Serves: []string{"topx"}, Now: time.Now}, "api: not set in Config: Search, Log"},
+		"a route for planets": {Config{Serves: []string{"planet-get"}, Log: slog.Default()}, "api: not set in Config: Planets, Now"},
+	} {
+		if _, err := New(test.config); err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
-	}()
-	New(Config{})
+	}
 }
 
 // TestEvery422SaysWhere: also when what refused does not know about parameters.

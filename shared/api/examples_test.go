@@ -177,7 +177,7 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		NewID: func() string { return requestID },
 	}
 	special(&c)
-	s.Server = httptest.NewServer(New(c))
+	s.Server = httptest.NewServer(newHandler(t, c))
 	t.Cleanup(func() {
 		s.Close()
 		if err := store.Close(); err != nil {
@@ -185,6 +185,15 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		}
 	})
 	return s
+}
+
+func newHandler(t testing.TB, c Config) http.Handler {
+	t.Helper()
+	handler, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
 }
 
 const queryID = "3f1c0a9be2d84c57a6f0d1e2b3c4a596"

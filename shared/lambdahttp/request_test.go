@@ -76,11 +76,16 @@ func (a *asked) Search(_ context.Context, r search.Request) (search.Result, erro
 	return search.Result{}, nil
 }
 
-func surface(searcher api.Searcher) http.Handler {
-	return api.New(api.Config{
+func surface(t *testing.T, searcher api.Searcher) http.Handler {
+	t.Helper()
+	handler, err := api.New(api.Config{
 		Search: searcher, Keys: keys.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Serves: []string{"stats", "stats-post"},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
 }
 
 const period = "timestamp between 2026-01-01 and 2026-01-02"
@@ -112,8 +117,8 @@ func TestFilterArrivesAsItWasMeant(t *testing.T) {
 				r.Header.Set("X-Api-Key", "key")
 				return r
 			}
-			surface(&direct).ServeHTTP(httptest.NewRecorder(), request())
-			invoke(t, t.Context(), surface(&through).ServeHTTP, eventOf(t, request()))
+			surface(t, &direct).ServeHTTP(httptest.NewRecorder(), request())
+			invoke(t, t.Context(), surface(t, &through).ServeHTTP, eventOf(t, request()))
 			want := []string{test.want}
 			if diff := cmp.Diff(want, direct.filters); diff != "" {
 				t.Errorf("directly (-want +got):\n%s", diff)
@@ -151,12 +156,12 @@ func TestRepeatedParametersStayRepeated(t *testing.T) {
 	event.QueryStringParameters = map[string]string{"filters": "b"} // the last one, as the gateway sends it too
 	event.MultiValueQueryStringParameters = map[string][]string{"filters": {"a", "b"}}
 	var searched asked
-	response, body := invoke(t, t.Context(), surface(&searched).ServeHTTP, event)
+	response, body := invoke(t, t.Context(), surface(t, &searched).ServeHTTP, event)
 	if response.StatusCode != http.StatusUnprocessableEntity || len(searched.filters) > 0 {
 		t.Errorf("%d %s", response.StatusCode, body)
 	}
 	event.MultiValueQueryStringParameters = nil
-	if invoke(t, t.Context(), surface(&searched).ServeHTTP, event); len(searched.filters) != 1 || searched.filters[0] != "b" {
+	if invoke(t, t.Context(), surface(t, &searched).ServeHTTP, event); len(searched.filters) != 1 || searched.filters[0] != "b" {
 		t.Errorf("%q", searched.filters)
 	}
 }
@@ -168,7 +173,7 @@ func TestLongestURL(t *testing.T) {
 	r := httptest.NewRequest("GET", path+url.QueryEscape(filter), nil)
 	r.Header.Set("X-Api-Key", "key")
 	var searched asked
-	invoke(t, t.Context(), surface(&searched).ServeHTTP, eventOf(t, r))
+	invoke(t, t.Context(), surface(t, &searched).ServeHTTP, eventOf(t, r))
 	if len(searched.filters) != 1 || searched.filters[0] != filter {
 		t.Errorf("of a filter of %d bytes %d requests arrived", len(filter), len(searched.filters))
 	}

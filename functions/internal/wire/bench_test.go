@@ -108,7 +108,9 @@ func newWarm(b *testing.B, name string) *warm {
 		b.Fatal(err)
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Search: service, Queries: service}
-	w.function = answering(f, e, slog.New(slog.NewJSONHandler(io.Discard, nil)), parts, nil)
+	if w.function, err = newHTTP(f, e, slog.New(slog.NewJSONHandler(io.Discard, nil)), parts, nil); err != nil {
+		b.Fatal(err)
+	}
 	return w
 }
 

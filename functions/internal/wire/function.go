@@ -48,18 +48,23 @@ func asksDoctor(payload []byte) bool {
 	return json.Unmarshal(payload, &event) == nil && event.Doctor
 }
 
-// begin reads what every function begins with: its row of the table, its environment and its log. Whatever is
-// logged anywhere else goes to that log, too.
-func begin(name string, lookup Lookup, logs io.Writer) (lambdas.Function, environment, *slog.Logger, error) {
+// SetLog makes a JSON log of the named function the default log of the process, that of package log included, and
+// returns it. Only main functions call it.
+func SetLog(name string, w io.Writer) *slog.Logger {
+	log := slog.New(slog.NewJSONHandler(w, nil)).With(slog.String("function", name))
+	slog.SetDefault(log)
+	slog.SetLogLoggerLevel(slog.LevelError) // of package log: log.Fatal in a main, and the errors of net/http
+	return log
+}
+
+// begin returns the row of a function in the table and the environment that it needs.
+func begin(name string, lookup Lookup) (lambdas.Function, environment, error) {
 	f, known := lambdas.Named(name)
 	if !known {
-		return f, environment{}, nil, fmt.Errorf("there is no function %q", name)
+		return f, environment{}, fmt.Errorf("there is no function %q", name)
 	}
 	e, err := lookup.read(f)
-	log := slog.New(slog.NewJSONHandler(logs, nil)).With(slog.String("function", name))
-	slog.SetDefault(log)
-	slog.SetLogLoggerLevel(slog.LevelError) // of package log: a main that gives up, and what net/http complains of
-	return f, e, log, err
+	return f, e, err
 }
 
 // configured is the check of the variables: a function that runs at all has them.

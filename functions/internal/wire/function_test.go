@@ -11,7 +11,7 @@ import (
 
 func TestDoctorIsAskedByItsEventOnly(t *testing.T) {
 	var logs bytes.Buffer
-	f, err := NotFound(lookupIn(nil), &logs)
+	f, err := NotFound(lookupIn(nil), SetLog("not-found", &logs))
 	if err != nil {
 		t.Fatal(err)
 	}

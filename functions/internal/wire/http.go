@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"time"
 
@@ -23,17 +22,17 @@ import (
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
-func NotFound(lookup Lookup, logs io.Writer) (*Function, error) {
-	f, e, log, err := begin("not-found", lookup, logs)
+func NotFound(lookup Lookup, log *slog.Logger) (*Function, error) {
+	f, e, err := begin("not-found", lookup)
 	if err != nil {
 		return nil, err
 	}
-	return answering(f, e, log, api.Config{Keys: keys.Static{}, Page: page.Files}, nil), nil
+	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Page: page.Files}, nil)
 }
 
 // Filters wires a function that needs nothing but to know its callers: parse, fields.
-func Filters(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*Function, error) {
-	f, e, log, err := begin(name, lookup, logs)
+func Filters(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
+	f, e, err := begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +41,12 @@ func Filters(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	return answering(f, e, log, api.Config{Keys: callers}, tableChecks(client, e, time.Now)), nil
+	return newHTTP(f, e, log, api.Config{Keys: callers}, tableChecks(client, e, time.Now))
 }
 
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
-func Planets(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*Function, error) {
-	f, e, log, err := begin(name, lookup, logs)
+func Planets(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
+	f, e, err := begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +56,12 @@ func Planets(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*
 	}
 	client, callers := tableClient(c, e)
 	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.table, time.Now)}
-	return answering(f, e, log, parts, tableChecks(client, e, time.Now)), nil
+	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
 // Searching wires a function that asks Athena: topx, stats, timeline, logs, query-status.
-func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) (*Function, error) {
-	f, e, log, err := begin(name, lookup, logs)
+func Searching(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
+	f, e, err := begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func Searching(ctx context.Context, name string, lookup Lookup, logs io.Writer) 
 		return nil, err
 	}
 	checks := append(tableChecks(client, e, time.Now), queryChecks(asked, states, e, time.Now)...)
-	return answering(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks), nil
+	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks)
 }
 
 // reuseResults is how old a result may be that Athena gives for an equal statement over the same version of the data.
@@ -96,15 +95,19 @@ const reuseResults = time.Hour
 // keepQueries is how long queries can be asked about. Their results must be kept for longer.
 const keepQueries = 24 * time.Hour
 
-// answering is a function that answers requests with its part of the surface.
-func answering(f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check) *Function {
+// newHTTP returns a function that answers requests to its routes.
+func newHTTP(f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check) (*Function, error) {
 	c.Serves, c.Log, c.Version = f.Serves, log, e.version
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	handler, err := api.New(c)
+	if err != nil {
+		return nil, err
+	}
 	return &Function{
 		name: f.Name, version: e.version,
-		events: lambdahttp.New(api.New(c), api.WriteError, log),
+		events: lambdahttp.New(handler, api.WriteError, log),
 		checks: append([]doctor.Check{configured(f)}, checks...),
-	}
+	}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime/debug"
 	"strconv"
@@ -27,8 +26,8 @@ import (
 
 // Ingest wires the function that turns raw logs into Parquet: messages of SQS tell of them. temp is a folder for
 // files in the making.
-func Ingest(ctx context.Context, lookup Lookup, temp string, logs io.Writer) (*Function, error) {
-	k, err := keep(ctx, "ingest", lookup, temp, logs)
+func Ingest(ctx context.Context, lookup Lookup, temp string, log *slog.Logger) (*Function, error) {
+	k, err := keep(ctx, "ingest", lookup, temp, log)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +36,8 @@ func Ingest(ctx context.Context, lookup Lookup, temp string, logs io.Writer) (*F
 
 // Compact wires the function that merges the objects of hours that are over. What its event says does not matter: a
 // schedule starts it.
-func Compact(ctx context.Context, lookup Lookup, temp string, logs io.Writer) (*Function, error) {
-	k, err := keep(ctx, "compact", lookup, temp, logs)
+func Compact(ctx context.Context, lookup Lookup, temp string, log *slog.Logger) (*Function, error) {
+	k, err := keep(ctx, "compact", lookup, temp, log)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +53,8 @@ type keeper struct {
 	checks      []doctor.Check
 }
 
-func keep(ctx context.Context, name string, lookup Lookup, temp string, logs io.Writer) (*keeper, error) {
-	f, e, log, err := begin(name, lookup, logs)
+func keep(ctx context.Context, name string, lookup Lookup, temp string, log *slog.Logger) (*keeper, error) {
+	f, e, err := begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,6 @@ func keep(ctx context.Context, name string, lookup Lookup, temp string, logs io.
 	if err != nil {
 		return nil, err
 	}
-	limitMemory(lookup)
 	scratch, err := ownFolder(temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for files in the making: %w", err)
@@ -77,9 +75,9 @@ func keep(ctx context.Context, name string, lookup Lookup, temp string, logs io.
 	return k, err
 }
 
-// limitMemory keeps what is collected late within the function's memory: rows live briefly, so that collecting half as
-// often pays as long as there is room.
-func limitMemory(lookup Lookup) {
+// LimitMemory tunes the garbage collector of the process to the function's memory. Rows live briefly, so it pays to
+// collect half as often while there is room. Only main functions call it.
+func LimitMemory(lookup Lookup) {
 	text, _ := lookup("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") // in MB; set by Lambda
 	if megabytes, err := strconv.ParseInt(text, 10, 64); err == nil && megabytes > 0 {
 		debug.SetMemoryLimit(megabytes << 20 / 10 * 8)

@@ -117,7 +117,11 @@ func (w *world) function(f lambdas.Function) *Function {
 			parts.Search = down{}
 		}
 	}
-	return answering(f, e, w.log, parts, checks)
+	function, err := newHTTP(f, e, w.log, parts, checks)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return function
 }
 
 // ending is the context of an event, whose time is over when a test says so.

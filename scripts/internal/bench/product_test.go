@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"testing"
@@ -34,6 +35,10 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 	if err != nil {
 		return Product{}, err
 	}
+	handler, err := p.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return Product{}, errors.Join(err, p.Close())
+	}
 	return Product{
 		Import: func(ctx context.Context, name string, r io.Reader) error {
 			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
@@ -44,7 +49,7 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 			return err
 		},
 		Index:   p.Store.Index(),
-		Handler: p.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)}),
+		Handler: handler,
 		Close:   p.Close,
 	}, nil
 }

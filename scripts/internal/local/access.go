@@ -46,42 +46,49 @@ func loopback(host string) bool {
 }
 
 // handler is the HTTP surface for those who may call.
-func (a Access) handler(c api.Config) http.Handler {
-	d := &door{access: a, open: api.New(c)}
-	known := keys.Union{keys.NewCached(a.Keys, c.Now)}
+func (a Access) handler(c api.Config) (http.Handler, error) {
+	open, err := api.New(c)
+	if err != nil {
+		return nil, err
+	}
+	callers := keys.Union{keys.NewCached(a.Keys, c.Now)}
 	if a.APIKey != "" {
-		known = append(known, keys.OneKey(a.APIKey))
+		callers = append(callers, keys.OneKey(a.APIKey))
 	}
-	c.Keys = known
-	d.keyed = api.New(c)
+	c.Keys = callers
+	protected, err := api.New(c)
+	if err != nil {
+		return nil, err
+	}
+	h := &accessHandler{access: a, open: open, protected: protected}
 	if host, _, err := net.SplitHostPort(a.Address); err != nil || !loopback(host) {
-		d.shut.Store(true) // whatever becomes of the keys while it runs
+		h.keyRequired.Store(true) // even if the file of keys is removed while the server runs
 	}
-	return d
+	return h, nil
 }
 
-// door lets everybody in until there is a key. Then it stays shut: keys are never removed, only revoked.
-type door struct {
-	access      Access
-	open, keyed http.Handler
-	shut        atomic.Bool
+// accessHandler requires no key until one exists. From then on it always requires one: keys are revoked, never removed.
+type accessHandler struct {
+	access          Access
+	open, protected http.Handler
+	keyRequired     atomic.Bool
 }
 
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !d.shut.Load() {
-		ctx, cancel := context.WithTimeout(r.Context(), doorTimeout)
-		needed, err := d.access.NeedKey(ctx)
+func (h *accessHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.keyRequired.Load() {
+		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+		needed, err := h.access.NeedKey(ctx)
 		cancel()
 		if err == nil && !needed {
-			d.open.ServeHTTP(w, r)
+			h.open.ServeHTTP(w, r)
 			return
 		}
 		if err == nil {
-			d.shut.Store(true)
-		} // else nobody without a key is let in now; the next request asks again
+			h.keyRequired.Store(true)
+		} // after an error this request needs a key, and the next one checks again
 	}
-	d.keyed.ServeHTTP(w, r)
+	h.protected.ServeHTTP(w, r)
 }
 
-// doorTimeout is how long a request may wait to hear whether there are keys; it takes microseconds.
-const doorTimeout = 2 * time.Second
+// checkTimeout limits the check for keys, which usually takes microseconds.
+const checkTimeout = 2 * time.Second

@@ -51,7 +51,9 @@ func newHouse(t *testing.T, address, apiKey string) *house {
 		}
 	})
 	config := api.Config{Search: nothing{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }}
-	h.handler = Access{Address: address, APIKey: apiKey, Keys: h.keys}.handler(config)
+	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 
@@ -155,13 +157,13 @@ func (broken) Find(context.Context, string) (keys.Key, error) { return keys.Key{
 // TestKeysThatCannotBeAskedLetNobodyIn: there may be some.
 func TestKeysThatCannotBeAskedLetNobodyIn(t *testing.T) {
 	h := newHouse(t, "127.0.0.1:8080", "")
-	d, ok := h.handler.(*door)
+	handler, ok := h.handler.(*accessHandler)
 	if !ok {
-		t.Fatalf("%T is no door", h.handler)
+		t.Fatalf("the handler is a %T", h.handler)
 	}
-	d.access.Keys = broken{}
+	handler.access.Keys = broken{}
 	h.wants("for the moment", "", 401)
-	d.access.Keys = h.keys
+	handler.access.Keys = h.keys
 	h.wants("when they can be asked again and there are none", "", 200)
 }
 

@@ -143,8 +143,8 @@ type Serving struct {
 	Version string
 }
 
-// Handler is the HTTP surface.
-func (p *Product) Handler(s Serving) http.Handler {
+// Handler returns the handler of the HTTP API.
+func (p *Product) Handler(s Serving) (http.Handler, error) {
 	c := api.Config{Search: p.Search, Queries: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
 	if s.Access == nil {
 		return api.New(c)

@@ -59,10 +59,14 @@ func (d *deployment) harm(script faulty.Script) {
 func (d *deployment) through(network http.RoundTripper) {
 	client := dynamotest.Connect(d.t, through(network))
 	d.log.Reset()
-	d.handler = api.New(api.Config{
+	handler, err := api.New(api.Config{
 		Search: noSearch{}, Planets: over(client, d.table), Keys: keys.NewCached(keytable.New(client, d.table), at),
 		Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.handler = handler
 }
 
 // do asks a route of configuration c; an empty body is none.

@@ -150,10 +150,14 @@ func (d *deployment) instance(network *faulty.Transport) http.Handler {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return api.New(api.Config{
+	handler, err := api.New(api.Config{
 		Search: service, Queries: service, Serves: []string{"stats", "query-status", "query-cancel"}, Keys: keys.OneKey("key"),
 		Log: slog.New(slog.DiscardHandler), Now: d.now,
 	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return handler
 }
 
 func (d *deployment) calm() http.Handler { return d.instance(&faulty.Transport{Script: faulty.Never}) }
