@@ -1,5 +1,10 @@
 package api
 
+// The OpenAPI document is built with the OpenAPI types and the schema registry of huma, and with nothing else of it.
+// Routes are served by http.ServeMux alone: huma's own routing would decode and validate parameters and bodies, but
+// filters need the raw query, and mistakes are reported with places and suggestions that its validation does not have.
+// Both come from the same rows of routes.go, so the document cannot differ from what is served.
+
 import (
 	"encoding/json"
 	"fmt"

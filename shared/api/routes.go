@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
@@ -179,26 +178,20 @@ func (s *server) routes() []route {
 	}...)
 }
 
-// register puts the routes on the mux.
+// register adds the routes to the mux.
 func (s *server) register() {
-	outside := humago.NewAdapter(s.mux, "")
-	var bases []huma.Adapter
-	for _, base := range basePaths {
-		bases = append(bases, humago.NewAdapter(s.mux, base))
-	}
 	routes := s.routes()
 	for i := range routes {
-		adapters := bases
-		if !routes[i].underBase() {
-			adapters = []huma.Adapter{outside}
-		} else if !strings.Contains(routes[i].path, "{") {
-			s.paths = append(s.paths, basePaths[0]+routes[i].path)
+		to := &routes[i]
+		bases := []string{""}
+		if to.underBase() {
+			bases = basePaths
+			if !strings.Contains(to.path, "{") {
+				s.paths = append(s.paths, basePaths[0]+to.path)
+			}
 		}
-		for _, adapter := range adapters {
-			adapter.Handle(&huma.Operation{Method: routes[i].method, Path: routes[i].path}, func(ctx huma.Context) {
-				r, _ := humago.Unwrap(ctx)
-				s.run(&routes[i], r)
-			})
+		for _, base := range bases {
+			s.mux.HandleFunc(to.method+" "+base+to.path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
 		}
 	}
 	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version) })
