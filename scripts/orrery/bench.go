@@ -44,7 +44,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	if err != nil {
 		return bench.Product{}, err
 	}
-	handler, err := product.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)})
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return bench.Product{}, errors.Join(err, product.Close())
 	}

@@ -44,7 +44,7 @@ func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done 
 		return nil, nil, err
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	handler, err := product.Handler(local.Serving{Log: logger})
+	handler, err := product.Handler(local.ServeOptions{Log: logger})
 	if err != nil {
 		return nil, nil, errors.Join(err, product.Close())
 	}

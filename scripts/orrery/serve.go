@@ -107,7 +107,7 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
-	handler, err := product.Handler(local.Serving{Access: &access, Log: logger})
+	handler, err := product.Handler(local.ServeOptions{Access: &access, Log: logger})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

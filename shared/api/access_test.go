@@ -78,13 +78,13 @@ func TestKeysThatCannotBeLookedUpAreOurFailure(t *testing.T) {
 }
 
 // asked is keys that remember what they were asked for, in vain.
-type asked struct {
+type keySpy struct {
 	hashes []keys.Hash
 	fails  map[keys.Hash]bool
 	knows  keys.Hash
 }
 
-func (a *asked) Find(_ context.Context, hash keys.Hash) (keys.Caller, bool, error) {
+func (a *keySpy) Find(_ context.Context, hash keys.Hash) (keys.Caller, bool, error) {
 	a.hashes = append(a.hashes, hash)
 	if a.fails[hash] {
 		return keys.Caller{}, false, errors.New("timeout")
@@ -101,7 +101,7 @@ func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
 		"Authorization: Basic dGhlLWtleQ==":               {"dGhlLWtleQ=="}, // a raw key that is base64, too
 		"Authorization: Bearer the-key\nX-API-Key: other": {"other", "the-key"},
 	} {
-		a := &asked{}
+		a := &keySpy{}
 		newServer(t, func(c *Config) { c.Keys = a }).send(t, get("/api/v4.0/data/fields", header))
 		var hashes []keys.Hash
 		for _, key := range want {
@@ -116,7 +116,7 @@ func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
 // TestAKeyThatIsKnownIsEnough when another thing that was sent cannot be looked up; else that is our failure.
 func TestAKeyThatIsKnownIsEnough(t *testing.T) {
 	for key, want := range map[string]int{"the-key": http.StatusOK, "another": http.StatusInternalServerError} {
-		a := &asked{fails: map[keys.Hash]bool{keys.HashOf("proxy's own"): true}, knows: keys.HashOf("the-key")}
+		a := &keySpy{fails: map[keys.Hash]bool{keys.HashOf("proxy's own"): true}, knows: keys.HashOf("the-key")}
 		s := newServer(t, func(c *Config) { c.Keys = a })
 		if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: proxy's own", "Authorization: Bearer "+key)); r.StatusCode != want {
 			t.Errorf("%s: %s, want %d", key, r.Status, want)
@@ -186,17 +186,17 @@ func TestGuard(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			given := []string{}
+			setup := []string{}
 			header := test.header
 			if test.keys {
-				given = append(given, "keys")
+				setup = append(setup, "keys")
 				header = strings.TrimPrefix(header+"\nX-API-Key: full-key", "\n")
 			}
 			head := test.method + " " + test.path + " HTTP/1.1\nHost: " + test.host
 			if header != "" {
 				head += "\n" + header
 			}
-			r := newTestServer(t, given...).send(t, message{head: head})
+			r := newTestServer(t, setup...).send(t, message{head: head})
 			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}

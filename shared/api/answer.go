@@ -126,7 +126,7 @@ func qualities(header string) []quality {
 		one := quality{value, 1}
 		if _, options, err := mime.ParseMediaType("a/b;" + parameters); err != nil {
 			one.q = 0
-		} else if text, given := options["q"]; given {
+		} else if text, ok := options["q"]; ok {
 			q, err := strconv.ParseFloat(text, 64)
 			if err != nil || q < 0 || q > 1 {
 				q = 0

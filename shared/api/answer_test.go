@@ -25,14 +25,14 @@ import (
 func TestAcceptedEncoding(t *testing.T) {
 	for accept, want := range map[string]encoding{
 		"":                        identity,
-		"gzip":                    gzipped,
-		"gzip, deflate, br, zstd": zstdized,
-		"GZIP;q=0.8, zstd;q=0.5":  gzipped,
+		"gzip":                    gzipEncoding,
+		"gzip, deflate, br, zstd": zstdEncoding,
+		"GZIP;q=0.8, zstd;q=0.5":  gzipEncoding,
 		"gzip;q=0":                identity,
-		"*":                       zstdized,
-		"*;q=0.1, zstd;q=0":       gzipped,
+		"*":                       zstdEncoding,
+		"*;q=0.1, zstd;q=0":       gzipEncoding,
 		"identity, gzip;q=0.5":    identity,
-		"identity;q=0.5, gzip":    gzipped,
+		"identity;q=0.5, gzip":    gzipEncoding,
 		"br":                      identity,
 		"gzip;q=x":                identity,
 		"gzip;q=7":                identity,
@@ -81,9 +81,9 @@ func decompress(t testing.TB, e encoding, sent []byte) []byte {
 	var from io.Reader = bytes.NewReader(sent)
 	var err error
 	switch e {
-	case gzipped:
+	case gzipEncoding:
 		from, err = gzip.NewReader(from)
-	case zstdized:
+	case zstdEncoding:
 		from, err = zstd.NewReader(from)
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
 	}
 	r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip"))
 	etag := r.Header.Get("ETag")
-	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipped, r.body), []byte(`{"id":"__default__","name":"p"`)) {
+	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipEncoding, r.body), []byte(`{"id":"__default__","name":"p"`)) {
 		t.Fatalf("ETag %s", etag)
 	}
 	for sent, want := range map[string]string{
@@ -152,13 +152,13 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 		"few":              {noise, 3, 0},
 	}
 	for name, kind := range kinds {
-		for _, e := range []encoding{identity, gzipped, zstdized} {
+		for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 			t.Run(name+"_"+string(e), func(t *testing.T) {
 				records := make([]json.RawMessage, kind.count)
 				for i := range records {
 					records[i] = encode(map[string]string{"v": kind.record(i)})
 				}
-				sent := logsBody(e, printed(records), search.Meta{Filter: "f"}, limit)
+				sent := logsBody(e, textRecords(records), search.Meta{Filter: "f"}, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}
@@ -183,13 +183,13 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 }
 
 // printed are records that are text already.
-type printed []json.RawMessage
+type textRecords []json.RawMessage
 
-func (p printed) Len() int                            { return len(p) }
-func (p printed) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
+func (p textRecords) Len() int                            { return len(p) }
+func (p textRecords) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
 
 func TestAnswerThatIsTooLargeSaysWhatToDo(t *testing.T) {
-	h := &hearing{}
+	h := &searchSpy{}
 	for i := range 20_000 {
 		h.finds.Stats = append(h.finds.Stats, search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)})
 	}
@@ -232,7 +232,7 @@ func TestPlanetLimitFitsTheBody(t *testing.T) {
 }
 
 func BenchmarkTopXAnswer(b *testing.B) {
-	h := &hearing{}
+	h := &searchSpy{}
 	half := 0.5
 	for i := range 600 {
 		h.finds.TopX = append(h.finds.TopX, search.TopXResult{Label: "url", Key: fmt.Sprint("shop.example/product/", i), AvgOriginTime: &half, AvgTotalTime: &half, NumOfRequests: int64(i)})

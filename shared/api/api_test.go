@@ -17,13 +17,13 @@ import (
 )
 
 // hearing is a read path that remembers what it was asked and finds what it is told to.
-type hearing struct {
-	asked search.Request
-	finds search.Result
+type searchSpy struct {
+	request search.Request
+	finds   search.Result
 }
 
-func (h *hearing) Search(_ context.Context, r search.Request) (search.Result, error) {
-	h.asked = r
+func (h *searchSpy) Search(_ context.Context, r search.Request) (search.Result, error) {
+	h.request = r
 	return h.finds, nil
 }
 
@@ -111,14 +111,14 @@ func TestCauseOfOurFailureIsInTheLogOnly(t *testing.T) {
 	}
 }
 
-type panicking struct{}
+type panicSearch struct{}
 
-func (panicking) Search(context.Context, search.Request) (search.Result, error) {
+func (panicSearch) Search(context.Context, search.Request) (search.Result, error) {
 	panic("index out of range")
 }
 
 func TestPanicIsAnError(t *testing.T) {
-	s := newServer(t, func(c *Config) { c.Search = panicking{} })
+	s := newServer(t, func(c *Config) { c.Search = panicSearch{} })
 	r := s.send(t, get("/api/v4.0/data/logs?filters=x"))
 	if body := r.body; r.StatusCode != http.StatusInternalServerError || bytes.Contains(body, []byte("index")) {
 		t.Errorf("%s %s", r.Status, body)
@@ -129,9 +129,9 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 // leaving is a read path whose caller goes away while it works.
-type leaving struct{ leave context.CancelFunc }
+type disconnectSearch struct{ leave context.CancelFunc }
 
-func (l leaving) Search(ctx context.Context, _ search.Request) (search.Result, error) {
+func (l disconnectSearch) Search(ctx context.Context, _ search.Request) (search.Result, error) {
 	l.leave()
 	return search.Result{}, fault.Wrap(fault.Canceled, ctx.Err(), "the caller went away")
 }
@@ -141,7 +141,7 @@ func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
 	var log bytes.Buffer
 	var h http.Handler
 	newServer(t, func(c *Config) {
-		c.Search, c.Log = leaving{leave}, slog.New(slog.NewJSONHandler(&log, nil))
+		c.Search, c.Log = disconnectSearch{leave}, slog.New(slog.NewJSONHandler(&log, nil))
 		h = newHandler(t, *c)
 	})
 	w := httptest.NewRecorder()
@@ -161,7 +161,7 @@ func TestATimeThatIsOverIsOurFailure(t *testing.T) {
 	var log bytes.Buffer
 	var h http.Handler
 	newServer(t, func(c *Config) {
-		c.Search, c.Log = failing{late.Err()}, slog.New(slog.NewJSONHandler(&log, nil))
+		c.Search, c.Log = errorSearch{late.Err()}, slog.New(slog.NewJSONHandler(&log, nil))
 		h = newHandler(t, *c)
 	})
 	w := httptest.NewRecorder()
@@ -172,13 +172,13 @@ func TestATimeThatIsOverIsOurFailure(t *testing.T) {
 }
 
 // closing is a caller who goes away when the last byte has arrived.
-type closing struct {
+type disconnectWriter struct {
 	*httptest.ResponseRecorder
 	leave context.CancelFunc
 	fail  error
 }
 
-func (c closing) Write(p []byte) (int, error) {
+func (c disconnectWriter) Write(p []byte) (int, error) {
 	if c.fail != nil {
 		return 0, c.fail
 	}
@@ -206,7 +206,7 @@ func TestAnswerThatArrivedIsLoggedAsSent(t *testing.T) {
 				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 				h = newHandler(t, *c)
 			})
-			h.ServeHTTP(closing{httptest.NewRecorder(), leave, test.fail}, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
+			h.ServeHTTP(disconnectWriter{httptest.NewRecorder(), leave, test.fail}, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
 			if !strings.Contains(log.String(), test.want) {
 				t.Errorf("log %s, want %s", &log, test.want)
 			}
@@ -226,7 +226,7 @@ func TestQueriesTurnedAwayAreNoErrorOfOurs(t *testing.T) {
 		"a_broken_engine": {errors.New("checksum differs"), `"level":"ERROR"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, func(c *Config) { c.Search = failing{test.err} })
+			s := newServer(t, func(c *Config) { c.Search = errorSearch{test.err} })
 			s.send(t, get("/api/v4.0/data/logs?filters=x"))
 			if got := s.log.String(); !strings.Contains(got, test.want+`,"msg":"failed"`) {
 				t.Errorf("log %s, want %s", got, test.want)
@@ -276,7 +276,7 @@ func TestNewListsMissingFields(t *testing.T) {
 
 // TestEvery422SaysWhere: also when what refused does not know about parameters.
 func TestEvery422SaysWhere(t *testing.T) {
-	s := newServer(t, func(c *Config) { c.Search = failing{fault.New(fault.Invalid, "no")} })
+	s := newServer(t, func(c *Config) { c.Search = errorSearch{fault.New(fault.Invalid, "no")} })
 	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body
 	if !bytes.Contains(body, []byte(`"detail":[{"loc":["query"],"msg":"no","type":"value_error"}]`)) {
 		t.Errorf("%s", body)

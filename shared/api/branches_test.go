@@ -21,14 +21,14 @@ func TestBranchesReachEverySearch(t *testing.T) {
 			continue
 		}
 		t.Run(r.id, func(t *testing.T) {
-			h := &hearing{}
+			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
 			m := get("/api/v4.0"+r.path+"?filters=x", "X-API-Key: branch-key")
 			if r.method == http.MethodPost {
 				m = message{head: "POST /api/v4.0" + r.path + " HTTP/1.1\nHost: localhost\nContent-Type: application/json\nX-API-Key: branch-key", body: `{"filters":"x"}`}
 			}
 			s.send(t, m)
-			if diff := cmp.Diff([]string{"staging"}, h.asked.Branches); diff != "" {
+			if diff := cmp.Diff([]string{"staging"}, h.request.Branches); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -15,13 +15,13 @@ import (
 type encoding string
 
 const (
-	identity encoding = ""
-	gzipped  encoding = "gzip"
-	zstdized encoding = "zstd"
+	identity     encoding = ""
+	gzipEncoding encoding = "gzip"
+	zstdEncoding encoding = "zstd"
 )
 
 // encodings are those we can do, the one we prefer first.
-var encodings = []encoding{zstdized, gzipped}
+var encodings = []encoding{zstdEncoding, gzipEncoding}
 
 // acceptedEncoding picks the coding that the caller wants most; of equal ones the one we prefer, and any before
 // none.
@@ -60,14 +60,14 @@ type compressor interface {
 
 // Compressors are large, so they are used again.
 var pools = map[encoding]*sync.Pool{
-	gzipped: {New: func() any {
+	gzipEncoding: {New: func() any {
 		w, err := gzip.NewWriterLevel(nil, 5)
 		if err != nil {
 			panic(err) // the level is in range
 		}
 		return w
 	}},
-	zstdized: {New: func() any {
+	zstdEncoding: {New: func() any {
 		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
 		if err != nil {
 			panic(err) // the options are in range
@@ -82,16 +82,16 @@ type zstdWriter struct{ *zstd.Encoder }
 func (w zstdWriter) Reset(to io.Writer) { w.Encoder.Reset(to) }
 
 // plain stands for a compressor where nothing is compressed.
-type plain struct{ io.Writer }
+type plainWriter struct{ io.Writer }
 
-func (plain) Flush() error    { return nil }
-func (plain) Close() error    { return nil }
-func (plain) Reset(io.Writer) {}
+func (plainWriter) Flush() error    { return nil }
+func (plainWriter) Close() error    { return nil }
+func (plainWriter) Reset(io.Writer) {}
 
 // compressing runs write with a compressor into out, which is in memory: writing there does not fail, so an
 // error is our bug.
 func compressing(e encoding, out io.Writer, write func(w compressor) error) {
-	var w compressor = plain{out}
+	var w compressor = plainWriter{out}
 	if pool, ok := pools[e]; ok {
 		w = pool.Get().(compressor)
 		defer pool.Put(w)

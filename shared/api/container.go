@@ -49,8 +49,8 @@ func (c *container) close(meta search.Meta) error {
 }
 
 // resultsBody prints results that make sense only together, in a coding.
-func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *bounded {
-	out := &bounded{limit: limit}
+func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *limitedBuffer {
+	out := &limitedBuffer{limit: limit}
 	compressing(e, out, func(w compressor) error {
 		c := container{w: w}
 		c.open()
@@ -62,14 +62,14 @@ func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *b
 	return out
 }
 
-// bounded keeps what is written to it until that is more than the limit. From there on it only counts.
-type bounded struct {
+// limitedBuffer keeps what is written to it until that is more than the limit. From there on it only counts.
+type limitedBuffer struct {
 	kept    bytes.Buffer
 	limit   int
 	written int
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.written += len(p); b.written > b.limit {
 		b.kept = bytes.Buffer{}
 		return len(p), nil

@@ -37,11 +37,11 @@ type TopXResult struct {
 // data answers GET on a data route.
 func (s *server) data(to search.Route) func(*call) error {
 	return func(c *call) error {
-		g, err := readQuery(c.r.URL.RawQuery, c.route.params)
+		args, err := readQuery(c.r.URL.RawQuery, c.route.params)
 		if err != nil {
 			return err
 		}
-		return s.answerData(c, to, g, formOf(c.r.Header))
+		return s.answerData(c, to, args, formOf(c.r.Header))
 	}
 }
 
@@ -55,11 +55,11 @@ func (s *server) dataTwin(to search.Route) func(*call) error {
 		if err != nil {
 			return err
 		}
-		g, err := readBody(sent.text, c.route.params)
+		args, err := readBody(sent.text, c.route.params)
 		if err != nil {
 			return err
 		}
-		return s.answerData(c, to, g, formOf(c.r.Header))
+		return s.answerData(c, to, args, formOf(c.r.Header))
 	}
 }
 
@@ -72,11 +72,11 @@ func formOf(h http.Header) filter.Form {
 	return 0
 }
 
-func (s *server) answerData(c *call, to search.Route, g given, form filter.Form) error {
-	c.filters = g["filters"]
+func (s *server) answerData(c *call, to search.Route, args arguments, form filter.Form) error {
+	c.filters = args["filters"]
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
-		Limit: g["limit"], Segment: g["segment"], GroupBy: g["group_by"], Fields: g["fields"],
+		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)

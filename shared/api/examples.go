@@ -33,7 +33,7 @@ type example struct {
 	status    int
 	name      string
 	summary   string
-	given     []string // what is special about the server: see the test
+	setup     []string // what is special about the server: see the test
 	request   message
 	response  message
 }
@@ -77,8 +77,8 @@ func readExample(file, text string) (*example, error) {
 	}
 	e := &example{file: file, operation: parts[0], status: status, name: parts[2]}
 	e.summary, about, _ = strings.Cut(about, "\n")
-	if given, ok := strings.CutPrefix(strings.TrimSpace(about), "given: "); ok {
-		e.given = strings.Split(given, ", ")
+	if setup, ok := strings.CutPrefix(strings.TrimSpace(about), "given: "); ok {
+		e.setup = strings.Split(setup, ", ")
 	}
 	e.request, e.response = readMessage(request), readMessage(response)
 	return e, nil

@@ -41,7 +41,7 @@ var update = flag.Bool("update", false, "write the answers into the examples; re
 func TestExamples(t *testing.T) {
 	for _, e := range examples() {
 		t.Run(e.file, func(t *testing.T) {
-			s := newTestServer(t, e.given...)
+			s := newTestServer(t, e.setup...)
 			got := s.show(t, s.send(t, e.request))
 			if *update {
 				writeExample(t, e, got)
@@ -117,10 +117,10 @@ var testKeys = keys.Static{
 }
 
 // newTestServer makes a server; given says what is special about it.
-func newTestServer(t testing.TB, given ...string) *testServer {
+func newTestServer(t testing.TB, setup ...string) *testServer {
 	t.Helper()
 	return newServer(t, func(c *Config) {
-		for _, one := range given {
+		for _, one := range setup {
 			special, known := specials[one]
 			if !known {
 				t.Fatalf("nobody knows how a server with %q is made", one)
@@ -137,27 +137,27 @@ var specials = map[string]func(testing.TB, *Config){
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
 	"query that runs": func(t testing.TB, c *Config) {
-		engine := newWaiting(t)
+		engine := newBlockingEngine(t)
 		service := newSearch(t, engine, 0)
 		c.Search, c.Queries = service, service
 		pending(t, c)
 	},
 	"slow query": func(t testing.TB, c *Config) {
-		service := newSearch(t, newWaiting(t), time.Nanosecond)
+		service := newSearch(t, newBlockingEngine(t), time.Nanosecond)
 		c.Search, c.Queries = service, service
 	},
 	"busy engine": func(_ testing.TB, c *Config) {
-		c.Search = failing{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
+		c.Search = errorSearch{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
 	},
-	"slow engine": func(_ testing.TB, c *Config) { c.Search = failing{fault.New(fault.Timeout, "25 s have passed")} },
+	"slow engine": func(_ testing.TB, c *Config) { c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")} },
 	"broken engine": func(_ testing.TB, c *Config) {
-		c.Search = failing{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
+		c.Search = errorSearch{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
 	},
 	"small engine": func(_ testing.TB, c *Config) {
-		c.Search = failing{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
+		c.Search = errorSearch{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
 	},
 	"backtracking engine": func(_ testing.TB, c *Config) {
-		c.Search = failing{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
+		c.Search = errorSearch{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
 	},
 }
 
@@ -234,11 +234,11 @@ func ended(t testing.TB, q Queries) {
 }
 
 // waiting is an engine whose queries do not end by themselves.
-type waiting struct{ *oracle }
+type blockingEngine struct{ *oracle }
 
-func newWaiting(t testing.TB) waiting { return waiting{newOracle(t)} }
+func newBlockingEngine(t testing.TB) blockingEngine { return blockingEngine{newOracle(t)} }
 
-func (waiting) Run(ctx context.Context, _ query.Query) (query.Answer, engine.Cost, error) {
+func (blockingEngine) Run(ctx context.Context, _ query.Query) (query.Answer, engine.Cost, error) {
 	<-ctx.Done()
 	return query.Answer{}, engine.Cost{}, fault.Wrap(fault.Canceled, ctx.Err(), "stopped")
 }
@@ -358,8 +358,8 @@ func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
 }
 
 // failing is a read path that always fails.
-type failing struct{ err error }
+type errorSearch struct{ err error }
 
-func (f failing) Search(context.Context, search.Request) (search.Result, error) {
+func (f errorSearch) Search(context.Context, search.Request) (search.Result, error) {
 	return search.Result{}, f.err
 }

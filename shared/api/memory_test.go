@@ -44,14 +44,14 @@ func (e *largeRecords) Run(context.Context, query.Query) (query.Answer, engine.C
 }
 
 // nowhere receives an answer and keeps nothing.
-type nowhere struct {
+type discardWriter struct {
 	header http.Header
 	bytes  int
 }
 
-func (n *nowhere) Header() http.Header { return n.header }
-func (n *nowhere) WriteHeader(int)     {}
-func (n *nowhere) Write(p []byte) (int, error) {
+func (n *discardWriter) Header() http.Header { return n.header }
+func (n *discardWriter) WriteHeader(int)     {}
+func (n *discardWriter) Write(p []byte) (int, error) {
 	n.bytes += len(p)
 	return io.Discard.Write(p)
 }
@@ -64,11 +64,11 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := newHandler(t, Config{Search: searcher, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
-	for _, e := range []encoding{identity, gzipped, zstdized} {
+	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 		ask := func() (allocated uint64, sent int) {
 			r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/logs?limit=2500&filters=timestamp%20between%202026-01-01%20and%202026-01-02", nil)
 			r.Header.Set("Accept-Encoding", string(e))
-			w := &nowhere{header: http.Header{}}
+			w := &discardWriter{header: http.Header{}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			handler.ServeHTTP(w, r)

@@ -98,15 +98,15 @@ func (d *document) add(to *route) {
 	for _, name := range bracedNames(to.path) {
 		p := find(pathParams, name)
 		p.required = true
-		op.Parameters = append(op.Parameters, p.documented("path"))
+		op.Parameters = append(op.Parameters, p.openAPI("path"))
 	}
 	if to.body == nil {
 		for i := range to.params {
-			op.Parameters = append(op.Parameters, to.params[i].documented("query"))
+			op.Parameters = append(op.Parameters, to.params[i].openAPI("query"))
 		}
 	}
 	for i := range to.headers {
-		op.Parameters = append(op.Parameters, to.headers[i].documented("header"))
+		op.Parameters = append(op.Parameters, to.headers[i].openAPI("header"))
 	}
 	if to.body != nil {
 		op.RequestBody = d.requestBody(to)
@@ -148,7 +148,7 @@ func bracedNames(path string) []string {
 	return names
 }
 
-func (p *param) documented(in string) *huma.Param {
+func (p *param) openAPI(in string) *huma.Param {
 	return &huma.Param{Name: p.name, In: in, Description: p.doc, Required: p.required, Schema: p.schema, Example: p.example}
 }
 
@@ -166,7 +166,7 @@ func (d *document) requestBody(to *route) *huma.RequestBody {
 		}
 		for _, e := range examplesOf(to.id, 0) {
 			if e.status < 300 && e.request.mediaType() == mediaType {
-				m.Examples[e.name] = e.documented(e.request)
+				m.Examples[e.name] = e.openAPI(e.request)
 			}
 		}
 		body.Content[mediaType] = m
@@ -199,7 +199,7 @@ func formSchema(params []param) *huma.Schema {
 	return memberSchema(fields)
 }
 
-func (d *document) response(to *route, a documented) *huma.Response {
+func (d *document) response(to *route, a response) *huma.Response {
 	r := &huma.Response{Description: a.doc, Headers: map[string]*huma.Param{"X-Request-Id": requestIDHeader}}
 	if a.etag {
 		r.Headers["ETag"] = &huma.Param{Description: "Names this version, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: "string"}}
@@ -300,12 +300,12 @@ func addExamples(content map[string]*huma.MediaType, examples []*example) {
 		if m.Examples == nil {
 			m.Examples = map[string]*huma.Example{}
 		}
-		m.Examples[e.name] = e.documented(e.response)
+		m.Examples[e.name] = e.openAPI(e.response)
 	}
 }
 
 // documented gives the body of one side of the example.
-func (e *example) documented(m message) *huma.Example {
+func (e *example) openAPI(m message) *huma.Example {
 	x := &huma.Example{Summary: e.summary, Value: m.body}
 	switch m.mediaType() {
 	case formType:

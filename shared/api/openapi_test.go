@@ -75,7 +75,7 @@ func TestErrorsAsTextAreWhatTheServerSends(t *testing.T) {
 		t.Run(e.file, func(t *testing.T) {
 			request := e.request
 			request.head += "\nAccept: text/plain"
-			s := newTestServer(t, e.given...)
+			s := newTestServer(t, e.setup...)
 			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, s.show(t, s.send(t, request))); diff != "" {
 				t.Errorf("answer (-document +server):\n%s", diff)
 			}

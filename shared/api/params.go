@@ -33,13 +33,13 @@ func names(params []param) []string {
 }
 
 // given is what the parameters say, as text. Absent ones are "".
-type given map[string]string
+type arguments map[string]string
 
 // maxDetails is how many mistakes are told at once.
 const maxDetails = 20
 
 // readQuery reads the query.
-func readQuery(raw string, params []param) (given, error) {
+func readQuery(raw string, params []param) (arguments, error) {
 	return readFields("query", fieldsOf(raw), params)
 }
 
@@ -64,37 +64,37 @@ func fieldsOf(raw string) []field {
 func ignored(name string) bool { return strings.HasPrefix(name, "_") }
 
 // readFields reads what the fields of a query or a form say; place is which of them it is.
-func readFields(place string, fields []field, params []param) (given, error) {
-	g, wrong := given{}, details(nil)
+func readFields(place string, fields []field, params []param) (arguments, error) {
+	args, wrong := arguments{}, details(nil)
 	for _, f := range fields {
-		_, twice := g[f.name]
+		_, twice := args[f.name]
 		switch {
 		case ignored(f.name):
 			continue
 		case len(wrong) == maxDetails:
 			return nil, wrong
 		case !known(params, f.name):
-			_, afterFilters := g["filters"]
+			_, afterFilters := args["filters"]
 			wrong = append(wrong, unknown(names(params), afterFilters, place, f.name))
 		case twice:
 			wrong = append(wrong, repeated(place, f.name))
 		case f.value == "" && f.name != "filters":
 			wrong = append(wrong, empty(place, f.name))
 		}
-		g[f.name] = f.value
+		args[f.name] = f.value
 	}
-	return g.complete(place, params, wrong)
+	return args.complete(place, params, wrong)
 }
 
 // readBody reads the body of a POST twin: an object whose members are the parameters.
-func readBody(body []byte, params []param) (given, error) {
+func readBody(body []byte, params []param) (arguments, error) {
 	members, err := membersOf(body)
 	if err != nil {
 		return nil, err
 	}
-	g, wrong := given{}, details(nil)
+	args, wrong := arguments{}, details(nil)
 	for _, m := range members {
-		_, twice := g[m.name]
+		_, twice := args[m.name]
 		switch {
 		case ignored(m.name):
 			continue
@@ -114,22 +114,22 @@ func readBody(body []byte, params []param) (given, error) {
 		case text == "" && m.name != "filters":
 			wrong = append(wrong, empty("body", m.name))
 		}
-		g[m.name] = text
+		args[m.name] = text
 	}
-	return g.complete("body", params, wrong)
+	return args.complete("body", params, wrong)
 }
 
 // complete adds what is missing to what is wrong.
-func (g given) complete(place string, params []param, wrong details) (given, error) {
+func (args arguments) complete(place string, params []param, wrong details) (arguments, error) {
 	for _, p := range params {
-		if _, ok := g[p.name]; p.required && !ok {
+		if _, ok := args[p.name]; p.required && !ok {
 			wrong = append(wrong, missing(place, p.name))
 		}
 	}
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
-	return g, nil
+	return args, nil
 }
 
 func known(params []param, name string) bool { return find(params, name) != nil }

@@ -28,13 +28,13 @@ func TestFiltersArriveWhole(t *testing.T) {
 	}
 	for name, sent := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &hearing{}
+			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search = h })
 			r := s.sendRaw(t, "GET", "GET /api/v4.0/data/logs?_=17&filters="+sent+"&limit=7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 			if body := r.body; r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, body)
 			}
-			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.asked); diff != "" {
+			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.request); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})
@@ -96,12 +96,12 @@ func TestParametersReachTheSearch(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &hearing{}
+			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search = h })
 			if r := s.send(t, test.request); r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, r.body)
 			}
-			if diff := cmp.Diff(test.want, h.asked); diff != "" {
+			if diff := cmp.Diff(test.want, h.request); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})

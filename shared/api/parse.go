@@ -59,8 +59,8 @@ func filterOf(sent content, params []param) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		g, err := readFields("body", fields, params)
-		return g["filters"], err
+		args, err := readFields("body", fields, params)
+		return args["filters"], err
 	}
 	return string(sent.text), nil
 }
@@ -70,8 +70,8 @@ func filterOf(sent content, params []param) (string, error) {
 func filterOfForm(text string, params []param) (string, error) {
 	fields := fieldsOf(text)
 	if slices.ContainsFunc(fields, func(f field) bool { return f.name == "filters" }) {
-		g, err := readFields("body", fields, params)
-		return g["filters"], err
+		args, err := readFields("body", fields, params)
+		return args["filters"], err
 	}
 	if !strings.ContainsAny(text, " \t\r\n") {
 		return unescape(text), nil
@@ -122,8 +122,8 @@ func filterOfJSON(body []byte, params []param) (string, error) {
 			return text, nil
 		}
 	}
-	g, err := readBody(body, params)
-	return g["filters"], err
+	args, err := readBody(body, params)
+	return args["filters"], err
 }
 
 // Fields is the catalogue of fields.

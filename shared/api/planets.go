@@ -188,13 +188,13 @@ func (s *server) change(c *call) (planet.Change, error) {
 	if s.RequirePrecondition && !expect.Exists && !expect.Absent && len(expect.Match) == 0 {
 		return planet.Change{}, errPreconditionNeeded()
 	}
-	return planet.Change{By: c.caller.Name, At: s.Now(), Expect: expect}, nil
+	return planet.Change{By: c.caller.Name, At: s.Now(), Precondition: expect}, nil
 }
 
 // expectation reads If-Match and If-None-Match. One that is sent without a value, as from a variable that is not set, is
 // an error: its sender meant a condition.
-func expectation(h http.Header) (planet.Expect, error) {
-	var e planet.Expect
+func expectation(h http.Header) (planet.Precondition, error) {
+	var e planet.Precondition
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if values := h.Values(name); len(values) > 0 && strings.Trim(strings.Join(values, ""), ", \t") == "" {
 			return e, details{empty("header", name)}

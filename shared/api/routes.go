@@ -38,7 +38,7 @@ type route struct {
 	params   []param    // of the query, or members of a twin's body
 	headers  []param    // that it heeds
 	body     *requestBody
-	answers  []documented
+	answers  []response
 	errors   []int // statuses, beside those that every route can have
 	handle   func(*call) error
 }
@@ -51,7 +51,7 @@ type requestBody struct {
 }
 
 // documented is an answer that is not an error.
-type documented struct {
+type response struct {
 	status int
 	doc    string
 	value  any // a value of the Go type, or a *huma.Schema; nil without a body
@@ -65,7 +65,7 @@ func (s *server) routes() []route {
 		get := route{
 			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
 			scope: keys.DataRead, offers: answered, params: params, headers: []param{syntaxHeader, preferHeader},
-			answers: []documented{
+			answers: []response{
 				{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false},
 				{http.StatusAccepted, "With `Prefer: respond-async`: the query has begun.", Running{}, false},
 			},
@@ -104,7 +104,7 @@ func (s *server) routes() []route {
 			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
 			scope: keys.DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
 			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
-			answers: []documented{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
+			answers: []response{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
 			handle:  s.parse,
 		},
@@ -112,7 +112,7 @@ func (s *server) routes() []route {
 			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a query that runs on",
 			doc:   "What the data route would have answered, be it an error, once the query is done. `Location` of a 202 or 504 leads here.",
 			scope: keys.DataRead, offers: answered,
-			answers: []documented{
+			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
 				{http.StatusAccepted, "The query is still running.", Running{}, false},
 			},
@@ -122,20 +122,20 @@ func (s *server) routes() []route {
 			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
 			doc:   "Stops a query that runs on, or forgets its answer.",
 			scope: keys.DataRead, offers: answered,
-			answers: []documented{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
+			answers: []response{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
 		},
 		{
 			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
 			doc:   "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
 			scope: keys.DataRead, offers: answered,
-			answers: []documented{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
+			answers: []response{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
 			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
 		},
 		{
 			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
 			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
-			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
@@ -143,7 +143,7 @@ func (s *server) routes() []route {
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
 			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
 			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
-			answers: []documented{
+			answers: []response{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
 				{http.StatusCreated, "The planet was created.", Message{}, true},
 			},
@@ -152,25 +152,25 @@ func (s *server) routes() []route {
 		{
 			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: planetsTag, summary: "History of a planet",
 			scope: keys.ConfRead, offers: answered,
-			answers: []documented{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
+			answers: []response{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
 		},
 		{
 			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
 			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
-			answers: []documented{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{
 			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: planetsTag, summary: "Restore a version of a planet",
 			doc:   "Writes the settings of an earlier version as a new version.",
 			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch},
-			answers: []documented{{http.StatusOK, "The version was restored.", Message{}, true}},
+			answers: []response{{http.StatusOK, "The version was restored.", Message{}, true}},
 			errors:  writeErrors, handle: s.restoreVersion,
 		},
 		{
 			id: "health", method: http.MethodGet, path: healthPath, tag: "service", summary: "Whether the service answers",
-			answers: []documented{{http.StatusOK, "It does.", Health{}, false}}, handle: s.health,
+			answers: []response{{http.StatusOK, "It does.", Health{}, false}}, handle: s.health,
 		},
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
 		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},

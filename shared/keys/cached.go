@@ -15,37 +15,37 @@ const (
 	unknownFor = 5 * time.Second
 )
 
-// mostRemembered is how many keys are remembered, and how many that are none: whoever tries many must not fill the
+// maxCached is how many keys are remembered, and how many that are none: whoever tries many must not fill the
 // memory.
-const mostRemembered = 1024
+const maxCached = 1024
 
-// Cached knows the callers from a store, and remembers what it said for a while. It implements Callers.
+// Cache knows the callers from a store, and remembers what it said for a while. It implements Callers.
 //
 // A store that cannot be asked is an error once what it said is too old: nobody gets in on old knowledge.
-type Cached struct {
+type Cache struct {
 	store Store
 	now   func() time.Time
 
 	mu      sync.Mutex
-	known   map[string]remembered // by ID
+	known   map[string]cacheEntry // by ID
 	unknown map[Hash]time.Time
 }
 
-type remembered struct {
+type cacheEntry struct {
 	key   Key
 	asked time.Time // before the store was asked
 }
 
-var _ Callers = (*Cached)(nil)
+var _ Callers = (*Cache)(nil)
 
-// NewCached is a cache over a store.
-func NewCached(store Store, now func() time.Time) *Cached {
-	return &Cached{store: store, now: now, known: map[string]remembered{}, unknown: map[Hash]time.Time{}}
+// NewCache is a cache over a store.
+func NewCache(store Store, now func() time.Time) *Cache {
+	return &Cache{store: store, now: now, known: map[string]cacheEntry{}, unknown: map[Hash]time.Time{}}
 }
 
 // Find implements Callers. Keys are looked up by a part of their hash that is no secret, and the whole is compared in
 // constant time: how long it takes tells nothing of how much of a hash was right.
-func (c *Cached) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
+func (c *Cache) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
 	now := c.now()
 	k, ok, err := c.find(ctx, hash, now)
 	if err != nil || !ok || k.State(now) != usable {
@@ -55,7 +55,7 @@ func (c *Cached) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
 }
 
 // find gives the key with that hash, usable or not.
-func (c *Cached) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, error) {
+func (c *Cache) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, error) {
 	id := IDOf(hash)
 	if k, answered := c.remember(id, hash, now); answered {
 		return k, k.Hash.equal(hash), nil
@@ -76,13 +76,13 @@ func (c *Cached) find(ctx context.Context, hash Hash, now time.Time) (Key, bool,
 	if c.known[id].asked.After(now) { // somebody who asked later was answered first
 		return k, true, nil
 	}
-	makeRoom(c.known, func(r remembered) bool { return now.Sub(r.asked) >= knownFor })
-	c.known[id] = remembered{k, now}
+	makeRoom(c.known, func(r cacheEntry) bool { return now.Sub(r.asked) >= knownFor })
+	c.known[id] = cacheEntry{k, now}
 	return k, true, nil
 }
 
 // remember tells what the store said not long ago. The zero Key, whose hash is that of no key, stands for none.
-func (c *Cached) remember(id string, hash Hash, now time.Time) (k Key, answered bool) {
+func (c *Cache) remember(id string, hash Hash, now time.Time) (k Key, answered bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.known[id]; ok && now.Sub(r.asked) < knownFor {
@@ -94,7 +94,7 @@ func (c *Cached) remember(id string, hash Hash, now time.Time) (k Key, answered 
 
 // makeRoom keeps a map bounded: what is old goes first, and if nothing is, everything.
 func makeRoom[K comparable, V any](m map[K]V, old func(V) bool) {
-	if len(m) < mostRemembered {
+	if len(m) < maxCached {
 		return
 	}
 	for key, value := range m {
@@ -102,7 +102,7 @@ func makeRoom[K comparable, V any](m map[K]V, old func(V) bool) {
 			delete(m, key)
 		}
 	}
-	if len(m) >= mostRemembered {
+	if len(m) >= maxCached {
 		clear(m)
 	}
 }

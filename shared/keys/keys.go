@@ -63,8 +63,8 @@ func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret str
 		Name:     g.Name,
 		Scopes:   sorted(g.Scopes),
 		Branches: sorted(g.Branches),
-		Created:  stored(now),
-		Expires:  stored(g.Expires),
+		Created:  truncate(now),
+		Expires:  truncate(g.Expires),
 	}
 	if err := store.Create(ctx, k); err != nil {
 		return "", Key{}, fmt.Errorf("keep key %s: %w", k.ID, err)
@@ -83,7 +83,7 @@ func Revoke(ctx context.Context, store Store, which string, now time.Time) (Key,
 	if err != nil {
 		return Key{}, err
 	}
-	if err := store.Revoke(ctx, k.ID, stored(now)); err != nil {
+	if err := store.Revoke(ctx, k.ID, truncate(now)); err != nil {
 		return Key{}, fmt.Errorf("revoke key %s: %w", k.ID, err)
 	}
 	return store.Find(ctx, k.ID)
@@ -128,7 +128,7 @@ func IDOf(hash Hash) string { return hex.EncodeToString(hash[:idBytes]) }
 const idBytes = 6
 
 // stored is a time as stores keep it.
-func stored(t time.Time) time.Time {
+func truncate(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
 	}

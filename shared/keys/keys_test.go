@@ -135,13 +135,13 @@ func TestRevokeByNameOrID(t *testing.T) {
 }
 
 // watched is a store that counts, and fails when it is told to.
-type watched struct {
+type storeSpy struct {
 	keys.Store
 	finds int
 	fails error
 }
 
-func (w *watched) Find(ctx context.Context, id string) (keys.Key, error) {
+func (w *storeSpy) Find(ctx context.Context, id string) (keys.Key, error) {
 	w.finds++
 	if w.fails != nil {
 		return keys.Key{}, w.fails
@@ -149,20 +149,20 @@ func (w *watched) Find(ctx context.Context, id string) (keys.Key, error) {
 	return w.Store.Find(ctx, id)
 }
 
-// bench is a store with a key, an instance of the service before it, and a clock.
-type bench struct {
+// cacheTest is a store with a key, an instance of the service before it, and a clock.
+type cacheTest struct {
 	t      *testing.T
-	store  *watched
-	cached *keys.Cached
+	store  *storeSpy
+	cached *keys.Cache
 	now    time.Time
 	hash   keys.Hash
 	id     string
 }
 
-func newBench(t *testing.T, expires time.Time) *bench {
+func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
 	t.Helper()
-	b := &bench{t: t, store: &watched{Store: open(t)}, now: keystest.At}
-	b.cached = keys.NewCached(b.store, func() time.Time { return b.now })
+	b := &cacheTest{t: t, store: &storeSpy{Store: open(t)}, now: keystest.At}
+	b.cached = keys.NewCache(b.store, func() time.Time { return b.now })
 	secret, k, err := keys.Issue(t.Context(), b.store, keys.Grant{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: expires}, keystest.At)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func newBench(t *testing.T, expires time.Time) *bench {
 }
 
 // wants asks for the key at a time after the beginning.
-func (b *bench) wants(after time.Duration, ok bool, finds int) {
+func (b *cacheTest) wants(after time.Duration, ok bool, finds int) {
 	b.t.Helper()
 	b.now = keystest.At.Add(after)
 	key, got, err := b.cached.Find(b.t.Context(), b.hash)
@@ -188,7 +188,7 @@ func (b *bench) wants(after time.Duration, ok bool, finds int) {
 	}
 }
 
-func (b *bench) revoke() {
+func (b *cacheTest) revoke() {
 	b.t.Helper()
 	if err := b.store.Revoke(b.t.Context(), b.id, b.now); err != nil {
 		b.t.Fatal(err)
@@ -196,7 +196,7 @@ func (b *bench) revoke() {
 }
 
 func TestARevokedKeyIsRefusedWithinAMinute(t *testing.T) {
-	b := newBench(t, time.Time{})
+	b := newCacheTest(t, time.Time{})
 	b.wants(0, true, 1)
 	b.wants(59*time.Second, true, 1)
 	b.revoke()
@@ -207,9 +207,9 @@ func TestARevokedKeyIsRefusedWithinAMinute(t *testing.T) {
 
 // TestInstancesLearnOfARevocationByThemselves, each at most a minute after it.
 func TestInstancesLearnOfARevocationByThemselves(t *testing.T) {
-	b := newBench(t, time.Time{})
-	other := &bench{t: t, store: &watched{Store: b.store.Store}, hash: b.hash, id: b.id}
-	other.cached = keys.NewCached(other.store, func() time.Time { return other.now })
+	b := newCacheTest(t, time.Time{})
+	other := &cacheTest{t: t, store: &storeSpy{Store: b.store.Store}, hash: b.hash, id: b.id}
+	other.cached = keys.NewCache(other.store, func() time.Time { return other.now })
 	b.wants(0, true, 1)
 	other.wants(30*time.Second, true, 1)
 	b.now = keystest.At.Add(31 * time.Second)
@@ -220,7 +220,7 @@ func TestInstancesLearnOfARevocationByThemselves(t *testing.T) {
 }
 
 func TestAKeyExpiresToTheMoment(t *testing.T) {
-	b := newBench(t, keystest.At.Add(10*time.Second))
+	b := newCacheTest(t, keystest.At.Add(10*time.Second))
 	b.wants(0, true, 1)
 	b.wants(10*time.Second-1, true, 1)
 	b.wants(10*time.Second, false, 1)
@@ -228,7 +228,7 @@ func TestAKeyExpiresToTheMoment(t *testing.T) {
 
 // TestWhatIsNoKeyIsRememberedShortly: whoever creates the key after that need not wait a minute.
 func TestWhatIsNoKeyIsRememberedShortly(t *testing.T) {
-	b := newBench(t, time.Time{})
+	b := newCacheTest(t, time.Time{})
 	early := keystest.Key("early", 0)
 	b.hash = early.Hash
 	b.wants(0, false, 1)
@@ -244,7 +244,7 @@ func TestWhatIsNoKeyIsRememberedShortly(t *testing.T) {
 
 // TestTheBeginningOfAHashIsNotEnough: the ID of a key is no secret.
 func TestTheBeginningOfAHashIsNotEnough(t *testing.T) {
-	b := newBench(t, time.Time{})
+	b := newCacheTest(t, time.Time{})
 	right := b.hash
 	for _, remembered := range []bool{false, true} {
 		b.hash[31] ^= 1
@@ -256,7 +256,7 @@ func TestTheBeginningOfAHashIsNotEnough(t *testing.T) {
 
 // TestOldKnowledgeLetsNobodyIn when the store is down.
 func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
-	b := newBench(t, time.Time{})
+	b := newCacheTest(t, time.Time{})
 	b.wants(0, true, 1)
 	b.store.fails = fault.Wrap(fault.Unavailable, errors.New("connection refused"), "find key")
 	b.wants(59*time.Second, true, 1)
@@ -270,7 +270,7 @@ func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
 
 // TestManyKeysThatAreNoneAreForgotten: what is remembered is bounded, and a real key is still found.
 func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
-	b := newBench(t, time.Time{})
+	b := newCacheTest(t, time.Time{})
 	first := keys.HashOf("guess 0")
 	for n := range 5000 {
 		if _, ok, err := b.cached.Find(t.Context(), keys.HashOf(fmt.Sprint("guess ", n))); ok || err != nil {
@@ -286,7 +286,7 @@ func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
 
 func TestManyCallersAtOnce(t *testing.T) {
 	s := open(t)
-	cached := keys.NewCached(s, time.Now)
+	cached := keys.NewCache(s, time.Now)
 	secret, _, err := keys.Issue(t.Context(), s, keys.Grant{Name: "n", Scopes: reading}, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestManyCallersAtOnce(t *testing.T) {
 }
 
 func TestUnionAsksOneSourceAfterTheOther(t *testing.T) {
-	failing := keys.NewCached(&watched{fails: errors.New("down")}, time.Now)
+	failing := keys.NewCache(&storeSpy{fails: errors.New("down")}, time.Now)
 	union := keys.Union{keys.OneKey("static"), failing}
 	if key, ok, err := union.Find(t.Context(), keys.HashOf("static")); !ok || err != nil || !slices.Contains(key.Scopes, keys.ConfWrite) {
 		t.Errorf("the first: %+v, %v, %v", key, ok, err)

@@ -12,8 +12,8 @@ import (
 
 // What a grant may say.
 const (
-	mostBranches  = 100
-	longestBranch = 128 // bytes
+	maxBranches    = 100
+	maxBranchBytes = 128 // bytes
 )
 
 // namePattern is how keys may be called: the name stands in logs and in the history of planets.
@@ -32,11 +32,11 @@ func (g Grant) check(now time.Time) error {
 			return badScope(scope)
 		}
 	}
-	if len(g.Branches) > mostBranches {
+	if len(g.Branches) > maxBranches {
 		return tooManyBranches(len(g.Branches))
 	}
 	for _, branch := range g.Branches {
-		if branch == "" || len(branch) > longestBranch || strings.ContainsFunc(branch, notPrintable) {
+		if branch == "" || len(branch) > maxBranchBytes || strings.ContainsFunc(branch, notPrintable) {
 			return badBranch(branch)
 		}
 	}
@@ -63,11 +63,11 @@ func badScope(scope Scope) error {
 }
 
 func tooManyBranches(count int) error {
-	return fault.New(fault.Invalid, "%d branches are too many: a key may name %d, or none to see all", count, mostBranches)
+	return fault.New(fault.Invalid, "%d branches are too many: a key may name %d, or none to see all", count, maxBranches)
 }
 
 func badBranch(branch string) error {
-	return fault.New(fault.Invalid, "%q is no branch: it has 1 to %d bytes of printable characters", branch, longestBranch)
+	return fault.New(fault.Invalid, "%q is no branch: it has 1 to %d bytes of printable characters", branch, maxBranchBytes)
 }
 
 func badExpiry(at time.Time) error {

@@ -69,9 +69,9 @@ func decoded(t testing.TB, s string) string {
 }
 
 // asked notes the filters that reach the read path.
-type asked struct{ filters []string }
+type searchSpy struct{ filters []string }
 
-func (a *asked) Search(_ context.Context, r search.Request) (search.Result, error) {
+func (a *searchSpy) Search(_ context.Context, r search.Request) (search.Result, error) {
 	a.filters = append(a.filters, r.Filters)
 	return search.Result{}, nil
 }
@@ -109,7 +109,7 @@ var filters = map[string]struct{ sent, want string }{
 func TestFilterArrivesAsItWasMeant(t *testing.T) {
 	for name, test := range filters {
 		t.Run(name, func(t *testing.T) {
-			var direct, through asked
+			var direct, through searchSpy
 			target := "/api/v4.0/data/stats?segment=1h&filters=" + test.sent + "&_=1"
 			request := func() *http.Request {
 				r := httptest.NewRequest("GET", "/api/v4.0/data/stats", nil)
@@ -155,7 +155,7 @@ func TestRepeatedParametersStayRepeated(t *testing.T) {
 	event.MultiValueHeaders = map[string][]string{"x-api-key": {"key"}}
 	event.QueryStringParameters = map[string]string{"filters": "b"} // the last one, as the gateway sends it too
 	event.MultiValueQueryStringParameters = map[string][]string{"filters": {"a", "b"}}
-	var searched asked
+	var searched searchSpy
 	response, body := invoke(t, t.Context(), surface(t, &searched).ServeHTTP, event)
 	if response.StatusCode != http.StatusUnprocessableEntity || len(searched.filters) > 0 {
 		t.Errorf("%d %s", response.StatusCode, body)
@@ -172,7 +172,7 @@ func TestLongestURL(t *testing.T) {
 	filter := strings.Repeat("é", (10_240-len(path))/6)
 	r := httptest.NewRequest("GET", path+url.QueryEscape(filter), nil)
 	r.Header.Set("X-Api-Key", "key")
-	var searched asked
+	var searched searchSpy
 	invoke(t, t.Context(), surface(t, &searched).ServeHTTP, eventOf(t, r))
 	if len(searched.filters) != 1 || searched.filters[0] != filter {
 		t.Errorf("of a filter of %d bytes %d requests arrived", len(filter), len(searched.filters))

@@ -53,27 +53,27 @@ func NewVersion(number int, s Settings, by string, at time.Time) Version {
 
 // Change is a write of a planet.
 type Change struct {
-	Settings Settings
-	By       string
-	At       time.Time
-	Expect   Expect
+	Settings     Settings
+	By           string
+	At           time.Time
+	Precondition Precondition
 }
 
 // Expect is what a writer requires of the newest version. The zero value requires nothing.
-type Expect struct {
+type Precondition struct {
 	Match  []string // its ETag is one of these
 	Exists bool     // there is one
 	Absent bool     // there is none
 }
 
 // check tells whether the newest version is as expected; nil stands for none.
-func (e Expect) check(config string, newest *Info) error {
+func (p Precondition) check(config string, newest *Info) error {
 	switch {
-	case newest == nil && (e.Exists || len(e.Match) > 0):
+	case newest == nil && (p.Exists || len(p.Match) > 0):
 		return fault.Wrap(fault.Conflict, noPlanet(config), "the planet does not exist yet")
-	case newest != nil && e.Absent:
+	case newest != nil && p.Absent:
 		return alreadyThere(*newest)
-	case newest != nil && len(e.Match) > 0 && !slices.Contains(e.Match, newest.ETag):
+	case newest != nil && len(p.Match) > 0 && !slices.Contains(p.Match, newest.ETag):
 		return changedSince(*newest)
 	}
 	return nil
@@ -88,7 +88,7 @@ func Put(ctx context.Context, store Store, config string, c Change) (Info, error
 		if err != nil {
 			return Info{}, err
 		}
-		if err := c.Expect.check(config, newest); err != nil {
+		if err := c.Precondition.check(config, newest); err != nil {
 			return Info{}, err
 		}
 		number := 1

@@ -29,9 +29,9 @@ func account(ctx context.Context) (aws.Config, error) {
 }
 
 // tableClient is the client of the one table, and the callers that are kept in it.
-func tableClient(c aws.Config, e environment) (*dynamodb.Client, *keys.Cached) {
+func tableClient(c aws.Config, e environment) (*dynamodb.Client, *keys.Cache) {
 	client := dynamo.NewClient(c)
-	return client, keys.NewCached(keytable.New(client, e.table), time.Now)
+	return client, keys.NewCache(keytable.New(client, e.table), time.Now)
 }
 
 // objectClient is the client of S3. Servers other than Amazon's have no name for each bucket.

@@ -101,7 +101,7 @@ func (w *world) function(f lambdas.Function) *Function {
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
-		parts.Keys = keys.NewCached(keytable.New(w.table, e.table), at)
+		parts.Keys = keys.NewCache(keytable.New(w.table, e.table), at)
 	}
 	checks := tableChecks(w.table, e, at)
 	switch {

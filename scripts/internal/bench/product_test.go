@@ -35,7 +35,7 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 	if err != nil {
 		return Product{}, err
 	}
-	handler, err := p.Handler(local.Serving{Log: slog.New(slog.DiscardHandler)})
+	handler, err := p.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return Product{}, errors.Join(err, p.Close())
 	}

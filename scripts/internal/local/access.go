@@ -51,7 +51,7 @@ func (a Access) handler(c api.Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	callers := keys.Union{keys.NewCached(a.Keys, c.Now)}
+	callers := keys.Union{keys.NewCache(a.Keys, c.Now)}
 	if a.APIKey != "" {
 		callers = append(callers, keys.OneKey(a.APIKey))
 	}

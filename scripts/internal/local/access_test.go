@@ -22,14 +22,14 @@ import (
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // nothing is a read path that finds nothing.
-type nothing struct{}
+type noSearch struct{}
 
-func (nothing) Search(context.Context, search.Request) (search.Result, error) {
+func (noSearch) Search(context.Context, search.Request) (search.Result, error) {
 	return search.Result{}, errors.New("not asked for here")
 }
 
-// house is a server over the keys of a folder, with a clock.
-type house struct {
+// accessTest is a server over the keys of a folder, with a clock.
+type accessTest struct {
 	t       *testing.T
 	data    string
 	keys    Keys
@@ -37,9 +37,9 @@ type house struct {
 	now     time.Time
 }
 
-func newHouse(t *testing.T, address, apiKey string) *house {
+func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	t.Helper()
-	h := &house{t: t, data: t.TempDir(), now: start}
+	h := &accessTest{t: t, data: t.TempDir(), now: start}
 	h.keys = openKeys(t, h.data)
 	planets, err := sqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
 	if err != nil {
@@ -50,7 +50,7 @@ func newHouse(t *testing.T, address, apiKey string) *house {
 			t.Error(err)
 		}
 	})
-	config := api.Config{Search: nothing{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }}
+	config := api.Config{Search: noSearch{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }}
 	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func openKeys(t *testing.T, data string) Keys {
 }
 
 // wants asks for the first planet with a key, or without one.
-func (h *house) wants(when, key string, status int) {
+func (h *accessTest) wants(when, key string, status int) {
 	h.t.Helper()
 	r := httptest.NewRequest("GET", "http://localhost/api/v4.0/conf/prod/planets", nil)
 	if key != "" {
@@ -86,7 +86,7 @@ func (h *house) wants(when, key string, status int) {
 }
 
 // issue makes a key as the command does in another process.
-func (h *house) issue() (secret, id string) {
+func (h *accessTest) issue() (secret, id string) {
 	h.t.Helper()
 	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, h.now)
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *house) issue() (secret, id string) {
 }
 
 func TestAServerNeedsNoKeyUntilThereIsOne(t *testing.T) {
-	h := newHouse(t, "127.0.0.1:8080", "")
+	h := newAccessTest(t, "127.0.0.1:8080", "")
 	h.wants("at first", "", 200)
 	secret, id := h.issue()
 	h.wants("with a key made, without it", "", 401)
@@ -116,7 +116,7 @@ func TestAServerNeedsNoKeyUntilThereIsOne(t *testing.T) {
 }
 
 func TestKeysOfTheFolderAndTheServersOwn(t *testing.T) {
-	h := newHouse(t, "127.0.0.1:8080", "own")
+	h := newAccessTest(t, "127.0.0.1:8080", "own")
 	h.wants("without one", "", 401)
 	h.wants("the server's", "own", 200)
 	secret, _ := h.issue()
@@ -127,7 +127,7 @@ func TestKeysOfTheFolderAndTheServersOwn(t *testing.T) {
 // TestOnAnyOtherAddressTheDoorIsShut even when the keys that were there have gone with their file.
 func TestOnAnyOtherAddressTheDoorIsShut(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:8080", ":8080", "192.0.2.1:80", "[::]:8080", "nonsense"} {
-		newHouse(t, address, "").wants(address, "", 401)
+		newAccessTest(t, address, "").wants(address, "", 401)
 	}
 }
 
@@ -148,20 +148,22 @@ func TestAddressesThatNeedAKey(t *testing.T) {
 }
 
 // broken is keys that cannot be asked.
-type broken struct{ Keys }
+type brokenKeys struct{ Keys }
 
-func (broken) List(context.Context) ([]keys.Key, error) { return nil, errors.New("disk") }
+func (brokenKeys) List(context.Context) ([]keys.Key, error) { return nil, errors.New("disk") }
 
-func (broken) Find(context.Context, string) (keys.Key, error) { return keys.Key{}, errors.New("disk") }
+func (brokenKeys) Find(context.Context, string) (keys.Key, error) {
+	return keys.Key{}, errors.New("disk")
+}
 
 // TestKeysThatCannotBeAskedLetNobodyIn: there may be some.
 func TestKeysThatCannotBeAskedLetNobodyIn(t *testing.T) {
-	h := newHouse(t, "127.0.0.1:8080", "")
+	h := newAccessTest(t, "127.0.0.1:8080", "")
 	handler, ok := h.handler.(*accessHandler)
 	if !ok {
 		t.Fatalf("the handler is a %T", h.handler)
 	}
-	handler.access.Keys = broken{}
+	handler.access.Keys = brokenKeys{}
 	h.wants("for the moment", "", 401)
 	handler.access.Keys = h.keys
 	h.wants("when they can be asked again and there are none", "", 200)

@@ -28,7 +28,7 @@ import (
 // What one machine gives to queries.
 const (
 	queryTimeout = 60 * time.Second // the longest an answer may take
-	longestLine  = 64               // queries that may wait
+	maxWaiting   = 64               // queries that may wait
 	retryAfter   = 2 * time.Second  // told to those refused
 )
 
@@ -82,7 +82,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		return p, err
 	}
 	// DuckDB uses every core for one query, so that more than a few at once only slow each other down.
-	return p, p.surround(ctx, data, max(2, runtime.NumCPU()), canWrite)
+	return p, p.complete(ctx, data, max(2, runtime.NumCPU()), canWrite)
 }
 
 // clusterQueries is how many queries a cluster is asked at once; it has a queue of its own.
@@ -98,15 +98,15 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 		return nil, err
 	}
 	p = &Product{Engine: trino.New(client, nil)}
-	if err := p.surround(ctx, data, clusterQueries, writable(data)); err != nil {
+	if err := p.complete(ctx, data, clusterQueries, writable(data)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open data in %s: %w", data, err), p.Close())
 	}
 	return p, nil
 }
 
-// surround makes the rest of a product that has its engine, which runs so many queries at once.
-func (p *Product) surround(ctx context.Context, data string, queries int, canWrite bool) (err error) {
-	line := search.NewLine(queries, longestLine, retryAfter)
+// complete makes the rest of a product that has its engine, which runs so many queries at once.
+func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
+	line := search.NewLine(queries, maxWaiting, retryAfter)
 	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
 		return err
 	}
@@ -136,15 +136,15 @@ func (p *Product) Close() error {
 	return errors.Join(errs...)
 }
 
-// Serving says to whom the HTTP surface answers.
-type Serving struct {
+// ServeOptions says to whom the HTTP surface answers.
+type ServeOptions struct {
 	Access  *Access // nil: to this process, for whoever may read the folder
 	Log     *slog.Logger
 	Version string
 }
 
 // Handler returns the handler of the HTTP API.
-func (p *Product) Handler(s Serving) (http.Handler, error) {
+func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	c := api.Config{Search: p.Search, Queries: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
 	if s.Access == nil {
 		return api.New(c)

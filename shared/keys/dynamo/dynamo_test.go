@@ -109,7 +109,7 @@ func TestAWriteMayComeLate(t *testing.T) {
 // what was not written says so.
 func TestATimeThatIsOverIsNoMissingKey(t *testing.T) {
 	_, table := dynamotest.Client(t)
-	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: hanging{}} }), table)
+	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: hangingNetwork{}} }), table)
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Create": func(ctx context.Context) error { return hangs.Create(ctx, keystest.Key("word", 0)) },
 		"List":   func(ctx context.Context) error { _, err := hangs.List(ctx); return err },
@@ -125,9 +125,9 @@ func TestATimeThatIsOverIsNoMissingKey(t *testing.T) {
 }
 
 // hanging is a network on which nothing comes back.
-type hanging struct{}
+type hangingNetwork struct{}
 
-func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 }

@@ -69,23 +69,23 @@ func TestANewDeploymentHasTheDefaultPlanet(t *testing.T) {
 // TestTheFirstWriteKeepsTheDefaultPlanetToo as version 1, under whatever precondition it was read with.
 func TestTheFirstWriteKeepsTheDefaultPlanetToo(t *testing.T) {
 	first := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
-	change := func(expect planet.Expect) planet.Change {
-		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Expect: expect}
+	change := func(expect planet.Precondition) planet.Change {
+		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Precondition: expect}
 	}
 	for name, write := range map[string]func(s *Store) (planet.Info, error){
 		"put": func(s *Store) (planet.Info, error) {
-			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{}))
+			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{}))
 		},
 		"put_with_the_ETag_read": func(s *Store) (planet.Info, error) {
-			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{Match: []string{first.ETag}}))
+			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{Match: []string{first.ETag}}))
 		},
 		"restore": func(s *Store) (planet.Info, error) {
-			return planet.Restore(t.Context(), s, planet.FirstConfig, 1, change(planet.Expect{}))
+			return planet.Restore(t.Context(), s, planet.FirstConfig, 1, change(planet.Precondition{}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
-			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Expect{Absent: true})); fault.KindOf(err) != fault.Conflict {
+			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{Absent: true})); fault.KindOf(err) != fault.Conflict {
 				t.Errorf("create only: %v, want kind Conflict", err)
 			}
 			if info, err := write(s); err != nil || info.Number != 2 {
@@ -164,7 +164,7 @@ func TestALongHistoryIsListedWithoutItsSettings(t *testing.T) {
 		}
 	}
 	reads := 0
-	counted := over(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &counting{&reads} }), table)
+	counted := over(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &byteCounter{&reads} }), table)
 	list, err := counted.Versions(t.Context(), "long")
 	if err != nil || len(list) != versions {
 		t.Fatalf("%d versions, %v", len(list), err)

@@ -19,9 +19,9 @@ import (
 )
 
 // counting counts the bytes of answers.
-type counting struct{ bytes *int }
+type byteCounter struct{ bytes *int }
 
-func (c *counting) Do(r *http.Request) (*http.Response, error) {
+func (c *byteCounter) Do(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func TestContentionIsTriedAgain(t *testing.T) {
 		fails bool
 	}{"once": {1, false}, "for_long": {1000, true}} {
 		t.Run(name, func(t *testing.T) {
-			way := &inTheWay{times: test.times}
+			way := &contention{times: test.times}
 			s := over(dynamotest.Connect(t, through(way)), table)
 			err := s.Append(t.Context(), name, planet.NewVersion(1, planettest.Settings(t, "x"), "key", planettest.At))
 			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != fault.Unavailable {
@@ -316,9 +316,9 @@ func TestContentionIsTriedAgain(t *testing.T) {
 }
 
 // inTheWay answers transactions, some times, as DynamoDB does when another one holds an item of theirs.
-type inTheWay struct{ times int }
+type contention struct{ times int }
 
-func (w *inTheWay) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *contention) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.times == 0 || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+write) {
 		return http.DefaultTransport.RoundTrip(r)
 	}

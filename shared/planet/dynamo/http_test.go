@@ -60,7 +60,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	client := dynamotest.Connect(d.t, through(network))
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: over(client, d.table), Keys: keys.NewCached(keytable.New(client, d.table), at),
+		Search: noSearch{}, Planets: over(client, d.table), Keys: keys.NewCache(keytable.New(client, d.table), at),
 		Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
@@ -178,9 +178,9 @@ func (d *deployment) checkVersions(want int) {
 }
 
 // hanging is a network on which nothing comes back.
-type hanging struct{}
+type hangingNetwork struct{}
 
-func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 }
@@ -188,7 +188,7 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestPlanetRoutesInTime: when the time that a deployment allows is over, the answer is 504 and the cause in the log.
 func TestPlanetRoutesInTime(t *testing.T) {
 	d := deploy(t)
-	for name, network := range map[string]http.RoundTripper{"keys_hang": hanging{}, "planets_hang": planetsHang{}} {
+	for name, network := range map[string]http.RoundTripper{"keys_hang": hangingNetwork{}, "planets_hang": hangingPlanets{}} {
 		t.Run(name, func(t *testing.T) {
 			d.through(network)
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -203,13 +203,13 @@ func TestPlanetRoutesInTime(t *testing.T) {
 }
 
 // planetsHang is a network on which keys are found.
-type planetsHang struct{}
+type hangingPlanets struct{}
 
-func (planetsHang) RoundTrip(r *http.Request) (*http.Response, error) {
+func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem") {
 		return http.DefaultTransport.RoundTrip(r)
 	}
-	return hanging{}.RoundTrip(r)
+	return hangingNetwork{}.RoundTrip(r)
 }
 
 // TestCarefulWritersUnderFaults: clients read, change what they read, and write it with its ETag, while a quarter of

@@ -104,16 +104,16 @@ func apart(t *testing.T, s planet.Store) {
 }
 
 func expectations(t *testing.T, s planet.Store) {
-	put := func(name string, e planet.Expect) (planet.Info, error) {
-		return planet.Put(t.Context(), s, "c", planet.Change{Settings: Settings(t, name), By: "key", At: At, Expect: e})
+	put := func(name string, e planet.Precondition) (planet.Info, error) {
+		return planet.Put(t.Context(), s, "c", planet.Change{Settings: Settings(t, name), By: "key", At: At, Precondition: e})
 	}
-	refused := func(what string, e planet.Expect) {
+	refused := func(what string, e planet.Precondition) {
 		t.Helper()
 		if _, err := put("refused", e); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("%s: %v, want kind Conflict", what, err)
 		}
 	}
-	accepted := func(what string, number int, e planet.Expect) planet.Info {
+	accepted := func(what string, number int, e planet.Precondition) planet.Info {
 		t.Helper()
 		info, err := put(what, e)
 		if err != nil || info.Number != number {
@@ -121,14 +121,14 @@ func expectations(t *testing.T, s planet.Store) {
 		}
 		return info
 	}
-	refused("If-Match: * on nothing", planet.Expect{Exists: true})
-	refused("If-Match on nothing", planet.Expect{Match: []string{`"1-aa"`}})
-	first := accepted("If-None-Match: * on nothing", 1, planet.Expect{Absent: true})
-	refused("If-None-Match: * on something", planet.Expect{Absent: true})
-	second := accepted("the ETag read", 2, planet.Expect{Match: []string{`"other"`, first.ETag}})
-	refused("an ETag overtaken", planet.Expect{Match: []string{first.ETag}})
-	third := accepted("no expectation", 3, planet.Expect{})
-	accepted("If-Match: * on something", 4, planet.Expect{Exists: true})
+	refused("If-Match: * on nothing", planet.Precondition{Exists: true})
+	refused("If-Match on nothing", planet.Precondition{Match: []string{`"1-aa"`}})
+	first := accepted("If-None-Match: * on nothing", 1, planet.Precondition{Absent: true})
+	refused("If-None-Match: * on something", planet.Precondition{Absent: true})
+	second := accepted("the ETag read", 2, planet.Precondition{Match: []string{`"other"`, first.ETag}})
+	refused("an ETag overtaken", planet.Precondition{Match: []string{first.ETag}})
+	third := accepted("no expectation", 3, planet.Precondition{})
+	accepted("If-Match: * on something", 4, planet.Precondition{Exists: true})
 	if second.ETag == third.ETag {
 		t.Error("two versions have one ETag")
 	}
@@ -141,8 +141,8 @@ func restored(t *testing.T, s planet.Store) {
 	if _, err := planet.Restore(t.Context(), s, "c", 9, planet.Change{By: "key", At: At}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("restore of version 9: %v, want kind NotFound", err)
 	}
-	stale := planet.Expect{Match: []string{planet.NewVersion(1, Settings(t, "first"), "key", At).ETag}}
-	if _, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Expect: stale}); fault.KindOf(err) != fault.Conflict {
+	stale := planet.Precondition{Match: []string{planet.NewVersion(1, Settings(t, "first"), "key", At).ETag}}
+	if _, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("restore with an ETag overtaken: %v, want kind Conflict", err)
 	}
 	info, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "undo", At: At})
@@ -194,7 +194,7 @@ func oneWins(t *testing.T, s planet.Store) {
 	for i := range results {
 		wg.Go(func() {
 			_, results[i] = planet.Put(context.Background(), s, "c", planet.Change{
-				Settings: Settings(t, fmt.Sprint(i)), By: "key", At: At, Expect: planet.Expect{Match: []string{first.ETag}},
+				Settings: Settings(t, fmt.Sprint(i)), By: "key", At: At, Precondition: planet.Precondition{Match: []string{first.ETag}},
 			})
 		})
 	}
