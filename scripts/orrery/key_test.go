@@ -79,7 +79,7 @@ func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
 		"no scope":             {[]string{"create", "n", "--data", data}, exitUsage, "--scope"},
 		"an unknown scope":     {[]string{"create", "n", "--data", data, "--scope", "all"}, exitFailed, "data:read, conf:read, conf:write"},
 		"an expiry":            {[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"}, exitUsage, "2026-01-31"},
-		"a name":               {[]string{"create", "-", "--data", data, "--scope", "data:read"}, exitFailed, `"-" is no name`},
+		"a name":               {[]string{"create", "-", "--data", data, "--scope", "data:read"}, exitFailed, `"-" is not a valid key name`},
 		"a folder":             {[]string{"list", "--data", filepath.Join(data, "none")}, exitFailed, "there is no data"},
 		"a key that is not":    {[]string{"revoke", "n", "--data", data}, exitFailed, `no key has the ID "n"`},
 		"a table in no region": {[]string{"list", "--table", "t"}, exitFailed, "AWS_REGION"},

@@ -1,5 +1,5 @@
-// Package keys issues API keys, says what they allow, and tells the HTTP surface who calls. A key is shown once, when
-// it is made; only its hash is kept.
+// Package keys issues and revokes API keys and finds the caller that a key belongs to. A key is shown once, when it is
+// created. Only its hash is stored.
 package keys
 
 import (
@@ -12,36 +12,36 @@ import (
 	"time"
 )
 
-// Prefix begins every key, so that people and scanners of leaked secrets recognise one.
+// Prefix is the start of every key. People and secret scanners recognise keys by it.
 const Prefix = "orr_"
 
-// Key is what is kept of an API key: everything but the key.
+// Key is the stored record of an API key, without the key itself.
 type Key struct {
-	ID       string    // the beginning of its hash, so that it can be spoken of
+	ID       string    // first bytes of the hash in hexadecimal; not secret
 	Hash     Hash      // of the key
-	Name     string    // who uses it; several keys may have one name, while one replaces the other
-	Scopes   []Scope   // what it allows, sorted
-	Branches []string  // what it may see, sorted; nil: all
-	Created  time.Time // UTC, whole milliseconds, as all times here
-	Expires  time.Time // from when it is refused; zero: never
-	Revoked  time.Time // since when it is refused; zero: it is not
+	Name     string    // of the user; several keys may share a name, for example while one replaces another
+	Scopes   []Scope   // permitted operations, sorted
+	Branches []string  // visible branches, sorted; nil: all
+	Created  time.Time // UTC in whole milliseconds, like all times here
+	Expires  time.Time // refused from then on; zero: never
+	Revoked  time.Time // refused since then; zero: not revoked
 }
 
-// Store keeps keys for ever. Package keystest holds the suite that every implementation passes.
+// Store stores keys and never removes them. Package keystest has the test suite for implementations.
 type Store interface {
-	// Create keeps a key, durably before it returns. The same key again changes nothing; another one with the same
-	// ID is refused with kind fault.Conflict.
+	// Create stores a key durably. Creating the same key again has no effect. The error is of kind fault.Conflict if
+	// another key has the same ID.
 	Create(ctx context.Context, k Key) error
-	// List returns all keys, those revoked and expired too, oldest first.
+	// List returns all keys, including revoked and expired ones, oldest first.
 	List(ctx context.Context) ([]Key, error)
-	// Find returns the key with that ID, or an error of kind fault.NotFound.
+	// Find returns the key with the ID, or an error of kind fault.NotFound.
 	Find(ctx context.Context, id string) (Key, error)
-	// Revoke marks a key as revoked at that time, durably before it returns; one that is revoked stays as it is.
-	// Kind fault.NotFound when there is none.
+	// Revoke marks a key as revoked at the time, durably. Revoking a revoked key has no effect. The error is of kind
+	// fault.NotFound if there is no such key.
 	Revoke(ctx context.Context, id string, at time.Time) error
 }
 
-// Grant is what a new key shall allow.
+// Grant describes a key to create.
 type Grant struct {
 	Name     string
 	Scopes   []Scope
@@ -49,8 +49,8 @@ type Grant struct {
 	Expires  time.Time // zero: never
 }
 
-// Issue makes a key at the time now and keeps what is to be kept. The key itself is in secret and nowhere else. A grant
-// that is not acceptable is an error of kind fault.Invalid.
+// Issue creates a key and stores its record. The key itself is returned as secret and is not stored. The error is of
+// kind fault.Invalid if the grant is invalid.
 func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret string, k Key, err error) {
 	if err := g.check(now); err != nil {
 		return "", Key{}, err
@@ -67,13 +67,12 @@ func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret str
 		Expires:  truncate(g.Expires),
 	}
 	if err := store.Create(ctx, k); err != nil {
-		return "", Key{}, fmt.Errorf("keep key %s: %w", k.ID, err)
+		return "", Key{}, fmt.Errorf("store key %s: %w", k.ID, err)
 	}
 	return secret, k, nil
 }
 
-// Revoke refuses a key from the time now on. which is its ID, or its name when just one key that is not revoked has
-// that name.
+// Revoke revokes a key from now on. which is the ID of the key, or its name if exactly one active key has that name.
 func Revoke(ctx context.Context, store Store, which string, now time.Time) (Key, error) {
 	all, err := store.List(ctx)
 	if err != nil {
@@ -96,14 +95,14 @@ func pick(all []Key, which string) (Key, error) {
 	named := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Name != which || !k.Revoked.IsZero() })
 	switch len(named) {
 	case 0:
-		return Key{}, noneToRevoke(which)
+		return Key{}, noKeyToRevoke(which)
 	case 1:
 		return named[0], nil
 	}
-	return Key{}, severalToRevoke(which, named)
+	return Key{}, ambiguousName(which, named)
 }
 
-// State is what a person wants to know of a key at a time: "usable", "expired" or "revoked".
+// State returns the state of a key at a time, for display: "usable", "expired" or "revoked".
 func (k Key) State(at time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():
@@ -116,18 +115,18 @@ func (k Key) State(at time.Time) string {
 
 const usable = "usable"
 
-// caller is the key as the HTTP surface knows it.
+// caller returns the caller that the key belongs to.
 func (k Key) caller() Caller {
 	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches}
 }
 
-// IDOf is the ID of the key with that hash.
+// IDOf returns the ID of the key with the hash.
 func IDOf(hash Hash) string { return hex.EncodeToString(hash[:idBytes]) }
 
-// idBytes of a hash tell keys apart among far more keys than anybody has, and say nothing of the key.
+// idBytes is how many bytes of the hash form the ID: enough to be unique, too few to help in guessing a key.
 const idBytes = 6
 
-// stored is a time as stores keep it.
+// truncate converts a time to the precision of stores.
 func truncate(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -135,7 +134,7 @@ func truncate(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// sorted is a list without order or repetitions, as it is kept; nil when empty.
+// sorted returns a sorted copy of a list without duplicates; nil if empty.
 func sorted[T ~string](list []T) []T {
 	if len(list) == 0 {
 		return nil

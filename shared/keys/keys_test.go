@@ -36,7 +36,7 @@ func open(t *testing.T) keys.Store {
 	return s
 }
 
-func TestIssueKeepsTheHashOnly(t *testing.T) {
+func TestIssueStoresOnlyTheHash(t *testing.T) {
 	s := open(t)
 	g := keys.Grant{
 		Name: "report", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.DataRead},
@@ -65,25 +65,30 @@ func TestIssueKeepsTheHashOnly(t *testing.T) {
 	}
 }
 
-func TestGrantsThatAreNotAcceptable(t *testing.T) {
+func TestInvalidGrants(t *testing.T) {
 	many := make([]string, 101)
 	for i := range many {
 		many[i] = fmt.Sprint("b", i)
+	}
+	onBranches := func(branches ...string) keys.Grant {
+		return keys.Grant{Name: "n", Scopes: reading, Branches: branches}
 	}
 	tests := map[string]struct {
 		grant keys.Grant
 		want  string
 	}{
-		"no_name":                   {keys.Grant{Scopes: reading}, `"" is no name`},
-		"a_name_with_a_line_break":  {keys.Grant{Name: "a\nb", Scopes: reading}, "is no name"},
-		"a_long_name":               {keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is no name"},
-		"no_scope":                  {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
-		"an_unknown_scope":          {keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`},
-		"an_empty_branch":           {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a", ""}}, `"" is no branch`},
-		"a_branch_nobody_could_ask": {keys.Grant{Name: "n", Scopes: reading, Branches: []string{"a\x00"}}, "is no branch"},
-		"a_long_branch":             {keys.Grant{Name: "n", Scopes: reading, Branches: []string{strings.Repeat("b", 129)}}, "is no branch"},
-		"many_branches":             {keys.Grant{Name: "n", Scopes: reading, Branches: many}, "101 branches"},
-		"expired_at_once":           {keys.Grant{Name: "n", Scopes: reading, Expires: keystest.At}, "never be of use"},
+		"no_name":                  {keys.Grant{Scopes: reading}, `"" is not a valid key name`},
+		"a_name_with_a_line_break": {keys.Grant{Name: "a\nb", Scopes: reading}, "is not a valid key name"},
+		"a_long_name":              {keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is not a valid key name"},
+		"no_scope":                 {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
+		"an_unknown_scope":         {keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`},
+		"an_empty_branch":          {onBranches("a", ""), `"" is not a valid branch`},
+		"an_unprintable_branch": {onBranches("a\x00"),
+			"is not a valid branch",
+		},
+		"a_long_branch":   {onBranches(strings.Repeat("b", 129)), "is not a valid branch"},
+		"many_branches":   {onBranches(many...), "101 branches"},
+		"expired_at_once": {keys.Grant{Name: "n", Scopes: reading, Expires: keystest.At}, "is not in the future"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +98,7 @@ func TestGrantsThatAreNotAcceptable(t *testing.T) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 			if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
-				t.Errorf("it was kept: %v, %v", list, err)
+				t.Errorf("it was stored: %v, %v", list, err)
 			}
 		})
 	}
@@ -134,7 +139,7 @@ func TestRevokeByNameOrID(t *testing.T) {
 	}
 }
 
-// watched is a store that counts, and fails when it is told to.
+// storeSpy counts calls of Find and can make them fail.
 type storeSpy struct {
 	keys.Store
 	finds int
@@ -149,7 +154,7 @@ func (w *storeSpy) Find(ctx context.Context, id string) (keys.Key, error) {
 	return w.Store.Find(ctx, id)
 }
 
-// cacheTest is a store with a key, an instance of the service before it, and a clock.
+// cacheTest is a cache of a store with one key, and a clock.
 type cacheTest struct {
 	t      *testing.T
 	store  *storeSpy
@@ -171,7 +176,7 @@ func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
 	return b
 }
 
-// wants asks for the key at a time after the beginning.
+// wants checks what Find returns at a time after the start, and how often the store was read until then.
 func (b *cacheTest) wants(after time.Duration, ok bool, finds int) {
 	b.t.Helper()
 	b.now = keystest.At.Add(after)
@@ -195,18 +200,18 @@ func (b *cacheTest) revoke() {
 	}
 }
 
-func TestARevokedKeyIsRefusedWithinAMinute(t *testing.T) {
+func TestRevokedKeyIsRefusedWithinAMinute(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	b.wants(0, true, 1)
 	b.wants(59*time.Second, true, 1)
 	b.revoke()
 	b.wants(60*time.Second-1, true, 1)
 	b.wants(60*time.Second, false, 2)
-	b.wants(100*time.Second, false, 2) // that it is revoked is remembered, too
+	b.wants(100*time.Second, false, 2) // the revocation is cached, too
 }
 
-// TestInstancesLearnOfARevocationByThemselves, each at most a minute after it.
-func TestInstancesLearnOfARevocationByThemselves(t *testing.T) {
+// TestEveryInstanceRefusesARevokedKey at most a minute after the revocation.
+func TestEveryInstanceRefusesARevokedKey(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	other := &cacheTest{t: t, store: &storeSpy{Store: b.store.Store}, hash: b.hash, id: b.id}
 	other.cached = keys.NewCache(other.store, func() time.Time { return other.now })
@@ -219,15 +224,15 @@ func TestInstancesLearnOfARevocationByThemselves(t *testing.T) {
 	other.wants(90*time.Second, false, 2)
 }
 
-func TestAKeyExpiresToTheMoment(t *testing.T) {
+func TestKeyExpiresOnTime(t *testing.T) {
 	b := newCacheTest(t, keystest.At.Add(10*time.Second))
 	b.wants(0, true, 1)
 	b.wants(10*time.Second-1, true, 1)
 	b.wants(10*time.Second, false, 1)
 }
 
-// TestWhatIsNoKeyIsRememberedShortly: whoever creates the key after that need not wait a minute.
-func TestWhatIsNoKeyIsRememberedShortly(t *testing.T) {
+// TestUnknownKeysAreCachedBriefly: a key created after it was tried works within seconds.
+func TestUnknownKeysAreCachedBriefly(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	early := keystest.Key("early", 0)
 	b.hash = early.Hash
@@ -242,8 +247,8 @@ func TestWhatIsNoKeyIsRememberedShortly(t *testing.T) {
 	}
 }
 
-// TestTheBeginningOfAHashIsNotEnough: the ID of a key is no secret.
-func TestTheBeginningOfAHashIsNotEnough(t *testing.T) {
+// TestWholeHashIsCompared: the ID of a key, the start of its hash, is not secret.
+func TestWholeHashIsCompared(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	right := b.hash
 	for _, remembered := range []bool{false, true} {
@@ -254,8 +259,8 @@ func TestTheBeginningOfAHashIsNotEnough(t *testing.T) {
 	}
 }
 
-// TestOldKnowledgeLetsNobodyIn when the store is down.
-func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
+// TestExpiredAnswersAreNotUsed even if the store is down.
+func TestExpiredAnswersAreNotUsed(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	b.wants(0, true, 1)
 	b.store.fails = fault.Wrap(fault.Unavailable, errors.New("connection refused"), "find key")
@@ -268,8 +273,8 @@ func TestOldKnowledgeLetsNobodyIn(t *testing.T) {
 	b.wants(61*time.Second, true, 3)
 }
 
-// TestManyKeysThatAreNoneAreForgotten: what is remembered is bounded, and a real key is still found.
-func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
+// TestCacheOfUnknownKeysIsBounded, and a known key is still found.
+func TestCacheOfUnknownKeysIsBounded(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	first := keys.HashOf("guess 0")
 	for n := range 5000 {
@@ -279,12 +284,12 @@ func TestManyKeysThatAreNoneAreForgotten(t *testing.T) {
 	}
 	b.wants(0, true, 5001)
 	if _, _, err := b.cached.Find(t.Context(), first); err != nil || b.store.finds != 5002 {
-		t.Errorf("the first of 5,000 was remembered, %v", err)
+		t.Errorf("the first of 5,000 is still cached, %v", err)
 	}
 	b.wants(0, true, 5002)
 }
 
-func TestManyCallersAtOnce(t *testing.T) {
+func TestConcurrentCallers(t *testing.T) {
 	s := open(t)
 	cached := keys.NewCache(s, time.Now)
 	secret, _, err := keys.Issue(t.Context(), s, keys.Grant{Name: "n", Scopes: reading}, time.Now())
@@ -312,12 +317,12 @@ func TestUnionAsksOneSourceAfterTheOther(t *testing.T) {
 	failing := keys.NewCache(&storeSpy{fails: errors.New("down")}, time.Now)
 	union := keys.Union{keys.OneKey("static"), failing}
 	if key, ok, err := union.Find(t.Context(), keys.HashOf("static")); !ok || err != nil || !slices.Contains(key.Scopes, keys.ConfWrite) {
-		t.Errorf("the first: %+v, %v, %v", key, ok, err)
+		t.Errorf("the first source: %+v, %v, %v", key, ok, err)
 	}
 	if _, ok, err := union.Find(t.Context(), keys.HashOf("other")); ok || err == nil {
-		t.Errorf("what the second failed to tell: %v, %v", ok, err)
+		t.Errorf("error of the second source: %v, %v", ok, err)
 	}
 	if _, ok, err := (keys.Union{keys.OneKey("a"), keys.OneKey("b")}).Find(t.Context(), keys.HashOf("c")); ok || err != nil {
-		t.Errorf("what none knows: %v, %v", ok, err)
+		t.Errorf("unknown to all sources: %v, %v", ok, err)
 	}
 }

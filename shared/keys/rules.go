@@ -10,16 +10,16 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// What a grant may say.
+// Limits of a grant.
 const (
 	maxBranches    = 100
 	maxBranchBytes = 128 // bytes
 )
 
-// namePattern is how keys may be called: the name stands in logs and in the history of planets.
+// namePattern is the form of key names. Logs and the history of planets show them.
 var namePattern = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_.@ -]{0,63}\z`)
 
-// check tells the first thing that is wrong with a grant.
+// check returns the first error in a grant.
 func (g Grant) check(now time.Time) error {
 	if !namePattern.MatchString(g.Name) {
 		return badName(g.Name)
@@ -48,49 +48,55 @@ func (g Grant) check(now time.Time) error {
 
 func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// The messages, one function each, so that their voice is one.
+// All error messages of the package are below.
 
 func badName(name string) error {
-	return fault.New(fault.Invalid, "%q is no name for a key: begin with a letter or digit, then at most 63 of letters, digits, space and _ . @ -", name)
+	return fault.New(fault.Invalid, "%q is not a valid key name: start with a letter or digit, "+
+		"then use up to 63 letters, digits, spaces and _ . @ -", name)
 }
 
 func noScope() error {
-	return fault.New(fault.Invalid, "a key without a scope allows nothing; scopes are %s", scopeList())
+	return fault.New(fault.Invalid, "a key needs at least one scope; the scopes are %s", scopeList())
 }
 
 func badScope(scope Scope) error {
-	return fault.New(fault.Invalid, "there is no scope %q; scopes are %s", string(scope), scopeList())
+	return fault.New(fault.Invalid, "there is no scope %q; the scopes are %s", string(scope), scopeList())
 }
 
 func tooManyBranches(count int) error {
-	return fault.New(fault.Invalid, "%d branches are too many: a key may name %d, or none to see all", count, maxBranches)
+	return fault.New(fault.Invalid, "%d branches are too many: name at most %d, or none to allow all branches",
+		count, maxBranches)
 }
 
 func badBranch(branch string) error {
-	return fault.New(fault.Invalid, "%q is no branch: it has 1 to %d bytes of printable characters", branch, maxBranchBytes)
+	return fault.New(fault.Invalid, "%q is not a valid branch: use 1 to %d bytes of printable characters",
+		branch, maxBranchBytes)
 }
 
 func badExpiry(at time.Time) error {
-	return fault.New(fault.Invalid, "a key that expires at %s would never be of use", at.UTC().Format(time.RFC3339))
+	return fault.New(fault.Invalid, "the expiry time %s is not in the future", at.UTC().Format(time.RFC3339))
 }
 
-func noneToRevoke(which string) error {
-	return fault.New(fault.NotFound, "no key has the ID %q, and none that is not revoked has that name", which)
+func noKeyToRevoke(which string) error {
+	return fault.New(fault.NotFound, "no key has the ID %q, and no active key has that name", which)
 }
 
-func severalToRevoke(name string, named []Key) error {
+func ambiguousName(name string, named []Key) error {
 	ids := make([]string, len(named))
 	for i, k := range named {
 		ids[i] = k.ID
 	}
-	return fault.New(fault.Conflict, "%d keys are called %q: name the one you mean by its ID, which is one of %s", len(named), name, strings.Join(ids, ", "))
+	return fault.New(fault.Conflict, "%d keys have the name %q; use one of their IDs: %s",
+		len(named), name, strings.Join(ids, ", "))
 }
 
-// NotFound is the error of a store that has no key with that ID.
+// NotFound returns the error of a store that has no key with the ID.
 func NotFound(id string) error { return fault.New(fault.NotFound, "there is no key %s", id) }
 
-// Taken is the error of a store in which another key has that ID.
-func Taken(id string) error { return fault.New(fault.Conflict, "another key is %s already", id) }
+// Taken returns the error of a store in which another key has the ID.
+func Taken(id string) error {
+	return fault.New(fault.Conflict, "another key already has the ID %s", id)
+}
 
 func scopeList() string {
 	texts := make([]string, len(Scopes()))

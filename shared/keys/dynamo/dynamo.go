@@ -1,4 +1,4 @@
-// Package dynamo keeps API keys in the deployment's DynamoDB table.
+// Package dynamo stores API keys in the deployment's DynamoDB table.
 package dynamo
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// Store is keys.Store over a table of the shape that package dynamo defines.
+// Store implements keys.Store over a table with the schema of package shared/dynamo.
 type Store struct {
 	client *dynamodb.Client
 	table  string
@@ -24,10 +24,10 @@ type Store struct {
 
 var _ keys.Store = (*Store)(nil)
 
-// New is a store over a table.
+// New returns a store over a table.
 func New(client *dynamodb.Client, table string) *Store { return &Store{client, table} }
 
-// Create implements keys.Store. A write whose answer was lost, and that is then tried again, finds itself.
+// Create implements keys.Store. If the response to a write is lost, the retry finds the same key and succeeds.
 func (s *Store) Create(ctx context.Context, k keys.Key) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           aws.String(s.table),
@@ -35,14 +35,14 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 		ConditionExpression:                 aws.String("attribute_not_exists(" + dynamo.PartitionKey + ")"),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var there *types.ConditionalCheckFailedException
+	var exists *types.ConditionalCheckFailedException
 	switch {
 	case err == nil:
 		return nil
-	case !errors.As(err, &there):
+	case !errors.As(err, &exists):
 		return dynamo.Failure(ctx, err, "create key %s", k.ID)
 	}
-	before, err := keyOf(there.Item)
+	before, err := keyOf(exists.Item)
 	if err != nil {
 		return err
 	}

@@ -23,15 +23,15 @@ func TestStore(t *testing.T) {
 	keystest.Run(t, func(t *testing.T) keys.Store { return dynamo.New(dynamotest.Client(t)) })
 }
 
-func harmed(t *testing.T, table string, script faulty.Script) *dynamo.Store {
+func faultyStore(t *testing.T, table string, script faulty.Script) *dynamo.Store {
 	t.Helper()
 	return dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) {
 		o.HTTPClient = &http.Client{Transport: &faulty.Transport{Script: script}}
 	}), table)
 }
 
-// TestEveryCallUnderFaults: what is harmed once works, what is harmed always is unavailable. Nobody is told that a key
-// is not there, or taken, because of the network.
+// TestEveryCallUnderFaults: a call succeeds after one network fault and is unavailable if all requests fail. It never
+// reports a key as missing or taken because of the network.
 func TestEveryCallUnderFaults(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	there := keystest.Key("there", 0)
@@ -48,14 +48,14 @@ func TestEveryCallUnderFaults(t *testing.T) {
 		for _, harm := range []faulty.Fault{faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate} {
 			word := fmt.Sprint(name, "_harm_", harm)
 			t.Run(word, func(t *testing.T) {
-				if err := call(harmed(t, table, faulty.At(0, harm)), word); err != nil {
-					t.Errorf("harmed once: %v", err)
+				if err := call(faultyStore(t, table, faulty.At(0, harm)), word); err != nil {
+					t.Errorf("one fault: %v", err)
 				}
 				if harm == faulty.Duplicate {
 					return
 				}
-				if err := call(harmed(t, table, faulty.From(0, harm)), word+", always"); fault.KindOf(err) != fault.Unavailable {
-					t.Errorf("harmed always: %v, want kind Unavailable", err)
+				if err := call(faultyStore(t, table, faulty.From(0, harm)), word+", always"); fault.KindOf(err) != fault.Unavailable {
+					t.Errorf("only faults: %v, want kind Unavailable", err)
 				}
 			})
 		}
@@ -67,9 +67,9 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	}
 }
 
-// TestAWriteMayComeLate: a key that was created again after a write that got lost, and revoked, stays revoked when the
-// lost write arrives; and a revocation that comes late changes nothing of the one before it.
-func TestAWriteMayComeLate(t *testing.T) {
+// TestDelayedWrites: the first attempt to create a key may arrive after a second attempt and a revocation. The key stays
+// revoked. A delayed revocation does not change the time of an earlier one.
+func TestDelayedWrites(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	honest := dynamo.New(client, table)
 	k := keystest.Key("word", 0)
@@ -105,9 +105,9 @@ func TestAWriteMayComeLate(t *testing.T) {
 	}
 }
 
-// TestATimeThatIsOverIsNoMissingKey: a table that does not answer in time is no reason to refuse a caller's key, and
-// what was not written says so.
-func TestATimeThatIsOverIsNoMissingKey(t *testing.T) {
+// TestTimeoutIsNotNotFound: if the table does not answer in time, a call returns an error of kind Timeout, so that the
+// caller's key is not reported as unknown.
+func TestTimeoutIsNotNotFound(t *testing.T) {
 	_, table := dynamotest.Client(t)
 	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: hangingNetwork{}} }), table)
 	for name, call := range map[string]func(ctx context.Context) error{
@@ -124,7 +124,7 @@ func TestATimeThatIsOverIsNoMissingKey(t *testing.T) {
 	}
 }
 
-// hanging is a network on which nothing comes back.
+// hangingNetwork is a network without responses.
 type hangingNetwork struct{}
 
 func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -132,8 +132,8 @@ func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestAnItemOfAnotherShapeIsAnError and not a key that sees every branch.
-func TestAnItemOfAnotherShapeIsAnError(t *testing.T) {
+// TestMalformedItemIsAnError: a malformed list of branches must not become a key for all branches.
+func TestMalformedItemIsAnError(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := dynamo.New(client, table)
 	k := keystest.Key("word", 0)

@@ -9,11 +9,11 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// All keys lie under one partition key, each under its ID:
+// All keys share one partition key; the sort key is the ID. The attributes of an item are
 //
-//	hash name scopes created_ms   and, when there are any, branches expires_ms revoked_ms
+//	hash name scopes created_ms   and optionally branches expires_ms revoked_ms
 //
-// They are never removed, so that the table's own "expires" is none of their attributes.
+// Keys are never removed, so their items do not have the attribute "expires", by which DynamoDB deletes items.
 const (
 	partition = "keys"
 
@@ -67,13 +67,13 @@ func keyOf(item dynamo.Item) (keys.Key, error) {
 		return keys.Key{}, r.Err()
 	}
 	if err != nil || len(hash) != len(k.Hash) {
-		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is no hash", partition, k.ID, hashAttribute)
+		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is not a hash", partition, k.ID, hashAttribute)
 	}
 	copy(k.Hash[:], hash)
 	return k, nil
 }
 
-// timeOf is a time from epoch milliseconds, of which 0 stands for none.
+// timeOf converts epoch milliseconds to a time; 0 is the zero time.
 func timeOf(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

@@ -1,4 +1,4 @@
-// Package keystest is the suite that every keys.Store passes.
+// Package keystest is the test suite for implementations of keys.Store.
 package keystest
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// At is the time the suite begins at.
+// At is the start time of the suite.
 var At = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
-// Key is a key made of a word, the n-th of the suite.
+// Key returns the n-th key of the suite, derived from a word.
 func Key(word string, n int) keys.Key {
 	hash := keys.HashOf(word)
 	return keys.Key{
@@ -27,19 +27,19 @@ func Key(word string, n int) keys.Key {
 	}
 }
 
-// Run runs the suite. open gives an empty store.
+// Run runs the suite. open returns an empty store.
 func Run(t *testing.T, open func(t *testing.T) keys.Store) {
-	t.Run("nothing_is_there_at_first", func(t *testing.T) { nothingAtFirst(t, open(t)) })
-	t.Run("what_was_created_comes_back", func(t *testing.T) { comesBack(t, open(t)) })
-	t.Run("keys_are_listed_oldest_first", func(t *testing.T) { listed(t, open(t)) })
-	t.Run("the_same_key_again_changes_nothing", func(t *testing.T) { again(t, open(t)) })
-	t.Run("another_key_with_the_same_ID_is_refused", func(t *testing.T) { taken(t, open(t)) })
-	t.Run("a_key_is_revoked_once", func(t *testing.T) { revoked(t, open(t)) })
-	t.Run("everybody_at_once_loses_nothing", func(t *testing.T) { race(t, open(t)) })
-	t.Run("a_cancelled_call_says_so", func(t *testing.T) { cancelled(t, open(t)) })
+	t.Run("a_new_store_is_empty", func(t *testing.T) { newStoreIsEmpty(t, open(t)) })
+	t.Run("a_created_key_is_found", func(t *testing.T) { createdKeyIsFound(t, open(t)) })
+	t.Run("keys_are_listed_oldest_first", func(t *testing.T) { listedOldestFirst(t, open(t)) })
+	t.Run("creating_the_same_key_again_has_no_effect", func(t *testing.T) { createdAgain(t, open(t)) })
+	t.Run("another_key_with_the_same_ID_is_refused", func(t *testing.T) { idTaken(t, open(t)) })
+	t.Run("revoking_twice_has_no_effect", func(t *testing.T) { revokedTwice(t, open(t)) })
+	t.Run("concurrent_writes_are_kept", func(t *testing.T) { concurrentWrites(t, open(t)) })
+	t.Run("a_cancelled_call_returns_context_Canceled", func(t *testing.T) { cancelled(t, open(t)) })
 }
 
-func nothingAtFirst(t *testing.T, s keys.Store) {
+func newStoreIsEmpty(t *testing.T, s keys.Store) {
 	if list, err := s.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("List: %v, %v", list, err)
 	}
@@ -51,11 +51,11 @@ func nothingAtFirst(t *testing.T, s keys.Store) {
 		t.Errorf("Revoke: %v, want kind NotFound", err)
 	}
 	if _, err := s.Find(t.Context(), id); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("Find after revoking what is not there: %v, want kind NotFound", err)
+		t.Errorf("Find after revoking an unknown key: %v, want kind NotFound", err)
 	}
 }
 
-func comesBack(t *testing.T, s keys.Store) {
+func createdKeyIsFound(t *testing.T, s keys.Store) {
 	full := Key("full", 0)
 	full.Branches, full.Expires = []string{"a/b", "prod", "ünï", `with "quotes", and more`}, At.Add(time.Hour)
 	for _, want := range []keys.Key{full, Key("bare", 1)} {
@@ -67,12 +67,12 @@ func comesBack(t *testing.T, s keys.Store) {
 	}
 }
 
-func listed(t *testing.T, s keys.Store) {
+func listedOldestFirst(t *testing.T, s keys.Store) {
 	var want []keys.Key
 	for n := range 30 {
 		want = append(want, Key(fmt.Sprint("word ", n), n))
 	}
-	for n := range want { // created in another order than they are listed in
+	for n := range want { // created in a different order
 		mustCreate(t, s, want[(n*7)%len(want)])
 	}
 	if err := s.Revoke(t.Context(), want[3].ID, At); err != nil {
@@ -85,7 +85,7 @@ func listed(t *testing.T, s keys.Store) {
 	}
 }
 
-func again(t *testing.T, s keys.Store) {
+func createdAgain(t *testing.T, s keys.Store) {
 	k := Key("word", 0)
 	mustCreate(t, s, k)
 	mustCreate(t, s, k)
@@ -100,7 +100,7 @@ func again(t *testing.T, s keys.Store) {
 	}
 }
 
-func taken(t *testing.T, s keys.Store) {
+func idTaken(t *testing.T, s keys.Store) {
 	k := Key("word", 0)
 	mustCreate(t, s, k)
 	other := Key("other", 1)
@@ -114,7 +114,7 @@ func taken(t *testing.T, s keys.Store) {
 	}
 }
 
-func revoked(t *testing.T, s keys.Store) {
+func revokedTwice(t *testing.T, s keys.Store) {
 	k, beside := Key("word", 0), Key("beside", 1)
 	mustCreate(t, s, k)
 	mustCreate(t, s, beside)
@@ -130,13 +130,14 @@ func revoked(t *testing.T, s keys.Store) {
 	}
 }
 
-func race(t *testing.T, s keys.Store) {
+func concurrentWrites(t *testing.T, s keys.Store) {
 	const callers = 6
 	var wg sync.WaitGroup
 	for n := range callers {
 		wg.Go(func() {
 			own := Key(fmt.Sprint("own ", n), n)
-			if err := errors.Join(s.Create(context.Background(), Key("shared", callers)), s.Create(context.Background(), own)); err != nil {
+			shared := Key("shared", callers)
+			if err := errors.Join(s.Create(context.Background(), shared), s.Create(context.Background(), own)); err != nil {
 				t.Error(err)
 			}
 			if err := s.Revoke(context.Background(), own.ID, At); err != nil {
@@ -162,13 +163,15 @@ func cancelled(t *testing.T, s keys.Store) {
 	k := Key("word", 0)
 	_, listing := s.List(ctx)
 	_, finding := s.Find(ctx, k.ID)
-	for name, err := range map[string]error{"Create": s.Create(ctx, k), "List": listing, "Find": finding, "Revoke": s.Revoke(ctx, k.ID, At)} {
+	for name, err := range map[string]error{
+		"Create": s.Create(ctx, k), "List": listing, "Find": finding, "Revoke": s.Revoke(ctx, k.ID, At),
+	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", name, err)
 		}
 	}
 	if list, err := s.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("a cancelled call left %v, %v", list, err)
+		t.Errorf("a cancelled call created %v, %v", list, err)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package sqlite keeps API keys in one SQLite file. Several processes may have it open at once: a command issues and
-// revokes keys while a server runs.
+// Package sqlite stores API keys in a SQLite file. Several processes may open the file at once, so keys can be issued
+// and revoked while a server runs.
 package sqlite
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// Store is keys.Store over a SQLite file.
+// Store implements keys.Store over a SQLite file.
 type Store struct{ db *sql.DB }
 
 var _ keys.Store = (*Store)(nil)
@@ -37,8 +37,8 @@ CREATE TABLE keys (
   revoked_ms INTEGER
 ) STRICT, WITHOUT ROWID`
 
-// Open opens the file at path, whose directory must exist, and makes it if it does not exist. Only its owner may read
-// it.
+// Open opens the file at path, and creates it, readable by its owner only, if it does not exist. The directory must
+// exist.
 func Open(ctx context.Context, path string) (*Store, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -57,7 +57,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// OpenReadOnly opens a file that exists and cannot be written.
+// OpenReadOnly opens an existing file without writing to it.
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	s, err := connect(path, "ro")
 	if err != nil {
@@ -69,8 +69,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the file. Without a write-ahead log, which is a file of its own, it can be read where nothing can be
-// written; keys are written rarely.
+// connect opens the file. It does not use a write-ahead log, because that is another file and so prevents reading on
+// a read-only file system. Keys are rarely written, so the log is not missed.
 func connect(path, mode string) (*Store, error) {
 	options := url.Values{
 		"mode":          {mode},
@@ -83,11 +83,11 @@ func connect(path, mode string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open keys %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1) // a read takes microseconds, and a caller is looked up once a minute
+	db.SetMaxOpenConns(1) // enough: a read takes microseconds, and a key is read once a minute
 	return &Store{db}, nil
 }
 
-// prepare makes the table, once: whoever comes second finds the version set.
+// prepare creates the table unless the version of the file shows that it exists.
 func (s *Store) prepare(ctx context.Context) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		var version int
@@ -99,14 +99,15 @@ func (s *Store) prepare(ctx context.Context) error {
 			return nil
 		case 0:
 		default:
-			return fmt.Errorf("the file has format %d, this program knows format %d: it was made by a newer one", version, schemaVersion)
+			return fmt.Errorf("the file has format %d, but this program supports only format %d: a newer version created it",
+				version, schemaVersion)
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", schema, schemaVersion))
 		return err
 	})
 }
 
-// Close releases the file.
+// Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
 const columns = "id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms"
@@ -122,16 +123,17 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 		return err
 	}
 	return s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO keys ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO keys ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			k.ID, k.Hash[:], k.Name, string(scopes), string(branches), k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
-		there, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", k.ID))
+		stored, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", k.ID))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
-		if there.Hash != k.Hash {
+		if stored.Hash != k.Hash {
 			return keys.Taken(k.ID)
 		}
 		return nil
@@ -183,7 +185,7 @@ func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// write runs f in one transaction, which commits when f succeeds.
+// write runs f in a transaction and commits it if f succeeds.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// scan reads the columns of columns.
+// scan reads a row of the columns in columns.
 func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
 	var (
 		k                keys.Key
@@ -218,7 +220,7 @@ func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
 	return k, nil
 }
 
-// millis is a time in epoch milliseconds, NULL for none.
+// millis converts a time to epoch milliseconds; the zero time is NULL.
 func millis(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,8 +33,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestWhatOneProcessWritesAnotherSees: a command beside a server.
-func TestWhatOneProcessWritesAnotherSees(t *testing.T) {
+// TestOtherProcessesSeeWrites: a command may run while a server does.
+func TestOtherProcessesSeeWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.db")
 	server, command := open(t, path), open(t, path)
 	k := keystest.Key("word", 0)
@@ -51,7 +52,7 @@ func TestWhatOneProcessWritesAnotherSees(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnerMayReadTheFile(t *testing.T) {
+func TestFileIsReadableByOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.db")
 	open(t, path)
 	info, err := os.Stat(path)
@@ -60,8 +61,8 @@ func TestOnlyTheOwnerMayReadTheFile(t *testing.T) {
 	}
 }
 
-// TestKeysOfAFolderThatCannotBeWritten are known all the same, and nothing is made beside them.
-func TestKeysOfAFolderThatCannotBeWritten(t *testing.T) {
+// TestOpenReadOnly: keys in a read-only folder are found, and no other file is created.
+func TestOpenReadOnly(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "keys.db")
 	want := keystest.Key("word", 0)
@@ -86,20 +87,21 @@ func TestKeysOfAFolderThatCannotBeWritten(t *testing.T) {
 		t.Errorf("the folder holds %v, %v", files, err)
 	}
 	if _, err := sqlite.OpenReadOnly(t.Context(), filepath.Join(folder, "none.db")); err == nil {
-		t.Error("a file that is not there was opened")
+		t.Error("opened a file that does not exist")
 	}
 }
 
-// TestAFileOfAnotherKindIsAnError and not a file without keys, which would let everybody in.
-func TestAFileOfAnotherKindIsAnError(t *testing.T) {
+// TestOtherFileIsAnError: treating it as a file without keys would allow every caller.
+func TestOtherFileIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.db")
-	if err := os.WriteFile(path, []byte("this is no database, whatever its name says, and long enough for a header of one: 100 bytes and more"), 0o600); err != nil {
+	text := strings.Repeat("not a database, but longer than the header of one ", 5)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := sqlite.Open(t.Context(), path); err == nil {
 		t.Error("it was opened")
 	}
 	if _, err := sqlite.OpenReadOnly(t.Context(), path); err == nil {
-		t.Error("it was opened to be read")
+		t.Error("it was opened for reading")
 	}
 }

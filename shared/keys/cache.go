@@ -8,20 +8,20 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// How long what a store said is believed. A revoked key is refused at most knownFor after it was revoked, a new one
-// accepted at most unknownFor after somebody tried it too early.
+// How long answers of the store are cached. A revoked key is refused at most knownFor after its revocation. A key that
+// was tried before it was created is accepted at most unknownFor after that.
 const (
 	knownFor   = 60 * time.Second
 	unknownFor = 5 * time.Second
 )
 
-// maxCached is how many keys are remembered, and how many that are none: whoever tries many must not fill the
-// memory.
+// maxCached bounds the cached keys, and separately the cached unknown hashes, so that a caller who tries many keys
+// cannot fill the memory.
 const maxCached = 1024
 
-// Cache knows the callers from a store, and remembers what it said for a while. It implements Callers.
+// Cache finds callers in a store and caches its answers. It implements Callers.
 //
-// A store that cannot be asked is an error once what it said is too old: nobody gets in on old knowledge.
+// If the store fails, cached answers are used until they expire. After that Find returns the store's error.
 type Cache struct {
 	store Store
 	now   func() time.Time
@@ -33,18 +33,18 @@ type Cache struct {
 
 type cacheEntry struct {
 	key   Key
-	asked time.Time // before the store was asked
+	asked time.Time // just before the request to the store
 }
 
 var _ Callers = (*Cache)(nil)
 
-// NewCache is a cache over a store.
+// NewCache returns a cache of a store.
 func NewCache(store Store, now func() time.Time) *Cache {
 	return &Cache{store: store, now: now, known: map[string]cacheEntry{}, unknown: map[Hash]time.Time{}}
 }
 
-// Find implements Callers. Keys are looked up by a part of their hash that is no secret, and the whole is compared in
-// constant time: how long it takes tells nothing of how much of a hash was right.
+// Find implements Callers. Keys are looked up by their ID, a public part of the hash. The whole hash is then compared
+// in constant time.
 func (c *Cache) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
 	now := c.now()
 	k, ok, err := c.find(ctx, hash, now)
@@ -54,10 +54,10 @@ func (c *Cache) Find(ctx context.Context, hash Hash) (Caller, bool, error) {
 	return k.caller(), true, nil
 }
 
-// find gives the key with that hash, usable or not.
+// find returns the key with the hash, even if it is revoked or expired.
 func (c *Cache) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, error) {
 	id := IDOf(hash)
-	if k, answered := c.remember(id, hash, now); answered {
+	if k, hit := c.lookup(id, hash, now); hit {
 		return k, k.Hash.equal(hash), nil
 	}
 	k, err := c.store.Find(ctx, id)
@@ -73,7 +73,7 @@ func (c *Cache) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, 
 		delete(c.known, id)
 		return Key{}, false, nil
 	}
-	if c.known[id].asked.After(now) { // somebody who asked later was answered first
+	if c.known[id].asked.After(now) { // a later request has been answered already
 		return k, true, nil
 	}
 	makeRoom(c.known, func(r cacheEntry) bool { return now.Sub(r.asked) >= knownFor })
@@ -81,8 +81,8 @@ func (c *Cache) find(ctx context.Context, hash Hash, now time.Time) (Key, bool, 
 	return k, true, nil
 }
 
-// remember tells what the store said not long ago. The zero Key, whose hash is that of no key, stands for none.
-func (c *Cache) remember(id string, hash Hash, now time.Time) (k Key, answered bool) {
+// lookup returns a cached answer. For an unknown key it is the zero Key, whose hash matches no key.
+func (c *Cache) lookup(id string, hash Hash, now time.Time) (k Key, hit bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.known[id]; ok && now.Sub(r.asked) < knownFor {
@@ -92,7 +92,7 @@ func (c *Cache) remember(id string, hash Hash, now time.Time) (k Key, answered b
 	return Key{}, ok && now.Sub(asked) < unknownFor
 }
 
-// makeRoom keeps a map bounded: what is old goes first, and if nothing is, everything.
+// makeRoom removes the old entries of a full map, or all entries if none is old.
 func makeRoom[K comparable, V any](m map[K]V, old func(V) bool) {
 	if len(m) < maxCached {
 		return
