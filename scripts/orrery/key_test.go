@@ -71,6 +71,9 @@ func configureAWS(t *testing.T, variables map[string]string) {
 func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
 	data := t.TempDir()
 	configureAWS(t, nil)
+	if _, stderr, code := orrery(t, "", "key", "create", "other", "--data", data, "--scope", "data:read"); code != 0 {
+		t.Fatal(stderr) // without a key there is no data folder to revoke one in
+	}
 	tests := map[string]struct {
 		args []string
 		code int

@@ -7,18 +7,17 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// Problem is one thing wrong with a body of settings. Loc says where, from the body down:
-// ["body", "trusted_nets", 2, "address"].
+// Problem is one error in a body of settings. Loc is its place, such as ["body", "trusted_nets", 2, "address"].
 type Problem struct {
 	Loc  []any // strings and ints
 	Msg  string
 	Type string // stable: value_error.missing, type_error.string, …
 }
 
-// maxProblems is how many problems are told at once.
+// maxProblems is the maximum number of problems reported at once.
 const maxProblems = 20
 
-// Problems is everything wrong with a body, at most 20 of them, in the order of the rules.
+// Problems is the errors in a body, at most maxProblems, in the order of the rules.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -35,7 +34,7 @@ func (p *Problems) add(loc []any, kind, format string, args ...any) {
 	}
 }
 
-// asError gives the problems as an error of kind fault.Invalid, or nil when there are none.
+// asError returns the problems as an error of kind fault.Invalid, or nil if there are none.
 func (p Problems) asError() error {
 	if len(p) == 0 {
 		return nil
@@ -43,7 +42,7 @@ func (p Problems) asError() error {
 	return fault.Wrap(fault.Invalid, p, "the planet settings are not acceptable")
 }
 
-// The messages, one function each, so that their voice is one.
+// All error messages of the package are below.
 
 func (p *Problems) missing(loc []any) { p.add(loc, "value_error.missing", "field required") }
 
@@ -90,6 +89,7 @@ func alreadyThere(newest Info) error {
 }
 
 func changedSince(newest Info) error {
-	return fault.New(fault.Conflict, "the planet has changed since it was read: its ETag is now %s (version %d, written by %s). Read it again, make your change to that, and send it with the new ETag",
+	return fault.New(fault.Conflict, "the planet has changed since it was read: its ETag is now %s "+
+		"(version %d, written by %s). Read it again, make your change to that, and send it with the new ETag",
 		newest.ETag, newest.Number, newest.By)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object as it was written: members in order, keys and values verbatim.
+// object is a JSON object with its members in order, keys and values verbatim.
 type object []member
 
 type member struct {
@@ -15,14 +15,14 @@ type member struct {
 	value string // as written
 }
 
-// kind is a JSON type, named as in the type of a problem.
+// kind is a JSON type, by its name in Problem.Type.
 type kind string
 
 const (
 	kindString kind = "string"
 	kindList   kind = "list"
 	kindObject kind = "object"
-	kindOther  kind = "other" // number, boolean or null: no member with a rule is one
+	kindOther  kind = "other" // number, boolean or null: wrong for every member that has a rule
 )
 
 func (k kind) article() string {
@@ -44,10 +44,10 @@ func kindOf(value string) kind {
 	return kindOther
 }
 
-// at is a place in the body.
+// at returns the Loc of a path in the body.
 func at(path ...any) []any { return append([]any{"body"}, path...) }
 
-// object reads the members of a valid JSON value that must be an object; a member given twice is a problem.
+// object reads the members of a valid JSON value. Problems are a value of another type and repeated members.
 func (p *Problems) object(loc []any, value string) (object, bool) {
 	if kindOf(value) != kindObject {
 		p.wrongType(loc, kindObject)
@@ -75,8 +75,8 @@ func (p *Problems) text(loc []any, value string) (string, bool) {
 
 func (p *Problems) requiredText(in []any, o object, name string) (string, bool) {
 	loc := at(append(slices.Clone(in), name)...)
-	m, given := o.find(name)
-	if !given {
+	m, ok := o.find(name)
+	if !ok {
 		p.missing(loc)
 		return "", false
 	}
@@ -85,8 +85,8 @@ func (p *Problems) requiredText(in []any, o object, name string) (string, bool) 
 
 func (p *Problems) requiredList(in []any, o object, name string) ([]string, bool) {
 	loc := at(append(slices.Clone(in), name)...)
-	m, given := o.find(name)
-	if !given {
+	m, ok := o.find(name)
+	if !ok {
 		p.missing(loc)
 		return nil, false
 	}
@@ -105,7 +105,7 @@ func (o object) find(name string) (member, bool) {
 	return o[i], true
 }
 
-// without prints the object without one member, the others verbatim.
+// without returns the text of the object without one member.
 func (o object) without(name string) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -124,7 +124,7 @@ func (o object) without(name string) string {
 	return b.String()
 }
 
-// membersOf splits a valid JSON object.
+// membersOf returns the members of a valid JSON object.
 func membersOf(text string) object {
 	d := json.NewDecoder(strings.NewReader(text))
 	mustRead(d.Token())
@@ -140,7 +140,7 @@ func membersOf(text string) object {
 	return o
 }
 
-// itemsOf splits a valid JSON list.
+// itemsOf returns the items of a valid JSON list.
 func itemsOf(text string) []string {
 	var values []json.RawMessage
 	mustRead(nil, json.Unmarshal([]byte(text), &values))
@@ -157,7 +157,7 @@ func unquote(text string) string {
 	return s
 }
 
-// mustRead ends in our bug, not the user's: the text was found to be valid JSON before.
+// mustRead panics if text that was valid JSON before cannot be read.
 func mustRead(_ json.Token, err error) {
 	if err != nil {
 		panic("planet: valid JSON cannot be read: " + err.Error())

@@ -14,15 +14,15 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// acceptable is a body whose parts the cases below exchange.
+// acceptable is a valid body. Test cases replace parts of it.
 const acceptable = `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`
 
-func TestParseNamesEveryProblem(t *testing.T) {
+func TestParseReportsEveryProblem(t *testing.T) {
 	tests := map[string]struct {
 		body string
 		want []planet.Problem
 	}{
-		"nothing_is_given": {`{}`, []planet.Problem{
+		"an_empty_object": {`{}`, []planet.Problem{
 			{[]any{"body", "name"}, "field required", "value_error.missing"},
 			{[]any{"body", "trusted_nets"}, "field required", "value_error.missing"},
 			{[]any{"body", "ichallenge"}, "field required", "value_error.missing"},
@@ -53,7 +53,7 @@ func TestParseNamesEveryProblem(t *testing.T) {
 		"the_id_is_of_another_entry": {change(`{"name"`, `{"id":"other","name"`), []planet.Problem{
 			{[]any{"body", "id"}, `the body is of entry "other", the path of entry "__default__"`, "value_error.id"},
 		}},
-		"the_id_is_no_text": {change(`{"name"`, `{"id":1,"name"`), []planet.Problem{
+		"the_id_is_not_a_string": {change(`{"name"`, `{"id":1,"name"`), []planet.Problem{
 			{[]any{"body", "id"}, "must be a string", "type_error.string"},
 		}},
 		"a_member_is_repeated": {change(`{"name"`, `{"\u006eame":"q","name"`), []planet.Problem{
@@ -61,7 +61,7 @@ func TestParseNamesEveryProblem(t *testing.T) {
 		}},
 		"the_body_is_a_list":      {`[]`, []planet.Problem{{[]any{"body"}, "must be an object", "type_error.object"}}},
 		"the_body_is_empty":       {``, []planet.Problem{{[]any{"body"}, "the body is not JSON: unexpected end of JSON input at byte 0", "value_error.jsondecode"}}},
-		"the_body_goes_on":        {acceptable + `x`, []planet.Problem{{[]any{"body"}, "the body is not JSON: invalid character 'x' after top-level value at byte 94", "value_error.jsondecode"}}},
+		"text_after_the_body":     {acceptable + `x`, []planet.Problem{{[]any{"body"}, "the body is not JSON: invalid character 'x' after top-level value at byte 94", "value_error.jsondecode"}}},
 		"the_body_is_not_unicode": {change(`"p"`, "\"\xff\""), []planet.Problem{{[]any{"body"}, "the body is not JSON: it is not UTF-8", "value_error.jsondecode"}}},
 	}
 	for name, test := range tests {
@@ -73,7 +73,7 @@ func TestParseNamesEveryProblem(t *testing.T) {
 	}
 }
 
-func TestParseTellsMalformedAndRepeatedNetworks(t *testing.T) {
+func TestParseReportsMalformedAndRepeatedNetworks(t *testing.T) {
 	tests := map[string]struct {
 		addresses []string
 		wrong     int    // index of the address that is refused, -1 for none
@@ -171,7 +171,7 @@ func TestValidConfig(t *testing.T) {
 	}
 }
 
-func TestErrorsTellTheNextStep(t *testing.T) {
+func TestErrorMessages(t *testing.T) {
 	_, err := planet.Parse([]byte(`{"name":"","trusted_nets":[],"ichallenge":1}`))
 	if got, want := err.Error(), "the planet settings are not acceptable: must not be empty; must be an object"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -220,14 +220,14 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// decode reads JSON with its numbers as they are spelt.
+// decode decodes JSON and keeps the text of numbers.
 func decode(text []byte, into any) error {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// change is the acceptable body with one part exchanged.
+// change returns the acceptable body with one part replaced.
 func change(part, by string) string {
 	if !strings.Contains(acceptable, part) {
 		panic("no such part: " + part)

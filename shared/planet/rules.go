@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Parse checks a body of settings against the rules. An error is of kind fault.TooLarge, or fault.Invalid
-// wrapping Problems, which lists everything wrong at once.
+// Parse validates a body of settings. The error is of kind fault.TooLarge, or of kind fault.Invalid and wraps Problems.
 //
-// Required are name (not empty), trusted_nets (list of {address, comment}) and ichallenge (attrs, lang, palette,
-// position). Other members, and everything inside attrs, lang and position, are kept as they are.
+// The members name (not empty), trusted_nets (list of {address, comment}) and ichallenge (attrs, lang, palette,
+// position) are required. Other members, and the contents of attrs, lang and position, are kept unchanged.
 func Parse(body []byte) (Settings, error) {
 	if len(body) > MaxBytes {
 		return Settings{}, tooLarge()
@@ -52,8 +51,8 @@ func (p *Problems) document(body []byte) (object, bool) {
 }
 
 func (p *Problems) id(settings object) {
-	m, given := settings.find("id")
-	if !given {
+	m, ok := settings.find("id")
+	if !ok {
 		return
 	}
 	if id, ok := p.text(at("id"), m.value); ok && id != EntryID {
@@ -86,7 +85,7 @@ func (p *Problems) trustedNets(settings object) {
 	}
 }
 
-// place is where an address was first seen.
+// place is an item of trusted_nets.
 type place struct {
 	index   int
 	address string
@@ -107,8 +106,8 @@ func (p *Problems) network(here place, seen map[netip.Prefix]place) {
 }
 
 func (p *Problems) ichallenge(settings object) {
-	m, given := settings.find("ichallenge")
-	if !given {
+	m, ok := settings.find("ichallenge")
+	if !ok {
 		p.missing(at("ichallenge"))
 		return
 	}
@@ -118,7 +117,7 @@ func (p *Problems) ichallenge(settings object) {
 	}
 	in := []any{"ichallenge"}
 	for _, name := range []string{"attrs", "lang", "position"} {
-		if m, given := challenge.find(name); !given {
+		if m, ok := challenge.find(name); !ok {
 			p.missing(at("ichallenge", name))
 		} else if kindOf(m.value) != kindObject {
 			p.wrongType(at("ichallenge", name), kindObject)
@@ -130,8 +129,8 @@ func (p *Problems) ichallenge(settings object) {
 	}
 }
 
-// parseNetwork reads an address or a network as the network it stands for: masked, and IPv4 written as IPv6
-// is IPv4, so that equal networks are equal values.
+// parseNetwork parses an address or a network. It masks the network and converts IPv4 written as IPv6 to IPv4, so that
+// equal networks are equal values.
 func parseNetwork(address string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(address)
 	if err != nil {
@@ -140,7 +139,7 @@ func parseNetwork(address string) (netip.Prefix, error) {
 			return netip.Prefix{}, err
 		}
 		if ip.Zone() != "" {
-			return netip.Prefix{}, errors.New("a zone means something on one machine only")
+			return netip.Prefix{}, errors.New("a zone is valid on one machine only")
 		}
 		network = netip.PrefixFrom(ip, ip.BitLen())
 	}

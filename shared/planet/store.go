@@ -8,21 +8,20 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// Store keeps the versions of every configuration's planet. Package planettest holds the suite that every
-// implementation passes.
+// Store stores the versions of the planets. Package planettest has the test suite for implementations.
 type Store interface {
 	// Newest returns the newest version, or an error of kind fault.NotFound.
 	Newest(ctx context.Context, config string) (Version, error)
 	// Version returns one version, or an error of kind fault.NotFound.
 	Version(ctx context.Context, config string, number int) (Version, error)
-	// Versions lists all versions, newest first, without reading their settings; none is no error.
+	// Versions returns all versions, newest first, without reading their settings. The list may be empty.
 	Versions(ctx context.Context, config string) ([]Info, error)
-	// Append keeps v for ever, durably before it returns. v.Number must be one more than the newest
-	// version's, 1 for the first: kind fault.Conflict when it is not, because another writer came first.
+	// Append stores v durably and permanently. v.Number must be the number of the newest version plus one, or 1. The
+	// error is of kind fault.Conflict if it is not, usually because of another writer.
 	Append(ctx context.Context, config string, v Version) error
 }
 
-// Info is what is known of a version without reading it.
+// Info describes a version without its settings.
 type Info struct {
 	Number int       // 1, 2, 3, … without gaps
 	At     time.Time // when it was written, UTC, whole milliseconds
@@ -37,7 +36,7 @@ type Version struct {
 	Settings Settings
 }
 
-// NewVersion is the version of that number.
+// NewVersion returns a version. Its time is truncated to milliseconds.
 func NewVersion(number int, s Settings, by string, at time.Time) Version {
 	return Version{
 		Info: Info{
@@ -51,7 +50,7 @@ func NewVersion(number int, s Settings, by string, at time.Time) Version {
 	}
 }
 
-// Change is a write of a planet.
+// Change describes a write to a planet.
 type Change struct {
 	Settings     Settings
 	By           string
@@ -59,14 +58,14 @@ type Change struct {
 	Precondition Precondition
 }
 
-// Expect is what a writer requires of the newest version. The zero value requires nothing.
+// Precondition is a condition on the newest version. The zero value always holds.
 type Precondition struct {
-	Match  []string // its ETag is one of these
-	Exists bool     // there is one
-	Absent bool     // there is none
+	Match  []string // its ETag must be one of these
+	Exists bool     // it must exist
+	Absent bool     // it must not exist
 }
 
-// check tells whether the newest version is as expected; nil stands for none.
+// check returns an error of kind fault.Conflict if the condition does not hold. newest is nil if there is no version.
 func (p Precondition) check(config string, newest *Info) error {
 	switch {
 	case newest == nil && (p.Exists || len(p.Match) > 0):
@@ -79,9 +78,9 @@ func (p Precondition) check(config string, newest *Info) error {
 	return nil
 }
 
-// Put writes a new version and returns it; Number 1 means that the planet was created. The error is of kind
-// fault.Conflict when the newest version is not as expected. Of writers that race and expect nothing each
-// gets its version, one after the other.
+// Put writes a new version and returns it. Number 1 means that the planet was created. The error is of kind
+// fault.Conflict if the precondition does not hold. Concurrent writers without a precondition all succeed, each with a
+// version of its own.
 func Put(ctx context.Context, store Store, config string, c Change) (Info, error) {
 	for {
 		newest, err := newestInfo(ctx, store, config)
@@ -119,7 +118,8 @@ func Restore(ctx context.Context, store Store, config string, number int, c Chan
 	return Put(ctx, store, config, c)
 }
 
-// NotFound is the error of a store that has no planet in a configuration, or, with a number, no such version.
+// NotFound returns the error of a store that has no planet in the configuration or, if number is not 0, no such
+// version.
 func NotFound(config string, number int) error {
 	if number == 0 {
 		return noPlanet(config)
@@ -127,7 +127,7 @@ func NotFound(config string, number int) error {
 	return noVersion(config, number)
 }
 
-// Taken is the error of a store for a version whose number is not the next.
+// Taken returns the error of a store for a version whose number is not the next.
 func Taken(config string, number int) error {
 	return fault.New(fault.Conflict, "version %d of the planet of configuration %q is not the next one", number, config)
 }

@@ -1,6 +1,6 @@
-// Package dynamo keeps planets in the deployment's DynamoDB table. Every version is two items that never change, what
-// is known of it and its settings; a third item per configuration holds the newest number. One transaction writes all
-// three, so that an accepted version is whole, has a number of its own, and leaves no gap.
+// Package dynamo stores planets in the deployment's DynamoDB table. A version is two items that never change: its
+// description and its settings. A third item per configuration holds the newest number. One transaction writes all
+// three, so versions are complete and their numbers are unique and without gaps.
 package dynamo
 
 import (
@@ -18,10 +18,11 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// Store is planet.Store over a table.
+// Store implements planet.Store over a table.
 //
-// A new table is empty, and yet a new deployment has the default planet in planet.FirstConfig: until the first write
-// there, reads answer with what that write will keep as version 1. So whoever only reads needs no right to write.
+// A new deployment has the default planet in planet.FirstConfig although its table is empty: until the first write,
+// reads return the default planet as version 1. The first write stores it. So functions that only read need no
+// permission to write.
 type Store struct {
 	client *dynamodb.Client
 	table  string
@@ -31,12 +32,12 @@ type Store struct {
 
 var _ planet.Store = (*Store)(nil)
 
-// New is a store over a table of the shape that package dynamo defines. now dates the first planet.
+// New returns a store over a table with the schema of package shared/dynamo. now is the clock for the first planet.
 func New(client *dynamodb.Client, table string, now func() time.Time) *Store {
 	return &Store{client, table, now, dynamo.Pause}
 }
 
-// first is the planet of a new deployment.
+// first returns the planet of a new deployment.
 func (s *Store) first() planet.Version {
 	return planet.NewVersion(1, planet.Default(), "orrery", s.now())
 }
@@ -50,7 +51,7 @@ func (s *Store) Newest(ctx context.Context, config string) (planet.Version, erro
 	return v, err
 }
 
-// newest reads the last of the settings: their keys are in the order of their numbers.
+// newest reads the last item of settings. The sort keys are in the order of the numbers.
 func (s *Store) newest(ctx context.Context, config string) (planet.Version, error) {
 	q := s.query(config, settingsPrefix)
 	q.Limit = aws.Int32(1)
@@ -117,27 +118,27 @@ func (s *Store) Append(ctx context.Context, config string, v planet.Version) err
 	if config != planet.FirstConfig || v.Number != 2 || fault.KindOf(err) != fault.Conflict {
 		return err
 	}
-	// Version 1 may have been read without being there. Others may write it at the same moment; one of them does.
+	// Version 1 may not have been stored yet. Several writers may try to store it; one succeeds.
 	if err := s.append(ctx, config, s.first()); err != nil && fault.KindOf(err) != fault.Conflict {
 		return err
 	}
 	return s.append(ctx, config, v)
 }
 
-// contentions is how often a write that met another transaction is tried again before the caller hears of it.
-const contentions = 8
+// maxRetries is how often a write is retried after a conflict with another transaction.
+const maxRetries = 8
 
 // append writes a version.
 //
-// An answer may be lost after the version was written, and the write then tried again. The mark of this call in the
-// written item tells its own version from another writer's, so that this is no conflict and nothing is written twice.
+// If the response to a write is lost, the retry finds the version already written. A random mark in the item identifies
+// the call that wrote it, so that append recognizes its own version and does not report a conflict.
 func (s *Store) append(ctx context.Context, config string, v planet.Version) error {
 	if v.Number < 1 {
 		return planet.Taken(config, v.Number)
 	}
 	mark := rand.Text()
 	err := s.write(ctx, config, v, mark)
-	for n := 0; n < contentions && dynamo.Contended(err) && s.pause(ctx, n) == nil; n++ {
+	for n := 0; n < maxRetries && dynamo.Contended(err) && s.pause(ctx, n) == nil; n++ {
 		err = s.write(ctx, config, v, mark)
 	}
 	if err == nil {
@@ -147,10 +148,11 @@ func (s *Store) append(ctx context.Context, config string, v planet.Version) err
 	if !dynamo.Refused(err) && fault.KindOf(failed) != fault.Unavailable {
 		return failed
 	}
-	written, unsure := s.item(ctx, config, infoKey(v.Number))
+	written, readErr := s.item(ctx, config, infoKey(v.Number))
 	switch {
-	case unsure != nil:
-		return dynamo.Failure(ctx, unsure, "see whether version %d of the planet of %s was written (%v)", v.Number, config, err)
+	case readErr != nil:
+		return dynamo.Failure(ctx, readErr, "check whether version %d of the planet of %s was written (%v)",
+			v.Number, config, err)
 	case written != nil && dynamo.Read(written).String(markAttribute) == mark:
 		return nil
 	case dynamo.Refused(err):
@@ -159,7 +161,7 @@ func (s *Store) append(ctx context.Context, config string, v planet.Version) err
 	return failed
 }
 
-// write is the transaction. The SDK gives it a token, so that its own attempts count once.
+// write runs the transaction. The SDK adds a token, so that its own retries have no further effect.
 func (s *Store) write(ctx context.Context, config string, v planet.Version, mark string) error {
 	head := &types.Put{
 		TableName:                aws.String(s.table),
@@ -180,12 +182,15 @@ func (s *Store) write(ctx context.Context, config string, v planet.Version, mark
 	return err
 }
 
-// add puts an item that must not be there: versions never change.
+// add returns the write of an item that must not exist: versions never change.
 func (s *Store) add(item dynamo.Item) *types.Put {
-	return &types.Put{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(fmt.Sprintf("attribute_not_exists(%s)", dynamo.PartitionKey))}
+	return &types.Put{
+		TableName: aws.String(s.table), Item: item,
+		ConditionExpression: aws.String(fmt.Sprintf("attribute_not_exists(%s)", dynamo.PartitionKey)),
+	}
 }
 
-// item reads an item, nil when there is none.
+// item returns an item, or nil if it does not exist.
 func (s *Store) item(ctx context.Context, config, key string) (dynamo.Item, error) {
 	got, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: dynamo.Key(partition(config), key), ConsistentRead: aws.Bool(true),
@@ -196,7 +201,7 @@ func (s *Store) item(ctx context.Context, config, key string) (dynamo.Item, erro
 	return got.Item, nil
 }
 
-// query asks for items of a kind, newest first.
+// query returns the query for items whose sort key has a prefix, newest first.
 func (s *Store) query(config, prefix string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),

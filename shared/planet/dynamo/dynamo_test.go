@@ -26,7 +26,7 @@ func open(t testing.TB, options ...func(*dynamodb.Options)) *Store {
 	return over(client, table)
 }
 
-// over is a store that does not wait.
+// over returns a store that does not wait between retries.
 func over(client *dynamodb.Client, table string) *Store {
 	s := New(client, table, at)
 	s.pause = func(ctx context.Context, _ int) error { return ctx.Err() }
@@ -42,8 +42,8 @@ func TestSeveralInstancesRace(t *testing.T) {
 	planettest.Race(t, over(client, table), over(dynamotest.Connect(t), table), over(dynamotest.Connect(t), table))
 }
 
-// TestANewDeploymentHasTheDefaultPlanet whichever way it is asked for, without anything being written for that.
-func TestANewDeploymentHasTheDefaultPlanet(t *testing.T) {
+// TestNewDeploymentHasDefaultPlanet in the result of every read, although nothing is written.
+func TestNewDeploymentHasDefaultPlanet(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
 	want := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
@@ -66,8 +66,8 @@ func TestANewDeploymentHasTheDefaultPlanet(t *testing.T) {
 	}
 }
 
-// TestTheFirstWriteKeepsTheDefaultPlanetToo as version 1, under whatever precondition it was read with.
-func TestTheFirstWriteKeepsTheDefaultPlanetToo(t *testing.T) {
+// TestFirstWriteStoresDefaultPlanet as version 1, whatever the precondition of the write.
+func TestFirstWriteStoresDefaultPlanet(t *testing.T) {
 	first := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
 	change := func(expect planet.Precondition) planet.Change {
 		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Precondition: expect}
@@ -101,8 +101,8 @@ func TestTheFirstWriteKeepsTheDefaultPlanetToo(t *testing.T) {
 	}
 }
 
-// TestManyMayBeTheFirst: of the first writers of a new deployment none loses anything, and the default is kept once.
-func TestManyMayBeTheFirst(t *testing.T) {
+// TestConcurrentFirstWrites: all first writes to a new deployment are kept, and the default planet is stored once.
+func TestConcurrentFirstWrites(t *testing.T) {
 	const writers = 8
 	client, table := dynamotest.Client(t)
 	var wg sync.WaitGroup
@@ -122,8 +122,8 @@ func TestManyMayBeTheFirst(t *testing.T) {
 	}
 }
 
-// TestTheLargestSettingsFit: 350,000 bytes of whatever takes most room in an item and on the wire.
-func TestTheLargestSettingsFit(t *testing.T) {
+// TestLargestSettingsFit: 350,000 bytes of the text that is longest in an item or in a request.
+func TestLargestSettingsFit(t *testing.T) {
 	s := open(t)
 	for name, filling := range map[string]string{
 		"letters":             "x",
@@ -151,9 +151,9 @@ func TestTheLargestSettingsFit(t *testing.T) {
 	}
 }
 
-// TestALongHistoryIsListedWithoutItsSettings: 2,000 versions of 20 kB are 40 MB of settings; the list takes a hundredth
-// of that off the wire.
-func TestALongHistoryIsListedWithoutItsSettings(t *testing.T) {
+// TestVersionsDoesNotReadSettings: 2,000 versions have 40 MB of settings, and listing them transfers a hundredth of
+// that.
+func TestVersionsDoesNotReadSettings(t *testing.T) {
 	const versions = 2000
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
@@ -182,8 +182,8 @@ func TestALongHistoryIsListedWithoutItsSettings(t *testing.T) {
 	}
 }
 
-// TestAnItemOfAnotherShapeIsAnError and not an empty planet.
-func TestAnItemOfAnotherShapeIsAnError(t *testing.T) {
+// TestMalformedItemIsAnError and not an empty planet.
+func TestMalformedItemIsAnError(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
 	for _, key := range []string{infoKey(1), settingsKey(1)} {

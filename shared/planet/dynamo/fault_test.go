@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 )
 
-// counting counts the bytes of answers.
+// byteCounter counts the bytes of responses.
 type byteCounter struct{ bytes *int }
 
 func (c *byteCounter) Do(r *http.Request) (*http.Response, error) {
@@ -32,12 +32,12 @@ func (c *byteCounter) Do(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// through makes a client's requests pass a transport.
+// through sets the transport of a client.
 func through(transport http.RoundTripper) func(*dynamodb.Options) {
 	return func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: transport} }
 }
 
-// on does harm to requests of one operation only, such as TransactWriteItems.
+// on applies a script to the requests of one operation, such as TransactWriteItems.
 func on(operation string, script faulty.Script) faulty.Script {
 	var mu sync.Mutex
 	seen := 0
@@ -54,9 +54,9 @@ func on(operation string, script faulty.Script) faulty.Script {
 
 const write = "TransactWriteItems"
 
-// TestAWriteUnderFaults: whatever happens to the transaction's requests, an accepted write is there once, and one that
-// was not carried out is told as such.
-func TestAWriteUnderFaults(t *testing.T) {
+// TestWriteUnderFaults: whatever happens to the requests, an accepted write is stored exactly once, and a write that
+// was not stored returns an error.
+func TestWriteUnderFaults(t *testing.T) {
 	tests := map[string]struct {
 		script  faulty.Script
 		want    fault.Kind // when it fails
@@ -101,8 +101,8 @@ func TestAWriteUnderFaults(t *testing.T) {
 	}
 }
 
-// TestTheFirstWriteOfADeploymentUnderFaults: it is several transactions, each request of which may be harmed.
-func TestTheFirstWriteOfADeploymentUnderFaults(t *testing.T) {
+// TestFirstWriteOfDeploymentUnderFaults: it needs several transactions, and each of their requests may fail.
+func TestFirstWriteOfDeploymentUnderFaults(t *testing.T) {
 	for n := range 8 {
 		for _, harm := range []faulty.Fault{faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Cut, faulty.Duplicate} {
 			client, table := dynamotest.Client(t)
@@ -119,9 +119,8 @@ func TestTheFirstWriteOfADeploymentUnderFaults(t *testing.T) {
 	}
 }
 
-// TestAWriteMayComeLate: what a function that was killed has sent arrives when others have written meanwhile. It is
-// refused then, whatever it was going to be.
-func TestAWriteMayComeLate(t *testing.T) {
+// TestDelayedWrite: the request of a killed function may arrive after other writes. It is refused then.
+func TestDelayedWrite(t *testing.T) {
 	for name, meanwhile := range map[string][]string{"others wrote once": {"theirs"}, "others wrote twice": {"theirs", "theirs, too"}, "nobody wrote": nil} {
 		t.Run(name, func(t *testing.T) {
 			client, table := dynamotest.Client(t)
@@ -139,7 +138,7 @@ func TestAWriteMayComeLate(t *testing.T) {
 				t.Fatalf("%d requests were late, %v", n, err)
 			}
 			if meanwhile == nil {
-				meanwhile = []string{"mine"} // it is as if it had come in time
+				meanwhile = []string{"mine"} // the write is accepted if it is still the next one
 			}
 			list, err := honest.Versions(t.Context(), "c")
 			if err != nil || len(list) != 1+len(meanwhile) {
@@ -154,7 +153,7 @@ func TestAWriteMayComeLate(t *testing.T) {
 	}
 }
 
-// first does one harm to the first request and another to all after it.
+// first applies one fault to the first request and another to all later ones.
 func first(one, then faulty.Fault) faulty.Script {
 	return func(n int, _ *http.Request) faulty.Fault {
 		if n == 0 {
@@ -171,8 +170,8 @@ func count(b bool) int {
 	return 0
 }
 
-// TestAnotherWritersVersionIsNotTakenForOnesOwn even if it says the same, by the same key, at the same time.
-func TestAnotherWritersVersionIsNotTakenForOnesOwn(t *testing.T) {
+// TestEqualVersionOfAnotherWriterIsAConflict even if the settings, the key and the time are the same.
+func TestEqualVersionOfAnotherWriterIsAConflict(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	honest := over(client, table)
 	v := planet.NewVersion(1, planettest.Settings(t, "same"), "key", planettest.At)
@@ -187,7 +186,7 @@ func TestAnotherWritersVersionIsNotTakenForOnesOwn(t *testing.T) {
 	}
 }
 
-// TestReadsUnderFaults: a read that works in the end is right, one that does not is unavailable, never "not found".
+// TestReadsUnderFaults: a read succeeds after one fault, and is unavailable, never "not found", if all requests fail.
 func TestReadsUnderFaults(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	want := planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At)
@@ -205,23 +204,23 @@ func TestReadsUnderFaults(t *testing.T) {
 			t.Run(fmt.Sprint(name, "_harm_", harm), func(t *testing.T) {
 				once := over(dynamotest.Connect(t, through(&faulty.Transport{Script: faulty.At(0, harm)})), table)
 				if got, err := read(once); err != nil || got != want.Info {
-					t.Errorf("harmed once: %+v, %v", got, err)
+					t.Errorf("one fault: %+v, %v", got, err)
 				}
 				if harm == faulty.Duplicate {
 					return
 				}
 				always := over(dynamotest.Connect(t, through(&faulty.Transport{Script: faulty.From(0, harm)})), table)
 				if _, err := read(always); fault.KindOf(err) != fault.Unavailable {
-					t.Errorf("harmed always: %v, want kind Unavailable", err)
+					t.Errorf("only faults: %v, want kind Unavailable", err)
 				}
 			})
 		}
 	}
 }
 
-// TestWritersRaceUnderFaults: every third request is harmed. What was accepted is in the history, under its number,
-// once; numbers have no gaps; what failed says that it may be tried again.
-func TestWritersRaceUnderFaults(t *testing.T) {
+// TestConcurrentWritersUnderFaults: every third request fails. Accepted writes are in the history exactly once, under
+// their numbers, which have no gaps. Other writes return errors of kind Unavailable.
+func TestConcurrentWritersUnderFaults(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			const writers, writes = 4, 8
@@ -254,7 +253,8 @@ func TestWritersRaceUnderFaults(t *testing.T) {
 	}
 }
 
-// checkHistory wants every accepted write under its number, no write twice, and numbers without gaps.
+// checkHistory checks that accepted writes have their numbers, that no write is stored twice, and that numbers have no
+// gaps.
 func checkHistory(t *testing.T, s *Store, accepted []map[int]string, tried []map[string]bool) {
 	t.Helper()
 	list, err := s.Versions(context.Background(), "race")
@@ -264,7 +264,7 @@ func checkHistory(t *testing.T, s *Store, accepted []map[int]string, tried []map
 	written := map[planet.Settings]int{}
 	for i, info := range list {
 		if info.Number != len(list)-i {
-			t.Fatalf("version %d stands where %d belongs", info.Number, len(list)-i)
+			t.Fatalf("version %d is in the place of %d", info.Number, len(list)-i)
 		}
 		v, err := s.Version(context.Background(), "race", info.Number)
 		if err != nil || v.Info != info {
@@ -288,12 +288,12 @@ func checkHistory(t *testing.T, s *Store, accepted []map[int]string, tried []map
 		}
 	}
 	if len(written) > 0 || total == 0 {
-		t.Errorf("%d versions that nobody wrote; %d writes accepted", len(written), total)
+		t.Errorf("%d unknown versions; %d writes accepted", len(written), total)
 	}
 }
 
-// TestContentionIsTriedAgain: a transaction in the way is no conflict, and for long it is told as what it is.
-func TestContentionIsTriedAgain(t *testing.T) {
+// TestContentionIsRetried: a conflict with another transaction is retried, and in the end returned as Unavailable.
+func TestContentionIsRetried(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	honest := over(client, table)
 	for name, test := range map[string]struct {
@@ -301,8 +301,8 @@ func TestContentionIsTriedAgain(t *testing.T) {
 		fails bool
 	}{"once": {1, false}, "for_long": {1000, true}} {
 		t.Run(name, func(t *testing.T) {
-			way := &contention{times: test.times}
-			s := over(dynamotest.Connect(t, through(way)), table)
+			network := &contention{times: test.times}
+			s := over(dynamotest.Connect(t, through(network)), table)
 			err := s.Append(t.Context(), name, planet.NewVersion(1, planettest.Settings(t, "x"), "key", planettest.At))
 			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%v", err)
@@ -315,7 +315,7 @@ func TestContentionIsTriedAgain(t *testing.T) {
 	}
 }
 
-// inTheWay answers transactions, some times, as DynamoDB does when another one holds an item of theirs.
+// contention refuses the first transactions like DynamoDB does while another transaction uses one of the items.
 type contention struct{ times int }
 
 func (w *contention) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -22,10 +22,10 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 )
 
-// noSearch is the read path of a surface that is asked about planets only.
+// noSearch is the search of a server that gets requests for planets only.
 type noSearch struct{ api.Searcher }
 
-// deployment is the HTTP surface over a table, keys and planets, with a network between that can be harmed.
+// deployment is the HTTP API over a table with keys and planets, and a network between them that can fail.
 type deployment struct {
 	t       *testing.T
 	honest  *Store
@@ -35,7 +35,7 @@ type deployment struct {
 	handler http.Handler
 }
 
-// deploy makes a table with a key and two versions of configuration c.
+// deploy creates a table with a key and two versions of configuration c.
 func deploy(t *testing.T) *deployment {
 	t.Helper()
 	client, table := dynamotest.Client(t)
@@ -51,7 +51,7 @@ func deploy(t *testing.T) *deployment {
 	return d
 }
 
-// harm puts a new instance of the surface, which remembers no key, behind a network that acts by the script.
+// harm replaces the API by a new instance, with an empty cache of keys, on a network that follows the script.
 func (d *deployment) harm(script faulty.Script) {
 	d.through(&faulty.Transport{Script: script})
 }
@@ -69,7 +69,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	d.handler = handler
 }
 
-// do asks a route of configuration c; an empty body is none.
+// do sends a request to a route of configuration c. If body is empty, the request has no body.
 func (d *deployment) do(ctx context.Context, method, path, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, "http://api.example/api/v4.0/conf/c/planets"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+d.secret)
@@ -84,7 +84,7 @@ func (d *deployment) do(ctx context.Context, method, path, body string, header .
 	return w
 }
 
-// checkRefusal wants an error as the contract has it, which tells nothing of what is behind.
+// checkRefusal checks the format of an error, and that it does not reveal the implementation.
 func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	var e api.Error
@@ -92,11 +92,11 @@ func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, status int) {
 		t.Errorf("status %d, want %d, %v: %s", w.Code, status, err, w.Body)
 	}
 	if w.Header().Get("Retry-After") == "" {
-		t.Error("it is not told when to try again")
+		t.Error("there is no Retry-After")
 	}
 	for _, secret := range []string{"ynamo", "orrery-test", "fault", "planet#", "http"} {
 		if strings.Contains(w.Body.String(), secret) {
-			t.Errorf("the answer tells of %q: %s", secret, w.Body)
+			t.Errorf("the answer contains %q: %s", secret, w.Body)
 		}
 	}
 }
@@ -106,8 +106,8 @@ func body(t *testing.T, name string) string {
 	return string(planettest.Settings(t, name).JSON())
 }
 
-// TestPlanetRoutesUnderFaults: the n-th request to the table is harmed, for every n; then all are. Whatever a route
-// answers with 2xx is right, everything else is 503, and what was accepted is there once.
+// TestPlanetRoutesUnderFaults: the n-th request to the table fails, for every n, and then all fail. Answers are correct
+// or have status 503, and accepted writes are stored exactly once.
 func TestPlanetRoutesUnderFaults(t *testing.T) {
 	routes := map[string]func(d *deployment) *httptest.ResponseRecorder{
 		"get": func(d *deployment) *httptest.ResponseRecorder { return d.do(t.Context(), "GET", "", "") },
@@ -177,7 +177,7 @@ func (d *deployment) checkVersions(want int) {
 	}
 }
 
-// hanging is a network on which nothing comes back.
+// hangingNetwork is a network without responses.
 type hangingNetwork struct{}
 
 func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -185,7 +185,7 @@ func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestPlanetRoutesInTime: when the time that a deployment allows is over, the answer is 504 and the cause in the log.
+// TestPlanetRoutesInTime: after the timeout of the deployment the answer is 504, and the log has the cause.
 func TestPlanetRoutesInTime(t *testing.T) {
 	d := deploy(t)
 	for name, network := range map[string]http.RoundTripper{"keys_hang": hangingNetwork{}, "planets_hang": hangingPlanets{}} {
@@ -202,7 +202,7 @@ func TestPlanetRoutesInTime(t *testing.T) {
 	}
 }
 
-// planetsHang is a network on which keys are found.
+// hangingPlanets is a network with responses for keys only.
 type hangingPlanets struct{}
 
 func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -212,9 +212,9 @@ func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
 	return hangingNetwork{}.RoundTrip(r)
 }
 
-// TestCarefulWritersUnderFaults: clients read, change what they read, and write it with its ETag, while a quarter of
-// all requests to the table is harmed. Each settings names those it was made of: the history must be one chain.
-func TestCarefulWritersUnderFaults(t *testing.T) {
+// TestConditionalWritesUnderFaults: clients read settings, change them, and write them with their ETag, while a quarter
+// of the requests to the table fail. Settings name the version they were made from, so the history must be a chain.
+func TestConditionalWritesUnderFaults(t *testing.T) {
 	d := deploy(t)
 	const writers, writes = 4, 8
 	accepted := make([]map[string]string, writers) // ETag → name
@@ -246,7 +246,7 @@ func TestCarefulWritersUnderFaults(t *testing.T) {
 	d.checkChain(accepted)
 }
 
-// checkChain wants every version to be made of the one before it, and every accepted one under its ETag.
+// checkChain checks that every version was made from the previous one, and that accepted versions have their ETags.
 func (d *deployment) checkChain(accepted []map[string]string) {
 	d.t.Helper()
 	list := d.versions()

@@ -14,8 +14,8 @@ import (
 //	info#0000000012      number at_ms by etag bytes mark
 //	settings#0000000012  number at_ms by etag bytes settings
 //
-// Settings carry what is known of them, so that one read gives a version. They are text of at most 350,000 bytes;
-// DynamoDB takes items of 409,600, names and all.
+// Settings items repeat the attributes of info items, so that one read returns a version. Settings have at most 350,000
+// bytes, and items of DynamoDB at most 409,600 including attribute names.
 const (
 	headKey        = "head"
 	infoPrefix     = "info#"
@@ -26,13 +26,13 @@ const (
 	byAttribute       = "by"
 	etagAttribute     = "etag"
 	bytesAttribute    = "bytes"
-	markAttribute     = "mark" // which call of Append wrote it
+	markAttribute     = "mark" // identifies the call of Append that wrote the item
 	settingsAttribute = "settings"
 )
 
 func partition(config string) string { return "planet#" + config }
 
-// Ten digits keep the order of keys and of numbers one.
+// Ten digits make the order of keys the order of numbers.
 func infoKey(number int) string     { return fmt.Sprintf("%s%010d", infoPrefix, number) }
 func settingsKey(number int) string { return fmt.Sprintf("%s%010d", settingsPrefix, number) }
 

@@ -1,4 +1,4 @@
-// Package planettest is the suite that every planet.Store passes.
+// Package planettest is the test suite for implementations of planet.Store.
 package planettest
 
 import (
@@ -14,34 +14,36 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// At is the time the suite writes at.
+// At is the time of the suite's writes.
 var At = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
-// Settings is acceptable settings with a name and something that must survive byte for byte.
+// Settings returns valid settings with a name, and with contents that must be kept byte for byte.
 func Settings(t testing.TB, name string) planet.Settings {
 	t.Helper()
-	s, err := planet.Parse(fmt.Appendf(nil, `{"name": %q, "trusted_nets": [], "ichallenge": {"attrs": {"z":1.0, "a":1e2, "quote":"it's \"\u0000\""}, "lang": {}, "palette": ["#fff"], "position": {}}, "newer": [null]}`, name))
+	s, err := planet.Parse(fmt.Appendf(nil, `{"name": %q, "trusted_nets": [], "ichallenge": {`+
+		`"attrs": {"z":1.0, "a":1e2, "quote":"it's \"\u0000\""}, "lang": {}, "palette": ["#fff"], "position": {}}, `+
+		`"newer": [null]}`, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// Run runs the suite. open gives an empty store, apart from planet.FirstConfig, which may hold a planet.
+// Run runs the suite. open returns a store that is empty except that planet.FirstConfig may have a planet.
 func Run(t *testing.T, open func(t *testing.T) planet.Store) {
-	t.Run("nothing_is_there_at_first", func(t *testing.T) { nothingAtFirst(t, open(t)) })
-	t.Run("what_was_written_comes_back", func(t *testing.T) { comesBack(t, open(t)) })
-	t.Run("versions_are_listed_newest_first", func(t *testing.T) { listed(t, open(t)) })
-	t.Run("only_the_next_number_is_taken", func(t *testing.T) { onlyNext(t, open(t)) })
-	t.Run("configurations_are_apart", func(t *testing.T) { apart(t, open(t)) })
-	t.Run("expectations_are_checked", func(t *testing.T) { expectations(t, open(t)) })
-	t.Run("an_earlier_version_is_restored_as_a_new_one", func(t *testing.T) { restored(t, open(t)) })
-	t.Run("racing_writers_lose_nothing", func(t *testing.T) { Race(t, open(t)) })
-	t.Run("of_racing_writers_with_one_etag_one_wins", func(t *testing.T) { oneWins(t, open(t)) })
-	t.Run("a_cancelled_write_says_so", func(t *testing.T) { cancelled(t, open(t)) })
+	t.Run("a_new_store_is_empty", func(t *testing.T) { newStoreIsEmpty(t, open(t)) })
+	t.Run("a_written_version_is_read_back", func(t *testing.T) { writtenVersionIsRead(t, open(t)) })
+	t.Run("versions_are_listed_newest_first", func(t *testing.T) { listedNewestFirst(t, open(t)) })
+	t.Run("only_the_next_number_is_accepted", func(t *testing.T) { onlyNext(t, open(t)) })
+	t.Run("configurations_are_independent", func(t *testing.T) { independentConfigs(t, open(t)) })
+	t.Run("preconditions_are_checked", func(t *testing.T) { preconditions(t, open(t)) })
+	t.Run("restoring_writes_a_new_version", func(t *testing.T) { restored(t, open(t)) })
+	t.Run("concurrent_writes_are_kept", func(t *testing.T) { Race(t, open(t)) })
+	t.Run("one_of_several_writers_with_one_etag_succeeds", func(t *testing.T) { oneWins(t, open(t)) })
+	t.Run("a_cancelled_write_returns_context_Canceled", func(t *testing.T) { cancelled(t, open(t)) })
 }
 
-func nothingAtFirst(t *testing.T, s planet.Store) {
+func newStoreIsEmpty(t *testing.T, s planet.Store) {
 	if _, err := s.Newest(t.Context(), "empty"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("Newest: %v, want kind NotFound", err)
 	}
@@ -53,7 +55,7 @@ func nothingAtFirst(t *testing.T, s planet.Store) {
 	}
 }
 
-func comesBack(t *testing.T, s planet.Store) {
+func writtenVersionIsRead(t *testing.T, s planet.Store) {
 	want := planet.NewVersion(1, Settings(t, "one"), "console", At)
 	mustAppend(t, s, "prod-2", want)
 	for name, read := range map[string]func() (planet.Version, error){
@@ -66,7 +68,7 @@ func comesBack(t *testing.T, s planet.Store) {
 	}
 }
 
-func listed(t *testing.T, s planet.Store) {
+func listedNewestFirst(t *testing.T, s planet.Store) {
 	var want []planet.Info
 	for n := 1; n <= 12; n++ {
 		v := planet.NewVersion(n, Settings(t, fmt.Sprint("name ", n)), "key", At.Add(time.Duration(n)*time.Second))
@@ -92,7 +94,7 @@ func onlyNext(t *testing.T, s planet.Store) {
 	}
 }
 
-func apart(t *testing.T, s planet.Store) {
+func independentConfigs(t *testing.T, s planet.Store) {
 	for _, config := range []string{"a", "A", "a.b", "a_b"} {
 		mustAppend(t, s, config, planet.NewVersion(1, Settings(t, config), "key", At))
 	}
@@ -103,7 +105,7 @@ func apart(t *testing.T, s planet.Store) {
 	}
 }
 
-func expectations(t *testing.T, s planet.Store) {
+func preconditions(t *testing.T, s planet.Store) {
 	put := func(name string, e planet.Precondition) (planet.Info, error) {
 		return planet.Put(t.Context(), s, "c", planet.Change{Settings: Settings(t, name), By: "key", At: At, Precondition: e})
 	}
@@ -126,11 +128,11 @@ func expectations(t *testing.T, s planet.Store) {
 	first := accepted("If-None-Match: * on nothing", 1, planet.Precondition{Absent: true})
 	refused("If-None-Match: * on something", planet.Precondition{Absent: true})
 	second := accepted("the ETag read", 2, planet.Precondition{Match: []string{`"other"`, first.ETag}})
-	refused("an ETag overtaken", planet.Precondition{Match: []string{first.ETag}})
-	third := accepted("no expectation", 3, planet.Precondition{})
+	refused("an outdated ETag", planet.Precondition{Match: []string{first.ETag}})
+	third := accepted("no precondition", 3, planet.Precondition{})
 	accepted("If-Match: * on something", 4, planet.Precondition{Exists: true})
 	if second.ETag == third.ETag {
-		t.Error("two versions have one ETag")
+		t.Error("two versions have the same ETag")
 	}
 }
 
@@ -143,7 +145,7 @@ func restored(t *testing.T, s planet.Store) {
 	}
 	stale := planet.Precondition{Match: []string{planet.NewVersion(1, Settings(t, "first"), "key", At).ETag}}
 	if _, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale}); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("restore with an ETag overtaken: %v, want kind Conflict", err)
+		t.Errorf("restore with an outdated ETag: %v, want kind Conflict", err)
 	}
 	info, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "undo", At: At})
 	if err != nil || info.Number != 3 || info.By != "undo" {
@@ -154,8 +156,8 @@ func restored(t *testing.T, s planet.Store) {
 	}
 }
 
-// Race lets several writers write at once, through one or several handles on the same planets: every accepted
-// write must be in the history, and its numbers without gaps.
+// Race runs concurrent writers on one or several handles of the same planets. Every accepted write must be in the
+// history, whose numbers must have no gaps.
 func Race(t *testing.T, handles ...planet.Store) {
 	const writers, writes = 6, 10
 	accepted := make([]map[int]string, writers) // version number → name written
@@ -205,11 +207,11 @@ func oneWins(t *testing.T, s planet.Store) {
 		case err == nil:
 			won++
 		case fault.KindOf(err) != fault.Conflict:
-			t.Errorf("a loser was told %v, want kind Conflict", err)
+			t.Errorf("a refused write returned %v, want kind Conflict", err)
 		}
 	}
 	if won != 1 {
-		t.Errorf("%d writers won with the same ETag", won)
+		t.Errorf("%d writers succeeded with the same ETag", won)
 	}
 	checkHistory(t, s, "c", 2)
 }
@@ -224,7 +226,7 @@ func cancelled(t *testing.T, s planet.Store) {
 	checkHistory(t, s, "c", 0)
 }
 
-// checkHistory wants exactly the versions count…1.
+// checkHistory checks that the versions are exactly count…1.
 func checkHistory(t *testing.T, s planet.Store, config string, count int) {
 	t.Helper()
 	list, err := s.Versions(context.Background(), config)
@@ -233,7 +235,7 @@ func checkHistory(t *testing.T, s planet.Store, config string, count int) {
 	}
 	for i, info := range list {
 		if info.Number != count-i {
-			t.Fatalf("version %d stands where %d belongs", info.Number, count-i)
+			t.Fatalf("version %d is in the place of %d", info.Number, count-i)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestEveryConnectionIsDurable: the options belong to connections, not to the file.
+// TestEveryConnectionIsDurable: the options are set per connection, not per file.
 func TestEveryConnectionIsDurable(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), time.UnixMilli(0))
 	if err != nil {
@@ -36,8 +36,8 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	})
 }
 
-// TestAFileOfANewerProgramIsLeftAlone: what it holds is not known here.
-func TestAFileOfANewerProgramIsLeftAlone(t *testing.T) {
+// TestNewerFormatIsRefused and the file is not changed.
+func TestNewerFormatIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
 	s, err := Open(t.Context(), path, time.UnixMilli(0))
 	if err != nil {

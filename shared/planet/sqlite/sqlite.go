@@ -1,5 +1,5 @@
-// Package sqlite keeps planets in one SQLite file. Several processes may have it open at once, and what
-// Append has acknowledged is on the disk: a process killed at any point loses nothing that it reported.
+// Package sqlite stores planets in a SQLite file. Several processes may open the file at once. When Append returns, the
+// version is on the disk, so a process that is killed later does not lose it.
 package sqlite
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// Store is planet.Store over a SQLite file.
+// Store implements planet.Store over a SQLite file.
 type Store struct{ db *sql.DB }
 
 var _ planet.Store = (*Store)(nil)
@@ -23,10 +23,10 @@ var _ planet.Store = (*Store)(nil)
 // schemaVersion is the file's PRAGMA user_version.
 const schemaVersion = 1
 
-// connections is how many readers and writers of this process the file has at once; others wait.
+// connections is the maximum number of concurrent readers and writers in this process.
 const connections = 8
 
-// The settings stand last: listing versions then never touches the pages that hold them.
+// The settings are the last column, so that listing versions does not read the pages that hold them.
 const schema = `
 CREATE TABLE planet_versions (
   config   TEXT    NOT NULL,
@@ -39,8 +39,8 @@ CREATE TABLE planet_versions (
   PRIMARY KEY (config, number)
 ) STRICT`
 
-// Open opens the file at path, whose directory must exist. A file that does not exist is made, with the
-// default planet in configuration planet.FirstConfig, written at the time now.
+// Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it with the default
+// planet in configuration planet.FirstConfig, written at the time now.
 func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
 	db, err := sql.Open("sqlite", dataSource(path))
 	if err != nil {
@@ -55,8 +55,8 @@ func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
 	return s, nil
 }
 
-// dataSource is the driver's name for the file. WAL lets others read while one writes; synchronous FULL puts
-// every commit on the disk; immediate transactions wait for the lock instead of failing half-way.
+// dataSource returns the data source name of the file. WAL allows reads during a write. Synchronous FULL puts every
+// commit on the disk. Immediate transactions wait for the lock at their start instead of failing later.
 func dataSource(path string) string {
 	options := url.Values{
 		"_journal_mode": {"WAL"},
@@ -68,7 +68,7 @@ func dataSource(path string) string {
 	return file.String()
 }
 
-// prepare makes the table and the first planet, once: whoever comes second finds the version set.
+// prepare creates the table and the first planet unless the version of the file shows that they exist.
 func (s *Store) prepare(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		var version int
@@ -80,7 +80,8 @@ func (s *Store) prepare(ctx context.Context, now time.Time) error {
 			return nil
 		case 0:
 		default:
-			return fmt.Errorf("the file has format %d, this program knows format %d: it was made by a newer one", version, schemaVersion)
+			return fmt.Errorf("the file has format %d, but this program supports only format %d: a newer version created it",
+				version, schemaVersion)
 		}
 		if _, err := tx.ExecContext(ctx, schema); err != nil {
 			return err
@@ -92,7 +93,7 @@ func (s *Store) prepare(ctx context.Context, now time.Time) error {
 	})
 }
 
-// Close releases the file.
+// Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
 const columns = "number, at_ms, by, etag, bytes"
@@ -141,7 +142,7 @@ func (s *Store) Append(ctx context.Context, config string, v planet.Version) err
 	})
 }
 
-// write runs f in one transaction, which commits when f succeeds.
+// write runs f in a transaction and commits it if f succeeds.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -176,7 +177,7 @@ func scanVersion(row *sql.Row, config string, number int) (planet.Version, error
 	return v, nil
 }
 
-// destinations is where Scan puts the columns of columns.
+// destinations returns the arguments of Scan for the columns in columns.
 func destinations(info *planet.Info) []any {
 	return []any{&info.Number, (*millis)(&info.At), &info.By, &info.ETag, &info.Bytes}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/sqlite"
 )
 
-// childPath, when set, makes the test binary a writer on that file: see TestMain.
+// childPath names an environment variable; if it is set, the test binary writes to that file. See TestMain.
 const childPath = "ORRERY_TEST_PLANETS"
 
 func TestMain(m *testing.M) {
@@ -81,16 +81,15 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestKilledWriterLosesNothing kills a process that writes without pause and reports every version that was
-// acknowledged to it; each of them must be in the file, whole, with the history gapless. All the while this
-// process writes to the same file.
+// TestKilledWriterLosesNothing kills a process that writes versions and reports each one that was acknowledged. All
+// reported versions must be in the file, complete and without gaps. This process writes to the same file meanwhile.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
 	s, own := open(t, path), 0
 	for _, reports := range []int{1, 7, 40} {
 		acknowledged := killWriterAfter(t, path, reports, func() {
 			own++
-			change := planet.Change{Settings: numbered(own), By: "parent", At: planettest.At}
+			change := planet.Change{Settings: settingsOf(own), By: "parent", At: planettest.At}
 			if info, err := planet.Put(t.Context(), s, "ours", change); err != nil || info.Number != own {
 				t.Fatalf("beside another writer: version %d, %v, want %d", info.Number, err, own)
 			}
@@ -103,7 +102,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 			t.Fatalf("version %d was acknowledged, and the history has %d", acknowledged, len(list))
 		}
 		for i, info := range list {
-			want := planet.NewVersion(len(list)-i, numbered(len(list)-i), "child", planettest.At)
+			want := planet.NewVersion(len(list)-i, settingsOf(len(list)-i), "child", planettest.At)
 			if got, err := s.Version(t.Context(), "killed", info.Number); err != nil || got != want {
 				t.Fatalf("version %d is not as it was written: %+v, %v", want.Number, got.Info, err)
 			}
@@ -111,8 +110,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	}
 }
 
-// killWriterAfter kills a writing process after that many reports and returns the last version it reported.
-// beside is called at every report.
+// killWriterAfter kills a writing process after a number of reports and returns the last version it reported. It calls
+// beside at every report.
 func killWriterAfter(t *testing.T, path string, reports int, beside func()) int {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -154,7 +153,7 @@ func writeForEver(path string) error {
 		return err
 	}
 	for number := len(list) + 1; ; number++ {
-		v := planet.NewVersion(number, numbered(number), "child", planettest.At)
+		v := planet.NewVersion(number, settingsOf(number), "child", planettest.At)
 		if err := s.Append(context.Background(), "killed", v); err != nil {
 			return err
 		}
@@ -164,8 +163,8 @@ func writeForEver(path string) error {
 	}
 }
 
-// numbered is settings that tell their version, of a size that spreads over several pages.
-func numbered(number int) planet.Settings {
+// settingsOf returns settings that contain their version number and fill several pages.
+func settingsOf(number int) planet.Settings {
 	body := fmt.Sprintf(`{"name":"version %d","trusted_nets":[],"ichallenge":{"attrs":{"logo":%q},"lang":{},"palette":[],"position":{}}}`,
 		number, strings.Repeat("x", 20_000))
 	s, err := planet.Parse([]byte(body))
@@ -175,8 +174,8 @@ func numbered(number int) planet.Settings {
 	return s
 }
 
-// TestProcessesOpenANewFileAtOnce: a server and a command may both be the first.
-func TestProcessesOpenANewFileAtOnce(t *testing.T) {
+// TestConcurrentFirstOpen: a server and a command may both open a new file.
+func TestConcurrentFirstOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
 	var wg sync.WaitGroup
 	for range 8 {
