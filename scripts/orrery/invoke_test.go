@@ -29,7 +29,7 @@ func TestInvoke(t *testing.T) {
 	}{
 		"an answer goes to standard output":    {[]string{"not-found", event}, "", exitDone, `"statusCode": 404`, `"request_id":"c6af9ac6-7b61-11e6"`},
 		"variables can be given":               {[]string{"not-found", "-", "-e", "ORRERY_VERSION=7.8.9"}, `{"doctor":true}`, exitDone, `"version": "7.8.9"`, "ms after it was started"},
-		"a failure is the exit code":           {[]string{"not-found", "-"}, `{}`, exitFailed, `"errorMessage": "the event is no request`, "its error is above"},
+		"a failure is the exit code":           {[]string{"not-found", "-"}, `{}`, exitFailed, `"errorMessage": "the event is not a request`, "its error is above"},
 		"a function that does not begin fails": {[]string{"topx", event, "-e", "ORRERY_TABLE="}, "", exitFailed, "", "\n  ORRERY_WORKGROUP: the Athena workgroup that queries run in, such as orrery-interactive\nSet a variable with -e NAME=VALUE"},
 		"a wrong variable is named":            {[]string{"parse", event, "-e", "ORRERY_TABLE=", "-e", "ORRERY_VERSION=1"}, "", exitFailed, "", `"level":"ERROR","msg":"function parse`},
 		"an unknown function is usage":         {[]string{"top", event}, "", exitUsage, "", "there are topx, stats"},

@@ -1,11 +1,11 @@
-// Package lambdahttp lets an http.Handler answer the proxy events of an API Gateway REST API (payload 1.0). It is
-// the only place that knows their shape and the library that reads them.
+// Package lambdahttp answers the proxy events of an API Gateway REST API (payload 1.0) with an http.Handler. It is the
+// only package that depends on the format of the events and on the library that reads them.
 //
-// An event takes this way: request.go makes it the request that the client sent, path.go takes off what the gateway
-// put before the path, the handler answers, and response.go makes that the answer, no larger than Lambda carries.
+// File request.go converts an event to the client's request, path.go removes what the gateway adds to the path, and
+// response.go converts the handler's response and limits its size.
 //
-// The gateway must be told that every media type may be binary (binaryMediaTypes "*/*"): it then decodes the
-// answers that go in base64, which compressed ones do.
+// The gateway must treat every media type as binary (binaryMediaTypes "*/*"). It then decodes base64 answers, as which
+// compressed responses are sent.
 package lambdahttp
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// MaxAnswer is how many bytes Lambda carries of an answer: all of its JSON, the body escaped or in base64 in it.
+// MaxAnswer is the maximum length of an answer of Lambda: the whole JSON, including the escaped or base64 body.
 const MaxAnswer = 6_291_556
 
-// grace is what is kept of a function's time for saying that time ran out.
+// grace is the time reserved for sending an error before the function's own timeout.
 const grace = 500 * time.Millisecond
 
 // Handler answers events with an http.Handler. It implements lambda.Handler.
@@ -44,7 +44,7 @@ func New(handler http.Handler, writeError ErrorWriter, log *slog.Logger) *Handle
 	return &Handler{handler, writeError, log}
 }
 
-// Invoke answers one event. Whatever happens to a request is an answer: only an event that is no request is an error.
+// Invoke answers one event. It returns an error only if the event is not a request; other failures are HTTP errors.
 func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var event events.APIGatewayProxyRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
@@ -63,7 +63,8 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	h.serve(ctx, w, event, id)
 	answer, err := w.answer(event.HTTPMethod)
 	if err != nil {
-		h.log.LogAttrs(ctx, slog.LevelError, "answer refused", slog.String("request_id", id), slog.String("error", err.Error()))
+		h.log.LogAttrs(ctx, slog.LevelError, "answer refused", slog.String("request_id", id),
+			slog.String("error", err.Error()))
 		w = newRecorder()
 		h.writeError(w, http.StatusRequestEntityTooLarge, err.Error(), id)
 		return w.answer(event.HTTPMethod)
@@ -71,14 +72,15 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return answer, nil
 }
 
-var errNoRequest = errors.New("the event is no request: this function answers proxy events of an API Gateway REST API " +
-	"(payload 1.0, with httpMethod and path); an HTTP API or a function URL sends 2.0 unless told otherwise")
+var errNoRequest = errors.New("the event is not a request: " +
+	"this function answers proxy events of an API Gateway REST API (payload 1.0, with httpMethod and path); HTTP APIs and function URLs send payload 2.0 by default")
 
-// serve lets the handler answer. A panic that it did not answer itself is answered here.
+// serve calls the handler. If the handler panics, serve answers with an error.
 func (h *Handler) serve(ctx context.Context, w *recorder, event events.APIGatewayProxyRequest, id string) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			h.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("request_id", id), slog.String("error", fmt.Sprintf("%v\n%s", cause, debug.Stack())))
+			h.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("request_id", id),
+				slog.String("error", fmt.Sprintf("%v\n%s", cause, debug.Stack())))
 			*w = *newRecorder()
 			h.writeError(w, http.StatusInternalServerError, "", id)
 		}
@@ -91,7 +93,7 @@ func (h *Handler) serve(ctx context.Context, w *recorder, event events.APIGatewa
 	h.handler.ServeHTTP(w, r)
 }
 
-// requestID is the id that the gateway logs, too; of an event without one, the id of the invocation.
+// requestID returns the request id of the gateway, which its log also has, or else the id of the invocation.
 func requestID(ctx context.Context, event events.APIGatewayProxyRequest) string {
 	if id := event.RequestContext.RequestID; id != "" {
 		return id

@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 )
 
-// invoke sends an event to a handler and reads the answer as the gateway does.
+// invoke sends an event to a handler and decodes the answer like the gateway.
 func invoke(t testing.TB, ctx context.Context, handler http.HandlerFunc, event any) (response events.APIGatewayProxyResponse, body []byte) {
 	t.Helper()
 	payload, err := json.Marshal(event)
@@ -53,7 +53,7 @@ func get(path string) events.APIGatewayProxyRequest {
 	}
 }
 
-func TestAnswerAsTheHandlerGaveIt(t *testing.T) {
+func TestResponseIsUnchanged(t *testing.T) {
 	response, body := invoke(t, t.Context(), func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Set-Cookie", "a=1")
 		w.Header().Add("Set-Cookie", "b=2")
@@ -70,11 +70,11 @@ func TestAnswerAsTheHandlerGaveIt(t *testing.T) {
 		t.Errorf("cookies %q", got)
 	}
 	if _, counted := response.MultiValueHeaders["Content-Length"]; counted {
-		t.Error("the length is sent: the gateway renames it")
+		t.Error("Content-Length is sent, which the gateway renames")
 	}
 }
 
-func TestBinaryAnswersGoInBase64(t *testing.T) {
+func TestBinaryBodyIsBase64(t *testing.T) {
 	sent := []byte("\x1f\x8b\x08\x00 compressed \xff")
 	response, body := invoke(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -85,15 +85,17 @@ func TestBinaryAnswersGoInBase64(t *testing.T) {
 	}
 }
 
-func TestAnswersWithoutBody(t *testing.T) {
+func TestResponsesWithoutBody(t *testing.T) {
 	for name, test := range map[string]struct {
 		method  string
 		handler http.HandlerFunc
 		status  int
 	}{
-		"nothing_said": {"GET", func(http.ResponseWriter, *http.Request) {}, 200},
-		"no_content":   {"OPTIONS", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204},
-		"head":         {"HEAD", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "\xff the body of GET") }, 200},
+		"nothing_written": {"GET", func(http.ResponseWriter, *http.Request) {}, 200},
+		"no_content":      {"OPTIONS", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204},
+		"head": {"HEAD", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "\xff the body of GET")
+		}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			event := get("/x")
@@ -106,7 +108,7 @@ func TestAnswersWithoutBody(t *testing.T) {
 	}
 }
 
-// TestLargestAnswer sends answers at the very edge of what Lambda carries, and one byte more.
+// TestLargestAnswer: answers of exactly MaxAnswer bytes are sent, longer ones are errors.
 func TestLargestAnswer(t *testing.T) {
 	ascii := func(n int) []byte { return bytes.Repeat([]byte{'a'}, n) }
 	quotes := func(n int) []byte { return bytes.Repeat([]byte{'"'}, n) }
@@ -145,7 +147,7 @@ func TestLargestAnswer(t *testing.T) {
 			}
 			if test.status == http.StatusOK {
 				if !bytes.Equal(body, test.body) {
-					t.Error("the body changed on its way")
+					t.Error("the body differs")
 				}
 				return
 			}
@@ -166,7 +168,7 @@ func wantError(t *testing.T, response events.APIGatewayProxyResponse, body []byt
 	}
 }
 
-func TestPanicsAreAnswered(t *testing.T) {
+func TestPanicIsAnswered(t *testing.T) {
 	for name, cause := range map[string]any{"a_panic": "secret", "an_abort": http.ErrAbortHandler} {
 		t.Run(name, func(t *testing.T) {
 			response, body := invoke(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
@@ -182,7 +184,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestRequestIDIsTheGateways(t *testing.T) {
+func TestRequestIDIsFromTheGateway(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Request-Id")) }
 	event := get("/x")
 	event.Headers = map[string]string{"x-request-id": "of-the-client"}
@@ -196,8 +198,8 @@ func TestRequestIDIsTheGateways(t *testing.T) {
 	}
 }
 
-// TestTimeEndsBeforeTheFunctionDoes: of the 29 s that the gateway waits, enough is left to say that they are over.
-func TestTimeEndsBeforeTheFunctionDoes(t *testing.T) {
+// TestRequestEndsBeforeTheFunction: the request times out before the gateway's limit of 29 s, so an error can be sent.
+func TestRequestEndsBeforeTheFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const gateway = 29 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), gateway)
@@ -217,7 +219,7 @@ func TestTimeEndsBeforeTheFunctionDoes(t *testing.T) {
 	})
 }
 
-func TestEventsThatAreNoRequests(t *testing.T) {
+func TestOtherEventsAreErrors(t *testing.T) {
 	h := New(http.NotFoundHandler(), api.WriteError, slog.New(slog.DiscardHandler))
 	for name, payload := range map[string]string{
 		"an_http_api_2.0": `{"version":"2.0","rawPath":"/x","requestContext":{"http":{"method":"GET"}}}`,
@@ -234,14 +236,16 @@ func TestEventsThatAreNoRequests(t *testing.T) {
 	}
 }
 
-func TestBodyThatIsNotBase64(t *testing.T) {
+func TestInvalidBase64Body(t *testing.T) {
 	event := get("/x")
 	event.Body, event.IsBase64Encoded = "a?b", true
-	response, body := invoke(t, t.Context(), func(http.ResponseWriter, *http.Request) { t.Error("the handler was asked") }, event)
+	response, body := invoke(t, t.Context(), func(http.ResponseWriter, *http.Request) {
+		t.Error("the handler was called")
+	}, event)
 	wantError(t, response, body, http.StatusBadRequest, "cannot be read")
 }
 
-// TestSameAsOverHTTP: a request through the gateway reaches the handler as it would directly.
+// TestSameAsOverHTTP: a handler gets the same request through the gateway as directly.
 func TestSameAsOverHTTP(t *testing.T) {
 	describe := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

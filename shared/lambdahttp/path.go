@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// ownPath is the path of the API that was asked for. A custom domain puts its base path before it, and the stage
-// too when its mapping names none; the resource that the gateway matched tells where the path itself begins. An
-// event without a resource, written by hand, may begin with the stage.
+// ownPath returns the path of an event without prefixes. A custom domain adds its base path, and the stage if its
+// mapping names none. The path itself begins where it matches the event's resource. The path of an event without a
+// resource, written by hand, may begin with the stage.
 func ownPath(event events.APIGatewayProxyRequest) string {
 	path := "/" + strings.TrimPrefix(event.Path, "/")
 	if event.Resource == "/" {
@@ -32,13 +32,13 @@ func ownPath(event events.APIGatewayProxyRequest) string {
 	return path
 }
 
-// matches tells whether the segments are what a resource stands for. {name} stands for one segment, {name+} at the
-// end for all the rest, which the parameter of that name tells. The gateway lets a slash follow at the end.
+// matches reports whether segments match the template of a resource. {name} matches one segment. {name+} at the end
+// matches the remaining segments, which are also the value of the path parameter. The gateway allows a final slash.
 func matches(template, segments []string, parameters map[string]string) bool {
 	last := len(template) - 1
 	if name, greedy := strings.CutSuffix(template[last], "+}"); greedy {
-		rest, told := parameters[strings.TrimPrefix(name, "{")]
-		if len(segments) <= last || !told || !samePath(strings.Join(segments[last:], "/"), rest) {
+		rest, ok := parameters[strings.TrimPrefix(name, "{")]
+		if len(segments) <= last || !ok || !samePath(strings.Join(segments[last:], "/"), rest) {
 			return false
 		}
 		template, segments = template[:last], segments[:last]
@@ -56,15 +56,15 @@ func matches(template, segments []string, parameters map[string]string) bool {
 	return true
 }
 
-// samePath compares a part of a path with a parameter, which some gateways decode and some do not.
+// samePath compares a part of a path with a path parameter. Some gateways decode parameters and some do not.
 func samePath(part, parameter string) bool {
 	trim := func(s string) string { return strings.TrimSuffix(s, "/") }
 	decoded, err := url.PathUnescape(part)
 	return trim(part) == trim(parameter) || err == nil && trim(decoded) == trim(parameter)
 }
 
-// escapePath encodes what cannot stand in a path as it is and leaves alone what is encoded already. REST APIs leave
-// the path as the client encoded it; other senders of the same event have decoded it.
+// escapePath escapes the characters that are not allowed in a path and keeps existing escapes. REST APIs keep the
+// client's escapes; other senders of such events decode them.
 func escapePath(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

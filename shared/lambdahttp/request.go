@@ -12,11 +12,11 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 )
 
-// requestOf is the request that the client sent, as near as the event tells. ctx bounds it.
+// requestOf returns the request that the client sent, as far as the event has it, with the context ctx.
 func requestOf(ctx context.Context, event events.APIGatewayProxyRequest, id string) (*http.Request, error) {
 	query := queryOf(event)
 	event.Path = escapePath(ownPath(event))
-	// The library writes parameters in another order each time.
+	// The library would write the parameters in random order.
 	event.MultiValueQueryStringParameters, event.QueryStringParameters = nil, nil
 	if len(event.MultiValueHeaders) == 0 {
 		event.MultiValueHeaders = nil // it would hide event.Headers
@@ -36,9 +36,9 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest, id stri
 	return r, nil
 }
 
-// queryOf writes the query that the parameters were read from. The gateway has decoded them, plus signs too, so
-// whatever is in them is encoded again: filters hold & ; + % and braces of their own. Values of one name keep their
-// order; names have lost theirs and come sorted.
+// queryOf returns a query with the parameters of the event. The gateway has decoded them, so queryOf escapes them
+// again: filters contain characters such as & ; + % and braces. Values of one name keep their order. Names are sorted,
+// because events do not have their order.
 func queryOf(event events.APIGatewayProxyRequest) string {
 	values := event.MultiValueQueryStringParameters
 	if len(values) == 0 {

@@ -35,7 +35,8 @@ func readRequest(t testing.TB, raw string) *http.Request {
 	return r
 }
 
-// eventOf does what the gateway does: the path stays encoded, the query becomes decoded parameters, the body base64.
+// eventOf converts a request like the gateway: it keeps the path, decodes the parameters and encodes the body as
+// base64.
 func eventOf(t testing.TB, r *http.Request) events.APIGatewayProxyRequest {
 	t.Helper()
 	event := get(r.URL.EscapedPath())
@@ -68,7 +69,7 @@ func decoded(t testing.TB, s string) string {
 	return text
 }
 
-// asked notes the filters that reach the read path.
+// searchSpy records the filters of searches.
 type searchSpy struct{ filters []string }
 
 func (a *searchSpy) Search(_ context.Context, r search.Request) (search.Result, error) {
@@ -76,7 +77,7 @@ func (a *searchSpy) Search(_ context.Context, r search.Request) (search.Result, 
 	return search.Result{}, nil
 }
 
-func surface(t *testing.T, searcher api.Searcher) http.Handler {
+func newAPI(t *testing.T, searcher api.Searcher) http.Handler {
 	t.Helper()
 	handler, err := api.New(api.Config{
 		Search: searcher, Keys: keys.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
@@ -90,7 +91,7 @@ func surface(t *testing.T, searcher api.Searcher) http.Handler {
 
 const period = "timestamp between 2026-01-01 and 2026-01-02"
 
-// filters as clients send them, and as the read path must see them.
+// filters are filters as clients send them and as a search must get them.
 var filters = map[string]struct{ sent, want string }{
 	"encoded":           {url.QueryEscape(period + `, path="/a+b;c%2Fd&e=f"`), period + `, path="/a+b;c%2Fd&e=f"`},
 	"plus_for_space":    {strings.ReplaceAll(period, " ", "+"), period},
@@ -106,7 +107,7 @@ var filters = map[string]struct{ sent, want string }{
 	"white_space_round": {"+%20a+%20", "  a  "},
 }
 
-func TestFilterArrivesAsItWasMeant(t *testing.T) {
+func TestFilterIsDecodedOnce(t *testing.T) {
 	for name, test := range filters {
 		t.Run(name, func(t *testing.T) {
 			var direct, through searchSpy
@@ -117,8 +118,8 @@ func TestFilterArrivesAsItWasMeant(t *testing.T) {
 				r.Header.Set("X-Api-Key", "key")
 				return r
 			}
-			surface(t, &direct).ServeHTTP(httptest.NewRecorder(), request())
-			invoke(t, t.Context(), surface(t, &through).ServeHTTP, eventOf(t, request()))
+			newAPI(t, &direct).ServeHTTP(httptest.NewRecorder(), request())
+			invoke(t, t.Context(), newAPI(t, &through).ServeHTTP, eventOf(t, request()))
 			want := []string{test.want}
 			if diff := cmp.Diff(want, direct.filters); diff != "" {
 				t.Errorf("directly (-want +got):\n%s", diff)
@@ -130,8 +131,8 @@ func TestFilterArrivesAsItWasMeant(t *testing.T) {
 	}
 }
 
-// TestQueryHoldsTheVeryParameters: whatever the gateway read from a query is read from it again.
-func TestQueryHoldsTheVeryParameters(t *testing.T) {
+// TestQueryKeepsParameters: the query decodes to the parameters that the gateway decoded.
+func TestQueryKeepsParameters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("&;+%=#?/\\{}[]|\"' ,~\x00\n")), rapid.Rune()))
 		values := rapid.MapOf(text, rapid.SliceOfN(text, 1, 3)).Draw(t, "parameters")
@@ -149,33 +150,34 @@ func TestQueryHoldsTheVeryParameters(t *testing.T) {
 	})
 }
 
-// TestRepeatedParametersStayRepeated: the surface refuses them, so none may get lost on the way.
-func TestRepeatedParametersStayRepeated(t *testing.T) {
+// TestRepeatedParametersAreKept: the API refuses them, so the conversion must not drop any.
+func TestRepeatedParametersAreKept(t *testing.T) {
 	event := get("/api/v4.0/data/stats")
 	event.MultiValueHeaders = map[string][]string{"x-api-key": {"key"}}
 	event.QueryStringParameters = map[string]string{"filters": "b"} // the last one, as the gateway sends it too
 	event.MultiValueQueryStringParameters = map[string][]string{"filters": {"a", "b"}}
 	var searched searchSpy
-	response, body := invoke(t, t.Context(), surface(t, &searched).ServeHTTP, event)
+	response, body := invoke(t, t.Context(), newAPI(t, &searched).ServeHTTP, event)
 	if response.StatusCode != http.StatusUnprocessableEntity || len(searched.filters) > 0 {
 		t.Errorf("%d %s", response.StatusCode, body)
 	}
 	event.MultiValueQueryStringParameters = nil
-	if invoke(t, t.Context(), surface(t, &searched).ServeHTTP, event); len(searched.filters) != 1 || searched.filters[0] != "b" {
+	invoke(t, t.Context(), newAPI(t, &searched).ServeHTTP, event)
+	if len(searched.filters) != 1 || searched.filters[0] != "b" {
 		t.Errorf("%q", searched.filters)
 	}
 }
 
-// TestLongestURL: the gateway takes URLs of 10,240 bytes.
+// TestLongestURL: the gateway accepts URLs of up to 10,240 bytes.
 func TestLongestURL(t *testing.T) {
 	path := "/api/v4.0/data/stats?filters="
 	filter := strings.Repeat("é", (10_240-len(path))/6)
 	r := httptest.NewRequest("GET", path+url.QueryEscape(filter), nil)
 	r.Header.Set("X-Api-Key", "key")
 	var searched searchSpy
-	invoke(t, t.Context(), surface(t, &searched).ServeHTTP, eventOf(t, r))
+	invoke(t, t.Context(), newAPI(t, &searched).ServeHTTP, eventOf(t, r))
 	if len(searched.filters) != 1 || searched.filters[0] != filter {
-		t.Errorf("of a filter of %d bytes %d requests arrived", len(filter), len(searched.filters))
+		t.Errorf("a filter of %d bytes: %d searches", len(filter), len(searched.filters))
 	}
 }
 
@@ -222,7 +224,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestRecordedEvents reads events as gateways sent them; beside each stands the request that it must become.
+// TestRecordedEvents converts recorded events of gateways. The expected request is in a file beside each event.
 func TestRecordedEvents(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {

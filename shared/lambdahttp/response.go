@@ -11,7 +11,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 )
 
-// recorder keeps what a handler answers. As with a connection, the first status counts.
+// recorder records the response of a handler. Only the first status counts, as with net/http.
 type recorder struct {
 	*core.ProxyResponseWriter
 	status int
@@ -22,7 +22,7 @@ func newRecorder() *recorder {
 }
 
 func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK { // 1xx are announcements, which the gateway cannot send
+	if w.status == 0 && status >= http.StatusOK { // the gateway cannot send informational responses
 		w.status = status
 		w.ProxyResponseWriter.WriteHeader(status)
 	}
@@ -33,11 +33,11 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return w.ProxyResponseWriter.Write(p)
 }
 
-// answer is what Lambda carries to the gateway. Text goes as text, anything else in base64; text that would be too
-// long with its escapes goes in base64, too. The error tells of an answer that is too long even so.
+// answer returns the JSON for the gateway. The body is text if possible and base64 otherwise. Text that is too long
+// with its escapes is sent as base64. If that is too long as well, answer returns an error.
 func (w *recorder) answer(method string) ([]byte, error) {
-	w.WriteHeader(http.StatusOK)     // of a handler that said nothing
-	w.Header().Del("Content-Length") // the gateway counts for itself, and would send this one under another name
+	w.WriteHeader(http.StatusOK)     // for a handler that wrote nothing
+	w.Header().Del("Content-Length") // the gateway sets its own, and would rename this one
 	response, err := w.GetProxyResponse()
 	if err != nil {
 		return nil, err
@@ -54,7 +54,8 @@ func (w *recorder) answer(method string) ([]byte, error) {
 		return nil, err
 	}
 	if len(answer) > MaxAnswer {
-		return nil, fmt.Errorf("the answer needs %d bytes, more than the %d that can be sent: ask for less, or accept compression (Accept-Encoding: gzip)", len(answer), MaxAnswer)
+		return nil, fmt.Errorf("the answer needs %d bytes, more than the %d that can be sent: "+
+			"ask for less, or accept compression (Accept-Encoding: gzip)", len(answer), MaxAnswer)
 	}
 	return answer, nil
 }
@@ -63,7 +64,7 @@ func encode(response events.APIGatewayProxyResponse) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(len(response.Body) + len(response.Body)/8 + 1024)
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // what is escaped counts
+	encoder.SetEscapeHTML(false) // escapes count toward MaxAnswer
 	if err := encoder.Encode(response); err != nil {
 		return nil, err
 	}

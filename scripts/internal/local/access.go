@@ -12,14 +12,14 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// Access says who may call a server: everybody on this machine until there is a key, then those who have one.
+// Access decides who may call a server: every program on this machine until a key exists, then callers with a key.
 type Access struct {
-	Address string     // what the server listens on
-	APIKey  string     // a key beside those of the data folder, which allows everything; "": none
-	Keys    keys.Store // those of the data folder
+	Address string     // listening address
+	APIKey  string     // an additional key that allows everything; "": none
+	Keys    keys.Store // keys of the data folder
 }
 
-// NeedKey tells whether callers need a key: there is one, or was one before it was revoked.
+// NeedKey reports whether callers need a key: whether any key exists, including revoked ones.
 func (a Access) NeedKey(ctx context.Context) (bool, error) {
 	if a.APIKey != "" {
 		return true, nil
@@ -28,7 +28,8 @@ func (a Access) NeedKey(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// CheckAddress refuses to listen where others could connect without a key: on anything but a loopback address.
+// CheckAddress returns an error if other machines could connect without a key: if keyed is false and the address is not
+// a loopback address.
 func CheckAddress(address string, keyed bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -37,7 +38,8 @@ func CheckAddress(address string, keyed bool) error {
 	if keyed || loopback(host) {
 		return nil
 	}
-	return fmt.Errorf("%s can be reached from other machines, so callers need a key: make one with orrery key create, set ORRERY_API_KEY (or --api-key), or listen on 127.0.0.1", address)
+	return fmt.Errorf("%s can be reached from other machines, so callers need a key: make one with orrery key create, "+
+		"set ORRERY_API_KEY (or --api-key), or listen on 127.0.0.1", address)
 }
 
 func loopback(host string) bool {
@@ -45,7 +47,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// handler is the HTTP surface for those who may call.
+// handler returns the handler of the HTTP API with this access.
 func (a Access) handler(c api.Config) (http.Handler, error) {
 	open, err := api.New(c)
 	if err != nil {

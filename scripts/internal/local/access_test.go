@@ -21,14 +21,14 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// nothing is a read path that finds nothing.
+// noSearch is a search that always fails.
 type noSearch struct{}
 
 func (noSearch) Search(context.Context, search.Request) (search.Result, error) {
-	return search.Result{}, errors.New("not asked for here")
+	return search.Result{}, errors.New("unexpected search")
 }
 
-// accessTest is a server over the keys of a folder, with a clock.
+// accessTest is a server with the keys of a folder, and a clock.
 type accessTest struct {
 	t       *testing.T
 	data    string
@@ -71,7 +71,7 @@ func openKeys(t *testing.T, data string) Keys {
 	return k
 }
 
-// wants asks for the first planet with a key, or without one.
+// wants requests the first planet with a key, or without one if key is empty, and checks the status.
 func (h *accessTest) wants(when, key string, status int) {
 	h.t.Helper()
 	r := httptest.NewRequest("GET", "http://localhost/api/v4.0/conf/prod/planets", nil)
@@ -85,7 +85,7 @@ func (h *accessTest) wants(when, key string, status int) {
 	}
 }
 
-// issue makes a key as the command does in another process.
+// issue creates a key like the command in another process.
 func (h *accessTest) issue() (secret, id string) {
 	h.t.Helper()
 	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, h.now)
@@ -95,7 +95,7 @@ func (h *accessTest) issue() (secret, id string) {
 	return secret, k.ID
 }
 
-func TestAServerNeedsNoKeyUntilThereIsOne(t *testing.T) {
+func TestNoKeyIsNeededUntilOneExists(t *testing.T) {
 	h := newAccessTest(t, "127.0.0.1:8080", "")
 	h.wants("at first", "", 200)
 	secret, id := h.issue()
@@ -111,11 +111,11 @@ func TestAServerNeedsNoKeyUntilThereIsOne(t *testing.T) {
 	h.wants("revoked a minute ago", secret, 401)
 	h.wants("with all keys revoked, without one", "", 401)
 	if needed, err := (Access{Address: "127.0.0.1:8080", Keys: h.keys}).NeedKey(t.Context()); !needed || err != nil {
-		t.Errorf("a server that starts then lets everybody in: %v, %v", needed, err)
+		t.Errorf("a server that is started then needs no key: %v, %v", needed, err)
 	}
 }
 
-func TestKeysOfTheFolderAndTheServersOwn(t *testing.T) {
+func TestKeysOfFolderAndServer(t *testing.T) {
 	h := newAccessTest(t, "127.0.0.1:8080", "own")
 	h.wants("without one", "", 401)
 	h.wants("the server's", "own", 200)
@@ -124,8 +124,8 @@ func TestKeysOfTheFolderAndTheServersOwn(t *testing.T) {
 	h.wants("the server's still", "own", 200)
 }
 
-// TestOnAnyOtherAddressTheDoorIsShut even when the keys that were there have gone with their file.
-func TestOnAnyOtherAddressTheDoorIsShut(t *testing.T) {
+// TestOtherAddressesAlwaysNeedAKey even if the file of keys was removed.
+func TestOtherAddressesAlwaysNeedAKey(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:8080", ":8080", "192.0.2.1:80", "[::]:8080", "nonsense"} {
 		newAccessTest(t, address, "").wants(address, "", 401)
 	}
@@ -143,11 +143,11 @@ func TestAddressesThatNeedAKey(t *testing.T) {
 		}
 	}
 	if err := CheckAddress("8080", true); err == nil {
-		t.Error("an address without a port is one")
+		t.Error("an address without a port was accepted")
 	}
 }
 
-// broken is keys that cannot be asked.
+// brokenKeys is a store that cannot be read.
 type brokenKeys struct{ Keys }
 
 func (brokenKeys) List(context.Context) ([]keys.Key, error) { return nil, errors.New("disk") }
@@ -156,20 +156,20 @@ func (brokenKeys) Find(context.Context, string) (keys.Key, error) {
 	return keys.Key{}, errors.New("disk")
 }
 
-// TestKeysThatCannotBeAskedLetNobodyIn: there may be some.
-func TestKeysThatCannotBeAskedLetNobodyIn(t *testing.T) {
+// TestKeyIsNeededIfKeysCannotBeRead, because there may be some.
+func TestKeyIsNeededIfKeysCannotBeRead(t *testing.T) {
 	h := newAccessTest(t, "127.0.0.1:8080", "")
 	handler, ok := h.handler.(*accessHandler)
 	if !ok {
 		t.Fatalf("the handler is a %T", h.handler)
 	}
 	handler.access.Keys = brokenKeys{}
-	h.wants("for the moment", "", 401)
+	h.wants("while keys cannot be read", "", 401)
 	handler.access.Keys = h.keys
-	h.wants("when they can be asked again and there are none", "", 200)
+	h.wants("when they can be read again and there are none", "", 200)
 }
 
-func TestKeysThatCannotBeReadAreNotTakenForNone(t *testing.T) {
+func TestUnreadableKeysAreAnError(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, keysFile), bytes.Repeat([]byte("no database "), 50), 0o600); err != nil {
 		t.Fatal(err)
@@ -179,8 +179,8 @@ func TestKeysThatCannotBeReadAreNotTakenForNone(t *testing.T) {
 	}
 }
 
-// TestAFolderWithoutKeysThatCanOnlyBeRead has none, and says so to whoever wants to make one.
-func TestAFolderWithoutKeysThatCanOnlyBeRead(t *testing.T) {
+// TestReadOnlyFolderWithoutKeys: the list is empty, and creating a key is an error.
+func TestReadOnlyFolderWithoutKeys(t *testing.T) {
 	list, err := noKeys{}.List(t.Context())
 	if err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
@@ -190,8 +190,8 @@ func TestAFolderWithoutKeysThatCanOnlyBeRead(t *testing.T) {
 	}
 }
 
-// TestOpeningDataNeedsNoKeys: who may read the folder may ask it in this process, and leaves no keys behind.
-func TestOpeningDataNeedsNoKeys(t *testing.T) {
+// TestOpenCreatesNoKeys: this process may query a folder that it can read, and needs no keys for that.
+func TestOpenCreatesNoKeys(t *testing.T) {
 	data := t.TempDir()
 	p, err := Open(t.Context(), data)
 	if err != nil {

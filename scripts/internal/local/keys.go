@@ -19,48 +19,48 @@ import (
 	keyssqlite "github.com/orrery/orrery/shared/keys/sqlite"
 )
 
-// Keys is a store of keys until it is closed.
+// Keys is a store of keys that must be closed.
 type Keys interface {
 	keys.Store
 	io.Closer
 }
 
-// keysFile is where a data folder has its keys.
+// keysFile is the database of keys in a data folder.
 const keysFile = "keys.db"
 
-// OpenKeys opens the keys of a data folder, and makes the folder if it does not exist. Keys that are there and cannot
-// be read are an error: a server must not take that for none.
+// OpenKeys opens the keys of a data folder, and creates the folder if it does not exist. If the keys exist but cannot
+// be read, it returns an error, because a server without keys would allow every caller.
 func OpenKeys(ctx context.Context, data string) (Keys, error) {
 	if err := makeFolder(data); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(data, keysFile)
 	if writable(data) {
-		return opened(keyssqlite.Open(ctx, path))
+		return asKeys(keyssqlite.Open(ctx, path))
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return noKeys{}, nil
 	}
-	return opened(keyssqlite.OpenReadOnly(ctx, path))
+	return asKeys(keyssqlite.OpenReadOnly(ctx, path))
 }
 
-// opened keeps a nil pointer from becoming Keys that are not nil.
-func opened(s *keyssqlite.Store, err error) (Keys, error) {
+// asKeys converts a store to Keys; a nil store becomes nil Keys.
+func asKeys(s *keyssqlite.Store, err error) (Keys, error) {
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// OpenTableKeys opens the keys of a deployment in AWS, by the name of its table. Where and as whom is for the SDK's own
-// configuration to say (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL …).
+// OpenTableKeys opens the keys of a deployment in AWS by the name of its table. The configuration of the SDK
+// (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL …) sets the region, the endpoint and the credentials.
 func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration of AWS: %w", err)
+		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	if cfg.Region == "" {
-		return nil, errors.New("in which region is the table? Set AWS_REGION, or AWS_PROFILE to a profile that has one")
+		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
 	}
 	return tableKeys{keysdynamo.New(dynamo.NewClient(cfg), table)}, nil
 }
@@ -69,10 +69,10 @@ type tableKeys struct{ *keysdynamo.Store }
 
 func (tableKeys) Close() error { return nil }
 
-// noKeys stands for the keys of a folder that has none and can only be read.
+// noKeys is the store of a read-only folder without keys.
 type noKeys struct{}
 
-var errNoKeysHere = fault.New(fault.Unavailable, "this data folder can only be read, so it can have no keys")
+var errNoKeysHere = fault.New(fault.Unavailable, "this data folder is read-only, so keys cannot be created in it")
 
 func (noKeys) Create(context.Context, keys.Key) error { return errNoKeysHere }
 

@@ -1,5 +1,5 @@
-// Package local is the composition root of the product on one machine: a data directory becomes the engine, the
-// importer, the planets and the HTTP surface. It is the only place outside functions that builds implementations.
+// Package local is the composition root of the product on one machine. It builds the engine, the importer, the planets
+// and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
 package local
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// What one machine gives to queries.
+// Limits of queries on one machine.
 const (
-	queryTimeout = 60 * time.Second // the longest an answer may take
-	maxWaiting   = 64               // queries that may wait
-	retryAfter   = 2 * time.Second  // told to those refused
+	queryTimeout = 60 * time.Second // of an answer
+	maxWaiting   = 64               // queries in the queue
+	retryAfter   = 2 * time.Second  // for requests refused because the queue is full
 )
 
-// Product is everything over one data directory. Several processes may have the same directory open.
+// Product is the product over one data directory. Several processes may open the same directory.
 type Product struct {
-	Store  *datadir.Store // nil when a cluster has the records
+	Store  *datadir.Store // nil if a cluster holds the records
 	Engine Engine
 	Search *search.Service
 
@@ -44,14 +44,14 @@ type Product struct {
 	}
 }
 
-// Engine answers queries until it is closed.
+// Engine is an engine that must be closed.
 type Engine interface {
 	engine.Engine
 	io.Closer
 }
 
-// Open opens a data directory, and makes it if it does not exist; a directory of other things is refused. One that can only be read answers about traffic, not
-// about planets.
+// Open opens a data directory, and creates it if it does not exist. It refuses a directory with other contents. A
+// read-only directory answers queries of traffic but not of planets.
 func Open(ctx context.Context, data string) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -81,14 +81,14 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.Engine, err = openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill); err != nil {
 		return p, err
 	}
-	// DuckDB uses every core for one query, so that more than a few at once only slow each other down.
+	// DuckDB uses every core for one query, so more than a few concurrent queries only slow each other down.
 	return p, p.complete(ctx, data, max(2, runtime.NumCPU()), canWrite)
 }
 
-// clusterQueries is how many queries a cluster is asked at once; it has a queue of its own.
+// clusterQueries is the maximum number of concurrent queries of a cluster, which has its own queue.
 const clusterQueries = 16
 
-// OpenTrino opens a data directory whose records a Trino cluster has: the directory keeps planets and keys alone.
+// OpenTrino opens a data directory that holds only planets and keys. A Trino cluster holds the records.
 func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -104,7 +104,7 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 	return p, nil
 }
 
-// complete makes the rest of a product that has its engine, which runs so many queries at once.
+// complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
 func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
 	line := search.NewLine(queries, maxWaiting, retryAfter)
 	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
@@ -121,7 +121,7 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 	return nil
 }
 
-// Close ends everything that Open began.
+// Close closes the engine and the stores.
 func (p *Product) Close() error {
 	var errs []error
 	if p.planets != nil {
@@ -136,9 +136,9 @@ func (p *Product) Close() error {
 	return errors.Join(errs...)
 }
 
-// ServeOptions says to whom the HTTP surface answers.
+// ServeOptions configures the HTTP API.
 type ServeOptions struct {
-	Access  *Access // nil: to this process, for whoever may read the folder
+	Access  *Access // nil: requests come from this process only and need no key
 	Log     *slog.Logger
 	Version string
 }

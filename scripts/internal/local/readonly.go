@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// writable tells whether files can be made in a folder.
+// writable reports whether files can be created in a folder.
 func writable(folder string) bool {
 	f, err := os.CreateTemp(folder, ".writable-*")
 	if err != nil {
@@ -17,11 +17,11 @@ func writable(folder string) bool {
 	return f.Close() == nil && os.Remove(f.Name()) == nil
 }
 
-// noPlanets stands for the planets of a folder that can only be read: their database cannot be opened there without
-// writing. Traffic can still be asked about.
+// noPlanets is the store of planets of a read-only folder. Their database cannot be opened without writing; queries of
+// traffic still work.
 type noPlanets struct{}
 
-var errReadOnly = fault.New(fault.Unavailable, "this data folder can only be read, so its planet settings cannot be opened")
+var errReadOnly = fault.New(fault.Unavailable, "this data folder is read-only, so its planet settings cannot be opened")
 
 func (noPlanets) Newest(context.Context, string) (planet.Version, error) {
 	return planet.Version{}, errReadOnly
