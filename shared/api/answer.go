@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxAnswer is how many bytes of body an answer of the data routes may have as sent, compressed when the
-// caller accepts that: in base64 it must still fit the 6 MB of a Lambda function's answer.
+// maxAnswer is the maximum size in bytes of a data answer as sent, which may be compressed. In base64 it still fits
+// into the answer of a Lambda function, which is limited to 6 MB.
 const maxAnswer = 4_000_000
 
-// minCompressed is the size from which compressing pays.
+// minCompressed is the size from which answers are compressed.
 const minCompressed = 1_000
 
 const (
@@ -25,16 +25,16 @@ const (
 	multipartType = "multipart/form-data"
 )
 
-// answer is what is sent.
+// answer is a response to send.
 type answer struct {
 	status      int
 	contentType string
 	body        []byte
-	encoding    encoding // of body, when it is compressed already
+	encoding    encoding // of body, if it is already compressed
 	etag        string   // of the settings in body
 }
 
-// send compresses the answer when the caller accepts that, and sends it.
+// send sends the answer, compressed if the client accepts that.
 func (c *call) send(a answer) {
 	if a.encoding == identity {
 		if e := acceptedEncoding(c.r.Header.Values("Accept-Encoding")); e != identity && len(a.body) >= minCompressed {
@@ -61,7 +61,7 @@ func (c *call) send(a answer) {
 	}
 	c.w.WriteHeader(a.status)
 	if c.r.Method != http.MethodHead {
-		_, _ = c.w.Write(a.body) // a caller who has gone away learns nothing from an error
+		_, _ = c.w.Write(a.body) // meter records a failure
 	}
 }
 
@@ -70,19 +70,19 @@ func (c *call) sendJSON(status int, v any) {
 	c.send(answer{status: status, contentType: jsonType, body: encode(v)})
 }
 
-// encode prints a value of our own types, which always can be printed.
+// encode encodes a value of our own types as JSON, which cannot fail.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("api: an answer cannot be printed: " + err.Error())
+		panic("api: an answer cannot be encoded: " + err.Error())
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// negotiate picks the media type of the offers that the caller wants most; of equal ones the first. No Accept
-// header accepts everything; "" when none is acceptable.
+// negotiate returns the offered media type that the Accept headers prefer, the first of equal ones, or "" if none is
+// acceptable. Without an Accept header every type is acceptable.
 func negotiate(accept []string, offers ...string) string {
 	if len(accept) == 0 {
 		return offers[0]
@@ -97,7 +97,7 @@ func negotiate(accept []string, offers ...string) string {
 	return best
 }
 
-// mediaQuality is the quality of the most specific range that the type is in.
+// mediaQuality returns the quality of the most specific range that includes the type.
 func mediaQuality(ranges []quality, offer string) float64 {
 	kind, _, _ := strings.Cut(offer, "/")
 	for _, pattern := range []string{offer, kind + "/*", "*/*"} {
@@ -114,7 +114,7 @@ type quality struct {
 	q     float64
 }
 
-// qualities reads an Accept or Accept-Encoding header. An element that cannot be read is worth nothing.
+// qualities parses an Accept or Accept-Encoding header. Malformed elements get quality 0.
 func qualities(header string) []quality {
 	var list []quality
 	for _, element := range strings.Split(header, ",") {

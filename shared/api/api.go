@@ -1,9 +1,9 @@
-// Package api is the HTTP surface: the data routes, the planet settings, the OpenAPI document and the page to
-// try them on. README.md beside this file lists routes, parameters, errors, limits and authentication.
+// Package api is the HTTP API: the data routes, the planet settings, the OpenAPI document and the interactive page.
+// README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
-// A request takes this way: observe.go gives it an id, guard.go keeps web pages out, routes.go finds its route,
-// authenticate.go finds the caller, params.go reads what is asked, a handler answers, answer.go sends the answer, and
-// errors.go, which alone knows status codes, tells what went wrong.
+// A request passes through these files in order: observe.go assigns an id, guard.go refuses foreign web pages,
+// routes.go finds the route, authenticate.go finds the caller, params.go reads the parameters, a handler answers, and
+// answer.go sends the answer. Errors become responses in errors.go, the only file that maps them to status codes.
 package api
 
 import (
@@ -21,25 +21,25 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Config is what the surface is made of.
+// Config configures the API.
 type Config struct {
 	Search  Searcher     // for the data routes
-	Queries Queries      // for queries that outlive their requests: what Search is; nil: none does
-	Planets planet.Store // for the planets
-	Keys    keys.Callers // nil: no caller needs a key, and only pages and programs of this machine are answered
+	Queries Queries      // usually the same as Search; nil: queries end with their requests
+	Planets planet.Store // for the planet routes
+	Keys    keys.Callers // nil: no key is needed, and only requests from this machine are answered
 	Log     *slog.Logger // one record per request
 	Now     func() time.Time
-	NewID   func() string // request ids; nil: random ones
+	NewID   func() string // of requests; nil: random
 
-	Page   fs.FS    // the interactive page: page.Files; nil: there is none
-	Serves []string // operation ids of the routes answered here, the others elsewhere; nil: all of them
+	Page   fs.FS    // the interactive page: page.Files; nil: none
+	Serves []string // operation ids of the routes to serve; nil: all
 
 	Version             string      // of the program, for the OpenAPI document
-	RequirePrecondition bool        // writes of planets need If-Match or If-None-Match
-	Maintenance         func() bool // nil: never; while true, planets can only be read
+	RequirePrecondition bool        // planets are written only with If-Match or If-None-Match
+	Maintenance         func() bool // reports whether planets are read-only; nil: never
 }
 
-// Searcher is the read path: *search.Service.
+// Searcher searches the records: *search.Service.
 type Searcher interface {
 	Search(ctx context.Context, r search.Request) (search.Result, error)
 }
@@ -87,17 +87,17 @@ func (c Config) missing() []string {
 	return fields
 }
 
-// serves tells whether a route is answered here.
+// serves reports whether a route is served.
 func (c Config) serves(id string) bool { return c.Serves == nil || slices.Contains(c.Serves, id) }
 
 type server struct {
 	Config
 	mux     *http.ServeMux
-	openapi func() []byte // the document, written when it is first asked for
-	paths   []string      // of the routes without a name in braces, for did-you-mean
+	openapi func() []byte // returns the document; builds it once
+	paths   []string      // of routes without path parameters, for suggestions
 }
 
-// ServeHTTP answers one request, whatever happens to it.
+// ServeHTTP answers a request, even if a handler panics.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := s.begin(w, r)
 	defer s.finish(c)
@@ -106,8 +106,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// dispatch passes the request to its route. The route's handler sends its own failures, because it knows
-// which media types it can answer with.
+// dispatch passes the request to its route, or returns an error if there is none.
 func (s *server) dispatch(c *call) error {
 	if err := s.guard(c.r); err != nil {
 		return err

@@ -20,11 +20,11 @@ const (
 	zstdEncoding encoding = "zstd"
 )
 
-// encodings are those we can do, the one we prefer first.
+// encodings are the supported codings in order of preference.
 var encodings = []encoding{zstdEncoding, gzipEncoding}
 
-// acceptedEncoding picks the coding that the caller wants most; of equal ones the one we prefer, and any before
-// none.
+// acceptedEncoding returns the coding that the Accept-Encoding headers prefer. Of equal ones it takes the first of
+// encodings, before identity.
 func acceptedEncoding(accept []string) encoding {
 	wanted := qualities(strings.Join(accept, ","))
 	qualityOf := func(name string) (float64, bool) {
@@ -51,14 +51,14 @@ func acceptedEncoding(accept []string) encoding {
 	return best
 }
 
-// compressor writes compressed bytes. Flush makes all that was written count in what it wrote to.
+// compressor compresses what is written to it. Flush passes everything written so far to the underlying writer.
 type compressor interface {
 	io.WriteCloser
 	Flush() error
 	Reset(io.Writer)
 }
 
-// Compressors are large, so they are used again.
+// pools hold compressors for reuse, because they are large.
 var pools = map[encoding]*sync.Pool{
 	gzipEncoding: {New: func() any {
 		w, err := gzip.NewWriterLevel(nil, 5)
@@ -76,27 +76,27 @@ var pools = map[encoding]*sync.Pool{
 	}},
 }
 
-// zstdWriter resets without an error, as gzip does.
+// zstdWriter adapts the method Reset, which returns no error in gzip.
 type zstdWriter struct{ *zstd.Encoder }
 
 func (w zstdWriter) Reset(to io.Writer) { w.Encoder.Reset(to) }
 
-// plain stands for a compressor where nothing is compressed.
+// plainWriter is a compressor that does not compress.
 type plainWriter struct{ io.Writer }
 
 func (plainWriter) Flush() error    { return nil }
 func (plainWriter) Close() error    { return nil }
 func (plainWriter) Reset(io.Writer) {}
 
-// compressing runs write with a compressor into out, which is in memory: writing there does not fail, so an
-// error is our bug.
+// compressing calls write with a compressor that writes to out. It panics on errors: out is in memory, so writing to it
+// cannot fail.
 func compressing(e encoding, out io.Writer, write func(w compressor) error) {
 	var w compressor = plainWriter{out}
 	if pool, ok := pools[e]; ok {
 		w = pool.Get().(compressor)
 		defer pool.Put(w)
 		w.Reset(out)
-		defer w.Reset(nil) // what lies in the pool must not keep the answer
+		defer w.Reset(nil) // the pool must not keep out alive
 	}
 	err := write(w)
 	if err == nil {
@@ -116,8 +116,8 @@ func compress(body []byte, e encoding) []byte {
 	return out.Bytes()
 }
 
-// A strong ETag names the bytes sent, so the compressed forms of one version have names of their own. Callers
-// may send back any of them.
+// A strong ETag identifies the bytes sent, so the compressed forms of a version have ETags of their own. Clients may
+// send back any of them.
 
 func encodedETag(etag string, e encoding) string {
 	if e == identity {

@@ -6,8 +6,8 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// container writes the container of the data routes, one result at a time: no answer is held as text and
-// compressed at once. After an error it writes nothing more.
+// container writes the JSON of a data answer one result at a time, so that the uncompressed answer is never held in
+// memory as a whole. After an error it writes nothing.
 type container struct {
 	w       compressor
 	results int
@@ -48,7 +48,7 @@ func (c *container) close(meta search.Meta) error {
 	return c.err
 }
 
-// resultsBody prints results that make sense only together, in a coding.
+// resultsBody encodes results that must not be truncated.
 func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *limitedBuffer {
 	out := &limitedBuffer{limit: limit}
 	compressing(e, out, func(w compressor) error {
@@ -62,7 +62,7 @@ func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *l
 	return out
 }
 
-// limitedBuffer keeps what is written to it until that is more than the limit. From there on it only counts.
+// limitedBuffer is a buffer that discards its contents at the limit. It still counts the bytes written.
 type limitedBuffer struct {
 	kept    bytes.Buffer
 	limit   int

@@ -13,8 +13,8 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// maxFilterBody is how long a body that holds a filter may be: 1 MB of filter, every character of it escaped
-// once, and the rest of the parameters.
+// maxFilterBody is the maximum length of a body with a filter: a filter of 1 MB in which every character is escaped,
+// and the other parameters.
 const maxFilterBody = 2_100_000
 
 // Container is the answer of a data route.
@@ -23,18 +23,18 @@ type Container[T any] struct {
 	Meta search.Meta `json:"meta"`
 }
 
-// Results is what was found.
+// Results is a list of results.
 type Results[T any] struct {
 	Results []T `json:"results"`
 }
 
-// TopXResult is a result of topx. A key longer than 1,024 characters is cut.
+// TopXResult is a result of topx. Keys are cut to 1,024 characters.
 type TopXResult struct {
 	search.TopXResult
 	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was longer than 1,024 characters: it ends with … and a hash of the whole, so that different keys stay different"`
 }
 
-// data answers GET on a data route.
+// data returns the handler of GET on a data route.
 func (s *server) data(to search.Route) func(*call) error {
 	return func(c *call) error {
 		args, err := readQuery(c.r.URL.RawQuery, c.route.params)
@@ -45,8 +45,8 @@ func (s *server) data(to search.Route) func(*call) error {
 	}
 }
 
-// dataTwin answers POST on a data route: the parameters are a JSON body.
-func (s *server) dataTwin(to search.Route) func(*call) error {
+// dataPost returns the handler of POST on a data route, with the parameters in a JSON body.
+func (s *server) dataPost(to search.Route) func(*call) error {
 	return func(c *call) error {
 		if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 			return err
@@ -63,8 +63,7 @@ func (s *server) dataTwin(to search.Route) func(*call) error {
 	}
 }
 
-// formOf tells which form a filter is in: the string form when the header "syntax" says so, else (0) what its
-// first character says.
+// formOf returns the form of a filter according to the header "syntax", or 0 if its first character decides.
 func formOf(h http.Header) filter.Form {
 	if strings.EqualFold(h.Get("Syntax"), "string_query") {
 		return filter.QueryString
@@ -104,14 +103,14 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
 
-// sendLogs sends as many records as an answer can hold.
+// sendLogs sends as many records as fit into an answer.
 func sendLogs(c *call, result search.Result) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
 	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: logsBody(e, result.Logs, result.Meta, maxAnswer)})
 	return nil
 }
 
-// sendResults sends results that make sense only together: too many are refused.
+// sendResults sends all results, or returns an error if they do not fit into an answer.
 func sendResults[T any](c *call, results []T, meta search.Meta) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
 	body := resultsBody(e, results, meta, maxAnswer)
@@ -122,15 +121,15 @@ func sendResults[T any](c *call, results []T, meta search.Meta) error {
 	return nil
 }
 
-// maxKey is how many characters of a key topx returns.
+// maxKey is the maximum length of a topx key in characters.
 const maxKey = 1024
 
-// shortKeys cuts the keys that are too long.
+// shortKeys cuts keys that are too long.
 func shortKeys(results []search.TopXResult) []TopXResult {
 	short := make([]TopXResult, len(results))
 	for i, r := range results {
 		short[i] = TopXResult{TopXResult: r}
-		if len(r.Key) <= maxKey { // bytes: there are not more characters
+		if len(r.Key) <= maxKey { // bytes, of which there are at least as many as characters
 			continue
 		}
 		if runes := []rune(r.Key); len(runes) > maxKey {
@@ -142,9 +141,9 @@ func shortKeys(results []search.TopXResult) []TopXResult {
 	return short
 }
 
-// The parameters of the data routes, as members of a body.
+// Functions that read the parameters of data routes from members of a body.
 
-// readFilters takes a filter as text, or as the JSON it is.
+// readFilters reads a filter as text or as JSON.
 func readFilters(value json.RawMessage) (text, want string) {
 	switch value[0] {
 	case '"':
@@ -162,19 +161,19 @@ func readText(value json.RawMessage) (text, want string) {
 	return text, ""
 }
 
-// readInteger takes every spelling of an integer that JSON has: 10, 10.0 and 1e1 are one number.
+// readInteger reads an integer in any JSON notation: 10, 10.0 and 1e1 are the same.
 func readInteger(value json.RawMessage) (text, want string) {
 	var n float64
 	if err := json.Unmarshal(value, &n); err != nil || value[0] == 'n' || n != math.Trunc(n) {
 		return "", "an integer"
 	}
 	if math.Abs(n) > 1<<53 {
-		return string(value), "" // more than any parameter takes; told as it was written
+		return string(value), "" // too large for every parameter; the error quotes it as sent
 	}
 	return strconv.FormatInt(int64(n), 10), ""
 }
 
-// readNames takes a list of names, or the names as the query has them.
+// readNames reads a list of names, or text with commas as in a query.
 func readNames(value json.RawMessage) (text, want string) {
 	var list []*string
 	if err := json.Unmarshal(value, &list); err != nil || value[0] != '[' {

@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Error is the body of every error.
+// Error is the body of every error response.
 type Error struct {
 	Code        int             `json:"code" doc:"The status of the answer"`
 	Message     string          `json:"message" doc:"What is wrong, for a person"`
@@ -41,14 +41,14 @@ type FilterMistake struct {
 	Suggestion string   `json:"suggestion,omitempty" doc:"The most likely meaning"`
 }
 
-// Detail is one part of the request that is not acceptable.
+// Detail is one invalid part of a request.
 type Detail struct {
 	Loc  []any  `json:"loc" doc:"The way to it: query, path, header or body, then names and indexes"`
 	Msg  string `json:"msg"`
 	Type string `json:"type" doc:"Stable name of the kind of mistake"`
 }
 
-// details is an error made of them.
+// details is an error made of several of them.
 type details []Detail
 
 func (d details) Error() string {
@@ -62,7 +62,7 @@ func (d details) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// refusal is a failure of the request itself, of a kind that only HTTP knows.
+// refusal is an error specific to HTTP, with its status.
 type refusal struct {
 	status  int
 	message string
@@ -72,21 +72,24 @@ type refusal struct {
 func (r *refusal) Error() string { return r.message }
 
 func errMethod(method, allow string) error {
-	return &refusal{status: http.StatusMethodNotAllowed, allow: allow, message: fmt.Sprintf("%s is not possible here; possible are %s", method, allow)}
+	return &refusal{status: http.StatusMethodNotAllowed, allow: allow,
+		message: fmt.Sprintf("%s is not supported here; use one of %s", method, allow)}
 }
 
 func errNotAcceptable(offers []string) error {
-	return &refusal{status: http.StatusNotAcceptable, message: "the answer can be had as " + strings.Join(offers, " or ") + " only"}
+	message := "the answer is available only as " + strings.Join(offers, " or ")
+	return &refusal{status: http.StatusNotAcceptable, message: message}
 }
 
 func errMediaType(got string, want ...string) error {
 	if got == "" {
 		got = "a body without Content-Type"
 	}
-	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("%s is not understood here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
+	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf(
+		"%s is not supported here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
 }
 
-// statusOf is the one table of kinds of failure and statuses.
+// statusOf maps kinds of failure to statuses.
 func statusOf(kind fault.Kind) int {
 	switch kind {
 	case fault.Internal:
@@ -107,7 +110,7 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.RegexRefused:
 		return http.StatusBadRequest
-	case fault.Unavailable, fault.Canceled: // a caller who went away hears nothing; anybody else may try again
+	case fault.Unavailable, fault.Canceled: // after a cancellation that is not the client's, it may try again
 		return http.StatusServiceUnavailable
 	case fault.Timeout:
 		return http.StatusGatewayTimeout
@@ -115,15 +118,16 @@ func statusOf(kind fault.Kind) int {
 	panic(fmt.Sprintf("api: no status for kind %d", kind))
 }
 
-// What a caller hears of a failure that is ours: always the same sentence. The cause is in the log.
+// fixedSentences are the messages of 5xx errors. Their causes are only logged.
 var fixedSentences = map[int]string{
 	http.StatusInternalServerError: "something went wrong on our side; the request id finds it in our log",
 	http.StatusServiceUnavailable:  "the service is busy or a part of it is down; try again after the time in Retry-After",
 	http.StatusGatewayTimeout:      "the answer took too long; ask for a shorter period or less, or try again after the time in Retry-After",
 }
 
-// runsOn is what a caller hears whose time is over before the query's.
-const runsOn = "the query takes longer than an answer may; it runs on, and its answer will be at the Location of this one"
+// stillRunningMessage is the message of a 504 whose query continues.
+const stillRunningMessage = "the query takes longer than an answer may and is still running; " +
+	"its answer will be at the Location of this one"
 
 // WriteError writes an error response for a request that does not reach the handler, or whose answer cannot be sent. A
 // 5xx response has a fixed sentence instead of the message.
@@ -144,22 +148,23 @@ func newError(status int, message, requestID string) Error {
 	return Error{Code: status, Message: message, RequestID: requestID}
 }
 
-// How long to wait before trying again, when the failure does not know.
+// retryAfter is the default of the header Retry-After.
 var retryAfter = map[int]time.Duration{
 	http.StatusServiceUnavailable: 5 * time.Second,
 	http.StatusGatewayTimeout:     30 * time.Second,
 }
 
-// fail answers with an error.
+// fail sends an error response and logs the cause of a 5xx.
 func (s *server) fail(c *call, err error) {
 	e := s.errorOf(c, err)
 	if e.Code >= 500 {
 		if c.abandoned = c.gone(); !c.abandoned {
-			s.Log.LogAttrs(c.r.Context(), levelOf(err), "failed", slog.String("request_id", c.id), slog.String("route", c.routeID()), slog.String("error", err.Error()))
+			s.Log.LogAttrs(c.r.Context(), levelOf(err), "failed", slog.String("request_id", c.id),
+				slog.String("route", c.routeID()), slog.String("error", err.Error()))
 		}
 	}
 	if c.w.status != 0 {
-		return // the answer is under way; its length tells the caller that it is not whole
+		return // the response has begun; the client sees from its length that it is incomplete
 	}
 	s.errorHeaders(c.w.Header(), e.Code, err)
 	stillRunning(c.w.Header(), err)
@@ -170,8 +175,8 @@ func (s *server) fail(c *call, err error) {
 	c.send(answer{status: e.Code, contentType: contentType, body: body})
 }
 
-// levelOf tells a failure to look into from queries turned away because others run, and from queries that run on:
-// they are as they should be. What is down has a cause; a long line has none.
+// levelOf returns the log level of a failure. It is a warning if a query was refused because too many run, or if it is
+// still running: that is normal operation. Unlike a failure of a component, a refusal wraps no cause.
 func levelOf(err error) slog.Level {
 	var known *fault.Error
 	if errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil || errors.As(err, new(*search.StillRunning)) {
@@ -180,7 +185,7 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
-// errorOf makes the body of an error.
+// errorOf returns the body of an error response.
 func (s *server) errorOf(c *call, err error) Error {
 	e := Error{RequestID: c.id}
 	var (
@@ -236,7 +241,7 @@ func (s *server) errorOf(c *call, err error) Error {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
 	}
 	if errors.As(err, new(*search.StillRunning)) {
-		return Error{Code: e.Code, Message: runsOn, RequestID: c.id}
+		return Error{Code: e.Code, Message: stillRunningMessage, RequestID: c.id}
 	}
 	if _, ours := fixedSentences[e.Code]; ours {
 		return newError(e.Code, "", c.id)
@@ -262,7 +267,7 @@ func (s *server) errorHeaders(h http.Header, status int, err error) {
 	}
 }
 
-// place is where the parameters of the request stand: "query", or "body" of a POST.
+// place returns the location of the parameters: "query", or "body" of a POST.
 func (c *call) place() string {
 	if c.r.Method == http.MethodPost {
 		return "body"
@@ -283,10 +288,10 @@ func mistakesOf(text string, errs filter.Errors) []FilterMistake {
 	return mistakes
 }
 
-// summary is the mistakes of a filter in one line.
+// summary returns a line about the first mistake of a filter and the number of others.
 func summary(mistakes []FilterMistake) string {
 	first := mistakes[0]
-	text := fmt.Sprintf("the filter is not acceptable: line %d, column %d: %s", first.Line, first.Column, first.Message)
+	text := fmt.Sprintf("the filter is invalid: line %d, column %d: %s", first.Line, first.Column, first.Message)
 	switch more := len(mistakes) - 1; more {
 	case 0:
 		return text
@@ -297,7 +302,7 @@ func summary(mistakes []FilterMistake) string {
 	}
 }
 
-// text is the error as plain text; mistakes of a filter are drawn under its lines.
+// text returns the error as plain text. Mistakes of a filter are marked under its lines.
 func (e Error) text(filters string) []byte {
 	var b strings.Builder
 	if len(e.Errors) > 0 {

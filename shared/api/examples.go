@@ -11,34 +11,34 @@ import (
 	"sync"
 )
 
-// The examples of the OpenAPI document are files that a test plays against the server: what is shown is what
-// happens. A file is called OPERATION.STATUS.WHAT.http and reads
+// exampleFiles are the examples of the OpenAPI document. A test sends the requests to a server and compares the
+// responses. A file is named OPERATION.STATUS.NAME.http and has the format
 //
-//	What it shows, in one line.
-//	given: what is special about the server, if anything
+//	A summary in one line.
+//	given: optional settings of the server; see the test
 //	--- request
-//	the request, as it goes over the wire
+//	the request as sent
 //	--- response
-//	the answer
+//	the response
 //
 //go:embed examples/*.http
 var exampleFiles embed.FS
 
 var examples = sync.OnceValue(readExamples)
 
-// example is one request and its answer.
+// example is a request and its response.
 type example struct {
 	file      string
 	operation string
 	status    int
 	name      string
 	summary   string
-	setup     []string // what is special about the server: see the test
+	setup     []string // settings of the server; see the test
 	request   message
 	response  message
 }
 
-// message is one side of an example.
+// message is a request or a response.
 type message struct {
 	head string // first line and headers
 	body string
@@ -69,7 +69,7 @@ func readExample(file, text string) (*example, error) {
 	request, response, ok2 := strings.Cut(rest, "--- response\n")
 	parts := strings.SplitN(strings.TrimSuffix(file, ".http"), ".", 3)
 	if !ok1 || !ok2 || len(parts) != 3 {
-		return nil, fmt.Errorf("api: example %s is not of the form that examples.go describes", file)
+		return nil, fmt.Errorf("api: example %s does not have the format that examples.go describes", file)
 	}
 	status, err := strconv.Atoi(parts[1])
 	if err != nil {
@@ -89,7 +89,7 @@ func readMessage(text string) message {
 	return message{strings.TrimRight(head, "\n"), strings.TrimRight(body, "\n")}
 }
 
-// content is the body and its type.
+// content returns the body with its type.
 func (m message) content() content {
 	sent := content{text: []byte(m.body)}
 	for _, line := range strings.Split(m.head, "\n")[1:] {
@@ -102,10 +102,10 @@ func (m message) content() content {
 	return sent
 }
 
-// mediaType is the type of the body.
+// mediaType returns the type of the body.
 func (m message) mediaType() string { return m.content().mediaType }
 
-// examplesOf lists the examples of an operation and a status; "" and 0 stand for any.
+// examplesOf returns the examples of an operation and a status; "" and 0 match any.
 func examplesOf(operation string, status int) []*example {
 	var list []*example
 	for _, e := range examples() {

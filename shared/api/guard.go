@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// guard keeps web pages of other sites from using a browser that can reach this server.
+// guard prevents web pages of other sites from using the API through a browser that can reach this server.
 //
-// Without keys anybody who reaches the server may read the logs, so it answers only requests to a name of this
-// machine (a page can make a name of its own point here, but not be called localhost), and none that a foreign
-// page sent. With keys a foreign page still must not write with credentials that the browser remembers.
+// A server without keys answers only requests to a loopback name, because another site's host name may resolve to this
+// machine, and refuses requests from pages of other origins. A server with keys refuses only writes from such pages,
+// which the browser may send with saved credentials.
 func (s *server) guard(r *http.Request) error {
 	if r.URL.Path == healthPath {
 		return nil
@@ -30,7 +30,7 @@ func (s *server) guard(r *http.Request) error {
 	return nil
 }
 
-// foreignPage tells whether a browser says that a page of another origin sent the request.
+// foreignPage reports whether a page of another origin sent the request, according to the browser.
 func (s *server) foreignPage(r *http.Request) bool {
 	if strings.EqualFold(r.Header.Get("Sec-Fetch-Site"), "cross-site") {
 		return true
@@ -38,14 +38,14 @@ func (s *server) foreignPage(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
 		if err != nil || !strings.EqualFold(u.Host, r.Host) || !s.ownScheme(r, u.Scheme) {
-			return true // among them "null", the origin of a page that hides its own
+			return true // includes "null", the origin of a page that hides its own
 		}
 	}
 	return false
 }
 
-// ownScheme tells whether this server can have sent a page of that scheme. A server with keys may stand behind a
-// proxy that speaks TLS for it; headers that say so are not asked, because anybody can send them.
+// ownScheme reports whether a page of this server may have the scheme. A server with keys may be behind a proxy that
+// terminates TLS. Headers of proxies are not considered, because any client can send them.
 func (s *server) ownScheme(r *http.Request, scheme string) bool {
 	if r.TLS != nil {
 		return strings.EqualFold(scheme, "https")
@@ -53,7 +53,7 @@ func (s *server) ownScheme(r *http.Request, scheme string) bool {
 	return strings.EqualFold(scheme, "http") || s.Keys != nil && strings.EqualFold(scheme, "https")
 }
 
-// loopbackName tells whether a Host header names this machine.
+// loopbackName reports whether a Host header is a loopback name or address.
 func loopbackName(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -6,22 +6,23 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// records are what logs answers, printed one at a time: search.Records.
+// records are the results of logs: search.Records.
 type records interface {
 	Len() int
 	AppendJSON(dst []byte, i int) []byte
 }
 
-// logsBody prints the answer of logs in a coding, at most limit bytes long. When the records do not all fit, it
-// stops before the first that might not, and meta says so; those after it are not printed at all.
+// logsBody encodes an answer of logs of at most limit bytes. It stops before the first record that might not fit, and
+// then sets meta.Truncated.
 //
-// How long a compressed record will be is known only once it is compressed. So a record counts with its own
-// length, which it cannot exceed by much, until the compressor is flushed; that is done only when the room
-// seems used up, so a well compressed answer is flushed some dozens of times.
+// The compressed length of a record is known only after a flush. Until then its uncompressed length is counted, which
+// compression cannot exceed by much. The compressor is flushed only when the limit seems reached, some dozens of times
+// in a well compressed answer.
 func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 	stopped := meta
 	stopped.Truncated = &search.Truncated{Reason: "bytes"}
-	room := limit - len(resultsOpen) - len(resultsClose) - len(encode(stopped)) - 2 - 64 // braces, the coding's own frame
+	const frame = 2 + 64 // braces, and the frame of the coding
+	room := limit - len(resultsOpen) - len(resultsClose) - len(encode(stopped)) - frame
 
 	var out bytes.Buffer
 	compressing(e, &out, func(w compressor) error {
@@ -32,7 +33,7 @@ func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 		for i := range found.Len() {
 			record = found.AppendJSON(record[:0], i)
 			need := len(record) + 1
-			if i == 0 && e == identity { // records are about as long as each other: seldom is room made twice
+			if i == 0 && e == identity { // records have similar lengths, so out rarely grows again
 				out.Grow(min(limit, need*(found.Len()+1)*9/8))
 			}
 			if out.Len()+worstCase(unflushed+need) > room && unflushed > 0 {
@@ -53,5 +54,5 @@ func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 	return out.Bytes()
 }
 
-// worstCase is how long n bytes are when compressing them makes them longer.
+// worstCase returns the maximum compressed length of n bytes.
 func worstCase(n int) int { return n + n/512 + 32 }

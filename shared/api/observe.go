@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// call is one request on its way.
+// call is the state of a request.
 type call struct {
 	r        *http.Request
 	w        *meter
@@ -24,20 +24,20 @@ type call struct {
 	route    *route      // nil until it is found
 	caller   keys.Caller // zero until authenticated
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
-	accepts  string      // the media type the answer is wanted in
+	accepts  string      // media type of the answer
 
-	filters     string // as sent, for errors; never logged
-	fingerprint string // of the filter, once it is bound
-	scanned     int64  // bytes that the engine read
-	abandoned   bool   // there is no answer, because the caller went away
+	filters     string // as sent, for error messages; never logged
+	fingerprint string // of the filter; "" until it is bound
+	scanned     int64  // bytes read by the engine
+	abandoned   bool   // the client disconnected before the answer
 }
 
-// meter notes what was sent.
+// meter records the status and size of a response.
 type meter struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	lost   bool // some of it could not be sent
+	lost   bool // a write failed
 }
 
 func (m *meter) WriteHeader(status int) {
@@ -62,10 +62,10 @@ func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 type callKey struct{}
 
-// callOf is the call that a request belongs to.
+// callOf returns the call of a request from its context.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// goodID is a request id that a proxy before us may have given: fit for logs and headers.
+// goodID is the form of request ids accepted from a proxy: safe in logs and headers.
 var goodID = regexp.MustCompile(`\A[A-Za-z0-9._-]{8,64}\z`)
 
 func randomID() string {
@@ -74,7 +74,7 @@ func randomID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// begin gives the request its id and every answer the headers that all have.
+// begin assigns the request id and sets the headers that all responses have.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id")}
 	if !goodID.MatchString(c.id) {
@@ -92,7 +92,7 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
 	return c
 }
 
-// finish turns a panic into an answer and writes the access log: never a header, a filter, a parameter or a key.
+// finish answers after a panic and writes the access log, which has no headers, filters, parameters or keys.
 func (s *server) finish(c *call) {
 	if cause := recover(); cause != nil {
 		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -124,11 +124,11 @@ func (s *server) finish(c *call) {
 	s.Log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
 }
 
-// statusGone stands in the log for a caller who went away before the answer; nobody receives it.
+// statusGone is the logged status if the client disconnected before the answer.
 const statusGone = 499
 
-// gone tells whether the caller went away, or, after the answer was sent, has got it and closed. A time that is over is
-// the server's own doing, and the caller waits for the answer.
+// gone reports whether the client disconnected, which it may also do after the answer. A timeout is not a disconnect:
+// the client still waits for the answer.
 func (c *call) gone() bool { return errors.Is(c.r.Context().Err(), context.Canceled) }
 
 func (c *call) routeID() string {

@@ -1,9 +1,9 @@
 package api
 
-// The OpenAPI document is built with the OpenAPI types and the schema registry of huma, and with nothing else of it.
-// Routes are served by http.ServeMux alone: huma's own routing would decode and validate parameters and bodies, but
-// filters need the raw query, and mistakes are reported with places and suggestions that its validation does not have.
-// Both come from the same rows of routes.go, so the document cannot differ from what is served.
+// The OpenAPI document is built with huma's OpenAPI types and schema registry. Nothing else of huma is used; routes are
+// served by http.ServeMux. The purpose of huma's own routing is to decode and validate requests, but filters need the
+// raw query, and its validation cannot report places and suggestions as ours does. The document and the served routes
+// come from the same table in routes.go.
 
 import (
 	"encoding/json"
@@ -20,13 +20,13 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 )
 
-// document is the OpenAPI document while it is written.
+// document is an OpenAPI document under construction.
 type document struct {
 	*huma.OpenAPI
 	schemas huma.Registry
 }
 
-// describe writes the OpenAPI document of the routes.
+// describe returns the OpenAPI document of the routes as JSON.
 func describe(routes []route, version string) []byte {
 	d := document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)}
 	d.OpenAPI = &huma.OpenAPI{
@@ -60,13 +60,12 @@ func describe(routes []route, version string) []byte {
 	}
 	text, err := d.MarshalJSON()
 	if err != nil {
-		panic("api: the OpenAPI document cannot be printed: " + err.Error())
+		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
 	}
 	return text
 }
 
-// loosen corrects what huma takes for granted of Go types: our lists are never null, and answers may get more
-// members one day.
+// loosen corrects defaults of huma: our lists are never null, and answers may get additional members.
 func loosen(s *huma.Schema) {
 	s.AdditionalProperties = nil
 	for _, p := range s.Properties {
@@ -79,7 +78,7 @@ func loosen(s *huma.Schema) {
 	}
 }
 
-// schemaName names a type in the document: Container[search.StatsResult] is StatsResultContainer.
+// schemaName returns the name of a type in the document: Container[search.StatsResult] is StatsResultContainer.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for _, generic := range []string{"Container", "Results"} {
@@ -119,7 +118,7 @@ func (d *document) add(to *route) {
 	}
 	op.Security = []map[string][]string{}
 	if to.scope != "" {
-		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}} // {}: a local server needs none
+		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}} // {}: a local server needs no key
 		op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(to.scope) + "` where keys are needed.")
 	}
 	d.AddOperation(op)
@@ -128,7 +127,7 @@ func (d *document) add(to *route) {
 	}
 }
 
-// allErrors is the statuses of the route's errors, those included that every route under a base path has.
+// allErrors returns the error statuses of the route, including those of every route under a base path.
 func (r *route) allErrors() []int {
 	all := slices.Clone(r.errors)
 	if r.underBase() {
@@ -174,7 +173,7 @@ func (d *document) requestBody(to *route) *huma.RequestBody {
 	return body
 }
 
-// memberSchema is the parameters as members of a body.
+// memberSchema returns the schema of an object with the parameters as members.
 func memberSchema(params []param) *huma.Schema {
 	s := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, p := range params {
@@ -190,7 +189,7 @@ func memberSchema(params []param) *huma.Schema {
 	return s
 }
 
-// formSchema is the parameters as fields of a form, which are text.
+// formSchema returns the schema of a form with the parameters as text fields.
 func formSchema(params []param) *huma.Schema {
 	fields := slices.Clone(params)
 	for i := range fields {
@@ -234,7 +233,7 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 			textType: {Schema: &huma.Schema{Type: "string"}},
 		},
 	}
-	if status == http.StatusNotAcceptable { // who accepts text gets another answer
+	if status == http.StatusNotAcceptable { // not possible for a client that accepts text
 		delete(r.Content, textType)
 	}
 	if _, retry := retryAfter[status]; retry {
@@ -245,7 +244,7 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 	}
 	examples := examplesOf(to.id, status)
 	if len(examples) == 0 {
-		examples = examplesOf("", status) // another route's shows the same
+		examples = examplesOf("", status) // other routes have the same errors
 	}
 	addExamples(r.Content, examples)
 	if text := r.Content[textType]; text != nil && text.Examples == nil {
@@ -257,8 +256,8 @@ func (d *document) errorResponse(to *route, status int) *huma.Response {
 	return r
 }
 
-// examplesAsText are the errors of examples as callers get them who want text. Mistakes of a filter are drawn
-// under its text, which the answer does not hold, so they have examples of their own.
+// examplesAsText returns error examples converted to text. Mistakes of a filter are left out: their text contains the
+// filter, which the JSON does not have.
 func examplesAsText(examples []*example) []*example {
 	var list []*example
 	for _, e := range examples {
@@ -281,7 +280,7 @@ func examplesAsText(examples []*example) []*example {
 	return list
 }
 
-// runsOn tells whether the route's query can outlive its request.
+// runsOn reports whether the query of the route can outlive its request.
 func (r *route) runsOn() bool { return find(r.headers, preferHeader.name) != nil }
 
 var (
@@ -304,7 +303,7 @@ func addExamples(content map[string]*huma.MediaType, examples []*example) {
 	}
 }
 
-// documented gives the body of one side of the example.
+// openAPI returns the body of a message of the example.
 func (e *example) openAPI(m message) *huma.Example {
 	x := &huma.Example{Summary: e.summary, Value: m.body}
 	switch m.mediaType() {
@@ -334,7 +333,7 @@ func membersOfForm(fields []field) map[string]any {
 	return members
 }
 
-// logRecord stands for a record where a Go type is needed; its schema is made from the catalogue.
+// logRecord is the Go type of records in the document. Its schema is made from the catalogue.
 type logRecord struct{}
 
 // Schema implements huma.SchemaProvider.
@@ -342,8 +341,8 @@ func (logRecord) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
 }
 
-// recordSchema describes a record by the catalogue of fields. Records keep what they were ingested with, so
-// other members and other types are possible.
+// recordSchema returns the schema of a record, with the fields of the catalogue. Types are left out and other members
+// are allowed, because records keep what was ingested.
 func recordSchema() *huma.Schema {
 	s := &huma.Schema{
 		Type: "object", Properties: map[string]*huma.Schema{},
@@ -361,7 +360,7 @@ type CanonicalFilter struct {
 	AND []CanonicalCondition `json:"AND"`
 }
 
-// CanonicalCondition is one condition of it, members in this order.
+// CanonicalCondition is a condition of a CanonicalFilter. Its members are in this order.
 type CanonicalCondition struct {
 	Field string `json:"field" example:"status"`
 	Key   string `json:"key,omitempty" example:"^name$"`
@@ -369,7 +368,7 @@ type CanonicalCondition struct {
 	Value any    `json:"value" doc:"A value, or a list of values"`
 }
 
-// queryResultSchema is the answer of one of the data routes.
+// queryResultSchema returns the schema of the answers of all data routes.
 func queryResultSchema() *huma.Schema {
 	s := &huma.Schema{}
 	for _, name := range []string{"TopXResult", "StatsResult", "TimelineResult", "LogRecord"} {
@@ -378,7 +377,7 @@ func queryResultSchema() *huma.Schema {
 	return s
 }
 
-// filterBodySchema describes the JSON that the parse route takes.
+// filterBodySchema returns the schema of the JSON bodies of the parse route.
 func filterBodySchema() *huma.Schema {
 	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
 	return &huma.Schema{AnyOf: []*huma.Schema{
@@ -389,8 +388,8 @@ func filterBodySchema() *huma.Schema {
 	}}
 }
 
-// settingsSchema describes the settings of a planet, with their id when shown.
-func settingsSchema(shown bool) *huma.Schema {
+// settingsSchema returns the schema of planet settings; withID makes the id required.
+func settingsSchema(withID bool) *huma.Schema {
 	text := func() *huma.Schema { return &huma.Schema{Type: "string"} }
 	open := func() *huma.Schema { return &huma.Schema{Type: "object", AdditionalProperties: true} }
 	s := &huma.Schema{
@@ -413,7 +412,7 @@ func settingsSchema(shown bool) *huma.Schema {
 			},
 		},
 	}
-	if shown {
+	if withID {
 		s.Required = append(s.Required, "id")
 	}
 	return s

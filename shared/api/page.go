@@ -8,7 +8,8 @@ import (
 	"path"
 )
 
-// The page loads nothing from elsewhere and holds no inline code. Swagger UI draws its icons from data URIs.
+// pagePolicy is strict because the page loads nothing from other hosts and has no inline code. The icons of Swagger UI
+// are data URIs.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -20,7 +21,7 @@ var pageTypes = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// page serves the interactive page and its parts.
+// page serves the files of the interactive page.
 func (s *server) page(c *call) error {
 	if s.Page == nil {
 		return errNoRoute(c.r.URL.Path, "")
@@ -43,14 +44,14 @@ func (s *server) document(c *call) error {
 	return c.sendFile("application/openapi+json", s.openapi())
 }
 
-// sendFile sends something that changes only with the program, or 304 when the caller has it.
+// sendFile sends a file that changes only with the program, or 304 if the client has it.
 func (c *call) sendFile(contentType string, body []byte) error {
 	etag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
-	c.sendUnlessHad(answer{status: http.StatusOK, contentType: contentType, body: body, etag: etag})
+	c.sendIfModified(answer{status: http.StatusOK, contentType: contentType, body: body, etag: etag})
 	return nil
 }
 
-// health tells that the process answers.
+// health answers that the process is running.
 func (s *server) health(c *call) error {
 	c.sendJSON(http.StatusOK, Health{"ok"})
 	return nil

@@ -13,15 +13,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// param is a parameter of a route: of the query, and, on a POST twin, a member of the body.
+// param is a parameter of a route. The POST form of a route has it as a member of the body.
 type param struct {
 	name     string
 	doc      string
 	required bool
 	schema   *huma.Schema // of the query parameter
-	body     *huma.Schema // of the member; nil: the same
+	body     *huma.Schema // of the member; nil: schema
 	example  any
-	read     func(json.RawMessage) (text string, want string) // member to parameter text; want tells the type it must have
+	// read converts the member to the text of a parameter, or returns the type that it must have.
+	read func(json.RawMessage) (text string, want string)
 }
 
 func names(params []param) []string {
@@ -32,23 +33,23 @@ func names(params []param) []string {
 	return list
 }
 
-// given is what the parameters say, as text. Absent ones are "".
+// arguments is the values of parameters, as text.
 type arguments map[string]string
 
-// maxDetails is how many mistakes are told at once.
+// maxDetails is the maximum number of details of an error.
 const maxDetails = 20
 
-// readQuery reads the query.
+// readQuery reads the parameters of a query.
 func readQuery(raw string, params []param) (arguments, error) {
 	return readFields("query", fieldsOf(raw), params)
 }
 
-// field is a field of a query or a form, unescaped.
+// field is an unescaped field of a query or form.
 type field struct{ name, value string }
 
-// fieldsOf splits a query or a form. It splits the raw text itself: net/url drops what holds a semicolon, and
-// browsers leave semicolons, braces, brackets, bars and backslashes in filters as they are. A plus is a space, and
-// a percent sign that begins no escape stands for itself.
+// fieldsOf returns the fields of a query or form. It does not use net/url, which drops fields with semicolons: browsers
+// do not escape semicolons, braces, brackets, bars and backslashes. A plus is a space, and a percent sign without two
+// hexadecimal digits is kept.
 func fieldsOf(raw string) []field {
 	var list []field
 	for _, pair := range strings.Split(raw, "&") {
@@ -60,10 +61,10 @@ func fieldsOf(raw string) []field {
 	return list
 }
 
-// ignored tells of a name that nothing is meant by: those that begin with "_" are cache breakers.
+// ignored reports whether a parameter is ignored. Names with an initial underscore are cache busters.
 func ignored(name string) bool { return strings.HasPrefix(name, "_") }
 
-// readFields reads what the fields of a query or a form say; place is which of them it is.
+// readFields reads parameters from fields. place is the location for errors: "query" or "body".
 func readFields(place string, fields []field, params []param) (arguments, error) {
 	args, wrong := arguments{}, details(nil)
 	for _, f := range fields {
@@ -86,7 +87,7 @@ func readFields(place string, fields []field, params []param) (arguments, error)
 	return args.complete(place, params, wrong)
 }
 
-// readBody reads the body of a POST twin: an object whose members are the parameters.
+// readBody reads parameters from the members of a JSON object.
 func readBody(body []byte, params []param) (arguments, error) {
 	members, err := membersOf(body)
 	if err != nil {
@@ -119,7 +120,7 @@ func readBody(body []byte, params []param) (arguments, error) {
 	return args.complete("body", params, wrong)
 }
 
-// complete adds what is missing to what is wrong.
+// complete returns the arguments, or wrong extended by the missing required parameters.
 func (args arguments) complete(place string, params []param, wrong details) (arguments, error) {
 	for _, p := range params {
 		if _, ok := args[p.name]; p.required && !ok {
@@ -143,7 +144,7 @@ func find(params []param, name string) *param {
 	return nil
 }
 
-// unescape decodes what a form or a query encodes, and leaves alone what is not encoded.
+// unescape decodes the escapes of a query or form and keeps invalid ones.
 func unescape(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s
@@ -182,7 +183,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// membersOf reads a body that must be one JSON object, its members in order, repeated ones too.
+// membersOf returns the members of a JSON object in order, including repeated ones.
 func membersOf(body []byte) ([]member, error) {
 	if err := validJSON(body); err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func membersOf(body []byte) ([]member, error) {
 		if err != nil {
 			return nil, details{notJSON(err)}
 		}
-		m := member{name: name.(string)} // a member of valid JSON begins with its name
+		m := member{name: name.(string)} // a member begins with its name
 		if err := d.Decode(&m.value); err != nil {
 			return nil, details{notJSON(err)}
 		}
@@ -218,10 +219,10 @@ func validJSON(body []byte) error {
 type content struct {
 	text      []byte
 	mediaType string
-	boundary  string // between the parts of a multipart body
+	boundary  string // of a multipart body
 }
 
-// body reads the body, of one of the media types wanted and at most limit bytes long.
+// body reads a body of at most limit bytes that has one of the media types want.
 func (c *call) body(limit int64, want ...string) (content, error) {
 	sent := c.r.Header.Get("Content-Type")
 	mediaType, options, err := mime.ParseMediaType(sent)
@@ -244,7 +245,7 @@ func (c *call) body(limit int64, want ...string) (content, error) {
 	return content{text, mediaType, options["boundary"]}, nil
 }
 
-// noBody refuses a body where none is read: what it says would be dropped.
+// noBody returns an error if the request has a body, which would otherwise be ignored.
 func (c *call) noBody() error {
 	switch n, err := io.ReadFull(c.r.Body, make([]byte, 1)); {
 	case n > 0:

@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// parse converts a filter to its canonical JSON form, or, as text/plain, to its canonical query string.
+// parse converts a filter to its canonical JSON form or, if text/plain is accepted, to its canonical query string.
 func (s *server) parse(c *call) error {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
@@ -46,8 +46,8 @@ func parseFilter(text string, form filter.Form) filter.Filter {
 	return filter.Parse(text)
 }
 
-// filterOf finds the filter in a body of the parse route: the member "filters" of an object, a JSON filter
-// itself, the field "filters" of a form, or else the text as it is.
+// filterOf returns the filter in a body of the parse route: the member "filters" of an object, a JSON filter itself,
+// the field "filters" of a form, or the whole text.
 func filterOf(sent content, params []param) (string, error) {
 	switch sent.mediaType {
 	case jsonType:
@@ -65,8 +65,8 @@ func filterOf(sent content, params []param) (string, error) {
 	return string(sent.text), nil
 }
 
-// filterOfForm takes a form without the field "filters" as the filter itself. A form that was encoded holds no
-// blank, and a filter as text always does, around "between".
+// filterOfForm treats a form without the field "filters" as the filter itself, which may be escaped. Escaped text has
+// no white space, and a filter as text always has some, around "between".
 func filterOfForm(text string, params []param) (string, error) {
 	fields := fieldsOf(text)
 	if slices.ContainsFunc(fields, func(f field) bool { return f.name == "filters" }) {
@@ -79,7 +79,7 @@ func filterOfForm(text string, params []param) (string, error) {
 	return text, nil
 }
 
-// partsOf gives the fields of a multipart form. The content of a file is the value of its field.
+// partsOf returns the fields of a multipart form. The value of a file field is the content of the file.
 func partsOf(sent content) ([]field, error) {
 	parts := multipart.NewReader(bytes.NewReader(sent.text), sent.boundary)
 	var fields []field
@@ -99,7 +99,7 @@ func partsOf(sent content) ([]field, error) {
 	}
 }
 
-// filterOfJSON takes an object without any member of a filter as one that should have had "filters".
+// filterOfJSON returns the filter in a JSON body. An object without members of a filter must have the member "filters".
 func filterOfJSON(body []byte, params []param) (string, error) {
 	if err := validJSON(body); err != nil {
 		return "", err

@@ -31,7 +31,7 @@ type VersionInfo struct {
 	Bytes   int       `json:"bytes" doc:"Length of the settings"`
 }
 
-// getPlanet serves the newest settings.
+// getPlanet sends the newest settings.
 func (s *server) getPlanet(c *call) error {
 	config, err := c.config()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *server) putPlanet(c *call) error {
 	return c.sendWritten(http.StatusOK, written, "Successfully updated entry")
 }
 
-// listVersions serves the history.
+// listVersions sends the history.
 func (s *server) listVersions(c *call) error {
 	config, err := c.entry()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *server) listVersions(c *call) error {
 	return nil
 }
 
-// getVersion serves the settings of one version.
+// getVersion sends the settings of one version.
 func (s *server) getVersion(c *call) error {
 	config, err := c.entry()
 	if err != nil {
@@ -135,7 +135,8 @@ func (s *server) restoreVersion(c *call) error {
 	return c.sendWritten(http.StatusOK, written, fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number))
 }
 
-// config is the configuration of the path, when it may be called so and the caller may know of it.
+// config returns the configuration in the path. It returns an error if the name is invalid or not visible to the
+// caller.
 func (c *call) config() (string, error) {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return "", err
@@ -147,7 +148,7 @@ func (c *call) config() (string, error) {
 	return config, nil
 }
 
-// entry is the configuration of a path that names a planet, too.
+// entry returns the configuration in a path that also names a planet.
 func (c *call) entry() (string, error) {
 	config, err := c.config()
 	if err != nil {
@@ -159,7 +160,7 @@ func (c *call) entry() (string, error) {
 	return config, nil
 }
 
-// writable is the configuration of a path that is written to.
+// writable returns the configuration in the path of a write.
 func (s *server) writable(c *call) (string, error) {
 	if _, err := c.config(); err != nil {
 		return "", err
@@ -173,27 +174,27 @@ func (s *server) writable(c *call) (string, error) {
 func (c *call) version() (int, error) {
 	text := c.r.PathValue("version")
 	number, err := strconv.Atoi(text)
-	if err != nil || number < 1 || strconv.Itoa(number) != text { // a version has one path
+	if err != nil || number < 1 || strconv.Itoa(number) != text { // each version has one path only
 		return 0, details{badVersion(text)}
 	}
 	return number, nil
 }
 
-// change is a write by the caller, under the preconditions that it sent.
+// change returns a write by the caller with the preconditions of the request.
 func (s *server) change(c *call) (planet.Change, error) {
-	expect, err := expectation(c.r.Header)
+	condition, err := precondition(c.r.Header)
 	if err != nil {
 		return planet.Change{}, err
 	}
-	if s.RequirePrecondition && !expect.Exists && !expect.Absent && len(expect.Match) == 0 {
+	if s.RequirePrecondition && !condition.Exists && !condition.Absent && len(condition.Match) == 0 {
 		return planet.Change{}, errPreconditionNeeded()
 	}
-	return planet.Change{By: c.caller.Name, At: s.Now(), Precondition: expect}, nil
+	return planet.Change{By: c.caller.Name, At: s.Now(), Precondition: condition}, nil
 }
 
-// expectation reads If-Match and If-None-Match. One that is sent without a value, as from a variable that is not set, is
-// an error: its sender meant a condition.
-func expectation(h http.Header) (planet.Precondition, error) {
+// precondition reads If-Match and If-None-Match. An empty value, for example from an unset variable, is an error,
+// because the client intended a condition.
+func precondition(h http.Header) (planet.Precondition, error) {
 	var e planet.Precondition
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if values := h.Values(name); len(values) > 0 && strings.Trim(strings.Join(values, ""), ", \t") == "" {
@@ -208,7 +209,7 @@ func expectation(h http.Header) (planet.Precondition, error) {
 		e.Exists = true
 	} else {
 		for _, tag := range match {
-			e.Match = append(e.Match, plainETag(tag)) // weak ones keep their W/ and so equal none of ours
+			e.Match = append(e.Match, plainETag(tag)) // weak ETags keep their W/ and so match no version
 		}
 	}
 	switch none := strings.TrimSpace(strings.Join(h.Values("If-None-Match"), ",")); none {
@@ -221,7 +222,7 @@ func expectation(h http.Header) (planet.Precondition, error) {
 	return e, nil
 }
 
-// entityTags splits a list of ETags as they were sent. An ETag of ours holds no comma.
+// entityTags splits lists of ETags. Our ETags contain no comma.
 func entityTags(values []string) (tags []string, ok bool) {
 	for _, tag := range strings.Split(strings.Join(values, ","), ",") {
 		tag = strings.TrimSpace(tag)
@@ -238,15 +239,15 @@ func entityTags(values []string) (tags []string, ok bool) {
 
 var entityTag = regexp.MustCompile(`\A(W/)?"[^"]*"\z`)
 
-// sendPlanet sends settings, or 304 when the caller has them.
+// sendPlanet sends settings, or 304 if the client has them.
 func (c *call) sendPlanet(v planet.Version) error {
-	c.sendUnlessHad(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
+	c.sendIfModified(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
 	return nil
 }
 
-// sendUnlessHad sends an answer with an ETag, or 304 when the caller has it. The 304 names the form that the
-// caller has: a cache looks for its entry under that ETag.
-func (c *call) sendUnlessHad(a answer) {
+// sendIfModified sends an answer with an ETag, or 304 if the client has it. The 304 has the ETag that the client sent,
+// by which a cache finds its entry.
+func (c *call) sendIfModified(a answer) {
 	have, ok := entityTags(c.r.Header.Values("If-None-Match"))
 	if !ok {
 		have = nil

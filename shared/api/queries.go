@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Queries are the queries that outlive their requests: *search.Service.
+// Queries runs queries that outlive their requests: *search.Service.
 type Queries interface {
 	Begin(ctx context.Context, r search.Request) (search.QueryID, error)
 	Status(ctx context.Context, id search.QueryID, by search.Asker) (search.Status, error)
@@ -20,21 +20,21 @@ type Queries interface {
 	RetryAfter(s search.Status) time.Duration
 }
 
-// Running is the answer while there is none yet.
+// Running is the answer while a query is running.
 type Running struct {
 	ID        search.QueryID `json:"id" doc:"Of the query; nobody else's key can ask about it" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
 	Status    string         `json:"status" enum:"running"`
 	ElapsedMS float64        `json:"elapsed_ms" doc:"Milliseconds since the query began"`
 }
 
-// asynchronously answers a data request with where its answer will be.
+// asynchronously starts the query of a data request and answers with the location of its result.
 func (s *server) asynchronously(c *call, r search.Request) error {
 	id, err := s.Queries.Begin(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
 	c.w.Header().Set("Preference-Applied", respondAsync)
-	c.w.Header().Set("Location", placeOf(id))
+	c.w.Header().Set("Location", locationOf(id))
 	return c.sendRunning(Running{ID: id, Status: "running"}, time.Second)
 }
 
@@ -46,13 +46,13 @@ func (c *call) sendRunning(body Running, wait time.Duration) error {
 
 func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
-// placeOf is where a query can be asked about, seen from a data route: a relative reference holds behind every
-// gateway and stage.
-func placeOf(id search.QueryID) string { return "queries/" + string(id) }
+// locationOf returns the location of a query, relative to a data route, so that it is correct behind any gateway and
+// stage.
+func locationOf(id search.QueryID) string { return "queries/" + string(id) }
 
 const respondAsync = "respond-async"
 
-// prefersAsync tells whether a caller does not want to wait (RFC 7240).
+// prefersAsync reports whether the client prefers an asynchronous answer (RFC 7240).
 func prefersAsync(prefer []string) bool {
 	for _, value := range prefer {
 		for preference := range strings.SplitSeq(value, ",") {
@@ -65,7 +65,7 @@ func prefersAsync(prefer []string) bool {
 	return false
 }
 
-// queryStatus answers what the data route would have answered, once the query is done.
+// queryStatus sends the answer of the data route when the query is done.
 func (s *server) queryStatus(c *call) error {
 	id, err := s.query(c)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *server) queryCancel(c *call) error {
 	return nil
 }
 
-// query is the id in the path.
+// query returns the id in the path.
 func (s *server) query(c *call) (search.QueryID, error) {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return "", err
@@ -114,10 +114,10 @@ func (c *call) asker() search.Asker {
 	return search.Asker{Caller: c.callerID, Branches: c.caller.Branches}
 }
 
-// stillRunning completes the answer to a caller whose time is over before the query's.
+// stillRunning adds the location of the query if err is that it is still running.
 func stillRunning(h http.Header, err error) {
 	var running *search.StillRunning
 	if errors.As(err, &running) {
-		h.Set("Location", placeOf(running.ID))
+		h.Set("Location", locationOf(running.ID))
 	}
 }

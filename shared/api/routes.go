@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// The base paths are the same; the first is the one documented.
+// basePaths have the same routes. The first one is documented.
 var basePaths = []string{"/api/v4.0", "/api/v4"}
 
 const (
@@ -24,33 +24,33 @@ const (
 	planetsTag = "planets"
 )
 
-// route is one row of the surface. The OpenAPI document is made of the same rows.
+// route is a row of the table of routes, which is also the source of the OpenAPI document.
 type route struct {
 	id       string // operation id; names the route in logs and examples
 	method   string
 	path     string
-	tag      string // group in the document; "" leaves the route out of it
-	searches bool   // asks the engine
+	tag      string // group in the document; "": not in the document
+	searches bool   // uses the engine
 	summary  string
 	doc      string
-	scope    keys.Scope // what the caller's key must allow; "" for everybody
-	offers   []string   // media types it answers with, the first by default; nil for any
-	params   []param    // of the query, or members of a twin's body
-	headers  []param    // that it heeds
+	scope    keys.Scope // required of the caller; "": none
+	offers   []string   // media types of answers, the default first; nil: any
+	params   []param    // of the query, or members of the body
+	headers  []param    // that it reads
 	body     *requestBody
 	answers  []response
-	errors   []int // statuses, beside those that every route can have
+	errors   []int // statuses in addition to those of every route
 	handle   func(*call) error
 }
 
-// requestBody documents a body.
+// requestBody describes a request body.
 type requestBody struct {
 	doc   string
 	types []string
 	json  *huma.Schema // of the JSON; nil: the route's parameters
 }
 
-// documented is an answer that is not an error.
+// response describes a response that is not an error.
 type response struct {
 	status int
 	doc    string
@@ -59,12 +59,12 @@ type response struct {
 }
 
 func (s *server) routes() []route {
-	answered := []string{jsonType, textType} // text/plain is for errors, drawn
+	offers := []string{jsonType, textType} // text/plain is for errors
 	data := func(to search.Route, summary, doc string, result any, params ...param) []route {
 		params = append([]param{filtersParam}, params...)
 		get := route{
 			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
-			scope: keys.DataRead, offers: answered, params: params, headers: []param{syntaxHeader, preferHeader},
+			scope: keys.DataRead, offers: offers, params: params, headers: []param{syntaxHeader, preferHeader},
 			answers: []response{
 				{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false},
 				{http.StatusAccepted, "With `Prefer: respond-async`: the query has begun.", Running{}, false},
@@ -73,7 +73,7 @@ func (s *server) routes() []route {
 			handle: s.data(to),
 		}
 		post := get
-		post.id, post.method, post.handle = get.id+"-post", http.MethodPost, s.dataTwin(to)
+		post.id, post.method, post.handle = get.id+"-post", http.MethodPost, s.dataPost(to)
 		post.summary += " (long filters)"
 		post.doc = "The same as GET, with the parameters as members of a JSON object: for filters longer than a URL can hold. `filters` is text in either form, or the JSON form itself."
 		post.body = &requestBody{doc: "The parameters.", types: []string{jsonType}}
@@ -102,7 +102,7 @@ func (s *server) routes() []route {
 		{
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
 			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
-			scope: keys.DataRead, offers: answered, params: []param{filtersParam}, headers: []param{syntaxHeader},
+			scope: keys.DataRead, offers: offers, params: []param{filtersParam}, headers: []param{syntaxHeader},
 			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
 			answers: []response{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
 			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
@@ -111,7 +111,7 @@ func (s *server) routes() []route {
 		{
 			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a query that runs on",
 			doc:   "What the data route would have answered, be it an error, once the query is done. `Location` of a 202 or 504 leads here.",
-			scope: keys.DataRead, offers: answered,
+			scope: keys.DataRead, offers: offers,
 			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
 				{http.StatusAccepted, "The query is still running.", Running{}, false},
@@ -121,27 +121,27 @@ func (s *server) routes() []route {
 		{
 			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
 			doc:   "Stops a query that runs on, or forgets its answer.",
-			scope: keys.DataRead, offers: answered,
+			scope: keys.DataRead, offers: offers,
 			answers: []response{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
 		},
 		{
 			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
 			doc:   "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
-			scope: keys.DataRead, offers: answered,
+			scope: keys.DataRead, offers: offers,
 			answers: []response{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
 			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
 		},
 		{
 			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
-			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
 			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
 			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
-			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch, ifNoneMatchWrite},
+			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch, ifNoneMatchWrite},
 			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
 			answers: []response{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
@@ -151,20 +151,20 @@ func (s *server) routes() []route {
 		},
 		{
 			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: planetsTag, summary: "History of a planet",
-			scope: keys.ConfRead, offers: answered,
+			scope: keys.ConfRead, offers: offers,
 			answers: []response{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
 		},
 		{
 			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
-			scope: keys.ConfRead, offers: answered, headers: []param{ifNoneMatchRead},
+			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
 			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{
 			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: planetsTag, summary: "Restore a version of a planet",
 			doc:   "Writes the settings of an earlier version as a new version.",
-			scope: keys.ConfWrite, offers: answered, headers: []param{ifMatch},
+			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch},
 			answers: []response{{http.StatusOK, "The version was restored.", Message{}, true}},
 			errors:  writeErrors, handle: s.restoreVersion,
 		},
@@ -201,10 +201,10 @@ func (r *route) underBase() bool {
 	return strings.HasPrefix(r.path, "/data/") || strings.HasPrefix(r.path, "/conf/")
 }
 
-// run answers a request of a route.
+// run answers a request to a route.
 func (s *server) run(to *route, r *http.Request) {
 	c := callOf(r.Context())
-	c.r, c.route = r, to // r knows the path's values
+	c.r, c.route = r, to // r has the path values
 	if !s.serves(to.id) {
 		c.route = nil
 		s.fail(c, errNoRoute(r.URL.Path, ""))
@@ -227,8 +227,8 @@ func (s *server) handle(c *call) error {
 	return c.route.handle(c)
 }
 
-// pattern is the row of the mux that a request belongs to, "" when there is none. A path that is not in its
-// shortest form is no path of ours: the mux would answer with a redirect, in HTML.
+// pattern returns the pattern of the mux that matches a request, or "". Paths that are not clean do not match: the mux
+// would redirect them with an HTML response.
 func (s *server) pattern(r *http.Request) string {
 	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || path.Clean(p) != p {
 		return ""
@@ -237,7 +237,7 @@ func (s *server) pattern(r *http.Request) string {
 	return pattern
 }
 
-// noRoute tells a path that has other methods from one that has none.
+// noRoute returns the error for a path without a route, or without one for the method.
 func (s *server) noRoute(r *http.Request) error {
 	if allow := s.allowed(r); allow != "" {
 		return errMethod(r.Method, allow)
@@ -245,7 +245,7 @@ func (s *server) noRoute(r *http.Request) error {
 	return errNoRoute(r.URL.Path, filter.Nearest(r.URL.Path, s.paths))
 }
 
-// options answers OPTIONS. There are no CORS headers: no other origin may use the API.
+// options answers OPTIONS. It sends no CORS headers, because other origins may not use the API.
 func (s *server) options(c *call) error {
 	allow := s.allowed(c.r)
 	if allow == "" {
@@ -256,7 +256,7 @@ func (s *server) options(c *call) error {
 	return nil
 }
 
-// allowed lists the methods of a path, "" when there are none.
+// allowed returns the methods of a path for the header Allow, or "" if there are none.
 func (s *server) allowed(r *http.Request) string {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -272,7 +272,7 @@ func (s *server) allowed(r *http.Request) string {
 	return strings.Join(append(methods, http.MethodOptions), ", ")
 }
 
-// pathParams are the names in braces of a route's path.
+// pathParams are the parameters of paths.
 var pathParams = []param{
 	{name: "config", doc: "Name of the configuration.", schema: &huma.Schema{Type: "string", Pattern: "^" + planet.ConfigPattern + "$"}, example: planet.FirstConfig},
 	{name: "entry_id", doc: "Id of the planet; every configuration has one.", schema: &huma.Schema{Type: "string"}, example: planet.EntryID},
@@ -324,7 +324,7 @@ var (
 	}
 )
 
-// exampleFilter stands on the page ready to be sent: its period holds whatever is recorded.
+// exampleFilter is the example on the interactive page. Its period includes all records.
 const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
 
 const limitName = "limit"
@@ -341,7 +341,7 @@ func limitParam(doc string, standard, most float64) param {
 
 func float(f float64) *float64 { return &f }
 
-// RouteIDs are the operation ids of all routes, those outside the base paths too: what Config.Serves may name.
+// RouteIDs returns the operation ids of all routes, including those outside the base paths, for Config.Serves.
 func RouteIDs() []string {
 	var ids []string
 	for _, r := range (&server{}).routes() {

@@ -2,14 +2,14 @@ package api
 
 import "slices"
 
-// Route is a route under the base paths, as what stands before the handler needs to know it.
+// Route is a route under the base paths, for the configuration of a gateway.
 type Route struct {
 	ID     string // operation id
 	Method string
-	Path   string // after a base path; parts in braces stand for one segment each
+	Path   string // without the base path; a name in braces is one segment
 }
 
-// Routes is every route under the base paths, in the order of the document.
+// Routes returns every route under the base paths, in the order of the OpenAPI document.
 func Routes() []Route {
 	var all []Route
 	for _, r := range new(server).routes() {
@@ -20,5 +20,5 @@ func Routes() []Route {
 	return all
 }
 
-// BasePaths is where the routes lie: the same under each.
+// BasePaths returns the base paths. All have the same routes.
 func BasePaths() []string { return slices.Clone(basePaths) }

@@ -10,19 +10,20 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// What the surface itself has to say, in one place so that its voice is one. What filters, parameters of
-// queries and planets have to say stands in their packages.
+// The error messages of this package. Messages about filters, query parameters and planets are in their packages.
 
 func errForeignHost() error {
-	return fault.New(fault.Forbidden, "a server without API keys answers only to a name of its own machine: use localhost, or start it with a key")
+	return fault.New(fault.Forbidden, "a server without API keys answers requests to a loopback name only: "+
+		"use localhost, or start the server with a key")
 }
 
 func errForeignPage() error {
-	return fault.New(fault.Forbidden, "requests that a web page of another origin sent are refused")
+	return fault.New(fault.Forbidden, "requests from web pages of other origins are refused")
 }
 
 func errNoKey() error {
-	return fault.New(fault.Unauthorized, `an API key is needed: send it as "Authorization: Basic KEY", "Authorization: Bearer KEY" or "x-api-key: KEY"`)
+	return fault.New(fault.Unauthorized, `an API key is needed: `+
+		`send it as "Authorization: Basic KEY", "Authorization: Bearer KEY" or "x-api-key: KEY"`)
 }
 
 func errUnknownKey() error {
@@ -35,13 +36,15 @@ func errScope(scope keys.Scope) error {
 
 func errNoRoute(path, near string) error {
 	if near != "" {
-		return fault.New(fault.NotFound, "there is nothing at %s; did you mean %s?", path, near)
+		return fault.New(fault.NotFound, "there is no route %s; did you mean %s?", path, near)
 	}
-	return fault.New(fault.NotFound, "there is nothing at %s; /openapi.json lists what there is", path)
+	return fault.New(fault.NotFound, "there is no route %s; /openapi.json lists the routes", path)
 }
 
 func errAnswerTooLarge(sent int) error {
-	return fault.New(fault.EngineLimit, "the answer would have %d bytes, more than the %d that can be sent: accept compression (Accept-Encoding: gzip), or ask for longer segments, fewer keys or a shorter period", sent, maxAnswer)
+	return fault.New(fault.EngineLimit, "the answer would have %d bytes, more than the %d that can be sent: "+
+		"accept compression (Accept-Encoding: gzip), or ask for longer segments, fewer keys or a shorter period",
+		sent, maxAnswer)
 }
 
 func errConfigName(config string) error {
@@ -53,11 +56,13 @@ func errEntry(id string) error {
 }
 
 func errMaintenance() error {
-	return fault.New(fault.Forbidden, "System is under maintenance. Create, update, and delete requests are not allowed until upgrade is done.")
+	return fault.New(fault.Forbidden, "System is under maintenance. "+
+		"Create, update, and delete requests are not allowed until upgrade is done.")
 }
 
 func errPreconditionNeeded() error {
-	return fault.New(fault.Precondition, "this deployment needs a precondition: send If-Match with the ETag that you read, or If-None-Match: * to create")
+	return fault.New(fault.Precondition, "this deployment needs a precondition: "+
+		"send If-Match with the ETag that you read, or If-None-Match: * to create")
 }
 
 func missing(loc ...any) Detail {
@@ -72,7 +77,7 @@ func empty(loc ...any) Detail {
 	return Detail{Loc: loc, Msg: "empty: leave it out, or give it a value", Type: "value_error.empty"}
 }
 
-// wrongType takes what is wanted as it is said: "a list of strings" is type_error.list.
+// wrongType takes the wanted type with its article: the error type of "a list of strings" is type_error.list.
 func wrongType(want string, loc ...any) Detail {
 	return Detail{Loc: loc, Msg: "must be " + want, Type: "type_error." + strings.Trim(strings.Fields(want)[1], ",")}
 }
@@ -86,11 +91,11 @@ func notMultipart(err error) Detail {
 }
 
 func brokenBody() Detail {
-	return Detail{Loc: []any{"body"}, Msg: "the body could not be read to its end", Type: "value_error"}
+	return Detail{Loc: []any{"body"}, Msg: "the body could not be read completely", Type: "value_error"}
 }
 
 func unwantedBody() Detail {
-	return Detail{Loc: []any{"body"}, Msg: "this route takes no body; send none", Type: "value_error.unwanted"}
+	return Detail{Loc: []any{"body"}, Msg: "this route takes no body", Type: "value_error.unwanted"}
 }
 
 func badHeader(name, msg string) Detail {
@@ -101,8 +106,8 @@ func badVersion(text string) Detail {
 	return Detail{Loc: []any{"path", "version"}, Msg: fmt.Sprintf("%q is not a version number", text), Type: "type_error.integer"}
 }
 
-// unknown is a name that means nothing here. In a query it may be the rest of a filter that held an ampersand,
-// unless other routes know it.
+// unknown reports a parameter that the route does not have. In a query it may be the rest of a filter with an unescaped
+// ampersand, unless it resembles a parameter of another route.
 func unknown(known []string, afterFilters bool, loc ...any) Detail {
 	name := fmt.Sprint(loc[len(loc)-1])
 	d := Detail{Loc: loc, Msg: "unknown parameter", Type: "value_error.unknown"}
@@ -110,11 +115,11 @@ func unknown(known []string, afterFilters bool, loc ...any) Detail {
 	case near != "":
 		d.Msg += fmt.Sprintf("; did you mean %q?", near)
 	case len(known) == 0:
-		d.Msg += "; this route has none"
+		d.Msg += "; this route takes no parameters"
 	default:
-		d.Msg += "; known are " + strings.Join(known, ", ")
+		d.Msg += "; this route has " + strings.Join(known, ", ")
 		if afterFilters && filter.Nearest(name, dataParams) == "" {
-			d.Msg += `; if it belongs to the filter, the & before it is written %26`
+			d.Msg += `; if it belongs to the filter, write the & before it as %26`
 		}
 	}
 	return d

@@ -73,7 +73,8 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 }
 
 var errNoRequest = errors.New("the event is not a request: " +
-	"this function answers proxy events of an API Gateway REST API (payload 1.0, with httpMethod and path); HTTP APIs and function URLs send payload 2.0 by default")
+	"this function answers proxy events of an API Gateway REST API (payload 1.0, with httpMethod and path); " +
+	"HTTP APIs and function URLs send payload 2.0 by default")
 
 // serve calls the handler. If the handler panics, serve answers with an error.
 func (h *Handler) serve(ctx context.Context, w *recorder, event events.APIGatewayProxyRequest, id string) {

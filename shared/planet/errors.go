@@ -39,7 +39,7 @@ func (p Problems) asError() error {
 	if len(p) == 0 {
 		return nil
 	}
-	return fault.Wrap(fault.Invalid, p, "the planet settings are not acceptable")
+	return fault.Wrap(fault.Invalid, p, "the planet settings are invalid")
 }
 
 // All error messages of the package are below.

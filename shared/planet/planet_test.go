@@ -173,7 +173,7 @@ func TestValidConfig(t *testing.T) {
 
 func TestErrorMessages(t *testing.T) {
 	_, err := planet.Parse([]byte(`{"name":"","trusted_nets":[],"ichallenge":1}`))
-	if got, want := err.Error(), "the planet settings are not acceptable: must not be empty; must be an object"; got != want {
+	if got, want := err.Error(), "the planet settings are invalid: must not be empty; must be an object"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := planet.NotFound("prod", 3); err.Error() != `the planet of configuration "prod" has no version 3` {
