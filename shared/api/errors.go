@@ -21,11 +21,11 @@ import (
 // Error is the body of every error response.
 type Error struct {
 	Code        int             `json:"code" doc:"The status of the answer"`
-	Message     string          `json:"message" doc:"What is wrong, for a person"`
+	Message     string          `json:"message" doc:"What is wrong, in words"`
 	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: every mistake of the filter, by place, at most 20"`
-	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the filter with every mistake corrected, when that can be done mechanically"`
-	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every parameter or member of the body that is not acceptable"`
-	RequestID   string          `json:"request_id" doc:"The same as the header X-Request-Id; it finds the request in the log"`
+	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the filter with every mistake corrected, if that is possible automatically"`
+	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body"`
+	RequestID   string          `json:"request_id" doc:"The same as the header X-Request-Id; identifies the request in the log"`
 }
 
 // FilterMistake is one mistake in a filter.
@@ -37,13 +37,13 @@ type FilterMistake struct {
 	Line       int      `json:"line" doc:"Line of the filter, from 1"`
 	Column     int      `json:"column" doc:"Character of the line, from 1"`
 	Pointer    string   `json:"pointer,omitempty" doc:"JSON pointer, for a filter in the JSON form"`
-	Expected   []string `json:"expected,omitempty" doc:"What could stand there"`
+	Expected   []string `json:"expected,omitempty" doc:"What is expected instead"`
 	Suggestion string   `json:"suggestion,omitempty" doc:"The most likely meaning"`
 }
 
 // Detail is one invalid part of a request.
 type Detail struct {
-	Loc  []any  `json:"loc" doc:"The way to it: query, path, header or body, then names and indexes"`
+	Loc  []any  `json:"loc" doc:"Its place: query, path, header or body, then names and indexes"`
 	Msg  string `json:"msg"`
 	Type string `json:"type" doc:"Stable name of the kind of mistake"`
 }

@@ -66,8 +66,8 @@ func (s *server) routes() []route {
 			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
 			scope: keys.DataRead, offers: offers, params: params, headers: []param{syntaxHeader, preferHeader},
 			answers: []response{
-				{http.StatusOK, "What was found; nothing found is an empty list, or segments of zeros.", result, false},
-				{http.StatusAccepted, "With `Prefer: respond-async`: the query has begun.", Running{}, false},
+				{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
+				{http.StatusAccepted, "With `Prefer: respond-async`: the query has started.", Running{}, false},
 			},
 			errors: []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
 			handle: s.data(to),
@@ -89,19 +89,19 @@ func (s *server) routes() []route {
 		"Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) and key. Each label holds its top `limit` keys.",
 		Container[TopXResult]{}, limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX))...)
 	all = append(all, data(search.Stats, "Traffic per time segment",
-		"One result per segment of the period, empty ones too; with `group_by=hostname` one per segment and hostname.",
+		"One result per segment of the period, including empty ones; with `group_by=hostname` one per segment and hostname.",
 		Container[search.StatsResult]{}, segmentParam, groupByParam)...)
 	all = append(all, data(search.Timeline, "Security per time segment",
-		"One result per segment of the period, empty ones too.",
+		"One result per segment of the period, including empty ones.",
 		Container[search.TimelineResult]{}, segmentParam)...)
 	all = append(all, data(search.Logs, "Request records",
-		"The newest matching records, newest first. Fields a record lacks are absent.",
+		"The newest matching records, newest first. Fields that a record does not have are absent.",
 		Container[logRecord]{}, limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam)...)
 
 	return append(all, []route{
 		{
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
-			doc:   "Converts a query-string filter to its canonical JSON form. A JSON filter becomes canonical, too. With `Accept: text/plain` the answer is the canonical query string.",
+			doc:   "Converts a filter in either form to its canonical JSON form. With `Accept: text/plain` the answer is the canonical query string.",
 			scope: keys.DataRead, offers: offers, params: []param{filtersParam}, headers: []param{syntaxHeader},
 			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
 			answers: []response{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
@@ -109,8 +109,8 @@ func (s *server) routes() []route {
 			handle:  s.parse,
 		},
 		{
-			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a query that runs on",
-			doc:   "What the data route would have answered, be it an error, once the query is done. `Location` of a 202 or 504 leads here.",
+			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a long query",
+			doc:   "The answer of the data route, which may be an error, when the query is done. `Location` of a 202 or 504 is this route.",
 			scope: keys.DataRead, offers: offers,
 			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
@@ -120,9 +120,9 @@ func (s *server) routes() []route {
 		},
 		{
 			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
-			doc:   "Stops a query that runs on, or forgets its answer.",
+			doc:   "Stops a running query and deletes its answer.",
 			scope: keys.DataRead, offers: offers,
-			answers: []response{{http.StatusNoContent, "The query is stopped and forgotten.", nil, false}},
+			answers: []response{{http.StatusNoContent, "The query is stopped and its answer deleted.", nil, false}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
 		},
 		{
@@ -135,14 +135,14 @@ func (s *server) routes() []route {
 		{
 			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
 			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
-			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The client has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
 			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
 			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch, ifNoneMatchWrite},
-			body: &requestBody{doc: "The settings. Members that are not known are kept.", types: []string{jsonType}, json: settingsSchema(false)},
+			body: &requestBody{doc: "The settings. Unknown members are kept.", types: []string{jsonType}, json: settingsSchema(false)},
 			answers: []response{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
 				{http.StatusCreated, "The planet was created.", Message{}, true},
@@ -158,7 +158,7 @@ func (s *server) routes() []route {
 		{
 			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
 			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
-			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The caller has them already.", nil, true}},
+			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The client has them already.", nil, true}},
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{
@@ -169,8 +169,8 @@ func (s *server) routes() []route {
 			errors:  writeErrors, handle: s.restoreVersion,
 		},
 		{
-			id: "health", method: http.MethodGet, path: healthPath, tag: "service", summary: "Whether the service answers",
-			answers: []response{{http.StatusOK, "It does.", Health{}, false}}, handle: s.health,
+			id: "health", method: http.MethodGet, path: healthPath, tag: "service", summary: "Health check",
+			answers: []response{{http.StatusOK, "The service is running.", Health{}, false}}, handle: s.health,
 		},
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
 		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
@@ -283,7 +283,7 @@ var pathParams = []param{
 var (
 	filtersParam = param{
 		name: "filters", required: true, read: readFilters, example: exampleFilter,
-		doc:    "The filter, in the query-string form or the JSON form. It must hold a period.",
+		doc:    "The filter, in the query-string form or the JSON form. It must contain a period.",
 		schema: &huma.Schema{Type: "string"},
 		body: &huma.Schema{Description: "The filter: text in either form, or the JSON form itself.", OneOf: []*huma.Schema{
 			{Type: "string"}, {Type: "object", AdditionalProperties: true}, {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
@@ -304,7 +304,7 @@ var (
 	}
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
-		doc: "respond-async: do not wait for the answer, but say at once where it will be.",
+		doc: "respond-async: answer at once with the location of the result.",
 	}
 	syntaxHeader = param{
 		name: "syntax", schema: &huma.Schema{Type: "string"},
