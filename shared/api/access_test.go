@@ -70,14 +70,14 @@ func (brokenKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {
 	return keys.Caller{}, false, errors.New("no such table")
 }
 
-func TestKeysThatCannotBeLookedUpAreOurFailure(t *testing.T) {
+func TestFailingKeyStoreIsAnInternalError(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Keys = brokenKeys{} })
 	if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: k")); r.StatusCode != http.StatusInternalServerError {
 		t.Error(r.Status)
 	}
 }
 
-// asked is keys that remember what they were asked for, in vain.
+// keySpy records the hashes that it is asked to find.
 type keySpy struct {
 	hashes []keys.Hash
 	fails  map[keys.Hash]bool
@@ -92,8 +92,8 @@ func (a *keySpy) Find(_ context.Context, hash keys.Hash) (keys.Caller, bool, err
 	return keys.Caller{Scopes: []keys.Scope{keys.DataRead}}, hash == a.knows, nil
 }
 
-// TestTheLikeliestKeyIsLookedUpFirst: a look-up that finds nothing is a question to the store, each time.
-func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
+// TestLikeliestKeyIsLookedUpFirst: every unknown key costs a request to the store.
+func TestLikeliestKeyIsLookedUpFirst(t *testing.T) {
 	pair := base64.StdEncoding.EncodeToString([]byte(":the-key"))
 	for header, want := range map[string][]string{
 		"Authorization: Basic " + pair:                    {"the-key", pair},
@@ -113,8 +113,8 @@ func TestTheLikeliestKeyIsLookedUpFirst(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsKnownIsEnough when another thing that was sent cannot be looked up; else that is our failure.
-func TestAKeyThatIsKnownIsEnough(t *testing.T) {
+// TestOneKnownKeyIsEnough even if looking up another value fails. If no key is known, the failure is an internal error.
+func TestOneKnownKeyIsEnough(t *testing.T) {
 	for key, want := range map[string]int{"the-key": http.StatusOK, "another": http.StatusInternalServerError} {
 		a := &keySpy{fails: map[keys.Hash]bool{keys.HashOf("proxy's own"): true}, knows: keys.HashOf("the-key")}
 		s := newServer(t, func(c *Config) { c.Keys = a })

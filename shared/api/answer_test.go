@@ -61,7 +61,7 @@ func TestNegotiate(t *testing.T) {
 	}
 }
 
-func TestAnswersAreCompressedWhenAsked(t *testing.T) {
+func TestCompression(t *testing.T) {
 	s := newTestServer(t)
 	bare := s.send(t, get("/api/v4.0/data/fields")).body
 	for _, e := range encodings {
@@ -96,7 +96,7 @@ func decompress(t testing.TB, e encoding, sent []byte) []byte {
 	return body
 }
 
-func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
+func TestETagOfCompressedPlanetIsValidForWriting(t *testing.T) {
 	s := newTestServer(t)
 	big := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"` + strings.Repeat("logo ", 1000) + `"},"lang":{},"palette":[],"position":{}}}`
 	write := func(etag string) reply {
@@ -129,8 +129,8 @@ func TestETagOfACompressedPlanetIsGoodForWriting(t *testing.T) {
 	}
 }
 
-// TestLogsStopAtTheLimit: whatever the records and the coding, the answer is at most as long as it may be, is
-// whole JSON, and holds the first records in order; and it does not stop long before it must.
+// TestLogsStopAtTheLimit: for all records and codings, the answer is valid JSON within the limit, has the first records
+// in order, and comes close to the limit.
 func TestLogsStopAtTheLimit(t *testing.T) {
 	const limit = 100_000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -182,13 +182,13 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 	}
 }
 
-// printed are records that are text already.
+// textRecords are records that are already encoded.
 type textRecords []json.RawMessage
 
 func (p textRecords) Len() int                            { return len(p) }
 func (p textRecords) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
 
-func TestAnswerThatIsTooLargeSaysWhatToDo(t *testing.T) {
+func TestTooLargeAnswerIsAnErrorWithAdvice(t *testing.T) {
 	h := &searchSpy{}
 	for i := range 20_000 {
 		h.finds.Stats = append(h.finds.Stats, search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)})

@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// hearing is a read path that remembers what it was asked and finds what it is told to.
+// searchSpy records its last request and returns fixed results.
 type searchSpy struct {
 	request search.Request
 	finds   search.Result
@@ -31,7 +31,7 @@ func get(path string, headers ...string) message {
 	return message{head: strings.Join(append([]string{"GET " + path + " HTTP/1.1", "Host: localhost"}, headers...), "\n")}
 }
 
-func TestEveryAnswerHasTheseHeaders(t *testing.T) {
+func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newTestServer(t)
 	for _, path := range []string{"/", "/openapi.json", healthPath, "/nothing", "/api/v4.0/data/fields", "/api/v4.0/data/logs"} {
 		r := s.send(t, get(path))
@@ -55,7 +55,7 @@ func TestEveryAnswerHasTheseHeaders(t *testing.T) {
 		t.Errorf("the id of the proxy became %q", given)
 	}
 	if forged := s.send(t, get(healthPath, `X-Request-Id: a" b`)).Header.Get("X-Request-Id"); forged != requestID {
-		t.Errorf("an id that is none became %q", forged)
+		t.Errorf("an invalid id became %q", forged)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	}
 }
 
-func TestPagePartsAreThere(t *testing.T) {
+func TestPageFiles(t *testing.T) {
 	s := newTestServer(t)
 	page := string(s.send(t, get("/")).body)
 	if strings.Contains(page, "://") || strings.Contains(page, "<style") || strings.Contains(page, "style=") {
@@ -88,7 +88,7 @@ func TestPagePartsAreThere(t *testing.T) {
 	}
 }
 
-func TestAccessLogTellsNoSecrets(t *testing.T) {
+func TestAccessLogHasNoSecrets(t *testing.T) {
 	s := newTestServer(t, "keys")
 	s.send(t, get(`/api/v4.0/data/logs?filters=cookies["sid"]="secret1",timestamp%20between%202026-01-01%20and%202026-01-02&_=secret2`, "X-API-Key: full-key", "Cookie: secret3"))
 	want := `{"level":"INFO","msg":"request","request_id":"0f5a2c417d9be386","method":"GET","route":"logs","status":200,"ms":0,"bytes":`
@@ -103,7 +103,7 @@ func TestAccessLogTellsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestCauseOfOurFailureIsInTheLogOnly(t *testing.T) {
+func TestCauseOfInternalErrorIsOnlyLogged(t *testing.T) {
 	s := newTestServer(t, "broken engine")
 	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body
 	if bytes.Contains(body, []byte("checksum")) || !strings.Contains(s.log.String(), "page checksum differs") {
@@ -128,7 +128,7 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// leaving is a read path whose caller goes away while it works.
+// disconnectSearch is a search during which the client disconnects.
 type disconnectSearch struct{ leave context.CancelFunc }
 
 func (l disconnectSearch) Search(ctx context.Context, _ search.Request) (search.Result, error) {
@@ -136,7 +136,7 @@ func (l disconnectSearch) Search(ctx context.Context, _ search.Request) (search.
 	return search.Result{}, fault.Wrap(fault.Canceled, ctx.Err(), "the caller went away")
 }
 
-func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
+func TestDisconnectIsNotAnError(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	var h http.Handler
@@ -154,8 +154,8 @@ func TestCallerWhoGoesAwayIsNotOurFailure(t *testing.T) {
 	}
 }
 
-// TestATimeThatIsOverIsOurFailure: a deployment ends what takes too long, while its caller waits for an answer.
-func TestATimeThatIsOverIsOurFailure(t *testing.T) {
+// TestTimeoutIsAnError: after the time limit of a deployment the client still waits for an answer.
+func TestTimeoutIsAnError(t *testing.T) {
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	var log bytes.Buffer
@@ -171,7 +171,7 @@ func TestATimeThatIsOverIsOurFailure(t *testing.T) {
 	}
 }
 
-// closing is a caller who goes away when the last byte has arrived.
+// disconnectWriter is a client that disconnects after the last byte.
 type disconnectWriter struct {
 	*httptest.ResponseRecorder
 	leave context.CancelFunc
@@ -186,8 +186,8 @@ func (c disconnectWriter) Write(p []byte) (int, error) {
 	return c.ResponseRecorder.Write(p)
 }
 
-// TestAnswerThatArrivedIsLoggedAsSent: callers who closed at once were logged as if they had got nothing.
-func TestAnswerThatArrivedIsLoggedAsSent(t *testing.T) {
+// TestDisconnectAfterTheAnswer: the answer is logged as sent. Such requests were once logged with status 499.
+func TestDisconnectAfterTheAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		path string
 		fail error
@@ -214,8 +214,8 @@ func TestAnswerThatArrivedIsLoggedAsSent(t *testing.T) {
 	}
 }
 
-// TestQueriesTurnedAwayAreNoErrorOfOurs: a long line filled the log with errors.
-func TestQueriesTurnedAwayAreNoErrorOfOurs(t *testing.T) {
+// TestRefusedQueriesAreWarnings: a full queue once filled the log with errors.
+func TestRefusedQueriesAreWarnings(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -235,9 +235,8 @@ func TestQueriesTurnedAwayAreNoErrorOfOurs(t *testing.T) {
 	}
 }
 
-// TestPartOfTheSurface: a function of a deployment that serves some routes needs only their parts, and answers
-// about the others as if they were nowhere.
-func TestPartOfTheSurface(t *testing.T) {
+// TestServes: a function that serves some routes needs only their fields of Config. Other routes do not exist there.
+func TestServes(t *testing.T) {
 	s := newServer(t, func(c *Config) {
 		c.Serves, c.Search, c.Planets, c.Page = []string{"fields", "parse"}, nil, nil, nil
 	})
@@ -274,8 +273,8 @@ func TestNewListsMissingFields(t *testing.T) {
 	}
 }
 
-// TestEvery422SaysWhere: also when what refused does not know about parameters.
-func TestEvery422SaysWhere(t *testing.T) {
+// TestEvery422HasAPlace even if the error does not name a parameter.
+func TestEvery422HasAPlace(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Search = errorSearch{fault.New(fault.Invalid, "no")} })
 	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body
 	if !bytes.Contains(body, []byte(`"detail":[{"loc":["query"],"msg":"no","type":"value_error"}]`)) {

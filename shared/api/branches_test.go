@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 )
 
-// TestBranchesReachEverySearch: on each data route, asked for in either way.
+// TestBranchesReachEverySearch on each data route, by GET and by POST.
 func TestBranchesReachEverySearch(t *testing.T) {
 	for _, r := range (&server{}).routes() {
 		if !r.searches || strings.Contains(r.path, "{") {
@@ -35,9 +35,9 @@ func TestBranchesReachEverySearch(t *testing.T) {
 	}
 }
 
-// TestConfigurationsOutsideTheKeysBranchesAreNotThere: whether there are any cannot be told by any route, nor can
-// anything be written there; those inside are as for everybody.
-func TestConfigurationsOutsideTheKeysBranchesAreNotThere(t *testing.T) {
+// TestConfigurationsOfOtherBranchesAreNotFound: no route reveals whether they exist, or writes to them. Configurations
+// of the key's branches work as usual.
+func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	var store planet.Store
 	s := newServer(t, func(c *Config) { c.Keys, store = testKeys, c.Planets })
 	mustPut := func(config string) {
@@ -70,7 +70,7 @@ func TestConfigurationsOutsideTheKeysBranchesAreNotThere(t *testing.T) {
 			for _, config := range []string{"hidden", "Staging", "staging2", "prod"} {
 				got := ask(r, config)
 				if got.StatusCode != http.StatusNotFound || !bytes.Equal(bytes.ReplaceAll(got.body, []byte(config), []byte("missing")), missing.body) {
-					t.Errorf("%s: %s %s\none that is not there: %s %s", config, got.Status, got.body, missing.Status, missing.body)
+					t.Errorf("%s: %s %s\nan unknown one: %s %s", config, got.Status, got.body, missing.Status, missing.body)
 				}
 			}
 			if got := ask(r, "staging"); got.StatusCode/100 != 2 {
@@ -89,8 +89,8 @@ func TestConfigurationsOutsideTheKeysBranchesAreNotThere(t *testing.T) {
 	}
 }
 
-// TestSearchOfAKeySeesItsBranchesOnly, whatever the filter says.
-func TestSearchOfAKeySeesItsBranchesOnly(t *testing.T) {
+// TestSearchIsLimitedToTheBranchesOfTheKey, whatever the filter.
+func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 	s := newTestServer(t, "keys")
 	const period = "timestamp%20between%202026-01-01%20and%202026-01-03"
 	for name, filters := range map[string]string{

@@ -37,7 +37,7 @@ import (
 
 var update = flag.Bool("update", false, "write the answers into the examples; read the diff")
 
-// TestExamples plays every example against a real server, byte by byte over a connection.
+// TestExamples sends the request of every example to a server and compares the whole response.
 func TestExamples(t *testing.T) {
 	for _, e := range examples() {
 		t.Run(e.file, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestEveryRouteAndErrorHasAnExample: each route shows each of its good answers, and every status of an error
-// that the document names is shown somewhere.
+// TestEveryRouteAndErrorHasAnExample: every route has an example of each of its answers, and every error status in the
+// document has an example of some route.
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
 	routes := (&server{}).routes()
 	for i := range routes {
@@ -101,7 +101,7 @@ func writeExample(t *testing.T, e *example, response string) {
 	}
 }
 
-// testServer is the whole surface over a few records and a fresh store, with a clock that stands still.
+// testServer is the API over a few records and a new store, with a fixed clock.
 type testServer struct {
 	*httptest.Server
 	log *bytes.Buffer
@@ -109,21 +109,21 @@ type testServer struct {
 
 const requestID = "0f5a2c417d9be386"
 
-// The keys of a server with keys.
+// testKeys are the keys of a server with keys.
 var testKeys = keys.Static{
 	keys.HashOf("full-key"):   {Name: "console", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}},
 	keys.HashOf("read-key"):   {Name: "report", Scopes: []keys.Scope{keys.DataRead}},
 	keys.HashOf("branch-key"): {Name: "shop team", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}, Branches: []string{"staging"}},
 }
 
-// newTestServer makes a server; given says what is special about it.
+// newTestServer returns a server with the named settings, which are keys of specials.
 func newTestServer(t testing.TB, setup ...string) *testServer {
 	t.Helper()
 	return newServer(t, func(c *Config) {
 		for _, one := range setup {
 			special, known := specials[one]
 			if !known {
-				t.Fatalf("nobody knows how a server with %q is made", one)
+				t.Fatalf("unknown setting %q", one)
 			}
 			special(t, c)
 		}
@@ -161,7 +161,7 @@ var specials = map[string]func(testing.TB, *Config){
 	},
 }
 
-// newServer makes a server; special changes what it is made of.
+// newServer returns a server; special may change its Config.
 func newServer(t testing.TB, special func(*Config)) *testServer {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
@@ -198,7 +198,7 @@ func newHandler(t testing.TB, c Config) http.Handler {
 
 const queryID = "3f1c0a9be2d84c57a6f0d1e2b3c4a596"
 
-// newSearch is a read path whose clock stands still and whose queries all have the same id.
+// newSearch returns a search with a fixed clock and a fixed query id.
 func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Service {
 	t.Helper()
 	s, err := search.New(e, search.Options{
@@ -210,7 +210,7 @@ func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Ser
 	return s
 }
 
-// pending begins a query of a caller without a key.
+// pending starts a query of a caller without a key.
 func pending(t testing.TB, c *Config) Queries {
 	t.Helper()
 	_, err := c.Queries.Begin(t.Context(), search.Request{Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"})
@@ -233,7 +233,7 @@ func ended(t testing.TB, q Queries) {
 	}
 }
 
-// waiting is an engine whose queries do not end by themselves.
+// blockingEngine is an engine whose queries end only by cancellation.
 type blockingEngine struct{ *oracle }
 
 func newBlockingEngine(t testing.TB) blockingEngine { return blockingEngine{newOracle(t)} }
@@ -258,13 +258,13 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// reply is an answer, read to its end.
+// reply is a response with its body.
 type reply struct {
 	*http.Response
 	body []byte
 }
 
-// send writes a request as it stands, with Content-Length when it has a body, and reads the answer.
+// send sends a request as written, plus Content-Length if it has a body, and reads the response.
 func (s *testServer) send(t testing.TB, m message) reply {
 	t.Helper()
 	head := strings.ReplaceAll(m.head, "\n", "\r\n")
@@ -295,10 +295,10 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 	return reply{response, body}
 }
 
-// shownHeaders are those that differ from answer to answer; the others have a test of their own.
+// shownHeaders are the headers that differ between responses. The others have their own test.
 var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied", "Retry-After", "WWW-Authenticate"}
 
-// show prints an answer as the examples have it, JSON laid out for people.
+// show formats a response as in the examples, with indented JSON.
 func (s *testServer) show(t testing.TB, r reply) string {
 	t.Helper()
 	body := r.body
@@ -321,7 +321,7 @@ func (s *testServer) show(t testing.TB, r reply) string {
 	return b.String()
 }
 
-// oracle is an engine that holds its records in memory.
+// oracle is an engine over records in memory.
 type oracle struct{ rows []*lake.Row }
 
 var _ engine.Engine = (*oracle)(nil)
@@ -357,7 +357,7 @@ func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
 	return engine.Plan{}, errors.New("nothing to explain")
 }
 
-// failing is a read path that always fails.
+// errorSearch is a search that always fails.
 type errorSearch struct{ err error }
 
 func (f errorSearch) Search(context.Context, search.Request) (search.Result, error) {

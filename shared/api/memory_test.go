@@ -19,7 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// largeRecords is an engine whose every record has 32 kB.
+// largeRecords is an engine whose records have 32 kB each.
 type largeRecords struct {
 	oracle
 	found []*lake.Row
@@ -43,7 +43,7 @@ func (e *largeRecords) Run(context.Context, query.Query) (query.Answer, engine.C
 	return query.Answer{Logs: e.found}, engine.Cost{}, nil
 }
 
-// nowhere receives an answer and keeps nothing.
+// discardWriter discards a response.
 type discardWriter struct {
 	header http.Header
 	bytes  int
@@ -56,8 +56,8 @@ func (n *discardWriter) Write(p []byte) (int, error) {
 	return io.Discard.Write(p)
 }
 
-// TestLargeRecordsAreNotHeldTwice: the answer to a question that found 2,500 records of 32 kB, 80 MB, once took
-// 660 MB, most of it for records that did not fit. What answering allocates is bounded by the answer.
+// TestLargeRecordsAreNotHeldTwice: an answer with 2,500 records of 32 kB, 80 MB, once allocated 660 MB, most of it for
+// records that did not fit. Allocations must be bounded by the size of the answer.
 func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 	searcher, err := search.New(newLargeRecords(t, 600), search.Options{Now: time.Now})
 	if err != nil {

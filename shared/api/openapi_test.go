@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loadDocument reads the document with a validator that shares no code with what wrote it.
+// loadDocument reads the document with a library that shares no code with the one that wrote it.
 func loadDocument(t *testing.T) *openapi3.T {
 	t.Helper()
 	s := newTestServer(t)
@@ -39,7 +39,7 @@ func TestDocumentIsValidOpenAPI31(t *testing.T) {
 	}
 }
 
-// TestDocumentShowsExamples: every answer and every error of every route is shown by at least one example.
+// TestDocumentShowsExamples: every answer and every error of every route has an example.
 func TestDocumentShowsExamples(t *testing.T) {
 	for path, item := range loadDocument(t).Paths.Map() {
 		for method, op := range item.Operations() {
@@ -66,8 +66,8 @@ func TestDocumentShowsExamples(t *testing.T) {
 	}
 }
 
-// TestErrorsAsTextAreWhatTheServerSends: the document shows text that no example recorded.
-func TestErrorsAsTextAreWhatTheServerSends(t *testing.T) {
+// TestErrorsAsText: the text errors in the document, which are converted from JSON examples, are what the server sends.
+func TestErrorsAsText(t *testing.T) {
 	errors := slices.DeleteFunc(examplesOf("", 0), func(e *example) bool {
 		return e.status < 400 || e.status == http.StatusNotAcceptable // which text never says
 	})
@@ -83,7 +83,7 @@ func TestErrorsAsTextAreWhatTheServerSends(t *testing.T) {
 	}
 }
 
-// TestAnswersFollowTheDocument validates requests and answers of the examples against the document.
+// TestAnswersFollowTheDocument validates the requests and responses of the examples against the document.
 func TestAnswersFollowTheDocument(t *testing.T) {
 	document := loadDocument(t)
 	router, err := legacy.NewRouter(document)
@@ -128,7 +128,7 @@ func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e
 	}
 }
 
-// httpRequest is the example's request for the validator, which takes encoded URLs only.
+// httpRequest returns the request of an example for the validator, which needs an escaped URL.
 func (e *example) httpRequest(t *testing.T) *http.Request {
 	t.Helper()
 	lines := strings.Split(e.request.head, "\n")
@@ -151,8 +151,8 @@ func (e *example) httpRequest(t *testing.T) *http.Request {
 	return r
 }
 
-// TestDocumentIsTheSameEveryTime: it is a file that clients keep.
-func TestDocumentIsTheSameEveryTime(t *testing.T) {
+// TestDocumentIsDeterministic: clients keep it in files.
+func TestDocumentIsDeterministic(t *testing.T) {
 	s := &server{}
 	if !bytes.Equal(describe(s.routes(), "1"), describe(s.routes(), "1")) {
 		t.Error("two documents of one program differ")

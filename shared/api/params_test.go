@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-func TestFiltersArriveWhole(t *testing.T) {
+func TestFiltersAreComplete(t *testing.T) {
 	const want = `path~"^/a;b{1,2}[x|y]\\d<>^` + "`" + `$", timestamp between 2026-01-01T00:00:00 02:00 and 2026-01-02`
 	tests := map[string]string{
 		"half_encoded_as_browsers_do":       strings.ReplaceAll(want, " ", "%20"),
@@ -35,7 +35,7 @@ func TestFiltersArriveWhole(t *testing.T) {
 				t.Fatalf("%s\n%s", r.Status, body)
 			}
 			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.request); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -52,7 +52,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-func TestUnescapeLeavesAloneWhatIsNotEncoded(t *testing.T) {
+func TestUnescapeKeepsInvalidEscapes(t *testing.T) {
 	for sent, want := range map[string]string{"100%": "100%", "%": "%", "%2": "%2", "%zz": "%zz", "%2525": "%25", "a+b%2Bc": "a b+c", "%e2%82%AC": "€"} {
 		if got := unescape(sent); got != want {
 			t.Errorf("unescape(%q) = %q, want %q", sent, got, want)
@@ -102,7 +102,7 @@ func TestParametersReachTheSearch(t *testing.T) {
 				t.Fatalf("%s\n%s", r.Status, r.body)
 			}
 			if diff := cmp.Diff(test.want, h.request); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func post(path, contentType, body string) message {
 	return message{head: "POST " + path + " HTTP/1.1\nHost: localhost\nContent-Type: " + contentType, body: body}
 }
 
-func TestBodiesThatAreRefused(t *testing.T) {
+func TestInvalidBodies(t *testing.T) {
 	tests := map[string]struct {
 		path, contentType, body string
 		want                    int
@@ -198,13 +198,13 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 	}
 }
 
-// part is a part of a multipart body with the boundary x.
+// part returns a part of a multipart body with the boundary x.
 func part(name, value string) string {
 	return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
 }
 
-// TestUnknownParameterSaysWhatIsKnown: of a limit of stats it was once said that an & inside a filter is encoded.
-func TestUnknownParameterSaysWhatIsKnown(t *testing.T) {
+// TestUnknownParameter: the advice about & in filters is not given for parameters of other routes.
+func TestUnknownParameter(t *testing.T) {
 	for query, want := range map[string]string{
 		"filters=x&limit=5":    "unknown parameter; this route has filters, segment, group_by",
 		"filters=x&limits=5":   "unknown parameter; this route has filters, segment, group_by",
@@ -231,7 +231,7 @@ func TestUnknownParameterSaysWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestAtMostTwentyDetails: a body of a million unknown names has an answer of a usual size.
+// TestAtMostTwentyDetails: the answer to a body with a million unknown names is not large.
 func TestAtMostTwentyDetails(t *testing.T) {
 	var wrong details
 	if _, err := readQuery(strings.Repeat("a&", 1000)+"filters=x", []param{filtersParam}); !errors.As(err, &wrong) || len(wrong) != maxDetails {
@@ -243,7 +243,7 @@ func TestAtMostTwentyDetails(t *testing.T) {
 	}
 }
 
-func TestParameterOfATwinIsInTheBody(t *testing.T) {
+func TestErrorsOfPostNameTheBody(t *testing.T) {
 	body := newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)).body
 	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
 		t.Errorf("%s", body)

@@ -10,7 +10,7 @@ import (
 
 const statsPath = "/api/v4.0/data/stats?filters=timestamp%20between%202026-01-01%2010:00%20and%202026-01-01%2010:01:59"
 
-// finished asks about the query until it is done.
+// finished polls a query until it is done.
 func (s *testServer) finished(t *testing.T, place string, headers ...string) reply {
 	t.Helper()
 	for {
@@ -24,7 +24,7 @@ func (s *testServer) finished(t *testing.T, place string, headers ...string) rep
 	}
 }
 
-// TestAnswerByIDIsTheAnswer: the status route answers with the bytes of the data route, errors included.
+// TestAnswerByIDIsTheAnswer: the status route sends the same bytes as the data route, including errors.
 func TestAnswerByIDIsTheAnswer(t *testing.T) {
 	for name, path := range map[string]string{
 		"stats":    statsPath,
@@ -56,7 +56,7 @@ func TestAnswerByIDIsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestMistakesAreToldAtOnce(t *testing.T) {
+func TestMistakesAreReportedAtOnce(t *testing.T) {
 	s := newTestServer(t)
 	direct := s.send(t, get("/api/v4.0/data/stats?filters=hots=1"))
 	begun := s.send(t, get("/api/v4.0/data/stats?filters=hots=1", "Prefer: respond-async"))
@@ -65,7 +65,7 @@ func TestMistakesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestQueryIsItsKeysOwn(t *testing.T) {
+func TestQueryBelongsToItsKey(t *testing.T) {
 	s := newTestServer(t, "keys")
 	begun := s.send(t, get(statsPath, "x-api-key: full-key", "Prefer: respond-async"))
 	place := "/api/v4.0/data/" + begun.Header.Get("Location")
@@ -95,12 +95,12 @@ func TestCancelledQueryIsGone(t *testing.T) {
 		t.Errorf("again: %s", r.Status)
 	}
 	if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.StatusCode != http.StatusNotFound {
-		t.Errorf("asked about: %s", r.Status)
+		t.Errorf("status: %s", r.Status)
 	}
 }
 
-// TestQueryThatRunsOnIsNoFailure: its record in the log is a warning, and its answer says where to go.
-func TestQueryThatRunsOnIsNoFailure(t *testing.T) {
+// TestTimeoutOfRunningQuery: the log has a warning, not an error, and the answer has the location of the query.
+func TestTimeoutOfRunningQuery(t *testing.T) {
 	s := newTestServer(t, "slow query")
 	r := s.send(t, get(statsPath))
 	if r.StatusCode != http.StatusGatewayTimeout || r.Header.Get("Location") != "queries/"+queryID {
@@ -110,11 +110,11 @@ func TestQueryThatRunsOnIsNoFailure(t *testing.T) {
 		t.Errorf("log %s", got)
 	}
 	if r = s.send(t, get(statsPath)); r.Header.Get("Location") != "queries/"+queryID {
-		t.Errorf("asked again, it is not joined: %v", r.Header)
+		t.Errorf("the second request did not join the query: %v", r.Header)
 	}
 }
 
-func TestServerWithoutQueriesHasNone(t *testing.T) {
+func TestServerWithoutQueries(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Queries = nil })
 	if r := s.send(t, get(statsPath, "Prefer: respond-async")); r.StatusCode != http.StatusOK {
 		t.Errorf("the preference is not one that must be met: %s", r.Status)

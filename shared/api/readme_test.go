@@ -22,7 +22,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// table gives the cells of the table under a heading, without the backticks.
+// table returns the cells of the table under a heading, without backticks.
 func table(t *testing.T, heading string) [][]string {
 	t.Helper()
 	_, section, ok := strings.Cut(readme(t), "\n## "+heading+"\n")
@@ -92,7 +92,7 @@ func TestReadmeListsTheParameters(t *testing.T) {
 	}
 }
 
-// TestReadmeListsTheErrors: the statuses of the table are those that the document names and an example shows.
+// TestReadmeListsTheErrors: the table has the statuses that are in the document and in the examples.
 func TestReadmeListsTheErrors(t *testing.T) {
 	var got []int
 	for _, row := range table(t, "Errors") {

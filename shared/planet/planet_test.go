@@ -131,7 +131,7 @@ func TestParseLimits(t *testing.T) {
 	}
 	many := problemsOf(t, change(`"trusted_nets":[]`, `"trusted_nets":[`+strings.Repeat("1,", 999)+`1]`))
 	if len(many) != 20 {
-		t.Errorf("%d problems are told at once, want 20", len(many))
+		t.Errorf("%d problems are reported at once, want 20", len(many))
 	}
 }
 

@@ -235,7 +235,7 @@ func TestConditionalWritesUnderFaults(t *testing.T) {
 				switch put := one.do(t.Context(), "PUT", "/__default__", body(t, name), "If-Match", before); put.Code {
 				case http.StatusOK:
 					accepted[w][put.Header().Get("ETag")] = name
-				case http.StatusPreconditionFailed: // somebody else was first
+				case http.StatusPreconditionFailed: // another writer was first
 				default:
 					checkRefusal(t, put, http.StatusServiceUnavailable)
 				}

@@ -53,7 +53,7 @@ func TestSeveralHandlesRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a name with ?, % and #.db")
 	planettest.Race(t, open(t, path), open(t, path), open(t, path))
 	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the file is not where it was asked for: %v", err)
+		t.Errorf("the file is not at its path: %v", err)
 	}
 }
 
