@@ -206,7 +206,8 @@ func TestDisconnectAfterTheAnswer(t *testing.T) {
 				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 				h = newHandler(t, *c)
 			})
-			h.ServeHTTP(disconnectWriter{httptest.NewRecorder(), leave, test.fail}, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
+			w := disconnectWriter{httptest.NewRecorder(), leave, test.fail}
+			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+test.path, nil))
 			if !strings.Contains(log.String(), test.want) {
 				t.Errorf("log %s, want %s", &log, test.want)
 			}
@@ -263,9 +264,11 @@ func TestNewListsMissingFields(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"all routes":          {Config{}, "api: not set in Config: Search, Planets, Log, Now"},
-		"a route that asks":   {Config{Serves: []string{"topx"}, Now: time.Now}, "api: not set in Config: Search, Log"},
-		"a route for planets": {Config{Serves: []string{"planet-get"}, Log: slog.Default()}, "api: not set in Config: Planets, Now"},
+		"all routes":        {Config{}, "api: not set in Config: Search, Planets, Log, Now"},
+		"a route that asks": {Config{Serves: []string{"topx"}, Now: time.Now}, "api: not set in Config: Search, Log"},
+		"a route for planets": {
+			Config{Serves: []string{"planet-get"}, Log: slog.Default()}, "api: not set in Config: Planets, Now",
+		},
 	} {
 		if _, err := New(test.config); err == nil || err.Error() != test.want {
 			t.Errorf("%s: %v, want %q", name, err, test.want)

@@ -111,9 +111,9 @@ const requestID = "0f5a2c417d9be386"
 
 // testKeys are the keys of a server with keys.
 var testKeys = keys.Static{
-	keys.HashOf("full-key"):   {Name: "console", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}},
+	keys.HashOf("full-key"):   {Name: "console", Scopes: keys.Scopes()},
 	keys.HashOf("read-key"):   {Name: "report", Scopes: []keys.Scope{keys.DataRead}},
-	keys.HashOf("branch-key"): {Name: "shop team", Scopes: []keys.Scope{keys.DataRead, keys.ConfRead, keys.ConfWrite}, Branches: []string{"staging"}},
+	keys.HashOf("branch-key"): {Name: "shop team", Scopes: keys.Scopes(), Branches: []string{"staging"}},
 }
 
 // newTestServer returns a server with the named settings, which are keys of specials.
@@ -147,14 +147,17 @@ var specials = map[string]func(testing.TB, *Config){
 		c.Search, c.Queries = service, service
 	},
 	"busy engine": func(_ testing.TB, c *Config) {
-		c.Search = errorSearch{&fault.Error{Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond}}
+		c.Search = errorSearch{&fault.Error{
+			Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond,
+		}}
 	},
 	"slow engine": func(_ testing.TB, c *Config) { c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")} },
 	"broken engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
 	},
 	"small engine": func(_ testing.TB, c *Config) {
-		c.Search = errorSearch{fault.New(fault.EngineLimit, "the filter has 201 groups of conditions, and athena takes 200 at most")}
+		c.Search = errorSearch{fault.New(fault.EngineLimit,
+			"the filter has 201 groups of conditions, and athena takes 200 at most")}
 	},
 	"backtracking engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}

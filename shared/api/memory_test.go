@@ -63,7 +63,9 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := newHandler(t, Config{Search: searcher, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler := newHandler(t, Config{
+		Search: searcher, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
 	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 		ask := func() (allocated uint64, sent int) {
 			r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/logs?limit=2500&filters=timestamp%20between%202026-01-01%20and%202026-01-02", nil)

@@ -34,17 +34,24 @@ func describe(routes []route, version string) []byte {
 		Info: &huma.Info{
 			Title: "Orrery API", Version: version,
 			Description: "Recorded traffic of a web application security gateway, and the settings of its planets. " +
-				"Filters are written as `status>=500, timestamp between 2026-01-01 and 2026-01-02` or as JSON; `/data/fields` lists their fields.",
+				"Filters are written as `status>=500, timestamp between 2026-01-01 and 2026-01-02` or as JSON; " +
+				"`/data/fields` lists their fields.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
-		Servers: []*huma.Server{{URL: basePaths[0], Description: "This server"}, {URL: basePaths[1], Description: "The same, for clients that use a short version"}},
+		Servers: []*huma.Server{
+			{URL: basePaths[0], Description: "This server"},
+			{URL: basePaths[1], Description: "The same, for clients that use a short version"},
+		},
 		Tags: []*huma.Tag{
 			{Name: "data", Description: "Recorded traffic"},
 			{Name: "planets", Description: "Settings of planets, and their history"},
 			{Name: "service", Description: "The service itself"},
 		},
 		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
-			"key":    {Type: "apiKey", In: "header", Name: "x-api-key", Description: "The API key. `Authorization: Basic KEY` with the raw key is also accepted."},
+			"key": {
+				Type: "apiKey", In: "header", Name: "x-api-key",
+				Description: "The API key. `Authorization: Basic KEY` with the raw key is also accepted.",
+			},
 			"bearer": {Type: "http", Scheme: "bearer", Description: "The API key as a bearer token."},
 			"basic":  {Type: "http", Scheme: "basic", Description: "The API key as user or as password."},
 		}},
@@ -119,7 +126,8 @@ func (d *document) add(to *route) {
 	op.Security = []map[string][]string{}
 	if to.scope != "" {
 		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}} // {}: a local server needs no key
-		op.Description = strings.TrimSpace(op.Description + "\n\nRequires the scope `" + string(to.scope) + "` if the server requires keys.")
+		op.Description += "\n\nRequires the scope `" + string(to.scope) + "` if the server requires keys."
+		op.Description = strings.TrimSpace(op.Description)
 	}
 	d.AddOperation(op)
 	if !to.underBase() {
@@ -201,7 +209,7 @@ func formSchema(params []param) *huma.Schema {
 func (d *document) response(to *route, a response) *huma.Response {
 	r := &huma.Response{Description: a.doc, Headers: map[string]*huma.Param{"X-Request-Id": requestIDHeader}}
 	if a.etag {
-		r.Headers["ETag"] = &huma.Param{Description: "Identifies this version, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: "string"}}
+		r.Headers["ETag"] = etagHeader
 	}
 	if a.status == http.StatusAccepted {
 		r.Headers["Retry-After"] = retryAfterHeader
@@ -285,10 +293,14 @@ func (r *route) runsOn() bool { return find(r.headers, preferHeader.name) != nil
 
 var (
 	retryAfterHeader = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
-	locationHeader   = &huma.Param{Description: "Location of the answer of the query, relative to the request.", Schema: &huma.Schema{Type: "string"}}
+	locationHeader   = textHeader("Location of the answer of the query, relative to the request.")
+	requestIDHeader  = textHeader("Identifies the request in the log.")
+	etagHeader       = textHeader("Identifies this version, for If-Match and If-None-Match.")
 )
 
-var requestIDHeader = &huma.Param{Description: "Identifies the request in the log.", Schema: &huma.Schema{Type: "string"}}
+func textHeader(description string) *huma.Param {
+	return &huma.Param{Description: description, Schema: &huma.Schema{Type: "string"}}
+}
 
 func addExamples(content map[string]*huma.MediaType, examples []*example) {
 	for _, e := range examples {
@@ -346,7 +358,8 @@ func (logRecord) Schema(huma.Registry) *huma.Schema {
 func recordSchema() *huma.Schema {
 	s := &huma.Schema{
 		Type: "object", Properties: map[string]*huma.Schema{},
-		Description: "One recorded request: every member as it was recorded, including members that are not in the catalogue.",
+		Description: "One recorded request: every member as it was recorded, " +
+			"including members that are not in the catalogue.",
 	}
 	for i := range catalog.Fields {
 		f := &catalog.Fields[i]

@@ -209,8 +209,9 @@ func TestUnknownParameter(t *testing.T) {
 		"filters=x&limit=5":    "unknown parameter; this route has filters, segment, group_by",
 		"filters=x&limits=5":   "unknown parameter; this route has filters, segment, group_by",
 		"filters=x&segments=5": `unknown parameter; did you mean "segment"?`,
-		"filters=a=1&b=2":      "unknown parameter; this route has filters, segment, group_by; if it belongs to the filter, write the & before it as %26",
-		"b=2&filters=a=1":      "unknown parameter; this route has filters, segment, group_by",
+		"filters=a=1&b=2": "unknown parameter; this route has filters, segment, group_by; " +
+			"if it belongs to the filter, write the & before it as %26",
+		"b=2&filters=a=1": "unknown parameter; this route has filters, segment, group_by",
 	} {
 		_, err := readQuery(query, []param{filtersParam, segmentParam, groupByParam})
 		var wrong details
@@ -218,7 +219,8 @@ func TestUnknownParameter(t *testing.T) {
 			t.Errorf("%s: %v, want %s", query, err, want)
 		}
 	}
-	if _, err := readQuery("filters=x&b", nil); err == nil || !strings.Contains(err.Error(), "this route takes no parameters") {
+	_, err := readQuery("filters=x&b", nil)
+	if err == nil || !strings.Contains(err.Error(), "this route takes no parameters") {
 		t.Errorf("a route without parameters: %v", err)
 	}
 	routes := (&server{}).routes()

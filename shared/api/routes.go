@@ -84,6 +84,11 @@ func (s *server) routes() []route {
 	const entry = planets + "/{entry_id}"
 	writeErrors := []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
+	settings := []response{
+		{http.StatusOK, "The settings.", settingsSchema(true), true},
+		{http.StatusNotModified, "The client has them already.", nil, true},
+	}
+
 	var all []route
 	all = append(all, data(search.TopX, "Top values per category",
 		"Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) and key. Each label holds its top `limit` keys.",
@@ -101,7 +106,8 @@ func (s *server) routes() []route {
 	return append(all, []route{
 		{
 			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
-			doc:   "Converts a filter in either form to its canonical JSON form. With `Accept: text/plain` the answer is the canonical query string.",
+			doc: "Converts a filter in either form to its canonical JSON form. " +
+				"With `Accept: text/plain` the answer is the canonical query string.",
 			scope: keys.DataRead, offers: offers, params: []param{filtersParam}, headers: []param{syntaxHeader},
 			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
 			answers: []response{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
@@ -109,8 +115,10 @@ func (s *server) routes() []route {
 			handle:  s.parse,
 		},
 		{
-			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Answer of a long query",
-			doc:   "The answer of the data route, which may be an error, when the query is done. `Location` of a 202 or 504 is this route.",
+			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true,
+			summary: "Answer of a long query",
+			doc: "The answer of the data route, which may be an error, when the query is done. " +
+				"`Location` of a 202 or 504 is this route.",
 			scope: keys.DataRead, offers: offers,
 			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
@@ -135,14 +143,16 @@ func (s *server) routes() []route {
 		{
 			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
 			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
-			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The client has them already.", nil, true}},
+			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
 		},
 		{
 			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
 			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
 			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch, ifNoneMatchWrite},
-			body: &requestBody{doc: "The settings. Unknown members are kept.", types: []string{jsonType}, json: settingsSchema(false)},
+			body: &requestBody{
+				doc: "The settings. Unknown members are kept.", types: []string{jsonType}, json: settingsSchema(false),
+			},
 			answers: []response{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
 				{http.StatusCreated, "The planet was created.", Message{}, true},
@@ -158,7 +168,7 @@ func (s *server) routes() []route {
 		{
 			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
 			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
-			answers: []response{{http.StatusOK, "The settings.", settingsSchema(true), true}, {http.StatusNotModified, "The client has them already.", nil, true}},
+			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
 		},
 		{

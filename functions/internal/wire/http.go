@@ -96,7 +96,9 @@ const reuseResults = time.Hour
 const keepQueries = 24 * time.Hour
 
 // newHTTP returns a function that answers requests to its routes.
-func newHTTP(f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check) (*Function, error) {
+func newHTTP(
+	f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check,
+) (*Function, error) {
 	c.Serves, c.Log, c.Version = f.Serves, log, e.version
 	if c.Now == nil {
 		c.Now = time.Now

@@ -21,6 +21,9 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// reader is a key that may read planets.
+var reader = keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}
+
 // noSearch is a search that always fails.
 type noSearch struct{}
 
@@ -50,7 +53,9 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 			t.Error(err)
 		}
 	})
-	config := api.Config{Search: noSearch{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }}
+	config := api.Config{
+		Search: noSearch{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+	}
 	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +93,7 @@ func (h *accessTest) wants(when, key string, status int) {
 // issue creates a key like the command in another process.
 func (h *accessTest) issue() (secret, id string) {
 	h.t.Helper()
-	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, h.now)
+	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), reader, h.now)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -185,7 +190,7 @@ func TestReadOnlyFolderWithoutKeys(t *testing.T) {
 	if err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, _, err := keys.Issue(t.Context(), noKeys{}, keys.Grant{Name: "n", Scopes: []keys.Scope{keys.ConfRead}}, start); !errors.Is(err, errNoKeysHere) {
+	if _, _, err := keys.Issue(t.Context(), noKeys{}, reader, start); !errors.Is(err, errNoKeysHere) {
 		t.Errorf("%v", err)
 	}
 }

@@ -54,7 +54,8 @@ func TestEveryCallUnderFaults(t *testing.T) {
 				if harm == faulty.Duplicate {
 					return
 				}
-				if err := call(faultyStore(t, table, faulty.From(0, harm)), word+", always"); fault.KindOf(err) != fault.Unavailable {
+				err := call(faultyStore(t, table, faulty.From(0, harm)), word+", always")
+				if fault.KindOf(err) != fault.Unavailable {
 					t.Errorf("only faults: %v, want kind Unavailable", err)
 				}
 			})
@@ -67,8 +68,8 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	}
 }
 
-// TestDelayedWrites: the first attempt to create a key may arrive after a second attempt and a revocation. The key stays
-// revoked. A delayed revocation does not change the time of an earlier one.
+// TestDelayedWrites: the first attempt to create a key may arrive after a second attempt and a revocation. The key
+// stays revoked. A delayed revocation does not change the time of an earlier one.
 func TestDelayedWrites(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	honest := dynamo.New(client, table)
@@ -109,7 +110,9 @@ func TestDelayedWrites(t *testing.T) {
 // caller's key is not reported as unknown.
 func TestTimeoutIsNotNotFound(t *testing.T) {
 	_, table := dynamotest.Client(t)
-	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: hangingNetwork{}} }), table)
+	hangs := dynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) {
+		o.HTTPClient = &http.Client{Transport: hangingNetwork{}}
+	}), table)
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Create": func(ctx context.Context) error { return hangs.Create(ctx, keystest.Key("word", 0)) },
 		"List":   func(ctx context.Context) error { _, err := hangs.List(ctx); return err },

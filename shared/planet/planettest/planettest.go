@@ -144,7 +144,8 @@ func restored(t *testing.T, s planet.Store) {
 		t.Errorf("restore of version 9: %v, want kind NotFound", err)
 	}
 	stale := planet.Precondition{Match: []string{planet.NewVersion(1, Settings(t, "first"), "key", At).ETag}}
-	if _, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale}); fault.KindOf(err) != fault.Conflict {
+	_, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale})
+	if fault.KindOf(err) != fault.Conflict {
 		t.Errorf("restore with an outdated ETag: %v, want kind Conflict", err)
 	}
 	info, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "undo", At: At})
@@ -196,7 +197,8 @@ func oneWins(t *testing.T, s planet.Store) {
 	for i := range results {
 		wg.Go(func() {
 			_, results[i] = planet.Put(context.Background(), s, "c", planet.Change{
-				Settings: Settings(t, fmt.Sprint(i)), By: "key", At: At, Precondition: planet.Precondition{Match: []string{first.ETag}},
+				Settings: Settings(t, fmt.Sprint(i)), By: "key", At: At,
+				Precondition: planet.Precondition{Match: []string{first.ETag}},
 			})
 		})
 	}

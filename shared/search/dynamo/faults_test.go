@@ -151,8 +151,8 @@ func (d *deployment) instance(network *faulty.Transport) http.Handler {
 		d.t.Fatal(err)
 	}
 	handler, err := api.New(api.Config{
-		Search: service, Queries: service, Serves: []string{"stats", "query-status", "query-cancel"}, Keys: keys.OneKey("key"),
-		Log: slog.New(slog.DiscardHandler), Now: d.now,
+		Search: service, Queries: service, Serves: []string{"stats", "query-status", "query-cancel"},
+		Keys: keys.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: d.now,
 	})
 	if err != nil {
 		d.t.Fatal(err)
