@@ -21,14 +21,9 @@ done
 [ ${#architectures[@]} -gt 0 ] || architectures=(arm64 amd64)
 command -v go >/dev/null 2>&1 || { echo "build.sh: go is missing. Install Go 1.26 or later from your system's packages or from go.dev/dl." >&2; exit 1; }
 
-# Functions that open no Parquet start faster without what does.
-asking=()
-keeping=()
 [ ${#functions[@]} -gt 0 ] || for main in functions/*/main.go; do functions+=("$(basename "$(dirname "$main")")"); done
 for f in "${functions[@]}"; do
-	main=functions/$f/main.go
-	[ -f "$main" ] || { echo "build.sh: there is no function $f; functions/ has them" >&2; exit 2; }
-	if grep -q '^//go:build !noparquet' "$main"; then keeping+=("./functions/$f"); else asking+=("./functions/$f"); fi
+	[ -f "functions/$f/main.go" ] || { echo "build.sh: there is no function $f; functions/ has them" >&2; exit 2; }
 done
 
 work=$(mktemp -d)
@@ -37,17 +32,9 @@ trap 'rm -rf "$work"' EXIT
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
 go build -o "$work/lambdazip" ./scripts/internal/lambdazip
 most=15000000 # bytes of a program: it is read whole before its first answer
-build() { # build ARCHITECTURE TAGS PACKAGE...
-	local arch=$1 tags=$2 programs=$work/$1-$2
-	shift 2
-	[ $# -gt 0 ] || return 0
-	mkdir "$programs"
-	GOARCH=$arch go build -trimpath -buildvcs=false -tags "$tags" -ldflags '-s -w -buildid=' -o "$programs/" "$@"
-	"$work/lambdazip" "$programs" "$out/$arch" "$most"
-}
-
 for arch in "${architectures[@]}"; do
 	echo "== $arch"
-	build "$arch" lambda.norpc,noparquet "${asking[@]}"
-	build "$arch" lambda.norpc "${keeping[@]}"
+	mkdir "$work/$arch"
+	GOARCH=$arch go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w -buildid=' -o "$work/$arch/" "${functions[@]/#/./functions/}"
+	"$work/lambdazip" "$work/$arch" "$out/$arch" "$most"
 done

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 // Command compact is the AWS Lambda function that merges the Parquet objects of hours that are over; a schedule starts it.
 package main
 
@@ -10,13 +8,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/orrery/orrery/functions/internal/wire"
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/writing"
 )
 
 func main() {
-	logger := wire.SetLog("compact", os.Stderr)
-	wire.LimitMemory(os.LookupEnv)
-	function, err := wire.Compact(context.Background(), os.LookupEnv, os.TempDir(), logger)
+	logger := function.SetLog("compact", os.Stderr)
+	writing.LimitMemory(os.LookupEnv)
+	function, err := writing.Compact(context.Background(), os.LookupEnv, os.TempDir(), logger)
 	if err != nil {
 		log.Fatal(err)
 	}

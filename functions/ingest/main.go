@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 // Command ingest is the AWS Lambda function that turns the raw logs that messages of SQS tell of into Parquet.
 package main
 
@@ -10,13 +8,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/orrery/orrery/functions/internal/wire"
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/writing"
 )
 
 func main() {
-	logger := wire.SetLog("ingest", os.Stderr)
-	wire.LimitMemory(os.LookupEnv)
-	function, err := wire.Ingest(context.Background(), os.LookupEnv, os.TempDir(), logger)
+	logger := function.SetLog("ingest", os.Stderr)
+	writing.LimitMemory(os.LookupEnv)
+	function, err := writing.Ingest(context.Background(), os.LookupEnv, os.TempDir(), logger)
 	if err != nil {
 		log.Fatal(err)
 	}

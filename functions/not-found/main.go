@@ -8,11 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 )
 
 func main() {
-	logger := wire.SetLog("not-found", os.Stderr)
+	logger := function.SetLog("not-found", os.Stderr)
 	function, err := wire.NotFound(os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 )
 
 func main() {
-	logger := wire.SetLog("planet-get", os.Stderr)
+	logger := function.SetLog("planet-get", os.Stderr)
 	function, err := wire.Planets(context.Background(), "planet-get", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)

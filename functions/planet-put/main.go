@@ -8,11 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 )
 
 func main() {
-	logger := wire.SetLog("planet-put", os.Stderr)
+	logger := function.SetLog("planet-put", os.Stderr)
 	function, err := wire.Planets(context.Background(), "planet-put", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 )
 
 func main() {
-	logger := wire.SetLog("stats", os.Stderr)
+	logger := function.SetLog("stats", os.Stderr)
 	function, err := wire.Searching(context.Background(), "stats", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)

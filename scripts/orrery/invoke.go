@@ -124,12 +124,8 @@ func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, folder 
 	if i.Bootstrap != "" {
 		return filepath.Abs(i.Bootstrap)
 	}
-	tags := "lambda.norpc"
-	if f.Serves != nil {
-		tags += ",noparquet"
-	}
 	path := filepath.Join(folder, "bootstrap")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = c.err, c.err
 	if err := build.Run(); err != nil {

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package wire
 
 import (
@@ -23,6 +21,7 @@ import (
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
@@ -73,7 +72,7 @@ func BenchmarkFunction(b *testing.B) {
 
 // warm is a function that has answered before, and an Athena that knows its answers.
 type warm struct {
-	function *Function
+	function *function.Function
 	server   *athenatest.Server
 	version  atomic.Int64 // of the data: equal requests over newer data are new queries
 	extent   lake.Extent
@@ -83,7 +82,7 @@ type warm struct {
 func newWarm(b *testing.B, name string) *warm {
 	b.Helper()
 	f, _ := lambdas.Named(name)
-	e, err := lookupIn(whole()).read(f)
+	e, err := environmentOf(f)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,14 +91,14 @@ func newWarm(b *testing.B, name string) *warm {
 	results := &results{objects: map[string][]byte{}}
 	backend := &learned{Reference: athenatest.NewReference(rows), known: map[string]athenatest.Result{}}
 	if w.server, err = athenatest.New(athenatest.Config{
-		Backend: backend, S3: results, Now: time.Now, Workgroups: map[string]athenatest.Workgroup{e.workgroup: {Output: e.results}},
+		Backend: backend, S3: results, Now: time.Now, Workgroups: map[string]athenatest.Workgroup{e.Workgroup: {Output: e.Results}},
 	}); err != nil {
 		b.Fatal(err)
 	}
 	web := httptest.NewServer(w)
 	b.Cleanup(web.Close)
 	client := awsathena.New(awsathena.Options{BaseEndpoint: &web.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{}})
-	asked, err := athena.New(athena.Config{Client: client, S3: results, States: w, Workgroup: e.workgroup, Database: e.database, Now: time.Now, Sleep: w.sleep})
+	asked, err := athena.New(athena.Config{Client: client, S3: results, States: w, Workgroup: e.Workgroup, Database: e.Database, Now: time.Now, Sleep: w.sleep})
 	if err != nil {
 		b.Fatal(err)
 	}

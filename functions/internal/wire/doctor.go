@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/engine"
 	keytable "github.com/orrery/orrery/shared/keys/dynamo"
@@ -13,19 +14,19 @@ import (
 )
 
 // tableChecks are those of a function that knows its callers by the table.
-func tableChecks(client *dynamodb.Client, e environment, now func() time.Time) []doctor.Check {
+func tableChecks(client *dynamodb.Client, e function.Environment, now func() time.Time) []doctor.Check {
 	return []doctor.Check{
-		doctor.Table(client, e.table, "keys"),
-		doctor.Clock(client, e.table, "keys", now),
-		doctor.Keys(keytable.New(client, e.table), now),
+		doctor.Table(client, e.Table, "keys"),
+		doctor.Clock(client, e.Table, "keys", now),
+		doctor.Keys(keytable.New(client, e.Table), now),
 	}
 }
 
 // queryChecks are those of a function that asks Athena.
-func queryChecks(client *athena.Client, states engine.States, e environment, now func() time.Time) []doctor.Check {
-	checks := []doctor.Check{doctor.Workgroup(client, e.workgroup, e.results)}
+func queryChecks(client *athena.Client, states engine.States, e function.Environment, now func() time.Time) []doctor.Check {
+	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
 	for _, name := range lake.TableNames {
-		t := lake.Table{Schema: e.database, Name: name, Location: lake.TableLocation("s3://"+e.lakeBucket+"/lake/", name), FromYear: e.projectionFrom}
+		t := lake.Table{Schema: e.Database, Name: name, Location: lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name), FromYear: e.ProjectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
 	return append(checks, doctor.Lake(states, now))

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package wire
 
 import (

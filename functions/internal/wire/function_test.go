@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/doctor"
 )
 
 func TestDoctorIsAskedByItsEventOnly(t *testing.T) {
 	var logs bytes.Buffer
-	f, err := NotFound(lookupIn(nil), SetLog("not-found", &logs))
+	f, err := NotFound(lookupIn(nil), function.SetLog("not-found", &logs))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Package wire puts together the functions that answer requests: the environment becomes clients, clients become
+// services, and services become the functions that main packages start. Each function has only what it needs.
 package wire
 
 import (
@@ -7,6 +9,7 @@ import (
 
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 
+	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/doctor"
@@ -22,8 +25,8 @@ import (
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
-func NotFound(lookup Lookup, log *slog.Logger) (*Function, error) {
-	f, e, err := begin("not-found", lookup)
+func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin("not-found", lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +34,12 @@ func NotFound(lookup Lookup, log *slog.Logger) (*Function, error) {
 }
 
 // Filters wires a function that needs nothing but to know its callers: parse, fields.
-func Filters(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
-	f, e, err := begin(name, lookup)
+func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := account(ctx)
+	c, err := function.LoadAWS(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,42 +48,42 @@ func Filters(ctx context.Context, name string, lookup Lookup, log *slog.Logger) 
 }
 
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
-func Planets(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
-	f, e, err := begin(name, lookup)
+func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := account(ctx)
+	c, err := function.LoadAWS(ctx)
 	if err != nil {
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.table, time.Now)}
+	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.Table, time.Now)}
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
 // Searching wires a function that asks Athena: topx, stats, timeline, logs, query-status.
-func Searching(ctx context.Context, name string, lookup Lookup, log *slog.Logger) (*Function, error) {
-	f, e, err := begin(name, lookup)
+func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin(name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := account(ctx)
+	c, err := function.LoadAWS(ctx)
 	if err != nil {
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	states := lakestate.NewStates(laketable.New(client, e.table), time.Now)
+	states := lakestate.NewStates(laketable.New(client, e.Table), time.Now)
 	asked := awsathena.NewFromConfig(c)
 	answers, err := athena.New(athena.Config{
-		Client: asked, S3: objectClient(c), States: states, Workgroup: e.workgroup, Database: e.database,
+		Client: asked, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
 		ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
 	service, err := search.New(answers, search.Options{
-		Queries: querytable.New(client, e.table, keepQueries, time.Now), Timeout: e.queryTimeout, Now: time.Now,
+		Queries: querytable.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -97,9 +100,9 @@ const keepQueries = 24 * time.Hour
 
 // newHTTP returns a function that answers requests to its routes.
 func newHTTP(
-	f lambdas.Function, e environment, log *slog.Logger, c api.Config, checks []doctor.Check,
-) (*Function, error) {
-	c.Serves, c.Log, c.Version = f.Serves, log, e.version
+	f lambdas.Function, e function.Environment, log *slog.Logger, c api.Config, checks []doctor.Check,
+) (*function.Function, error) {
+	c.Serves, c.Log, c.Version = f.Serves, log, e.Version
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -107,9 +110,5 @@ func newHTTP(
 	if err != nil {
 		return nil, err
 	}
-	return &Function{
-		name: f.Name, version: e.version,
-		events: lambdahttp.New(handler, api.WriteError, log),
-		checks: append([]doctor.Check{configured(f)}, checks...),
-	}, nil
+	return function.New(f, e, lambdahttp.New(handler, api.WriteError, log), checks...), nil
 }

@@ -1,5 +1,3 @@
-//go:build !noparquet
-
 package wire
 
 import (
@@ -23,6 +21,8 @@ import (
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/writing"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob"
@@ -31,8 +31,6 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/keys"
 	keytable "github.com/orrery/orrery/shared/keys/dynamo"
 	"github.com/orrery/orrery/shared/lake"
@@ -90,9 +88,9 @@ func (w *world) stuck() bool {
 	return w.is("-asynchronous") || w.is("-running") || w.is("-cancelled")
 }
 
-func (w *world) function(f lambdas.Function) *Function {
+func (w *world) function(f lambdas.Function) *function.Function {
 	w.t.Helper()
-	e, err := lookupIn(whole()).read(f)
+	e, err := environmentOf(f)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +99,7 @@ func (w *world) function(f lambdas.Function) *Function {
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
-		parts.Keys = keys.NewCache(keytable.New(w.table, e.table), at)
+		parts.Keys = keys.NewCache(keytable.New(w.table, e.Table), at)
 	}
 	checks := tableChecks(w.table, e, at)
 	switch {
@@ -209,7 +207,7 @@ type fixed engine.State
 func (s fixed) State(context.Context) (engine.State, error) { return engine.State(s), nil }
 
 // searching makes the read path over Athena's protocol, with the records of testdata/records.ndjson behind it.
-func (w *world) searching(e environment) {
+func (w *world) searching(e function.Environment) {
 	w.t.Helper()
 	if w.service != nil {
 		return
@@ -223,7 +221,7 @@ func (w *world) searching(e environment) {
 	}
 	config := athenatest.Config{
 		Backend: backend, Now: at,
-		Workgroups: map[string]athenatest.Workgroup{e.workgroup: {Output: e.results, CutoffBytes: cutoff}},
+		Workgroups: map[string]athenatest.Workgroup{e.Workgroup: {Output: e.Results, CutoffBytes: cutoff}},
 	}
 	config.Queue = func(ctx context.Context) error {
 		select {
@@ -234,7 +232,7 @@ func (w *world) searching(e environment) {
 		}
 	}
 	for _, name := range lake.TableNames {
-		config.Tables = append(config.Tables, lake.Table{Schema: e.database, Name: name, Location: lake.TableLocation("s3://"+e.lakeBucket+"/lake/", name), FromYear: e.projectionFrom})
+		config.Tables = append(config.Tables, lake.Table{Schema: e.Database, Name: name, Location: lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name), FromYear: e.ProjectionFrom})
 	}
 	var err error
 	if w.athena, err = athenatest.New(config); err != nil {
@@ -245,7 +243,7 @@ func (w *world) searching(e environment) {
 	w.client = awsathena.New(awsathena.Options{
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{},
 	})
-	asked, err := athena.New(athena.Config{Client: w.client, States: fixed(state), Workgroup: e.workgroup, Database: e.database, Now: at, Sleep: w.sleep})
+	asked, err := athena.New(athena.Config{Client: w.client, States: fixed(state), Workgroup: e.Workgroup, Database: e.Database, Now: at, Sleep: w.sleep})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -305,7 +303,7 @@ func records(t *testing.T) []lake.Row {
 }
 
 // keeper is a function that keeps the lake, over folders and a table in memory.
-func (w *world) keeper(f lambdas.Function, e environment) *Function {
+func (w *world) keeper(f lambdas.Function, e function.Environment) *function.Function {
 	w.t.Helper()
 	if w.raw == nil {
 		w.raw, w.lake = bucket(w.t), bucket(w.t)
@@ -313,17 +311,30 @@ func (w *world) keeper(f lambdas.Function, e environment) *Function {
 	}
 	var table lakestate.Table = &w.ledger
 	if w.is("-table-down") {
-		table = laketable.New(w.table, e.table)
+		table = laketable.New(w.table, e.Table)
 	}
-	c, err := cloud.New(cloud.Config{Raw: w.raw, Lake: w.lake, Table: table, Scratch: filepath.Join(w.t.TempDir(), "work"), FromYear: e.projectionFrom, Now: at})
+	stores := writing.Stores{Raw: w.raw, Lake: w.lake, Table: table, Scratch: filepath.Join(w.t.TempDir(), "work")}
+	function, err := writing.Over(f, e, w.log, w.table, stores, at)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	k := &keeper{row: f, environment: e, log: w.log, cloud: c, checks: keeperChecks(w.table, w.raw, w.lake, e, at)}
-	if f.Name == "compact" {
-		return k.function(handlerOf(k.compact))
+	return function
+}
+
+// environmentOf is the environment of the examples of a function's variables.
+func environmentOf(f lambdas.Function) (function.Environment, error) {
+	examples := map[string]string{}
+	for _, v := range f.Variables {
+		examples[v.Name] = v.Example
 	}
-	return k.function(handlerOf(queue.New(c, e.rawBucket, w.log, at).Handle))
+	return lookupIn(examples).Read(f)
+}
+
+func lookupIn(variables map[string]string) function.Lookup {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
+	}
 }
 
 // putLogs puts the logs into the bucket that events speak of.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
 // top is the top of the repository.
@@ -47,9 +49,16 @@ func TestPack(t *testing.T) {
 // that reads or writes Parquet. Protobuf, which parquet-go's main package needs, doubles a program: by its reflection the
 // linker keeps every method of everything.
 func TestFunctionsCarryNothingOfOtherPlaces(t *testing.T) {
-	foreign := []string{"duckdb", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "text/template", "sqlite", "google.golang.org/protobuf", "shared/lake/reader"}
-	for tags, more := range map[string][]string{"lambda.norpc": nil, "lambda.norpc,noparquet": {"parquet-go"}} {
-		list := exec.Command("go", "list", "-deps", "-tags", tags, "./functions/...")
+	foreign := []string{
+		"duckdb", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "text/template", "sqlite",
+		"google.golang.org/protobuf", "parquettest",
+	}
+	for _, f := range lambdas.All {
+		unwanted := foreign
+		if f.Serves != nil {
+			unwanted = append(unwanted, "parquet-go", "shared/lake/parquet")
+		}
+		list := exec.Command("go", "list", "-deps", "-tags", "lambda.norpc", "./functions/"+f.Name)
 		list.Dir, list.Env = top, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
 		out, err := list.Output()
 		if err != nil {
@@ -57,12 +66,12 @@ func TestFunctionsCarryNothingOfOtherPlaces(t *testing.T) {
 		}
 		packages := strings.Fields(string(out))
 		if len(packages) < 100 {
-			t.Fatalf("%d packages: the pattern no longer names the functions", len(packages))
+			t.Fatalf("%s has %d packages: the pattern no longer matches its folder", f.Name, len(packages))
 		}
 		for _, name := range packages {
-			for _, part := range append(more, foreign...) {
+			for _, part := range unwanted {
 				if strings.Contains(name, part) {
-					t.Errorf("with the tags %s a function imports %s", tags, name)
+					t.Errorf("%s imports %s", f.Name, name)
 				}
 			}
 		}

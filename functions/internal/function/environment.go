@@ -1,4 +1,4 @@
-package wire
+package function
 
 import (
 	"errors"
@@ -14,19 +14,19 @@ import (
 // Lookup reads one variable of the environment: os.LookupEnv.
 type Lookup func(name string) (value string, set bool)
 
-// environment is what the variables say. What a function does not need is zero.
-type environment struct {
-	table, lakeBucket, rawBucket string
-	results                      string // s3://bucket/prefix/
-	database, workgroup          string
-	projectionFrom               int // year
-	queryTimeout                 time.Duration
-	version                      string
+// Environment holds the values of the variables. What a function does not need is zero.
+type Environment struct {
+	Table, LakeBucket, RawBucket string
+	Results                      string // s3://bucket/prefix/
+	Database, Workgroup          string
+	ProjectionFrom               int // year
+	QueryTimeout                 time.Duration
+	Version                      string
 }
 
-// read reads the variables of a function. The error names everything that is missing or wrong at once.
-func (lookup Lookup) read(f lambdas.Function) (environment, error) {
-	var e environment
+// Read reads the variables of a function. The error names everything that is missing or wrong at once.
+func (lookup Lookup) Read(f lambdas.Function) (Environment, error) {
+	var e Environment
 	var missing, wrong []string
 	for _, v := range f.Variables {
 		value, _ := lookup(v.Name)
@@ -50,35 +50,35 @@ func (lookup Lookup) read(f lambdas.Function) (environment, error) {
 	return e, nil
 }
 
-func (e *environment) set(v lambdas.Variable, value string) (err error) {
+func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 	switch v {
 	case lambdas.Table:
-		e.table = value
+		e.Table = value
 	case lambdas.LakeBucket:
-		e.lakeBucket = value
+		e.LakeBucket = value
 	case lambdas.RawBucket:
-		e.rawBucket = value
+		e.RawBucket = value
 	case lambdas.Results:
-		e.results = value
+		e.Results = value
 		if u, err := url.Parse(value); err != nil || u.Scheme != "s3" || u.Host == "" || !strings.HasSuffix(u.Path, "/") {
 			return errors.New("is not a place in S3; write s3://bucket/prefix/")
 		}
 	case lambdas.Database:
-		e.database = value
+		e.Database = value
 	case lambdas.Workgroup:
-		e.workgroup = value
+		e.Workgroup = value
 	case lambdas.ProjectionFrom:
-		if e.projectionFrom, err = strconv.Atoi(value); err != nil || e.projectionFrom < 1970 || e.projectionFrom > 9999 {
+		if e.ProjectionFrom, err = strconv.Atoi(value); err != nil || e.ProjectionFrom < 1970 || e.ProjectionFrom > 9999 {
 			return errors.New("is not a year from 1970 on")
 		}
 	case lambdas.QueryTimeout:
-		if e.queryTimeout, err = time.ParseDuration(value); err != nil || e.queryTimeout <= 0 {
+		if e.QueryTimeout, err = time.ParseDuration(value); err != nil || e.QueryTimeout <= 0 {
 			return errors.New("is not a time; write 27s")
 		}
 	case lambdas.Version:
-		e.version = value
+		e.Version = value
 	default:
-		panic("wire: nothing reads " + v.Name)
+		panic("function: nothing reads " + v.Name)
 	}
 	return nil
 }

@@ -1,9 +1,6 @@
-// Package wire is the composition root of the product on AWS: the environment becomes clients, clients become
-// services, and services become the functions that main packages start. Each function has only what it needs.
-//
-// Environment.go reads the variables, function.go is what all functions are, and one file for each kind of function
-// puts it together.
-package wire
+// Package function is what all functions of the deployment have in common: an environment, a log, a doctor, and the
+// configuration of the AWS SDK. Packages wire and writing put each of them together.
+package function
 
 import (
 	"bytes"
@@ -20,12 +17,17 @@ import (
 // Function answers the events of one function of the deployment. It implements lambda.Handler.
 type Function struct {
 	name, version string
-	events        handler
+	events        Handler
 	checks        []doctor.Check
 }
 
-// handler answers events: *lambdahttp.Handler for requests.
-type handler interface {
+// New returns the function of a row of the table. Its doctor examines the environment and the checks.
+func New(f lambdas.Function, e Environment, events Handler, checks ...doctor.Check) *Function {
+	return &Function{f.Name, e.Version, events, append([]doctor.Check{configured(f)}, checks...)}
+}
+
+// Handler answers events: *lambdahttp.Handler for requests.
+type Handler interface {
 	Invoke(ctx context.Context, payload []byte) ([]byte, error)
 }
 
@@ -57,13 +59,13 @@ func SetLog(name string, w io.Writer) *slog.Logger {
 	return log
 }
 
-// begin returns the row of a function in the table and the environment that it needs.
-func begin(name string, lookup Lookup) (lambdas.Function, environment, error) {
+// Begin returns the row of a function in the table and the environment that it needs.
+func Begin(name string, lookup Lookup) (lambdas.Function, Environment, error) {
 	f, known := lambdas.Named(name)
 	if !known {
-		return f, environment{}, fmt.Errorf("there is no function %q", name)
+		return f, Environment{}, fmt.Errorf("there is no function %q", name)
 	}
-	e, err := lookup.read(f)
+	e, err := lookup.Read(f)
 	return f, e, err
 }
 

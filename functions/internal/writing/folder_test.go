@@ -1,6 +1,4 @@
-//go:build !noparquet
-
-package wire
+package writing
 
 import (
 	"os"

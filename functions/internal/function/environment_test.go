@@ -1,4 +1,4 @@
-package wire
+package function
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func whole() map[string]string {
 
 func TestEverythingMissingIsNamedAtOnce(t *testing.T) {
 	for _, f := range lambdas.All {
-		_, err := lookupIn(nil).read(f)
+		_, err := lookupIn(nil).Read(f)
 		needed := 0
 		for _, v := range f.Variables {
 			named := err != nil && strings.Contains(err.Error(), "\n  "+v.Name+": "+v.Doc+", such as "+v.Example)
@@ -45,7 +45,7 @@ func TestEverythingMissingIsNamedAtOnce(t *testing.T) {
 		if (needed > 0) != (err != nil) {
 			t.Errorf("%s needs %d variables: %v", f.Name, needed, err)
 		}
-		if _, err := lookupIn(whole()).read(f); err != nil {
+		if _, err := lookupIn(whole()).Read(f); err != nil {
 			t.Errorf("with everything set: %v", err)
 		}
 	}
@@ -61,14 +61,14 @@ func TestWhatMakesNoSenseIsNamed(t *testing.T) {
 		for _, value := range values {
 			variables := whole()
 			variables[name] = value
-			if _, err := lookupIn(variables).read(f); err == nil || !strings.Contains(err.Error(), name+`: "`+value+`" is not`) {
+			if _, err := lookupIn(variables).Read(f); err == nil || !strings.Contains(err.Error(), name+`: "`+value+`" is not`) {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 		}
 	}
 	variables := whole()
 	variables["ORRERY_QUERY_TIMEOUT"], variables["ORRERY_PROJECTION_FROM"] = "", ""
-	if e, err := lookupIn(variables).read(f); err != nil || e.queryTimeout.Seconds() != 27 || e.projectionFrom != 2000 {
+	if e, err := lookupIn(variables).Read(f); err != nil || e.QueryTimeout.Seconds() != 27 || e.ProjectionFrom != 2000 {
 		t.Errorf("what is left empty has its default: %+v %v", e, err)
 	}
 }

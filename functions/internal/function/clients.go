@@ -1,0 +1,28 @@
+package function
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// LoadAWS reads the configuration that clients of AWS need: the region, credentials and, for emulators, endpoints. The
+// SDK reads it from variables of its own.
+func LoadAWS(ctx context.Context) (aws.Config, error) {
+	c, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return c, fmt.Errorf("read the configuration of AWS: %w", err)
+	}
+	if c.Region == "" {
+		return c, fmt.Errorf("no region is set: AWS_REGION names it, such as eu-central-1")
+	}
+	return c, nil
+}
+
+// NewS3 returns a client of S3. Emulators have no host name for each bucket.
+func NewS3(c aws.Config) *s3.Client {
+	return s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
+}

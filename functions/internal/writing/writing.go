@@ -1,0 +1,164 @@
+// Package writing puts together the functions that write the lake. They alone open Parquet, so no other function links
+// the code that does.
+package writing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/doctor"
+	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/lakestate"
+	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+// Ingest returns the function that turns raw logs into Parquet: messages of SQS name them. temp is a folder for files in
+// the making.
+func Ingest(ctx context.Context, lookup function.Lookup, temp string, log *slog.Logger) (*function.Function, error) {
+	p, err := open(ctx, "ingest", lookup, temp, log)
+	if err != nil {
+		return nil, err
+	}
+	return p.ingest(time.Now), nil
+}
+
+// Compact returns the function that merges the objects of hours that are over. It ignores the contents of its event: a
+// schedule starts it.
+func Compact(ctx context.Context, lookup function.Lookup, temp string, log *slog.Logger) (*function.Function, error) {
+	p, err := open(ctx, "compact", lookup, temp, log)
+	if err != nil {
+		return nil, err
+	}
+	return p.compact(), nil
+}
+
+// parts is what a function that writes the lake is made of.
+type parts struct {
+	row         lambdas.Function
+	environment function.Environment
+	log         *slog.Logger
+	cloud       *cloud.Cloud
+	checks      []doctor.Check
+}
+
+func open(ctx context.Context, name string, lookup function.Lookup, temp string, log *slog.Logger) (parts, error) {
+	f, e, err := function.Begin(name, lookup)
+	if err != nil {
+		return parts{}, err
+	}
+	c, err := function.LoadAWS(ctx)
+	if err != nil {
+		return parts{}, err
+	}
+	scratch, err := ownFolder(temp)
+	if err != nil {
+		return parts{}, fmt.Errorf("make a folder for files in the making: %w", err)
+	}
+	client, objects := dynamo.NewClient(c), function.NewS3(c)
+	return newParts(f, e, log, client, Stores{
+		Raw: s3.New(objects, e.RawBucket), Lake: s3.New(objects, e.LakeBucket), Table: laketable.New(client, e.Table), Scratch: scratch,
+	}, time.Now)
+}
+
+// Stores is where a function reads logs and writes the lake.
+type Stores struct {
+	Raw, Lake blob.Store
+	Table     lakestate.Table // the ledger and the state
+	Scratch   string          // folder for files in the making
+}
+
+func newParts(
+	f lambdas.Function, e function.Environment, log *slog.Logger, client *dynamodb.Client, s Stores, now func() time.Time,
+) (parts, error) {
+	c, err := cloud.New(cloud.Config{
+		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom, Now: now,
+	})
+	return parts{f, e, log, c, checks(client, s, e, now)}, err
+}
+
+// Over returns the function of a row of the table over other stores than those that its environment names.
+func Over(
+	f lambdas.Function, e function.Environment, log *slog.Logger, client *dynamodb.Client, s Stores, now func() time.Time,
+) (*function.Function, error) {
+	p, err := newParts(f, e, log, client, s, now)
+	if err != nil {
+		return nil, err
+	}
+	if f.Name == "compact" {
+		return p.compact(), nil
+	}
+	return p.ingest(now), nil
+}
+
+// LimitMemory tunes the garbage collector of the process to the function's memory. Rows live briefly, so it pays to
+// collect half as often while there is room. Only main functions call it.
+func LimitMemory(lookup function.Lookup) {
+	text, _ := lookup("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") // in MB; set by Lambda
+	if megabytes, err := strconv.ParseInt(text, 10, 64); err == nil && megabytes > 0 {
+		debug.SetMemoryLimit(megabytes << 20 / 10 * 8)
+		debug.SetGCPercent(200)
+	}
+}
+
+func (p parts) ingest(now func() time.Time) *function.Function {
+	handle := queue.New(p.cloud, p.environment.RawBucket, p.log, now).Handle
+	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
+}
+
+// compact returns a function that answers every event with a report of what was done.
+func (p parts) compact() *function.Function {
+	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
+		report, err := p.cloud.Compact(ctx, time.Time{})
+		if err != nil {
+			p.log.ErrorContext(ctx, "not compacted", "error", err)
+			return report, err
+		}
+		p.log.InfoContext(ctx, "compacted", "hours", report.Hours, "objects", report.Objects, "merged", report.Merged,
+			"removed", report.Removed, "unfinished", report.Unfinished, "watermark", report.Watermark.String(),
+			"ms", report.Elapsed.Milliseconds())
+		return report, nil
+	}
+	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
+}
+
+func checks(client *dynamodb.Client, s Stores, e function.Environment, now func() time.Time) []doctor.Check {
+	return []doctor.Check{
+		doctor.Table(client, e.Table, "lake"),
+		doctor.Clock(client, e.Table, "lake", now),
+		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, "raw/"),
+		doctor.Bucket("lake bucket", s.Lake, e.LakeBucket, "lake/"),
+		doctor.Lake(lakestate.NewStates(laketable.New(client, e.Table), now), now),
+	}
+}
+
+// eventHandler is a handler of events of one type, with answers of another.
+type eventHandler[In, Out any] func(ctx context.Context, event In) (Out, error)
+
+func handlerOf[In, Out any](handle func(context.Context, In) (Out, error)) function.Handler {
+	return eventHandler[In, Out](handle)
+}
+
+func (handle eventHandler[In, Out]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var event In
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
+	out, err := handle(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
