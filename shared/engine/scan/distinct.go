@@ -56,7 +56,7 @@ func (s seen) first(code, segment int32) bool {
 
 // distinct counts the different texts of segments that several row groups have.
 type distinct struct {
-	texts texts
+	texts parquet.Dictionary
 	pairs map[pair]struct{}
 }
 
@@ -69,7 +69,7 @@ type pair struct {
 const pairBytes = 40
 
 func (d *distinct) bytes() int64 {
-	return int64(len(d.texts.bytes) + d.texts.len()*textBytes + len(d.pairs)*pairBytes)
+	return d.texts.Memory() + int64(len(d.pairs)*pairBytes)
 }
 
 // numbering is the numbers of a dictionary's entries among all texts, found when they are needed.
@@ -95,7 +95,7 @@ func (n *numbering) add(segment int64, codes []int32) int64 {
 	for _, code := range codes {
 		if n.numbers[code] == 0 {
 			text := n.values.Texts.At(code)
-			n.numbers[code] = n.texts.number(text, hashOf(text)) + 1
+			n.numbers[code] = n.texts.Code(text, parquet.Hash(text)) + 1
 		}
 		n.pairs[pair{segment, n.numbers[code]}] = struct{}{}
 	}

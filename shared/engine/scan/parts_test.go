@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -34,27 +33,6 @@ func TestOverlaps(t *testing.T) {
 			if within(shared, start) != (in > 1) {
 				t.Fatalf("segment %d lies in %d row groups, shared are %v", start, in, shared)
 			}
-		}
-	}
-}
-
-func TestTexts(t *testing.T) {
-	var all texts
-	numbers := map[string]int32{}
-	for i := range 5_000 {
-		text := strings.Repeat("x", i%3) + fmt.Sprint(i*i%1_700)
-		if i%100 == 0 {
-			text = ""
-		}
-		number := all.number([]byte(text), hashOf([]byte(text))&0xff) // hashes that collide
-		if known, ok := numbers[text]; ok && known != number || !ok && int(number) != len(numbers) {
-			t.Fatalf("%q has number %d, of %d texts; before it was %d", text, number, len(numbers), known)
-		}
-		numbers[text] = number
-	}
-	for text, number := range numbers {
-		if string(all.at(number)) != text {
-			t.Errorf("number %d is %q, want %q", number, all.at(number), text)
 		}
 	}
 }

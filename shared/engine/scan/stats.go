@@ -27,7 +27,7 @@ type stats struct {
 	seconds int64
 
 	mu      sync.Mutex
-	hosts   texts
+	hosts   parquet.Dictionary
 	figures map[segmentHost]*traffic
 }
 
@@ -64,14 +64,17 @@ func (s *stats) read(w *worker) error {
 	}
 	ts, hostname, host := columns[0].Ints, columns[1].Codes, columns[2].Codes
 	sent, length, time := columns[3].Ints, columns[4].Ints, columns[5]
-	names := join(&columns[1].Texts, &columns[2].Texts)
+	names, hostCodes, err := union(&columns[1].Texts, &columns[2].Texts)
+	if err != nil {
+		return err
+	}
 
 	hosts := make([]traffic, names.Len()+1) // of the current segment; the first is that of records without one
 	var met []int32                         // those of them that have records
 	segment, end := int64(0), int64(0)      // the segment ends there, in milliseconds
 	numbers := make([]int32, names.Len())   // of the names among all, plus one; 0: not found yet
 	flush := func() error {
-		err := s.join(segment, hosts, met, numbers, &names)
+		err := s.join(segment, hosts, met, numbers, names)
 		for _, i := range met {
 			hosts[i] = traffic{}
 		}
@@ -88,7 +91,7 @@ func (s *stats) read(w *worker) error {
 		}
 		place := hostname[row]
 		if place == parquet.Absent && host[row] != parquet.Absent {
-			place = names.places[host[row]]
+			place = hostCodes[host[row]]
 		}
 		of := &hosts[place+1]
 		if of.requests == 0 {
@@ -106,7 +109,7 @@ func (s *stats) read(w *worker) error {
 }
 
 // join adds what a row group has of a segment to the rest.
-func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names *joined) error {
+func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names *parquet.Dictionary) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := int64(0)
@@ -115,11 +118,9 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 		if place := i - 1; place != parquet.Absent {
 			if numbers[place] == 0 {
 				name := names.At(place)
-				before := s.hosts.len()
-				numbers[place] = s.hosts.number(name, hashOf(name)) + 1
-				if s.hosts.len() > before {
-					taken += int64(len(name)) + textBytes
-				}
+				before := s.hosts.Memory()
+				numbers[place] = s.hosts.Code(name, parquet.Hash(name)) + 1
+				taken += s.hosts.Memory() - before
 			}
 			key.host = numbers[place] - 1
 		}
@@ -171,5 +172,5 @@ func (s *stats) name(host int32) []byte {
 	if host == parquet.Absent {
 		return nil
 	}
-	return s.hosts.at(host)
+	return s.hosts.At(host)
 }

@@ -164,24 +164,27 @@ func (w *worker) keysOf(column string) (keyColumn, error) {
 	if err != nil {
 		return keyColumn{}, err
 	}
-	return reasons(values, more), nil
+	return reasons(values, more)
 }
 
 // reasons lists the different texts of each row among its reason and the reasons it is monitored for.
-func reasons(reason, monitored *parquet.ColumnValues) keyColumn {
-	names := join(&reason.Texts, &monitored.Texts)
-	k := keyColumn{starts: make([]int32, 1, len(reason.Codes)+1), entries: &names}
+func reasons(reason, monitored *parquet.ColumnValues) (keyColumn, error) {
+	names, monitoredCodes, err := union(&reason.Texts, &monitored.Texts)
+	if err != nil {
+		return keyColumn{}, err
+	}
+	k := keyColumn{starts: make([]int32, 1, len(reason.Codes)+1), entries: names}
 	for row, code := range reason.Codes {
 		first := len(k.codes)
 		if code != parquet.Absent {
 			k.codes = append(k.codes, code)
 		}
 		for _, code := range monitored.Codes[monitored.Starts[row]:monitored.Starts[row+1]] {
-			if place := names.places[code]; !slices.Contains(k.codes[first:], place) {
+			if place := monitoredCodes[code]; !slices.Contains(k.codes[first:], place) {
 				k.codes = append(k.codes, place)
 			}
 		}
 		k.starts = append(k.starts, int32(len(k.codes)))
 	}
-	return k
+	return k, nil
 }

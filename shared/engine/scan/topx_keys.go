@@ -17,7 +17,7 @@ type keys struct {
 	timed  bool     // some of the labels rank by time
 
 	mu     sync.Mutex
-	texts  texts
+	texts  parquet.Dictionary
 	counts []count2
 	times  [][3]mean // origin, svc, total; only if timed
 
@@ -51,7 +51,7 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 	hashes := make([]uint32, len(counts))
 	for code := range counts {
 		if counts[code].requests > 0 {
-			hashes[code] = hashOf(entries.At(int32(code)))
+			hashes[code] = parquet.Hash(entries.At(int32(code)))
 		}
 	}
 	k.mu.Lock()
@@ -62,7 +62,7 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 			numbers[code] = parquet.Absent
 			continue
 		}
-		number := k.texts.number(entries.At(int32(code)), hashes[code])
+		number := k.texts.Code(entries.At(int32(code)), hashes[code])
 		if int(number) == len(k.counts) {
 			k.counts = append(k.counts, count2{})
 			if k.timed {
@@ -83,14 +83,14 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 }
 
 func (k *keys) bytes() int64 {
-	return int64(len(k.texts.bytes) + k.texts.len()*(textBytes+count2Bytes+4) + len(k.times)*3*meanBytes)
+	return k.texts.Memory() + int64(k.texts.Len()*(count2Bytes+4)+len(k.times)*3*meanBytes)
 }
 
 // choose finds the top keys of every label.
 func (t *topX) choose() error {
 	for _, k := range t.keys {
 		k.winners = map[string][]int32{}
-		k.places = slices.Repeat([]int32{parquet.Absent}, k.texts.len())
+		k.places = slices.Repeat([]int32{parquet.Absent}, k.texts.Len())
 		for _, label := range k.labels {
 			top, err := k.top(label, t.shape.Limit)
 			if err != nil {
@@ -118,11 +118,11 @@ func (k *keys) top(label string, limit int) ([]int32, error) {
 	if time >= 0 {
 		ahead = func(a, b int32) int {
 			return cmp.Or(cmp.Compare(k.times[b][time].average(), k.times[a][time].average()),
-				cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.at(a), k.texts.at(b)))
+				cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
 		}
 	}
 	var top []int32 // the highest so far, the highest first
-	for number := range int32(k.texts.len()) {
+	for number := range int32(k.texts.Len()) {
 		if time >= 0 {
 			if k.times[number][time].count == 0 {
 				continue
@@ -146,7 +146,7 @@ func (k *keys) top(label string, limit int) ([]int32, error) {
 // byBlocked ranks by blocked, then all requests, then key.
 func (k *keys) byBlocked(a, b int32) int {
 	return cmp.Or(cmp.Compare(k.counts[b].blocked, k.counts[a].blocked),
-		cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.at(a), k.texts.at(b)))
+		cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
 }
 
 // rows lists the winners of every label, by label, then blocked and all requests, descending, then key.
@@ -157,7 +157,7 @@ func (t *topX) rows() ([]query.TopXRow, error) {
 			winners := k.winners[label]
 			slices.SortFunc(winners, k.byBlocked)
 			for _, number := range winners {
-				row, err := k.figures[k.places[number]].row(label, string(k.texts.at(number)))
+				row, err := k.figures[k.places[number]].row(label, string(k.texts.At(number)))
 				if err != nil {
 					return nil, err
 				}

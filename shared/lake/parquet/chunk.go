@@ -45,7 +45,7 @@ type workspace struct {
 	levels, encoded, page, packed []byte
 	header                        bytes.Buffer
 	protocol                      thrift.CompactProtocol
-	seen                          distinct
+	set                           codeSet
 	places                        []unsafe.Pointer
 }
 
@@ -122,8 +122,11 @@ func (c *chunk) pageSize() int {
 
 // size is about how much memory the chunk takes.
 func (c *chunk) size() int {
-	dictionary, _ := c.values.dictionary()
-	return c.pages.Len() + c.pageSize() + len(dictionary)
+	n := c.pages.Len() + c.pageSize()
+	if d := c.values.dictionary(); d != nil {
+		n += d.pageSize()
+	}
+	return n
 }
 
 // endPage writes the page being filled.
@@ -213,7 +216,7 @@ func (c *chunk) addBounds(nulls int, w *workspace) {
 		x.MinValues, x.MaxValues = append(x.MinValues, []byte{}), append(x.MaxValues, []byte{})
 		return
 	}
-	least, greatest := c.values.bounds(&w.seen)
+	least, greatest := c.values.bounds(&w.set)
 	x.MinValues, x.MaxValues = append(x.MinValues, c.floor(least)), append(x.MaxValues, c.ceiling(greatest))
 	compare := c.leaf.compareStored
 	if all.MinValue == nil || compare(least, all.MinValue) < 0 {
@@ -293,8 +296,9 @@ func (c *chunk) ascending() bool {
 
 // packDictionary packs the dictionary page.
 func (c *chunk) packDictionary(w *workspace) error {
-	page, entries := c.values.dictionary()
+	d := c.values.dictionary()
+	w.page = d.appendPage(w.page[:0])
 	head := format.PageHeader{Type: format.DictionaryPage}
-	head.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(entries), Encoding: format.Plain})
-	return w.pack(c, &head, page)
+	head.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(d.Len()), Encoding: format.Plain})
+	return w.pack(c, &head, w.page)
 }

@@ -110,28 +110,8 @@ type ColumnValues struct {
 	Flags   []int8 // 0, 1 or Absent
 
 	from  parquet.Dictionary // that the entries begin with
-	texts map[string]int32   // codes of the entries, made when a page has none
-	ints  map[int64]int32
-}
-
-// Texts are many texts in one piece of memory.
-type Texts struct {
-	bytes   []byte
-	offsets []uint32
-}
-
-// Len is how many texts there are.
-func (t *Texts) Len() int { return max(0, len(t.offsets)-1) }
-
-// At is one of them; it must not be changed.
-func (t *Texts) At(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i+1]] }
-
-func (t *Texts) add(text []byte) {
-	if len(t.offsets) == 0 {
-		t.offsets = append(t.offsets, 0)
-	}
-	t.bytes = append(t.bytes, text...)
-	t.offsets = append(t.offsets, uint32(len(t.bytes)))
+	texts *Dictionary        // of the entries, made when a page has no codes
+	ints  *intDictionary
 }
 
 // Entries is how many entries the dictionary has.
@@ -172,7 +152,9 @@ func (c *ColumnReader) readCodes(group int, column StoredColumn, v *ColumnValues
 		case column.kind == parquet.Int64:
 			codes = v.addInts(data.Int64())
 		default:
-			codes = v.addTexts(data.ByteArray())
+			if codes, err = v.addTexts(data.ByteArray()); err != nil {
+				return err
+			}
 		}
 		v.Codes, err = spread(column, page, v, v.Codes, codes, Absent)
 		return err
@@ -199,46 +181,37 @@ func (v *ColumnValues) take(dictionary parquet.Dictionary, kind parquet.Kind) er
 	return nil
 }
 
-// addTexts gives the codes of texts, and an entry to each that has none.
-func (v *ColumnValues) addTexts(text []byte, offsets []uint32) []int32 {
+// addTexts returns the codes of texts, and adds those that are new to the entries.
+func (v *ColumnValues) addTexts(text []byte, offsets []uint32) ([]int32, error) {
 	if v.texts == nil {
-		v.texts = make(map[string]int32, v.Texts.Len())
-		for code := range int32(v.Texts.Len()) {
-			v.texts[string(v.Texts.At(code))] = code
+		v.texts = &Dictionary{}
+		if err := v.texts.Append(&v.Texts); err != nil {
+			return nil, err
 		}
 	}
-	codes := make([]int32, max(0, len(offsets)-1))
+	page := Texts{bytes: text, offsets: offsets}
+	codes := make([]int32, page.Len())
 	for i := range codes {
-		one := text[offsets[i]:offsets[i+1]]
-		code, known := v.texts[string(one)]
-		if !known {
-			code = int32(v.Texts.Len())
-			v.Texts.add(one)
-			v.texts[string(one)] = code
-		}
-		codes[i] = code
+		one := page.At(int32(i))
+		codes[i] = v.texts.Code(one, Hash(one))
 	}
-	return codes
+	v.Texts = v.texts.Texts
+	return codes, nil
 }
 
 // addInts is addTexts for integers.
 func (v *ColumnValues) addInts(values []int64) []int32 {
 	if v.ints == nil {
-		v.ints = make(map[int64]int32, len(v.Ints))
-		for code, n := range v.Ints {
-			v.ints[n] = int32(code)
+		v.ints = &intDictionary{}
+		for _, n := range v.Ints {
+			v.ints.code(n)
 		}
 	}
 	codes := make([]int32, len(values))
 	for i, n := range values {
-		code, known := v.ints[n]
-		if !known {
-			code = int32(len(v.Ints))
-			v.Ints = append(v.Ints, n)
-			v.ints[n] = code
-		}
-		codes[i] = code
+		codes[i] = v.ints.code(n)
 	}
+	v.Ints = v.ints.entries
 	return codes
 }
 

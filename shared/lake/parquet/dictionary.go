@@ -2,107 +2,152 @@ package parquet
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
 	"unsafe"
 )
 
-// textDictionary numbers texts in the order in which they come.
-type textDictionary struct {
-	page []byte   // the entries as a dictionary page holds them: length, text
-	ends []uint32 // of the entries in page
-	// table finds entries by hash: in each slot 32 bits of the hash, then the entry's number plus one. A free slot is 0.
-	table []uint64
-	seed  maphash.Seed
-	// latest finds the texts seen lately by where they lie: rows share the texts that repeat.
-	latest [latestSlots]numbered
+// Texts is a list of texts in one piece of memory.
+type Texts struct {
+	bytes   []byte
+	offsets []uint32 // where each text begins, and where the last one ends
 }
 
-type numbered struct {
-	text   string // keeps its memory from becoming another text
-	number int32
+// Len returns the number of texts.
+func (t *Texts) Len() int { return max(0, len(t.offsets)-1) }
+
+// At returns a text, which must not be changed.
+func (t *Texts) At(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i+1]] }
+
+func (t *Texts) add(text []byte) {
+	if len(t.offsets) == 0 {
+		t.offsets = append(t.offsets, 0)
+	}
+	t.bytes = append(t.bytes, text...)
+	t.offsets = append(t.offsets, uint32(len(t.bytes)))
+}
+
+func (t *Texts) reset() { t.bytes, t.offsets = t.bytes[:0], t.offsets[:0] }
+
+// Dictionary gives each distinct text a code. Codes count from 0, in the order in which texts are added; At returns the
+// text of a code. The zero Dictionary is empty.
+type Dictionary struct {
+	Texts
+	// slots is a hash table with linear probing. A slot holds the hash of a text and, in its lower half, the text's code
+	// plus one. An empty slot is 0.
+	slots []uint64
 }
 
 const (
-	smallestTable = 1 << 6
-	latestSlots   = 1 << 7
-	lengthBytes   = 4
+	minSlots    = 1 << 6
+	lengthBytes = 4 // of the length before a text in a page
 )
 
-// shared is the number of a text that stays as it is, and that other rows may share.
-func (d *textDictionary) shared(text string) int32 {
-	at := uintptr(unsafe.Pointer(unsafe.StringData(text)))
-	slot := &d.latest[(at>>3^at>>10)%latestSlots]
-	if len(slot.text) != len(text) || unsafe.StringData(slot.text) != unsafe.StringData(text) || len(text) == 0 {
-		*slot = numbered{text, d.number(text)}
-	}
-	return slot.number
-}
+// hashSeed makes hashes of texts differ from process to process: nobody can choose texts that collide.
+var hashSeed = maphash.MakeSeed()
 
-// number is the number of a text, a new one if it has none yet.
-func (d *textDictionary) number(text string) int32 {
-	if 2*len(d.ends) >= len(d.table) {
+// Hash returns the hash that Code wants. It holds in this process only.
+func Hash(text []byte) uint32 { return uint32(maphash.Bytes(hashSeed, text) >> 32) }
+
+// Code returns the code of a text with the given hash. It adds the text if it is new.
+func (d *Dictionary) Code(text []byte, hash uint32) int32 {
+	n := d.Len()
+	if 2*n >= len(d.slots) {
 		d.grow()
 	}
-	hash := maphash.String(d.seed, text) >> 32
-	mask := uint64(len(d.table) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		slot := d.table[at]
+	mask := uint64(len(d.slots) - 1)
+	for i := uint64(hash) & mask; ; i = (i + 1) & mask {
+		slot := d.slots[i]
 		if slot == 0 {
-			d.page = binary.LittleEndian.AppendUint32(d.page, uint32(len(text)))
-			d.page = append(d.page, text...)
-			d.ends = append(d.ends, uint32(len(d.page)))
-			d.table[at] = hash<<32 | uint64(len(d.ends))
-			return int32(len(d.ends) - 1)
+			d.add(text)
+			d.slots[i] = uint64(hash)<<32 | uint64(n+1)
+			return int32(n)
 		}
-		if number := int32(uint32(slot)) - 1; slot>>32 == hash && string(d.text(number)) == text {
-			return number
+		if code := int32(uint32(slot)) - 1; uint32(slot>>32) == hash && string(d.At(code)) == string(text) {
+			return code
 		}
 	}
 }
 
-// text is the entry of a number.
-func (d *textDictionary) text(number int32) []byte {
-	from := uint32(0)
-	if number > 0 {
-		from = d.ends[number-1]
+// Append adds texts, all of which must be new. Their codes follow those of the texts before.
+func (d *Dictionary) Append(texts *Texts) error {
+	for i := range int32(texts.Len()) {
+		text, n := texts.At(i), int32(d.Len())
+		if d.Code(text, Hash(text)) != n {
+			return fmt.Errorf("a dictionary has two entries %.40q", text)
+		}
 	}
-	return d.page[from+lengthBytes : d.ends[number]]
+	return nil
 }
 
-// grow makes room for more entries.
-func (d *textDictionary) grow() {
-	old := d.table
-	if old == nil {
-		d.seed = maphash.MakeSeed()
-	}
-	d.table = make([]uint64, max(smallestTable, 2*len(old)))
-	mask := uint64(len(d.table) - 1)
+// Memory returns about how many bytes the dictionary takes: per text its bytes, its offset and two slots.
+func (d *Dictionary) Memory() int64 { return int64(len(d.bytes) + d.Len()*(4+2*8)) }
+
+func (d *Dictionary) grow() {
+	old := d.slots
+	d.slots = make([]uint64, max(minSlots, 2*len(old)))
+	mask := uint64(len(d.slots) - 1)
 	for _, slot := range old {
 		if slot == 0 {
 			continue
 		}
-		at := slot >> 32 & mask
-		for d.table[at] != 0 {
-			at = (at + 1) & mask
+		i := slot >> 32 & mask
+		for d.slots[i] != 0 {
+			i = (i + 1) & mask
 		}
-		d.table[at] = slot
+		d.slots[i] = slot
 	}
 }
 
-func (d *textDictionary) reset() {
-	d.page, d.ends = d.page[:0], d.ends[:0]
-	clear(d.table)
-	clear(d.latest[:])
+func (d *Dictionary) reset() {
+	d.Texts.reset()
+	clear(d.slots)
 }
 
-// intDictionary numbers integers in the order in which they come.
+// pageSize returns the size of the dictionary page.
+func (d *Dictionary) pageSize() int { return len(d.bytes) + lengthBytes*d.Len() }
+
+func (d *Dictionary) appendPage(page []byte) []byte {
+	for i := range int32(d.Len()) {
+		text := d.At(i)
+		page = append(binary.LittleEndian.AppendUint32(page, uint32(len(text))), text...)
+	}
+	return page
+}
+
+// recentTexts remembers the codes of texts by their addresses. Rows share the memory of texts that repeat, so most
+// texts need not be hashed.
+type recentTexts [1 << 7]struct {
+	text string // keeps its memory from becoming another text
+	code int32
+}
+
+// code returns the code of a text that is not changed later.
+func (r *recentTexts) code(text string, d *Dictionary) int32 {
+	data := unsafe.StringData(text)
+	address := uintptr(unsafe.Pointer(data))
+	recent := &r[(address>>3^address>>10)%uintptr(len(r))]
+	if len(recent.text) != len(text) || unsafe.StringData(recent.text) != data || len(text) == 0 {
+		recent.text, recent.code = text, codeOf(text, d)
+	}
+	return recent.code
+}
+
+func codeOf(text string, d *Dictionary) int32 {
+	bytes := unsafe.Slice(unsafe.StringData(text), len(text))
+	return d.Code(bytes, Hash(bytes))
+}
+
+// intDictionary is a Dictionary of integers.
 type intDictionary struct {
 	entries []int64
-	small   [1 << 10]int32 // numbers plus one of the integers from 0 on, which most are
+	small   [1 << 10]int32 // codes plus one of the integers from 0 on, which most are
 	others  map[int64]int32
 }
 
-func (d *intDictionary) number(v int64) int32 {
+func (d *intDictionary) Len() int { return len(d.entries) }
+
+func (d *intDictionary) code(v int64) int32 {
 	if v >= 0 && v < int64(len(d.small)) {
 		if d.small[v] == 0 {
 			d.entries = append(d.entries, v)
@@ -110,16 +155,16 @@ func (d *intDictionary) number(v int64) int32 {
 		}
 		return d.small[v] - 1
 	}
-	number, known := d.others[v]
+	code, known := d.others[v]
 	if !known {
 		if d.others == nil {
 			d.others = map[int64]int32{}
 		}
-		number = int32(len(d.entries))
+		code = int32(len(d.entries))
 		d.entries = append(d.entries, v)
-		d.others[v] = number
+		d.others[v] = code
 	}
-	return number
+	return code
 }
 
 func (d *intDictionary) reset() {
@@ -128,27 +173,36 @@ func (d *intDictionary) reset() {
 	d.others = nil
 }
 
-// distinct is the set of entries that a page uses.
-type distinct struct {
-	bits    []uint64
-	numbers []int32 // in no order
+func (d *intDictionary) pageSize() int { return 8 * len(d.entries) }
+
+func (d *intDictionary) appendPage(page []byte) []byte {
+	for _, v := range d.entries {
+		page = binary.LittleEndian.AppendUint64(page, uint64(v))
+	}
+	return page
 }
 
-// of fills the set. entries is how many the dictionary has.
-func (d *distinct) of(numbers []int32, entries int) []int32 {
-	words := (entries + 63) / 64
-	if cap(d.bits) < words {
-		d.bits = make([]uint64, words, 2*words)
+// codeSet is the set of codes that a page uses.
+type codeSet struct {
+	bits  []uint64
+	codes []int32 // in no order
+}
+
+// of returns the distinct codes among those of a dictionary of the given length. They are valid until the next call.
+func (s *codeSet) of(codes []int32, length int) []int32 {
+	words := (length + 63) / 64
+	if cap(s.bits) < words {
+		s.bits = make([]uint64, words, 2*words)
 	}
-	d.bits = d.bits[:words]
-	clear(d.bits)
-	d.numbers = d.numbers[:0]
-	for _, n := range numbers {
-		word, bit := &d.bits[n/64], uint64(1)<<(n%64)
+	s.bits = s.bits[:words]
+	clear(s.bits)
+	s.codes = s.codes[:0]
+	for _, code := range codes {
+		word, bit := &s.bits[code/64], uint64(1)<<(code%64)
 		if *word&bit == 0 {
 			*word |= bit
-			d.numbers = append(d.numbers, n)
+			s.codes = append(s.codes, code)
 		}
 	}
-	return d.numbers
+	return s.codes
 }

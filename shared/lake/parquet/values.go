@@ -19,26 +19,32 @@ type values interface {
 	addRaw(v *RawValue)
 	// encode returns the values of the page as it holds them, in dst's memory if they fit.
 	encode(dst []byte, l *leaf) ([]byte, error)
-	// bounds is the least and the greatest value of the page, which has some, as statistics hold them.
-	bounds(seen *distinct) (least, greatest []byte)
+	// bounds returns the least and the greatest value of the page, which has some, as statistics hold them.
+	bounds(set *codeSet) (least, greatest []byte)
 	// size is how many bytes the page's values take before they are encoded.
 	size() int
 	empty() bool
 	endPage()
 
-	// dictionary is the dictionary page and how many entries it has; nil without a dictionary.
-	dictionary() (page []byte, entries int)
+	// dictionary returns the dictionary of the values' codes; nil without one.
+	dictionary() dictionary
 	// hashes appends what a bloom filter must hold.
 	hashes(to []uint64) []uint64
 	endGroup()
 }
 
+type dictionary interface {
+	Len() int
+	pageSize() int
+	appendPage(page []byte) []byte
+}
+
 func valuesOf(l *leaf) values {
 	switch {
 	case l.kind == lake.Text && l.dictionary:
-		return &textNumbers{}
+		return &textCodes{}
 	case l.kind == lake.Int && l.dictionary:
-		return &intNumbers{}
+		return &intCodes{}
 	case l.kind == lake.Text:
 		return &plainTexts{bloom: l.bloom}
 	case l.kind == lake.Int:
@@ -57,31 +63,30 @@ func (l *leaf) compareStored(a, b []byte) int {
 
 func storedInt(v int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(v)) }
 
-const numberBytes = 4
+const codeBytes = 4
 
-// textNumbers is texts as their numbers in a dictionary.
-type textNumbers struct {
-	numbers []int32
-	texts   textDictionary
+// textCodes is texts as codes of a dictionary.
+type textCodes struct {
+	codes  []int32
+	texts  Dictionary
+	recent recentTexts
 }
 
-func (t *textNumbers) add(places []unsafe.Pointer) {
+func (t *textCodes) add(places []unsafe.Pointer) {
 	for _, p := range places {
-		t.numbers = append(t.numbers, t.texts.shared(*(*string)(p)))
+		t.codes = append(t.codes, t.recent.code(*(*string)(p), &t.texts))
 	}
 }
 
-func (t *textNumbers) addRaw(v *RawValue) {
-	t.numbers = append(t.numbers, t.texts.number(v.text()))
+func (t *textCodes) addRaw(v *RawValue) { t.codes = append(t.codes, codeOf(v.text(), &t.texts)) }
+
+func (t *textCodes) encode(dst []byte, l *leaf) ([]byte, error) {
+	return l.encoding.EncodeInt32(dst, t.codes)
 }
 
-func (t *textNumbers) encode(dst []byte, l *leaf) ([]byte, error) {
-	return l.encoding.EncodeInt32(dst, t.numbers)
-}
-
-func (t *textNumbers) bounds(seen *distinct) (least, greatest []byte) {
-	for i, n := range seen.of(t.numbers, len(t.texts.ends)) {
-		text := t.texts.text(n)
+func (t *textCodes) bounds(set *codeSet) (least, greatest []byte) {
+	for i, code := range set.of(t.codes, t.texts.Len()) {
+		text := t.texts.At(code)
 		if i == 0 || bytes.Compare(text, least) < 0 {
 			least = text
 		}
@@ -92,62 +97,56 @@ func (t *textNumbers) bounds(seen *distinct) (least, greatest []byte) {
 	return least, greatest
 }
 
-func (t *textNumbers) size() int                 { return numberBytes * len(t.numbers) }
-func (t *textNumbers) empty() bool               { return len(t.numbers) == 0 }
-func (t *textNumbers) endPage()                  { t.numbers = t.numbers[:0] }
-func (t *textNumbers) dictionary() ([]byte, int) { return t.texts.page, len(t.texts.ends) }
-func (t *textNumbers) endGroup()                 { t.texts.reset() }
+func (t *textCodes) size() int              { return codeBytes * len(t.codes) }
+func (t *textCodes) empty() bool            { return len(t.codes) == 0 }
+func (t *textCodes) endPage()               { t.codes = t.codes[:0] }
+func (t *textCodes) dictionary() dictionary { return &t.texts }
 
-func (t *textNumbers) hashes(to []uint64) []uint64 {
-	for n := range t.texts.ends {
-		to = append(to, xxhash.Sum64(t.texts.text(int32(n))))
+func (t *textCodes) endGroup() {
+	t.texts.reset()
+	clear(t.recent[:])
+}
+
+func (t *textCodes) hashes(to []uint64) []uint64 {
+	for code := range int32(t.texts.Len()) {
+		to = append(to, xxhash.Sum64(t.texts.At(code)))
 	}
 	return to
 }
 
-// intNumbers is integers as their numbers in a dictionary.
-type intNumbers struct {
+// intCodes is integers as codes of a dictionary.
+type intCodes struct {
 	unhashed
-	numbers []int32
-	ints    intDictionary
-	page    []byte
+	codes []int32
+	ints  intDictionary
 }
 
-func (t *intNumbers) add(places []unsafe.Pointer) {
+func (t *intCodes) add(places []unsafe.Pointer) {
 	for _, p := range places {
-		t.numbers = append(t.numbers, t.ints.number(*(*int64)(p)))
+		t.codes = append(t.codes, t.ints.code(*(*int64)(p)))
 	}
 }
 
-func (t *intNumbers) addRaw(v *RawValue) {
-	t.numbers = append(t.numbers, t.ints.number(int64(v.number)))
+func (t *intCodes) addRaw(v *RawValue) { t.codes = append(t.codes, t.ints.code(int64(v.number))) }
+
+func (t *intCodes) encode(dst []byte, l *leaf) ([]byte, error) {
+	return l.encoding.EncodeInt32(dst, t.codes)
 }
 
-func (t *intNumbers) encode(dst []byte, l *leaf) ([]byte, error) {
-	return l.encoding.EncodeInt32(dst, t.numbers)
-}
-
-func (t *intNumbers) bounds(seen *distinct) (least, greatest []byte) {
-	used := seen.of(t.numbers, len(t.ints.entries))
+func (t *intCodes) bounds(set *codeSet) (least, greatest []byte) {
+	used := set.of(t.codes, t.ints.Len())
 	low, high := t.ints.entries[used[0]], t.ints.entries[used[0]]
-	for _, n := range used {
-		low, high = min(low, t.ints.entries[n]), max(high, t.ints.entries[n])
+	for _, code := range used {
+		low, high = min(low, t.ints.entries[code]), max(high, t.ints.entries[code])
 	}
 	return storedInt(low), storedInt(high)
 }
 
-func (t *intNumbers) size() int   { return numberBytes * len(t.numbers) }
-func (t *intNumbers) empty() bool { return len(t.numbers) == 0 }
-func (t *intNumbers) endPage()    { t.numbers = t.numbers[:0] }
-func (t *intNumbers) endGroup()   { t.ints.reset() }
-
-func (t *intNumbers) dictionary() ([]byte, int) {
-	t.page = t.page[:0]
-	for _, v := range t.ints.entries {
-		t.page = binary.LittleEndian.AppendUint64(t.page, uint64(v))
-	}
-	return t.page, len(t.ints.entries)
-}
+func (t *intCodes) size() int              { return codeBytes * len(t.codes) }
+func (t *intCodes) empty() bool            { return len(t.codes) == 0 }
+func (t *intCodes) endPage()               { t.codes = t.codes[:0] }
+func (t *intCodes) endGroup()              { t.ints.reset() }
+func (t *intCodes) dictionary() dictionary { return &t.ints }
 
 // plainTexts is texts one after the other.
 type plainTexts struct {
@@ -174,7 +173,7 @@ func (t *plainTexts) addText(text string) {
 
 func (t *plainTexts) encode([]byte, *leaf) ([]byte, error) { return t.page, nil }
 
-func (t *plainTexts) bounds(*distinct) (least, greatest []byte) {
+func (t *plainTexts) bounds(*codeSet) (least, greatest []byte) {
 	least = t.page[lengthBytes:t.ends[0]]
 	greatest = least
 	t.each(func(text []byte) {
@@ -188,10 +187,10 @@ func (t *plainTexts) bounds(*distinct) (least, greatest []byte) {
 	return least, greatest
 }
 
-func (t *plainTexts) size() int                 { return len(t.page) }
-func (t *plainTexts) empty() bool               { return len(t.ends) == 0 }
-func (t *plainTexts) dictionary() ([]byte, int) { return nil, 0 }
-func (t *plainTexts) endGroup()                 { t.hashed = t.hashed[:0] }
+func (t *plainTexts) size() int              { return len(t.page) }
+func (t *plainTexts) empty() bool            { return len(t.ends) == 0 }
+func (t *plainTexts) dictionary() dictionary { return nil }
+func (t *plainTexts) endGroup()              { t.hashed = t.hashed[:0] }
 
 func (t *plainTexts) endPage() {
 	if t.bloom {
@@ -233,7 +232,7 @@ func (t *ints) encode(dst []byte, l *leaf) ([]byte, error) {
 	return l.encoding.EncodeInt64(dst, t.page)
 }
 
-func (t *ints) bounds(*distinct) (least, greatest []byte) {
+func (t *ints) bounds(*codeSet) (least, greatest []byte) {
 	low, high := t.page[0], t.page[0]
 	for _, v := range t.page {
 		low, high = min(low, v), max(high, v)
@@ -241,11 +240,11 @@ func (t *ints) bounds(*distinct) (least, greatest []byte) {
 	return storedInt(low), storedInt(high)
 }
 
-func (t *ints) size() int                 { return 8 * len(t.page) }
-func (t *ints) empty() bool               { return len(t.page) == 0 }
-func (t *ints) endPage()                  { t.page = t.page[:0] }
-func (t *ints) dictionary() ([]byte, int) { return nil, 0 }
-func (t *ints) endGroup()                 {}
+func (t *ints) size() int              { return 8 * len(t.page) }
+func (t *ints) empty() bool            { return len(t.page) == 0 }
+func (t *ints) endPage()               { t.page = t.page[:0] }
+func (t *ints) dictionary() dictionary { return nil }
+func (t *ints) endGroup()              {}
 
 // bools is bits, the first value in the lowest.
 type bools struct {
@@ -276,7 +275,7 @@ func (t *bools) addBool(v bool) {
 
 func (t *bools) encode([]byte, *leaf) ([]byte, error) { return t.bits, nil }
 
-func (t *bools) bounds(*distinct) (least, greatest []byte) {
+func (t *bools) bounds(*codeSet) (least, greatest []byte) {
 	least, greatest = []byte{0}, []byte{0}
 	if t.trues > 0 {
 		greatest[0] = 1
@@ -287,8 +286,8 @@ func (t *bools) bounds(*distinct) (least, greatest []byte) {
 	return least, greatest
 }
 
-func (t *bools) size() int                 { return len(t.bits) }
-func (t *bools) empty() bool               { return t.count == 0 }
-func (t *bools) endPage()                  { t.bits, t.count, t.trues = t.bits[:0], 0, 0 }
-func (t *bools) dictionary() ([]byte, int) { return nil, 0 }
-func (t *bools) endGroup()                 {}
+func (t *bools) size() int              { return len(t.bits) }
+func (t *bools) empty() bool            { return t.count == 0 }
+func (t *bools) endPage()               { t.bits, t.count, t.trues = t.bits[:0], 0, 0 }
+func (t *bools) dictionary() dictionary { return nil }
+func (t *bools) endGroup()              {}
