@@ -185,7 +185,7 @@ func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Sto
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := parquet.NewGenericWriter[lake.Row](file, parquet.Compression(&zstd.Codec{}), parquet.DataPageStatistics(true),
+		w := parquet.NewGenericWriter[lake.Row](file, parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 			parquet.DictionaryMaxBytes([]int64{0, 30, 300}[p.part]), parquet.PageBufferSize(100+random.IntN(600)), parquet.MaxRowsPerRowGroup(10+random.Int64N(30)))
 		_, err = w.Write(rows)
 		if err := errors.Join(err, w.Close(), file.Close()); err != nil {

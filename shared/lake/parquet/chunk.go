@@ -87,7 +87,7 @@ func encodingsOf(l *leaf) (list []format.Encoding) {
 
 // add takes in the leaf's part of some rows.
 func (c *chunk) add(rows []*lake.Row, w *workspace) {
-	w.places = c.leaf.find(rows, &c.levels, w.places[:0])
+	w.places = c.leaf.shred(rows, &c.levels, w.places[:0])
 	c.values.add(w.places)
 	c.rows += len(rows)
 }

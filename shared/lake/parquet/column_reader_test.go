@@ -36,7 +36,7 @@ func TestColumnReader_reads_what_rows_hold(t *testing.T) {
 func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[lake.Row](&out, parquet.Compression(&zstd.Codec{}), parquet.DataPageStatistics(true),
+	w := parquet.NewGenericWriter[lake.Row](&out, parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 		parquet.DictionaryMaxBytes(40), parquet.PageBufferSize(200), parquet.MaxRowsPerRowGroup(150))
 	for part := range slices.Chunk(rows, 7) {
 		if _, err := w.Write(part); err != nil {

@@ -6,148 +6,113 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/orrery/orrery/shared/lake"
 )
 
-// cursor reads single rows of one Parquet column of one row group. It stays on its page and goes forward in it, so
-// rows should be asked for in ascending order.
+// cursor reads single rows of one column of one row group. It keeps the dictionary and the last page, and moves forward
+// in the page: rows should be asked for in ascending order.
 type cursor struct {
-	leaf     int
-	repeated bool
-	full     byte // definition level of a value that is there
-	index    parquet.OffsetIndex
-	pages    parquet.Pages
+	*pageReader
+	object *object
+	group  int
+	index  []format.PageLocation
 
-	page        parquet.Page
-	first, rows int64 // of the page, in the group
-	get         func(i int) parquet.Value
-	reps, defs  []byte
+	first, end int64 // rows of the page, counted in the group
 
-	row          int64 // where the cursor stands
-	level, value int   // place of the row's first level, and of its first value
+	row            int64 // where the cursor is
+	level, present int   // index of the row's first level, and of its first value
 }
 
-func newCursor(chunk parquet.ColumnChunk) (*cursor, error) {
-	index, err := chunk.OffsetIndex()
+func newCursor(o *object, group int, l *leaf, p *pageReader) (*cursor, error) {
+	index, err := o.pageLocations(group, l)
 	if err != nil {
-		return nil, fmt.Errorf("read page index: %w", err)
+		return nil, err
 	}
-	column, _ := rowSchema.Lookup(rowSchema.Columns()[chunk.Column()]...)
-	return &cursor{
-		leaf: chunk.Column(), repeated: column.MaxRepetitionLevel > 0, full: byte(column.MaxDefinitionLevel),
-		index: index, pages: chunk.Pages(),
-	}, nil
+	c := &cursor{pageReader: p, object: o, group: group, index: index}
+	p.reset(l, nil)
+	meta := &o.chunk(group, l).MetaData
+	if meta.DictionaryPageOffset == 0 {
+		return c, nil
+	}
+	in, err := o.section(meta.DictionaryPageOffset, meta.DataPageOffset-meta.DictionaryPageOffset)
+	if err != nil {
+		return nil, err
+	}
+	p.in.Reset(in)
+	if _, err := p.readPage(); err != nil {
+		return nil, unexpected(err)
+	}
+	return c, nil
 }
 
-func (c *cursor) close() error {
-	parquet.Release(c.page)
-	c.page = nil
-	return c.pages.Close()
-}
-
-// appendRow appends the values of a row of the group.
-func (c *cursor) appendRow(values parquet.Row, row int64) (parquet.Row, error) {
-	if c.page == nil || row < c.first || row >= c.first+c.rows {
-		if err := c.load(row); err != nil {
-			return nil, err
+// read sets the column's part of a row of the lake to that of a row of the group.
+func (c *cursor) read(row int64, to *lake.Row) error {
+	if row < c.first || row >= c.end {
+		if err := c.readPageOf(row); err != nil {
+			return err
 		}
 	}
 	if row < c.row {
-		c.row, c.level, c.value = c.first, 0, 0
+		c.row, c.level, c.present = c.first, 0, 0
 	}
 	c.forward(row)
-	end := c.level + 1
-	if c.repeated {
-		end = c.rowEnd(c.level)
-	}
-	value := c.value
-	for level := c.level; level < end; level++ {
-		rep, def := 0, 0
-		if c.repeated {
-			rep = int(c.reps[level])
-		}
-		v := parquet.NullValue()
-		if c.full > 0 {
-			def = int(c.defs[level])
-		}
-		if def == int(c.full) {
-			v = c.get(value)
-			value++
-		}
-		values = append(values, v.Level(rep, def, c.leaf))
-	}
-	return values, nil
+	return c.leaf.assemble(to, c)
 }
 
 // forward moves to a row of the page.
 func (c *cursor) forward(row int64) {
 	level := c.level
-	if !c.repeated {
+	if c.leaf.maxRep == 0 {
 		level += int(row - c.row)
 	} else {
-		for r := c.row; r < row; r++ {
+		for ; c.row < row; c.row++ {
 			level = c.rowEnd(level)
 		}
 	}
-	if c.full == 0 {
-		c.value = level
+	if c.leaf.maxDef == 0 {
+		c.present = level
 	} else {
-		c.value += bytes.Count(c.defs[c.level:level], []byte{c.full})
+		c.present += bytes.Count(c.defs[c.level:level], []byte{c.leaf.maxDef})
 	}
 	c.row, c.level = row, level
 }
 
-// rowEnd is where the row that begins at a level ends: where the next begins, which repeats nothing.
+// rowEnd returns the index of the level after a row that begins at a level: the next row begins with repetition level 0.
 func (c *cursor) rowEnd(level int) int {
+	if c.leaf.maxRep == 0 {
+		return level + 1
+	}
 	if n := bytes.IndexByte(c.reps[level+1:], 0); n >= 0 {
 		return level + 1 + n
 	}
 	return len(c.reps)
 }
 
-// load reads the page that holds a row of the group.
-func (c *cursor) load(row int64) error {
-	at := sort.Search(c.index.NumPages(), func(i int) bool { return c.index.FirstRowIndex(i) > row }) - 1
-	if at < 0 {
+// readPageOf reads the page that holds a row of the group.
+func (c *cursor) readPageOf(row int64) error {
+	i := sort.Search(len(c.index), func(i int) bool { return c.index[i].FirstRowIndex > row }) - 1
+	if i < 0 {
 		return errors.New("no page holds it")
 	}
-	first := c.index.FirstRowIndex(at)
-	if err := c.pages.SeekToRow(first); err != nil {
-		return fmt.Errorf("seek to page %d: %w", at, err)
-	}
-	page, err := c.pages.ReadPage()
+	c.end = c.first // none, if reading fails
+	in, err := c.object.section(c.index[i].Offset, int64(c.index[i].CompressedPageSize))
 	if err != nil {
-		return fmt.Errorf("read page %d: %w", at, err)
+		return err
 	}
-	parquet.Release(c.page)
-	c.page, c.first, c.rows = page, first, page.NumRows()
-	if row >= c.first+c.rows {
-		return fmt.Errorf("page %d has only %d rows", at, c.rows)
+	c.in.Reset(in)
+	if err := c.next(); err != nil {
+		return fmt.Errorf("read page %d: %w", i, unexpected(err))
 	}
-	c.reps, c.defs = page.RepetitionLevels(), page.DefinitionLevels()
-	c.row, c.level, c.value = first, 0, 0
-	c.get = getterOf(page)
+	if c.leaf.maxRep > 0 && c.numValues > 0 && c.reps[0] > 0 {
+		return fmt.Errorf("page %d begins within a row", i)
+	}
+	first := c.index[i].FirstRowIndex
+	if rows := c.numRows(); row >= first+rows {
+		return fmt.Errorf("page %d has only %d rows", i, rows)
+	}
+	c.first, c.end = first, first+c.numRows()
+	c.row, c.level, c.present = first, 0, 0
 	return nil
-}
-
-// getterOf returns what reads the values of a page by number, nulls not counted.
-func getterOf(page parquet.Page) func(int) parquet.Value {
-	data := page.Data()
-	if dictionary := page.Dictionary(); dictionary != nil {
-		indexes := data.Int32()
-		return func(i int) parquet.Value { return dictionary.Index(indexes[i]) }
-	}
-	switch page.Type().Kind() {
-	case parquet.Boolean:
-		bits := data.Boolean()
-		return func(i int) parquet.Value { return parquet.BooleanValue(bits[i/8]>>(i%8)&1 != 0) }
-	case parquet.Int64:
-		ints := data.Int64()
-		return func(i int) parquet.Value { return parquet.Int64Value(ints[i]) }
-	case parquet.ByteArray:
-		// A copy: the page's memory is used again once the cursor has left it.
-		text, offsets := data.ByteArray()
-		return func(i int) parquet.Value { return parquet.ByteArrayValue(bytes.Clone(text[offsets[i]:offsets[i+1]])) }
-	}
-	panic(fmt.Sprintf("lake: no column has values of kind %s", page.Type().Kind()))
 }

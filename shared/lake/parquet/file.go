@@ -8,70 +8,63 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/orrery/orrery/shared/lake"
 )
-
-// leavesOf is the numbers of the Parquet columns that a top-level column consists of.
-var leavesOf = func() map[string][]int {
-	leaves := map[string][]int{}
-	for i, path := range rowSchema.Columns() {
-		leaves[path[0]] = append(leaves[path[0]], i)
-	}
-	return leaves
-}()
 
 // File is an open object from which single rows are read: by the page index, only the pages they lie on. It keeps
 // the dictionaries and the last page of every column it has read, about twice the object's size at most, so a second
 // look is much cheaper than the first. It is safe for concurrent use, one call at a time.
 type File struct {
+	object  *object
+	numRows int64
+
 	mu     sync.Mutex
-	file   *parquet.File
 	groups []rowGroup
+	shared *pageReader // all cursors read with its buffers
 }
 
-// rowGroup is one row group of a file: its place and how far each Parquet column has been read.
+// rowGroup is one row group of a file.
 type rowGroup struct {
 	first, rows int64
-	chunks      []parquet.ColumnChunk
-	cursors     []*cursor // by Parquet column; nil until needed
+	cursors     []*cursor // by leaf; nil until needed
 }
 
-// OpenFile reads footer and page index of an object.
+// OpenFile reads the footer of an object.
 func OpenFile(r io.ReaderAt, size int64) (_ *File, err error) {
 	defer contain(&err)
-	file, err := openParquet(r, size)
+	object, err := openObject(r, size)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{file: file}
-	first := int64(0)
-	for _, group := range file.RowGroups() {
-		chunks := group.ColumnChunks()
-		f.groups = append(f.groups, rowGroup{first: first, rows: group.NumRows(), chunks: chunks, cursors: make([]*cursor, len(chunks))})
-		first += group.NumRows()
+	f := &File{object: object, shared: pageReaders.Get().(*pageReader)}
+	for i := range object.footer.RowGroups {
+		rows := object.footer.RowGroups[i].NumRows
+		f.groups = append(f.groups, rowGroup{first: f.numRows, rows: rows, cursors: make([]*cursor, len(leaves))})
+		f.numRows += rows
 	}
 	return f, nil
 }
 
-// NumRows is how many rows the object holds.
-func (f *File) NumRows() int64 { return f.file.NumRows() }
+// NumRows returns the number of rows of the object.
+func (f *File) NumRows() int64 { return f.numRows }
 
 // Close releases what the file keeps; the file must not be used again. It does not close the underlying reader.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var errs []error
-	for _, group := range f.groups {
-		for _, c := range group.cursors {
+	for _, g := range f.groups {
+		for _, c := range g.cursors {
 			if c != nil {
-				errs = append(errs, c.close())
+				c.in, c.buffer = nil, nil
+				cursorReaders.Put(c.pageReader)
 			}
 		}
 	}
-	f.groups = nil
-	return errors.Join(errs...)
+	if f.shared != nil {
+		pageReaders.Put(f.shared)
+	}
+	f.groups, f.shared = nil, nil
+	return nil
 }
 
 // ReadColumns opens an object and reads some of its rows, as File.Rows does.
@@ -88,7 +81,7 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 // order asked. columns names top-level columns, nil is all; the others are left zero. The rows are the caller's.
 func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error) {
 	defer contain(&err)
-	wanted, err := wantedLeaves(columns)
+	wanted, err := leavesIn(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +104,7 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error
 		if from == to {
 			continue
 		}
-		rows, err := group.read(ascending[from:to], wanted)
+		rows, err := f.readGroup(i, ascending[from:to], wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -126,55 +119,45 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error
 	return rows, nil
 }
 
-// wantedLeaves tells which Parquet columns the named columns consist of.
-func wantedLeaves(columns []string) ([]bool, error) {
+// leavesIn lists the leaves of the named columns in the order of the schema.
+func leavesIn(columns []string) (all []*leaf, err error) {
 	if columns == nil {
 		columns = lake.ColumnNames
 	}
-	wanted := make([]bool, len(rowSchema.Columns()))
 	for _, name := range columns {
-		leaves, known := leavesOf[name]
+		of, known := leavesOf[name]
 		if !known {
 			return nil, fmt.Errorf("no column %q", name)
 		}
-		for _, leaf := range leaves {
-			wanted[leaf] = true
-		}
+		all = append(all, of...)
 	}
-	return wanted, nil
+	slices.SortFunc(all, func(a, b *leaf) int { return a.number - b.number })
+	return slices.Compact(all), nil
 }
 
-// read reads rows of the group, whose numbers in the file are ascending.
-func (g *rowGroup) read(numbers []int64, wanted []bool) ([]*lake.Row, error) {
-	values := make([]parquet.Row, len(numbers))
-	for leaf := range g.chunks {
-		if !wanted[leaf] {
-			for i := range values {
-				values[i] = append(values[i], parquet.NullValue().Level(0, 0, leaf))
+// readGroup reads rows of a row group, whose numbers in the file are ascending.
+func (f *File) readGroup(group int, numbers []int64, wanted []*leaf) ([]*lake.Row, error) {
+	g := &f.groups[group]
+	rows := make([]*lake.Row, len(numbers))
+	for i := range rows {
+		rows[i] = &lake.Row{}
+	}
+	for _, l := range wanted {
+		c := g.cursors[l.number]
+		if c == nil {
+			p := cursorReaders.Get().(*pageReader)
+			p.in, p.buffer = f.shared.in, f.shared.buffer
+			var err error
+			if c, err = newCursor(f.object, group, l, p); err != nil {
+				return nil, fmt.Errorf("row group %d, column %s: %w", group, l.path, err)
 			}
-			continue
-		}
-		if g.cursors[leaf] == nil {
-			c, err := newCursor(g.chunks[leaf])
-			if err != nil {
-				return nil, err
-			}
-			g.cursors[leaf] = c
+			g.cursors[l.number] = c
 		}
 		for i, n := range numbers {
-			var err error
-			if values[i], err = g.cursors[leaf].appendRow(values[i], n-g.first); err != nil {
-				return nil, fmt.Errorf("read %s of row %d: %w", rowSchema.Columns()[leaf], n, err)
+			if err := c.read(n-g.first, rows[i]); err != nil {
+				return nil, fmt.Errorf("read %s of row %d: %w", l.path, n, err)
 			}
 		}
 	}
-	rows := make([]lake.Row, len(numbers))
-	pointers := make([]*lake.Row, len(numbers))
-	for i := range rows {
-		pointers[i] = &rows[i]
-		if err := rowSchema.Reconstruct(pointers[i], values[i]); err != nil {
-			return nil, fmt.Errorf("assemble row %d: %w", numbers[i], err)
-		}
-	}
-	return pointers, nil
+	return rows, nil
 }

@@ -29,14 +29,15 @@ func (v *RawValue) setText(text []byte) {
 	v.bytes, v.number = unsafe.SliceData(text), uint64(len(text))
 }
 
-// The places in a Raw of the columns that say where a row stands: all are required, and come before any list.
+// The numbers of the leaves that rows are sorted by. Their values have the same indices in a Raw: all are required, and
+// come before any list.
 const (
-	rawTsMs, rawTsNanos, rawSource, rawLine = 0, 1, 3, 4
-	valueBytes                              = 24
+	leafTsMs, leafTsNanos, leafSource, leafLine = 0, 1, 3, 4
+	valueBytes                                  = 24
 )
 
 // RawPartition is the partition that the row lies in.
-func RawPartition(r Raw) lake.Partition { return lake.PartitionOf(int64(r[rawTsMs].number)) }
+func RawPartition(r Raw) lake.Partition { return lake.PartitionOf(int64(r[leafTsMs].number)) }
 
 // RawMemory is about how many bytes the row keeps in memory.
 func RawMemory(r Raw) int64 {
@@ -52,10 +53,10 @@ func RawMemory(r Raw) int64 {
 // CompareRaw orders rows as Compare does.
 func CompareRaw(a, b Raw) int {
 	return cmp.Or(
-		cmp.Compare(int64(a[rawTsMs].number), int64(b[rawTsMs].number)),
-		cmp.Compare(int64(a[rawTsNanos].number), int64(b[rawTsNanos].number)),
-		cmp.Compare(a[rawSource].text(), b[rawSource].text()),
-		cmp.Compare(int64(a[rawLine].number), int64(b[rawLine].number)),
+		cmp.Compare(int64(a[leafTsMs].number), int64(b[leafTsMs].number)),
+		cmp.Compare(int64(a[leafTsNanos].number), int64(b[leafTsNanos].number)),
+		cmp.Compare(a[leafSource].text(), b[leafSource].text()),
+		cmp.Compare(int64(a[leafLine].number), int64(b[leafLine].number)),
 	)
 }
 

@@ -4,11 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/orrery/orrery/shared/lake"
 )
+
+// rawReadAhead is how much is read ahead of each column: many are read at once.
+const rawReadAhead = 4 << 10
 
 // RawReader reads the rows of one object in order, as they are.
 type RawReader struct {
-	object  *stored
+	object  *object
 	largest int64
 	group   int          // being read
 	left    int64        // rows of it
@@ -18,7 +23,7 @@ type RawReader struct {
 // NewRawReader opens an object of the given size.
 func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
 	defer contain(&err)
-	object, err := openStored(r, size)
+	object, err := openObject(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +70,12 @@ func (r *RawReader) begin() error {
 	if r.left < 0 {
 		return fmt.Errorf("it has %d rows", r.left)
 	}
-	room := &pageRoom{}
+	buffer := &pageBuffer{}
 	r.columns = nil
 	for i := range leaves {
-		c := &rawColumn{pages: pages{room: room}}
-		if err := r.object.begin(&c.pages, r.group, &leaves[i]); err != nil {
+		c := &rawColumn{pageReader: newPageReader(rawReadAhead, buffer)}
+		c.retain = true
+		if err := r.object.pages(c.pageReader, r.group, &leaves[i]); err != nil {
 			return fmt.Errorf("column %s: %w", leaves[i].path, err)
 		}
 		r.columns = append(r.columns, c)
@@ -83,30 +89,34 @@ func (r *RawReader) Close() error {
 	return nil
 }
 
-// rawColumn gives the values of a column row by row.
+// rawColumn reads the values of a column row by row.
 type rawColumn struct {
-	pages
-	level, value int // of the page: what was given
+	*pageReader
+	level, present int // how many levels and values of the page have been read
 }
 
 // appendTo appends the values of the next rows.
 func (c *rawColumn) appendTo(rows []Raw) error {
+	repeated := c.leaf.maxRep > 0
 	for i := range rows {
-		if c.level == c.count {
-			if err := c.turn(); err != nil {
+		if c.level == c.numValues {
+			if err := c.nextPage(); err != nil {
 				return err
 			}
 		}
-		for again := true; again; again = c.level < c.count && c.leaf.maxRep > 0 && c.reps[c.level] > 0 {
-			rows[i] = append(rows[i], c.take())
+		for {
+			rows[i] = append(rows[i], c.nextValue())
+			if !repeated || c.level == c.numValues || c.reps[c.level] == 0 {
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// turn goes to the next page.
-func (c *rawColumn) turn() error {
-	c.level, c.value = 0, 0
+// nextPage reads the next page that has values.
+func (c *rawColumn) nextPage() error {
+	c.level, c.present = 0, 0
 	for {
 		err := c.next()
 		switch {
@@ -114,28 +124,36 @@ func (c *rawColumn) turn() error {
 			return errors.New("it has fewer rows than its row group")
 		case err != nil:
 			return err
-		case c.count > 0 && c.leaf.maxRep > 0 && c.reps[0] > 0:
+		case c.numValues > 0 && c.leaf.maxRep > 0 && c.reps[0] > 0:
 			return errors.New("a page begins within a row")
-		case c.count > 0:
+		case c.numValues > 0:
 			return nil
 		}
 	}
 }
 
-// take gives the next value.
-func (c *rawColumn) take() (v RawValue) {
-	def := c.leaf.maxDef
-	if def > 0 {
-		def = c.defs[c.level]
-	}
-	if def == c.leaf.maxDef {
-		v = c.at(c.value)
-		c.value++
-	}
-	v.leaf, v.def = uint16(c.leaf.number), def
-	if c.leaf.maxRep > 0 {
+func (c *rawColumn) nextValue() RawValue {
+	l := c.leaf
+	v := RawValue{leaf: uint16(l.number), def: l.maxDef}
+	if l.maxRep > 0 {
 		v.rep = c.reps[c.level]
 	}
+	if l.maxDef > 0 {
+		v.def = c.defs[c.level]
+	}
 	c.level++
+	if v.def != l.maxDef {
+		return v
+	}
+	values, i := c.value(c.present)
+	c.present++
+	switch v.kind = l.kind; l.kind {
+	case lake.Text:
+		v.setText(values.texts.At(int32(i)))
+	case lake.Int:
+		v.number = uint64(values.ints[i])
+	case lake.Bool:
+		v.number = uint64(values.bit(i))
+	}
 	return v
 }

@@ -91,7 +91,7 @@ type finished struct {
 // write writes the group and begins the next.
 func (g *groupWriter) write(out *output) (done finished, err error) {
 	done.group = format.RowGroup{
-		NumRows: g.rows, FileOffset: out.offset, SortingColumns: []format.SortingColumn{{ColumnIdx: rawTsMs}},
+		NumRows: g.rows, FileOffset: out.offset, SortingColumns: []format.SortingColumn{{ColumnIdx: leafTsMs}},
 	}
 	for _, c := range g.chunks {
 		if err := g.writeChunk(out, c); err != nil {

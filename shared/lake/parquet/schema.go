@@ -22,7 +22,7 @@ func schemaOf(row reflect.Type) ([]format.SchemaElement, []leaf) {
 	root := format.SchemaElement{Name: row.Name(), NumChildren: thrift.New(int32(row.NumField()))}
 	s := schemaWriter{nodes: []format.SchemaElement{root}}
 	for i := range row.NumField() {
-		s.field(row.Field(i), place{})
+		s.field(row.Field(i), position{})
 	}
 	return s.nodes, s.leaves
 }
@@ -32,13 +32,13 @@ type schemaWriter struct {
 	leaves []leaf
 }
 
-// place is where in the schema a node is: the names from the root, and the levels of what they hold.
-type place struct {
+// position is where in the schema a node is: the names from the root, and the levels of what they hold.
+type position struct {
 	path     []string
 	rep, def byte
 }
 
-func (p place) below(name string, repetition format.FieldRepetitionType) place {
+func (p position) below(name string, repetition format.FieldRepetitionType) position {
 	p.path = append(slices.Clip(p.path), name)
 	switch repetition {
 	case format.Optional:
@@ -51,7 +51,7 @@ func (p place) below(name string, repetition format.FieldRepetitionType) place {
 }
 
 // field adds the nodes of a field of Row, or of a struct in it.
-func (s *schemaWriter) field(field reflect.StructField, in place) {
+func (s *schemaWriter) field(field reflect.StructField, in position) {
 	name, options := tagOf(field, "parquet")
 	switch t := field.Type; {
 	case t.Kind() == reflect.Slice:
@@ -66,7 +66,7 @@ func (s *schemaWriter) field(field reflect.StructField, in place) {
 }
 
 // list adds the three levels that the format demands of a list.
-func (s *schemaWriter) list(field reflect.StructField, name string, in place) {
+func (s *schemaWriter) list(field reflect.StructField, name string, in position) {
 	in = s.node(format.SchemaElement{
 		Name: name, NumChildren: thrift.New(int32(1)),
 		ConvertedType: thrift.New(deprecated.List), LogicalType: format.LogicalType{Value: &format.ListType{}},
@@ -80,14 +80,14 @@ func (s *schemaWriter) list(field reflect.StructField, name string, in place) {
 	}
 }
 
-func (s *schemaWriter) group(t reflect.Type, name string, repetition format.FieldRepetitionType, in place) {
+func (s *schemaWriter) group(t reflect.Type, name string, repetition format.FieldRepetitionType, in position) {
 	in = s.node(format.SchemaElement{Name: name, NumChildren: thrift.New(int32(t.NumField()))}, repetition, in)
 	for i := range t.NumField() {
 		s.field(t.Field(i), in)
 	}
 }
 
-func (s *schemaWriter) leaf(t reflect.Type, name string, repetition format.FieldRepetitionType, options []string, in place) {
+func (s *schemaWriter) leaf(t reflect.Type, name string, repetition format.FieldRepetitionType, options []string, in position) {
 	node := format.SchemaElement{Name: name}
 	kind := lake.TypeOf(t).Kind
 	node.Type = thrift.New(physical[kind])
@@ -105,7 +105,7 @@ func (s *schemaWriter) leaf(t reflect.Type, name string, repetition format.Field
 	s.leaves = append(s.leaves, newLeaf(len(s.leaves), kind, options, s.node(node, repetition, in)))
 }
 
-func (s *schemaWriter) node(node format.SchemaElement, repetition format.FieldRepetitionType, in place) place {
+func (s *schemaWriter) node(node format.SchemaElement, repetition format.FieldRepetitionType, in position) position {
 	node.RepetitionType = thrift.New(repetition)
 	s.nodes = append(s.nodes, node)
 	return in.below(node.Name, repetition)

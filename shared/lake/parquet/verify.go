@@ -4,28 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Verify reads a whole object back and says what it holds; Path is left empty. It is an error if a page's checksum
+// Verify reads a whole object back and returns what it holds; Path is left empty. It is an error if a page's checksum
 // is wrong or the page does not decode, counts disagree, rows are not in the order of Sort, or lie in more than one
 // partition.
 func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	defer contain(&err)
-	file, err := openStored(r, size)
+	in, err := openObject(r, size)
 	if err != nil {
 		return lake.Object{}, err
 	}
-	object := lake.Object{Rows: file.footer.NumRows, Bytes: size, ColumnBytes: file.columnBytes()}
+	object := lake.Object{Rows: in.footer.NumRows, Bytes: size, ColumnBytes: in.columnBytes()}
 	if object.Rows == 0 {
 		return lake.Object{}, errors.New("object holds no rows")
 	}
 	var order orderCheck
-	for i := range file.footer.RowGroups {
-		if err := file.verifyGroup(i, &order); err != nil {
+	for i := range in.footer.RowGroups {
+		if err := in.verifyGroup(i, &order); err != nil {
 			return lake.Object{}, fmt.Errorf("row group %d: %w", i, err)
 		}
 	}
@@ -40,46 +41,50 @@ func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	return object, nil
 }
 
-// places is the columns that say where the rows of a group stand.
-type places struct {
-	integers [rawLine + 1][]int64 // by leaf
-	sources  []string
+// sortKeys is the columns that rows are sorted by.
+type sortKeys struct {
+	ints    [leafLine + 1][]int64 // by leaf
+	sources []string
 }
 
-// keep takes in the values of a page, if its leaf says where rows stand.
-func (k *places) keep(p *pages) {
-	for i := range p.there {
-		switch v := p.at(i); p.leaf.number {
-		case rawTsMs, rawTsNanos, rawLine:
-			k.integers[p.leaf.number] = append(k.integers[p.leaf.number], int64(v.number))
-		case rawSource:
-			k.sources = append(k.sources, v.text())
-		default:
-			return
+// add takes the values of a page, if rows are sorted by its column.
+func (k *sortKeys) add(p *pageReader) {
+	switch p.leaf.number {
+	case leafTsMs, leafTsNanos, leafLine:
+		for i := range p.numPresent {
+			v, at := p.value(i)
+			k.ints[p.leaf.number] = append(k.ints[p.leaf.number], v.ints[at])
+		}
+	case leafSource:
+		for i := range p.numPresent {
+			v, at := p.value(i)
+			text := v.texts.At(int32(at))
+			k.sources = append(k.sources, unsafe.String(unsafe.SliceData(text), len(text)))
 		}
 	}
 }
 
 // verifyGroup decodes every page of a row group.
-func (s *stored) verifyGroup(group int, order *orderCheck) error {
-	var all places
-	room := &pageRoom{}
-	last := pages{room: room, brief: true}
+func (o *object) verifyGroup(group int, order *orderCheck) error {
+	var keys sortKeys
+	shared := pageReaders.Get().(*pageReader)
+	defer pageReaders.Put(shared)
 	for i := range leaves {
-		p := &last
-		if i == rawSource {
-			p = &pages{room: room} // the sources are kept
+		p := shared
+		if i == leafSource {
+			p = newPageReader(readAhead, shared.buffer)
+			p.retain = true
 		}
-		if err := s.verifyChunk(group, &leaves[i], p, &all); err != nil {
+		if err := o.verifyChunk(group, &leaves[i], p, &keys); err != nil {
 			return fmt.Errorf("column %s: %w", leaves[i].path, err)
 		}
 	}
-	return order.add(&all)
+	return order.add(&keys)
 }
 
 // verifyChunk decodes every page of a column and compares what they hold with footer and page index.
-func (s *stored) verifyChunk(group int, l *leaf, p *pages, all *places) error {
-	if err := s.begin(p, group, l); err != nil {
+func (o *object) verifyChunk(group int, l *leaf, p *pageReader, keys *sortKeys) error {
+	if err := o.pages(p, group, l); err != nil {
 		return err
 	}
 	var values int64
@@ -92,19 +97,22 @@ func (s *stored) verifyChunk(group int, l *leaf, p *pages, all *places) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, p.rows())
-		values += int64(p.count)
-		all.keep(p)
+		rows = append(rows, p.numRows())
+		values += int64(p.numValues)
+		keys.add(p)
 	}
-	meta := &s.footer.RowGroups[group].Columns[l.number].MetaData
+	meta := &o.chunk(group, l).MetaData
 	if values != meta.NumValues {
 		return fmt.Errorf("%d values instead of %d", values, meta.NumValues)
 	}
-	index, err := s.pageIndex(group, l)
+	index, err := o.pageLocations(group, l)
 	if err != nil {
 		return err
 	}
-	return verifyIndex(index, meta, rows, s.footer.RowGroups[group].NumRows)
+	if err := o.checkPageBounds(group, l, len(index)); err != nil {
+		return err
+	}
+	return verifyIndex(index, meta, rows, o.footer.RowGroups[group].NumRows)
 }
 
 // verifyIndex compares the page index, by which single rows are found, with the pages: they follow one another
@@ -130,17 +138,17 @@ func verifyIndex(index []format.PageLocation, footer *format.ColumnMetaData, pag
 	return nil
 }
 
-// orderCheck looks at the place of every row.
+// orderCheck checks that rows come in order.
 type orderCheck struct {
 	rows  int64
 	first int64 // ts_ms of the first row
 	last  lake.Row
 }
 
-func (o *orderCheck) add(all *places) error {
-	times, nanos, lines := all.integers[rawTsMs], all.integers[rawTsNanos], all.integers[rawLine]
+func (o *orderCheck) add(keys *sortKeys) error {
+	times, nanos, lines := keys.ints[leafTsMs], keys.ints[leafTsNanos], keys.ints[leafLine]
 	for i := range times {
-		row := lake.Row{TsMs: times[i], TsNanos: nanos[i], Source: all.sources[i], Line: lines[i]}
+		row := lake.Row{TsMs: times[i], TsNanos: nanos[i], Source: keys.sources[i], Line: lines[i]}
 		if o.rows == 0 {
 			o.first = row.TsMs
 		} else if lake.Compare(&o.last, &row) > 0 {
@@ -152,9 +160,9 @@ func (o *orderCheck) add(all *places) error {
 	return nil
 }
 
-func (s *stored) columnBytes() map[string]int64 {
+func (o *object) columnBytes() map[string]int64 {
 	bytes := make(map[string]int64, len(lake.Columns))
-	for _, group := range s.footer.RowGroups {
+	for _, group := range o.footer.RowGroups {
 		for i := range group.Columns {
 			meta := &group.Columns[i].MetaData
 			bytes[meta.PathInSchema[0]] += meta.TotalCompressedSize

@@ -1,0 +1,106 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// ColumnReader reads whole columns of an object, one row group at a time, in the form they are stored in: texts as
+// codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only and
+// is safe for concurrent use.
+type ColumnReader struct{ object *object }
+
+// OpenColumns reads the footer of an object.
+func OpenColumns(r io.ReaderAt, size int64) (_ *ColumnReader, err error) {
+	defer contain(&err)
+	object, err := openObject(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return &ColumnReader{object}, nil
+}
+
+// RowGroup is the footer's description of a row group.
+type RowGroup struct {
+	Rows             int
+	MinTsMs, MaxTsMs int64 // ts_ms of the first and of the last row
+}
+
+// RowGroups lists the row groups of the object.
+func (c *ColumnReader) RowGroups() (all []RowGroup, err error) {
+	for i, g := range c.object.footer.RowGroups {
+		bounds := &g.Columns[leafTsMs].MetaData.Statistics
+		if len(bounds.MinValue) != 8 || len(bounds.MaxValue) != 8 {
+			return nil, fmt.Errorf("row group %d: the footer lacks the bounds of its time", i)
+		}
+		all = append(all, RowGroup{
+			Rows:    int(g.NumRows),
+			MinTsMs: int64(binary.LittleEndian.Uint64(bounds.MinValue)),
+			MaxTsMs: int64(binary.LittleEndian.Uint64(bounds.MaxValue)),
+		})
+	}
+	return all, nil
+}
+
+// StoredColumn is a Parquet column: a top-level column of one value or a list, or a member of its structs.
+type StoredColumn struct{ leaf *leaf }
+
+// StoredColumnOf finds the Parquet column that holds a top-level column, or a member of its structs.
+func StoredColumnOf(column, member string) (StoredColumn, bool) {
+	for _, l := range leavesOf[column] {
+		if member == "" || member == l.path[len(l.path)-1] {
+			return StoredColumn{l}, true
+		}
+	}
+	return StoredColumn{}, false
+}
+
+// HasDictionary reports whether equal values are stored once a row group.
+func (c StoredColumn) HasDictionary() bool { return c.leaf.dictionary }
+
+// HasBloomFilter reports whether engines can skip row groups that lack a value.
+func (c StoredColumn) HasBloomFilter() bool { return c.leaf.bloom }
+
+// Read reads a column of a row group.
+func (c *ColumnReader) Read(group int, column StoredColumn, v *ColumnValues) (err error) {
+	l := column.leaf
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("row group %d, column %s: %w", group, l.path, err)
+		}
+	}()
+	defer contain(&err)
+	v.reset()
+	p := pageReaders.Get().(*pageReader)
+	defer pageReaders.Put(p)
+	if err := c.object.pages(p, group, l); err != nil {
+		return err
+	}
+	appendPage := v.appendCodes
+	switch {
+	case l.kind == lake.Bool:
+		appendPage = v.appendFlags
+	case l.kind == lake.Int && !l.dictionary:
+		appendPage = v.appendInts
+	}
+	for {
+		err := p.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := appendPage(p); err != nil {
+			return err
+		}
+	}
+	if rows, want := v.end(l), c.object.footer.RowGroups[group].NumRows; int64(rows) != want {
+		return fmt.Errorf("%d rows instead of %d", rows, want)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package parquet
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Absent is the code of a row without a value, and the state of such a flag.
+const Absent = -1
+
+// ColumnValues is a Parquet column of a row group: Codes for texts, and for integers that have a dictionary; else
+// Ints, or Flags. Reading into it again uses its memory again.
+//
+// Of a list, the values of row i are those from Starts[i] to Starts[i+1], and none is absent: an element without
+// the member is left out. Otherwise Starts is empty and every row has one value or none.
+type ColumnValues struct {
+	Starts []int32
+
+	Codes []int32 // entries by number; Absent for none
+	Texts Texts   // the entries of texts, no two equal
+	Ints  []int64 // the entries of integers, no two equal; without Codes the values, 0 for none
+
+	Present []bool // whether a row has an integer, if there are no Codes; empty when all rows have
+	Flags   []int8 // 0, 1 or Absent
+
+	hasDictionary bool           // the entries are those of the dictionary page
+	texts         *Dictionary    // of the entries and further ones, once a page has no codes
+	ints          *intDictionary // the same of integers
+
+	pageCodes []int32
+	pageInts  []int64
+	pageFlags []int8
+}
+
+// Entries returns the number of entries of the dictionary.
+func (v *ColumnValues) Entries() int { return max(v.Texts.Len(), len(v.Ints)) }
+
+func (v *ColumnValues) reset() {
+	v.Starts, v.Codes, v.Ints, v.Present, v.Flags = v.Starts[:0], v.Codes[:0], v.Ints[:0], v.Present[:0], v.Flags[:0]
+	v.Texts.reset()
+	v.hasDictionary, v.texts, v.ints = false, nil, nil
+}
+
+// end ends the column and returns the number of its rows.
+func (v *ColumnValues) end(l *leaf) (rows int) {
+	values := max(len(v.Codes), len(v.Flags))
+	if values == 0 && !l.dictionary {
+		values = len(v.Ints)
+	}
+	if l.maxRep == 0 {
+		return values
+	}
+	rows = len(v.Starts)
+	v.Starts = append(v.Starts, int32(values))
+	return rows
+}
+
+// appendCodes appends a page of a column with a dictionary. Pages without codes, which some writers make when a
+// dictionary has grown too large, add their values to the entries.
+func (v *ColumnValues) appendCodes(p *pageReader) error {
+	codes := p.codes
+	switch {
+	case p.coded:
+		if err := v.takeDictionary(p); err != nil {
+			return err
+		}
+	case p.leaf.kind == lake.Text:
+		if err := v.addTexts(&p.plain.texts); err != nil {
+			return err
+		}
+		codes = v.pageCodes
+	default:
+		v.addInts(p.plain.ints)
+		codes = v.pageCodes
+	}
+	v.Codes = appendByRow(v, v.Codes, p, codes, Absent)
+	return nil
+}
+
+// takeDictionary makes the entries of the dictionary page those of the column, once.
+func (v *ColumnValues) takeDictionary(p *pageReader) error {
+	if v.hasDictionary {
+		return nil
+	}
+	if v.Entries() > 0 {
+		return errors.New("a dictionary follows values without one")
+	}
+	v.hasDictionary = true
+	if p.leaf.kind == lake.Int {
+		v.Ints = append(v.Ints, p.entries.ints...)
+	} else {
+		v.Texts, p.entries.texts = p.entries.texts, v.Texts // the memory of v is used for the next column
+	}
+	return nil
+}
+
+// addTexts sets the page's codes to those of texts, and adds texts that are new to the entries.
+func (v *ColumnValues) addTexts(texts *Texts) error {
+	if v.texts == nil {
+		v.texts = &Dictionary{}
+		if err := v.texts.Append(&v.Texts); err != nil {
+			return err
+		}
+	}
+	v.pageCodes = v.pageCodes[:0]
+	for i := range int32(texts.Len()) {
+		text := texts.At(i)
+		v.pageCodes = append(v.pageCodes, v.texts.Code(text, Hash(text)))
+	}
+	v.Texts = v.texts.Texts
+	return nil
+}
+
+// addInts is addTexts for integers.
+func (v *ColumnValues) addInts(values []int64) {
+	if v.ints == nil {
+		v.ints = &intDictionary{}
+		for _, n := range v.Ints {
+			v.ints.code(n)
+		}
+	}
+	v.pageCodes = v.pageCodes[:0]
+	for _, n := range values {
+		v.pageCodes = append(v.pageCodes, v.ints.code(n))
+	}
+	v.Ints = v.ints.entries
+}
+
+// appendInts appends a page of integers.
+func (v *ColumnValues) appendInts(p *pageReader) error {
+	values := p.plain.ints
+	if p.coded {
+		v.pageInts = v.pageInts[:0]
+		for _, code := range p.codes {
+			v.pageInts = append(v.pageInts, p.entries.ints[code])
+		}
+		values = v.pageInts
+	}
+	if p.leaf.maxRep == 0 {
+		v.appendPresent(p)
+	}
+	v.Ints = appendByRow(v, v.Ints, p, values, 0)
+	return nil
+}
+
+// appendPresent appends which rows of a page have a value. Present stays empty as long as all rows have.
+func (v *ColumnValues) appendPresent(p *pageReader) {
+	if len(v.Present) == 0 && p.numPresent == p.numValues {
+		return
+	}
+	for len(v.Present) < len(v.Ints) {
+		v.Present = append(v.Present, true)
+	}
+	for i := range p.numValues {
+		v.Present = append(v.Present, p.leaf.maxDef == 0 || p.defs[i] == p.leaf.maxDef)
+	}
+}
+
+// appendFlags appends a page of flags. There are no lists of them.
+func (v *ColumnValues) appendFlags(p *pageReader) error {
+	if p.coded {
+		return errors.New("flags have codes")
+	}
+	v.pageFlags = v.pageFlags[:0]
+	for i := range p.numPresent {
+		v.pageFlags = append(v.pageFlags, int8(p.plain.bit(i)))
+	}
+	v.Flags = appendByRow(v, v.Flags, p, v.pageFlags, Absent)
+	return nil
+}
+
+// appendByRow appends the values of a page, given without absent ones. It appends absent for each row without a value,
+// or, of a list, where each row starts.
+func appendByRow[T any](v *ColumnValues, all []T, p *pageReader, values []T, absent T) []T {
+	max, next := p.leaf.maxDef, 0
+	switch {
+	case p.leaf.maxRep > 0:
+		for i, def := range p.defs {
+			if p.reps[i] == 0 {
+				v.Starts = append(v.Starts, int32(len(all)))
+			}
+			if def == max {
+				all = append(all, values[next])
+				next++
+			}
+		}
+	case p.numPresent == p.numValues:
+		return append(all, values...)
+	default:
+		all = slices.Grow(all, len(p.defs))
+		for _, def := range p.defs {
+			if def == max {
+				all = append(all, values[next])
+				next++
+			} else {
+				all = append(all, absent)
+			}
+		}
+	}
+	return all
+}
