@@ -7,14 +7,6 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Labels lists the labels of topx, in alphabetical order.
-var Labels = []string{
-	"country", "host", "ip", "organization", "origin_time", "reason", "referer", "svc_time", "svcid", "total_time", "url", "user_agent",
-}
-
-// Has tells whether a label is wanted.
-func (s TopX) Has(label string) bool { return s.Labels == nil || slices.Contains(s.Labels, label) }
-
 // evaluateTopX gives the top keys of every label, by label, then blocked and all requests, descending, then key.
 func evaluateTopX(shape TopX, rows []*lake.Row) []TopXRow {
 	var all []TopXRow

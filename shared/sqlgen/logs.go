@@ -1,53 +1,28 @@
 package sqlgen
 
 import (
-	"slices"
-
-	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
-// placeColumns give a record its place: newest first, and of one instant the later line first.
-var placeColumns = []string{"ts_ms", "ts_nanos", "source", "line"}
-
 const newestFirst fragment = "ts_ms DESC, ts_nanos DESC, source DESC, line DESC"
-
-// RecordColumns lists the columns that the records of a Logs query are made of, in the order of the table.
-func RecordColumns(shape query.Logs) []string {
-	return inTableOrder(append(slices.Clone(placeColumns), recordColumns(shape.Fields)...))
-}
-
-// recordColumns lists what the fields of a returned record are made of; nil means all fields.
-func recordColumns(fields []string) []string {
-	if fields == nil {
-		return lake.ColumnNames
-	}
-	var columns []string
-	for _, field := range fields {
-		if f, ok := catalog.Lookup(field); ok {
-			columns = append(columns, f.Output()...)
-		}
-	}
-	return columns
-}
 
 // athenaLogs finds its cut-off first: the inner scan reads the time and the filter's columns, the outer one only
 // the pages at or after the cut-off, 3 MB where one statement reads 77. Many records can share the cut-off's
 // millisecond, so order and limit are said again.
 func (p *printer) athenaLogs(shape query.Logs) block {
 	limit := integer(int64(shape.Limit))
-	columns := RecordColumns(shape)
-	needed := inTableOrder(append(slices.Clone(columns), conditionColumns(p.query)...))
+	columns := shape.RecordColumns()
 
-	newest := p.matching(selection{columns: []fragment{"ts_ms"}, order: "ts_ms DESC", limit: limit}, inTableOrder(conditionColumns(p.query)))
+	times := selection{columns: []fragment{"ts_ms"}, order: "ts_ms DESC", limit: limit}
+	newest := p.matching(times, p.query.ConditionColumns())
 	cutOff := selection{columns: []fragment{"min(ts_ms)"}, from: newest.block().bracketed("", " AS newest")}
 
 	records := p.matching(selection{
-		columns: append(names(placeColumns), recordAsJSON(columns)+" AS record"),
+		columns: append(names(query.OrderColumns), recordAsJSON(columns)+" AS record"),
 		order:   newestFirst,
 		limit:   limit,
-	}, needed)
+	}, p.query.Columns())
 	records.where = append(records.where, cutOff.block().bracketed("ts_ms >= ", ""))
 	return records.block()
 }
@@ -73,7 +48,7 @@ func recordAsJSON(columns []string) fragment {
 // is the other step, because one statement that sorts whole rows takes five times as long as both.
 func (p *printer) duckDBLogs(shape query.Logs) block {
 	s := p.reading(selection{
-		columns: append([]fragment{"filename", "file_row_number"}, names(placeColumns)...),
+		columns: append([]fragment{"filename", "file_row_number"}, names(query.OrderColumns)...),
 		order:   newestFirst,
 		limit:   integer(int64(shape.Limit)),
 	})

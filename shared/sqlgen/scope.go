@@ -1,32 +1,9 @@
 package sqlgen
 
 import (
-	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
-
-// Span is the stretch of time that can hold matching records: the scope, narrowed by every further condition on
-// the timestamp. From lies after To when nothing can match.
-func Span(q query.Query) query.Period {
-	span := q.Scope.Period
-	for _, c := range q.Conditions {
-		if c.Negated || len(c.Terms) != 1 || c.Terms[0].Source.Type != catalog.Time {
-			continue
-		}
-		between, ok := c.Terms[0].Test.(query.IntRange)
-		if !ok {
-			continue
-		}
-		if between.Min != nil {
-			span.FromMs = max(span.FromMs, *between.Min)
-		}
-		if between.Max != nil {
-			span.ToMs = min(span.ToMs, *between.Max)
-		}
-	}
-	return span
-}
 
 // source is where the records of the query come from on Athena: the branches of the two tables that the span
 // touches, each bounded by partition and exact time. The engine knows no relation between the two, so both are
@@ -53,7 +30,7 @@ type branch struct {
 }
 
 func (p *printer) branches() []branch {
-	span := Span(p.query)
+	span := p.query.Span()
 	first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	watermark := p.query.Scope.Watermark
 	var out []branch
@@ -85,7 +62,7 @@ func (p *printer) objects() (from block, bounds []block) {
 		from = append(lines("read_parquet(["), listed(p.texts(p.paths)).deeper()...)
 		from = append(from, line{0, "])"})
 	}
-	return from, []block{lines(exactTime(Span(p.query)))}
+	return from, []block{lines(exactTime(p.query.Span()))}
 }
 
 // segment is the start of a record's segment in Unix seconds. Counting from the first segment of the scope keeps

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
 // Script is a query in one engine's SQL.
 type Script struct {
 	Statements []Statement // in the order run
-	Columns    []string    // top-level columns it touches, in the order of the table
 	Warnings   []string    // why this engine might not stand it: an engine that would not survive must refuse
 }
 
@@ -51,7 +49,7 @@ type printer struct {
 }
 
 func (p *printer) script(statements func() []titled) (Script, error) {
-	s := Script{Columns: Columns(p.query)}
+	var s Script
 	for _, one := range statements() {
 		text := one.body.String()
 		if limit := p.dialect.maxBytes(); limit > 0 && len(text) > limit {
@@ -113,59 +111,10 @@ func (p *printer) warn(text string) {
 	}
 }
 
-// Columns lists the top-level columns that a query touches, in the order of the table.
-func Columns(q query.Query) []string {
-	touched := append(shapeColumns(q.Shape), conditionColumns(q)...)
-	return inTableOrder(touched)
-}
-
-// FindingColumns lists the columns that finding the place of matching records touches, in the order of the table.
-func FindingColumns(q query.Query) []string {
-	return inTableOrder(append(conditionColumns(q), placeColumns...))
-}
-
 // Probe writes a statement for DuckDB that reads every value of some columns of an object and gives one row.
 func Probe(path string, columns []string) (string, error) {
 	p := &printer{dialect: duckDB{}, paths: []string{path}}
 	from, _ := p.objects()
-	return selection{columns: []fragment{"bit_xor(hash(" + join(names(columns), ", ") + "))"}, from: from}.block().String(), p.err
-}
-
-func conditionColumns(q query.Query) []string {
-	columns := []string{"ts_ms"}
-	for _, c := range q.Conditions {
-		for _, t := range c.Terms {
-			columns = append(columns, t.Source.Column)
-		}
-	}
-	return columns
-}
-
-func shapeColumns(shape query.Shape) []string {
-	switch s := shape.(type) {
-	case query.Logs:
-		return append(slices.Clone(placeColumns), recordColumns(s.Fields)...)
-	case query.Stats:
-		return []string{"hostname", "host", "bytes_sent", "request_length", "total_us"}
-	case query.Timeline:
-		return []string{"status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "ip", "session", "bytes_sent"}
-	case query.TopX:
-		return []string{"country", "host", "ip", "organization", "svcid", "referer", "url", "user_agent", "reason", "monitor_reasons",
-			"blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn"}
-	}
-	panic(fmt.Sprintf("sqlgen: no columns for %T", shape))
-}
-
-func inTableOrder(names []string) []string {
-	wanted := make(map[string]bool, len(names))
-	for _, name := range names {
-		wanted[name] = true
-	}
-	var ordered []string
-	for _, name := range lake.ColumnNames {
-		if wanted[name] {
-			ordered = append(ordered, name)
-		}
-	}
-	return ordered
+	checksum := "bit_xor(hash(" + join(names(columns), ", ") + "))"
+	return selection{columns: []fragment{checksum}, from: from}.block().String(), p.err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/query"
 )
 
 const period = "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00"
@@ -108,19 +107,6 @@ func TestWatermark(t *testing.T) {
 	}
 }
 
-func TestSpanIsNarrowedByFurtherTimes(t *testing.T) {
-	for text, want := range map[string]query.Period{
-		period: {FromMs: 1767308400000, ToMs: 1767315600000},
-		period + ", timestamp between 2026-01-01 and 2026-01-02":     {FromMs: 1767308400000, ToMs: 1767312000000},
-		period + ", not timestamp between 2026-01-01 and 2026-01-02": {FromMs: 1767308400000, ToMs: 1767315600000},
-		period + ", timestamp between 2025-01-01 and 2025-01-02":     {FromMs: 1767308400000, ToMs: 1735776000000},
-	} {
-		if got := Span(bind(t, text, shapes["stats"])); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
-}
-
 // TestNothingToRead: a scope without an instant still is a statement, that reads nothing.
 func TestNothingToRead(t *testing.T) {
 	q := bind(t, period, shapes["topx"])
@@ -132,29 +118,6 @@ func TestNothingToRead(t *testing.T) {
 	parseTrino(t, "an empty scope", s.Statements[0].SQL)
 	if s, err = DuckDB(q, nil); err != nil || !strings.Contains(all(s), "read_parquet([])") {
 		t.Errorf("no objects: %v\n%s", err, all(s))
-	}
-}
-
-func TestColumns(t *testing.T) {
-	for _, c := range []struct {
-		filter string
-		shape  query.Shape
-		want   []string
-	}{
-		{`, status=404, headers["a"]="b"`, query.Stats{}, []string{"ts_ms", "host", "hostname", "status", "bytes_sent", "request_length", "total_us", "headers"}},
-		{`, security_config["cf_rules"]>0`, query.Logs{Fields: []string{"ip", "rl_triggers", "timestamp"}},
-			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"}},
-		{``, query.Logs{}, lake.ColumnNames},
-	} {
-		q := bind(t, period+c.filter, shapes["stats"])
-		q.Shape = c.shape
-		if diff := cmp.Diff(c.want, Columns(q)); diff != "" {
-			t.Errorf("%s %T (-want +got):\n%s", c.filter, c.shape, diff)
-		}
-	}
-	q := bind(t, period+", ip=a", shapes["logs"])
-	if diff := cmp.Diff([]string{"ts_ms", "ts_nanos", "source", "line", "ip"}, FindingColumns(q)); diff != "" {
-		t.Errorf("finding (-want +got):\n%s", diff)
 	}
 }
 
@@ -246,7 +209,7 @@ func TestUnknownShapesAreOurMistake(t *testing.T) {
 	for _, print := range []func(){
 		func() { _, _ = Athena(q) },
 		func() { _, _ = DuckDB(q, nil) },
-		func() { Columns(q) },
+		func() { q.Columns() },
 	} {
 		if !panics(print) {
 			t.Error("a query without a shape is printed")

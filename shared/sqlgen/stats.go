@@ -28,7 +28,7 @@ const segmentAndHost fragment = "1, 2"
 // athenaStats finds the busiest host by row_number over the figures per segment and host, so that one scan gives
 // one row per segment.
 func (p *printer) athenaStats(shape query.Stats) block {
-	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, Columns(p.query))
+	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, p.query.Columns())
 	if shape.GroupByHostname {
 		return selection{
 			columns: []fragment{"segment", "hostname", "requests", "bandwidth", "time_us", "timed"},

@@ -31,7 +31,7 @@ func (p *printer) athenaTimeline(shape query.Timeline) block {
 		"json_format(CAST(histogram(status) AS JSON)) AS statuses",
 		"json_format(CAST(histogram(array_join(upstream_status, ',')) AS JSON)) AS origin_statuses",
 	)
-	s := p.matching(selection{columns: figures, group: "1", order: "1"}, Columns(p.query))
+	s := p.matching(selection{columns: figures, group: "1", order: "1"}, p.query.Columns())
 	return s.block()
 }
 

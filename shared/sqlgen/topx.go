@@ -2,21 +2,36 @@ package sqlgen
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Keys of a record: eight columns and the reasons. Three more labels tell of the same URLs by their times.
-var (
-	keyColumns = []fragment{"country", "host", "ip", "organization", "referer", "svcid", "url", "user_agent"}
-	timeLabels = []timeLabel{{"origin_time", "origin"}, {"svc_time", "svc"}, {"total_time", "total"}}
-)
+// The keys of a record are in columns of their own, but for the reasons, which are a list made of two columns.
+var keyColumns = keyColumnsOf(query.TopXParts)
 
+func keyColumnsOf(parts []query.TopXPart) []fragment {
+	var columns []fragment
+	for _, part := range parts {
+		if part.Column != "reason" {
+			columns = append(columns, name(part.Column))
+		}
+	}
+	return columns
+}
+
+// timeLabels are the labels that rank URLs by a time.
+var timeLabels = timeLabelsOf(query.TimeLabels)
+
+// timeLabel is a label and its time, which is the column's name without the unit.
 type timeLabel struct{ label, time fragment }
 
-// TopXParts are the labels in the parts that a query can be split into: those of one part share their keys.
-var TopXParts = [][]string{
-	{"country"}, {"host"}, {"ip"}, {"organization"}, {"reason"}, {"referer"}, {"svcid"}, {"url", "origin_time", "svc_time", "total_time"}, {"user_agent"},
+func timeLabelsOf(labels []query.Label) []timeLabel {
+	out := make([]timeLabel, len(labels))
+	for i, l := range labels {
+		out[i] = timeLabel{name(l.Name), name(strings.TrimSuffix(l.Time, "_us"))}
+	}
+	return out
 }
 
 // topXFigures are the figures of one key. The records they are made from say in two columns whether they were
@@ -63,7 +78,7 @@ func average(time fragment) fragment {
 func (p *printer) athenaTopX(shape query.TopX) block {
 	carried := []fragment{"blocked", "bot", "human", challenged + " AS challenged", p.monitored() + " AS monitored",
 		"bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn", "country", "organization", "label", "key"}
-	records := p.matching(selection{columns: carried}, Columns(p.query))
+	records := p.matching(selection{columns: carried}, p.query.Columns())
 	records.from = append(records.from, keysOfRecord(shape).around("CROSS JOIN UNNEST(", ") AS keys(label, key)")...)
 	records.where = append(records.where, lines("key IS NOT NULL"))
 
@@ -129,12 +144,11 @@ func keysOfRecord(shape query.TopX) block {
 		line{0, ")"})
 }
 
-// needsKey tells whether a label that is wanted has its keys in a column: those that name a time have the URLs.
+// needsKey reports whether the answer has a label whose keys are in the column.
 func needsKey(shape query.TopX, column fragment) bool {
-	if column != "url" {
-		return shape.Has(string(column))
-	}
-	return shape.Has("url") || slices.ContainsFunc(timeLabels, func(t timeLabel) bool { return shape.Has(string(t.label)) })
+	return slices.ContainsFunc(query.TopXLabels, func(l query.Label) bool {
+		return name(l.Column) == column && shape.Has(l.Name)
+	})
 }
 
 // duckDBTopX works in two phases over one materialised narrow base: the keys are ranked on two counters (the URLs
@@ -196,7 +210,7 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 		columns: append([]fragment{"winners.label", "winners.key"}, topXNames...),
 		from: lines("winners",
 			"JOIN figures ON figures.key = winners.key",
-			"AND figures.label = CASE WHEN winners.label IN ('origin_time', 'svc_time', 'total_time') THEN 'url' ELSE winners.label END"),
+			"AND figures.label = CASE WHEN winners.label IN ("+quotedLabels(timeLabels)+") THEN 'url' ELSE winners.label END"),
 		order: "label, blocked DESC, requests DESC, key",
 	}
 	if shape.Labels != nil {
@@ -232,9 +246,7 @@ func winnersAmong(label, figure, limit fragment) block {
 func (p *printer) figuresOf(column, from fragment) block {
 	labels := "'" + column + "'"
 	if column == "url" {
-		for _, t := range timeLabels {
-			labels += ", '" + t.label + "'"
-		}
+		labels += ", " + quotedLabels(timeLabels)
 	}
 	return selection{
 		columns: append([]fragment{"'" + column + "' AS label", column + " AS key"}, p.topXFigures()...),
@@ -242,4 +254,12 @@ func (p *printer) figuresOf(column, from fragment) block {
 		where:   []block{lines(column + " IN (SELECT key FROM winners WHERE label IN (" + labels + "))")},
 		group:   column,
 	}.block()
+}
+
+func quotedLabels(labels []timeLabel) fragment {
+	quoted := make([]fragment, len(labels))
+	for i, l := range labels {
+		quoted[i] = "'" + l.label + "'"
+	}
+	return join(quoted, ", ")
 }

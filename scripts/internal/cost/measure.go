@@ -12,7 +12,6 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // Bytes is what a record weighs.
@@ -81,7 +80,7 @@ func Measure(records int) (Bytes, error) {
 // touched is the columns that Athena reads. For logs, those that find the newest matches: their rows are few.
 func touched(q query.Query) []string {
 	if _, ok := q.Shape.(query.Logs); ok {
-		return sqlgen.FindingColumns(q)
+		return q.FindingColumns()
 	}
-	return sqlgen.Columns(q)
+	return q.Columns()
 }

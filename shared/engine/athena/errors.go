@@ -12,7 +12,6 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // errExhausted marks failures for want of the engine's resources: less at a time may do.
@@ -68,7 +67,7 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 // would have scanned is not known, but that it is more than the bytes told; so half the period, in proportion, is
 // the first to try.
 func tooMuch(bytes int64, q query.Query) string {
-	span := sqlgen.Span(q)
+	span := q.Span()
 	half := (time.Duration(span.ToMs-span.FromMs) * time.Millisecond / 2).Truncate(time.Minute)
 	text := fmt.Sprintf("the query would scan more than one query may: it was stopped after %d bytes", bytes)
 	if half < time.Minute {

@@ -7,14 +7,13 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // work is what an engine.Execution says: everything that another process needs to go on with it.
 type work struct {
 	Scope   query.Scope `json:"scope"`           // what is read, as the statement was written
 	Version int64       `json:"version"`         // of the data when it began
-	Split   bool        `json:"split,omitempty"` // one part for each of sqlgen.TopXParts
+	Split   bool        `json:"split,omitempty"` // one part for each of query.TopXParts
 	Parts   []part      `json:"parts"`           // one, unless split
 }
 
@@ -52,7 +51,7 @@ func readWork(x engine.Execution) (work, error) {
 func (w work) question(q query.Query, i int) query.Query {
 	q.Scope = w.Scope
 	if topx, ok := q.Shape.(query.TopX); ok && w.Split {
-		topx.Labels = sqlgen.TopXParts[i]
+		topx.Labels = query.TopXParts[i].Labels
 		q.Shape = topx
 	}
 	return q

@@ -26,11 +26,11 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	case err != nil:
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Columns: script.Columns, Warnings: script.Warnings}
+	plan := engine.Plan{Columns: q.Columns(), Warnings: script.Warnings}
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 	}
-	if span := sqlgen.Span(q.Clamp(state.Extent)); !span.Empty() {
+	if span := q.Clamp(state.Extent).Span(); !span.Empty() {
 		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
 			plan.Partitions = append(plan.Partitions, p)
 		}

@@ -166,7 +166,7 @@ func (e *Engine) split(ctx context.Context, w *work, q query.Query) error {
 	if _, err := e.renew(ctx, w, q); err != nil {
 		return err
 	}
-	w.Split, w.Parts = true, make([]part, len(sqlgen.TopXParts))
+	w.Split, w.Parts = true, make([]part, len(query.TopXParts))
 	return e.beginAll(ctx, w, q)
 }
 

@@ -23,7 +23,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Objects: len(objects), Partitions: partitions(objects), Columns: script.Columns}
+	plan := engine.Plan{Objects: len(objects), Partitions: partitions(objects), Columns: q.Columns()}
 	plan.Bytes = costOf(q, objects, most(q.Shape)).BytesScanned
 	if scan.Takes(q) {
 		plan.SQL = append(plan.SQL, engine.Statement{Title: "Scan of dictionary codes", SQL: "-- No SQL is run: " + strings.Join(plan.Columns, ", ") +

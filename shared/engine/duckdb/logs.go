@@ -38,7 +38,7 @@ func (e *Engine) logs(ctx context.Context, shape query.Logs, script sqlgen.Scrip
 		return nil, err
 	}
 	records := make([]*lake.Row, found)
-	columns := sqlgen.RecordColumns(shape)
+	columns := shape.RecordColumns()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for path, at := range byObject {

@@ -7,13 +7,12 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // objects lists what can hold matching records at this moment: the objects of the span's partitions, without those
 // that hold no instant of it.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
-	span := sqlgen.Span(q)
+	span := q.Span()
 	if span.FromMs > span.ToMs {
 		return nil, nil
 	}
@@ -42,17 +41,17 @@ func paths(objects []lake.Object) []string {
 // of the rest no more than the records' own share.
 func costOf(q query.Query, objects []lake.Object, records int64) engine.Cost {
 	cost := engine.Cost{Objects: len(objects)}
-	columns := sqlgen.Columns(q)
+	columns := q.Columns()
 	logs, isLogs := q.Shape.(query.Logs)
 	if isLogs {
-		columns = sqlgen.FindingColumns(q)
+		columns = q.FindingColumns()
 	}
 	var whole int64
 	for _, o := range objects {
 		cost.RowsConsidered += o.Rows
 		cost.BytesScanned += bytesOf(o, columns)
 		if isLogs {
-			whole += bytesOf(o, sqlgen.RecordColumns(logs))
+			whole += bytesOf(o, logs.RecordColumns())
 		}
 	}
 	if cost.RowsConsidered > 0 {

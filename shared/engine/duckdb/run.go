@@ -104,7 +104,7 @@ func (e *Engine) damaged(ctx context.Context, q query.Query, objects []lake.Obje
 	}
 	var bad []string
 	for _, o := range objects {
-		if err := e.probe(ctx, o, sqlgen.Columns(q)); err != nil && ctx.Err() == nil {
+		if err := e.probe(ctx, o, q.Columns()); err != nil && ctx.Err() == nil {
 			bad = append(bad, o.Path)
 		}
 	}

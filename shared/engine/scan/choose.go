@@ -15,10 +15,10 @@ func (w *worker) chosen() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	scope := w.run.query.Scope
+	span := w.run.query.Span()
 	rows := make([]int32, 0, len(ts.Ints))
 	for row, ms := range ts.Ints {
-		if scope.FromMs <= ms && ms <= scope.ToMs {
+		if span.FromMs <= ms && ms <= span.ToMs {
 			rows = append(rows, int32(row))
 		}
 	}

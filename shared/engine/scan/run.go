@@ -41,14 +41,15 @@ type group struct {
 	parquet.RowGroup
 }
 
-// survey lists the row groups that can hold records of the period.
+// survey lists the row groups that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
+	span := r.query.Span()
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
 		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
 			all, err := c.RowGroups()
 			for number, g := range all {
-				if g.Rows > 0 && g.MinTsMs <= r.query.Scope.ToMs && g.MaxTsMs >= r.query.Scope.FromMs {
+				if g.Rows > 0 && g.MinTsMs <= span.ToMs && g.MaxTsMs >= span.FromMs {
 					found[i] = append(found[i], &group{path: objects[i].Path, number: number, RowGroup: g})
 				}
 			}

@@ -33,32 +33,16 @@ type topX struct {
 	chosen [][]int32 // rows of each row group
 }
 
-// labelsOf lists the labels that the keys of a column are for. The reasons are not one column but two.
-var labelsOf = []struct {
-	column string
-	labels []string
-}{
-	{"country", []string{"country"}},
-	{"host", []string{"host"}},
-	{"ip", []string{"ip"}},
-	{"organization", []string{"organization"}},
-	{"reason", []string{"reason"}},
-	{"referer", []string{"referer"}},
-	{"svcid", []string{"svcid"}},
-	{"url", []string{"origin_time", "svc_time", "total_time", "url"}},
-	{"user_agent", []string{"user_agent"}},
-}
-
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
-	for _, of := range labelsOf {
-		k := &keys{column: of.column, numbers: make([][]int32, len(groups))}
-		for _, label := range of.labels {
+	for _, part := range query.TopXParts {
+		k := &keys{column: part.Column, numbers: make([][]int32, len(groups))}
+		for _, label := range part.Labels {
 			if shape.Has(label) {
 				k.labels = append(k.labels, label)
 			}
 		}
-		k.timed = of.column == "url" && !slices.Equal(k.labels, []string{"url"})
+		k.timed = slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) >= 0 })
 		if len(k.labels) > 0 {
 			t.keys = append(t.keys, k)
 		}
@@ -109,12 +93,12 @@ func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, er
 	if !k.timed {
 		return nil, nil
 	}
-	columns, err := w.all("origin_us", "svc_us", "total_us")
-	if err != nil {
-		return nil, err
-	}
 	times := make([][3]mean, of.entries.Len())
-	for n, column := range columns {
+	for n, label := range query.TimeLabels {
+		column, err := w.column(label.Time, "")
+		if err != nil {
+			return nil, err
+		}
 		of.each(rows, func(row, code int32) {
 			if len(column.Present) == 0 || column.Present[row] {
 				times[code][n].count++

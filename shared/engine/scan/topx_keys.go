@@ -19,7 +19,7 @@ type keys struct {
 	mu     sync.Mutex
 	texts  parquet.Dictionary
 	counts []count2
-	times  [][3]mean // origin, svc, total; only if timed
+	times  [][3]mean // in the order of query.TimeLabels; only if timed
 
 	// numbers are, of every row group, those that the entries of its dictionary have among all texts; parquet.Absent for
 	// entries that no chosen row has.
@@ -108,12 +108,14 @@ func (t *topX) choose() error {
 	return nil
 }
 
-// rankedTimes are the labels that rank by a time, in the order of keys.times.
-var rankedTimes = []string{"origin_time", "svc_time", "total_time"}
+// timeOf is the place of a label among query.TimeLabels, which is that of its time in keys.times, or -1.
+func timeOf(label string) int {
+	return slices.IndexFunc(query.TimeLabels, func(l query.Label) bool { return l.Name == label })
+}
 
 // top lists the numbers of the keys that rank highest.
 func (k *keys) top(label string, limit int) ([]int32, error) {
-	time := slices.Index(rankedTimes, label)
+	time := timeOf(label)
 	ahead := k.byBlocked
 	if time >= 0 {
 		ahead = func(a, b int32) int {

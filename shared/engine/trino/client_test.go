@@ -17,7 +17,6 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 var stats = query.Stats{SegmentSeconds: 3600}
@@ -109,9 +108,9 @@ func TestRun_failures(t *testing.T) {
 // TestRun_splits_topx: what is too much for the cluster at once is asked label by label, and comes in one order.
 func TestRun_splits_topx(t *testing.T) {
 	script := []any{broken("EXCEEDED_GLOBAL_MEMORY_LIMIT", "INSUFFICIENT_RESOURCES")}
-	for _, labels := range sqlgen.TopXParts {
+	for _, part := range query.TopXParts {
 		var rows [][]any
-		for _, label := range labels {
+		for _, label := range part.Labels {
 			row := make([]any, len(topXColumns))
 			for i := range row {
 				row[i] = i

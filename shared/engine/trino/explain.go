@@ -24,7 +24,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Columns: script.Columns, Warnings: script.Warnings}
+	plan := engine.Plan{Columns: q.Columns(), Warnings: script.Warnings}
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 		partitions, err := e.partitions(ctx, s.SQL)

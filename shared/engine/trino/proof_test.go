@@ -18,7 +18,6 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
-	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // TestGoldensAreValid: every statement for Athena that a golden file shows has the grammar, columns and types that the
@@ -146,7 +145,7 @@ func TestBytes(t *testing.T) {
 		if _, ok := c.shape.(query.Logs); ok {
 			references = 2
 		}
-		touched := bytesOf(sqlgen.Columns(q))
+		touched := bytesOf(q.Columns())
 		ceiling := c.most(touched) + int64(len(objects))*footer*references
 		t.Logf("%-20s %8d bytes read, %8d of the columns touched, ceiling %8d", c.name, cost.BytesScanned, touched, ceiling)
 		if cost.BytesScanned > ceiling || cost.BytesScanned == 0 {

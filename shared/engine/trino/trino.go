@@ -77,13 +77,13 @@ func (e *Engine) byParts(ctx context.Context, q query.Query, shape query.TopX) (
 		whole query.Answer
 		total = engine.Cost{Split: true}
 	)
-	for _, labels := range sqlgen.TopXParts {
-		q.Shape = query.TopX{Limit: shape.Limit, Labels: labels}
-		part, cost, err := e.answer(ctx, q)
+	for _, part := range query.TopXParts {
+		q.Shape = query.TopX{Limit: shape.Limit, Labels: part.Labels}
+		one, cost, err := e.answer(ctx, q)
 		if err != nil {
 			return query.Answer{}, engine.Cost{}, err
 		}
-		whole.TopX = append(whole.TopX, part.TopX...)
+		whole.TopX = append(whole.TopX, one.TopX...)
 		total.BytesScanned += cost.BytesScanned
 		total.RowsConsidered += cost.RowsConsidered
 		total.Engine += cost.Engine

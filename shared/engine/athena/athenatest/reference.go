@@ -40,8 +40,8 @@ func NewReference(rows []lake.Row) *Reference {
 func (r *Reference) Know(q query.Query) {
 	r.learn(q)
 	if topx, ok := q.Shape.(query.TopX); ok {
-		for _, labels := range sqlgen.TopXParts {
-			topx.Labels = labels
+		for _, part := range query.TopXParts {
+			topx.Labels = part.Labels
 			q.Shape = topx
 			r.learn(q)
 		}
@@ -173,7 +173,7 @@ func logsResult(shape query.Logs, found []*lake.Row) Result {
 	for _, r := range found {
 		members := map[string]any{}
 		all := reflect.ValueOf(r).Elem()
-		for _, name := range sqlgen.RecordColumns(shape) {
+		for _, name := range shape.RecordColumns() {
 			members[name] = valueOf(all.Field(fieldOf(all.Type(), name)))
 		}
 		t.add(r.TsMs, r.TsNanos, r.Source, r.Line, printed(members))

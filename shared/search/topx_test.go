@@ -1,0 +1,17 @@
+package search
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+// TestTopXLabelsAreDocumented: the labels of the OpenAPI document are those of the answers.
+func TestTopXLabelsAreDocumented(t *testing.T) {
+	label, _ := reflect.TypeFor[TopXResult]().FieldByName("Label")
+	if got, want := label.Tag.Get("enum"), strings.Join(query.Labels, ","); got != want {
+		t.Errorf("the labels are documented as %s, want %s", got, want)
+	}
+}
