@@ -6,48 +6,81 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 type explainCommand struct {
 	Shape   string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
+	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"Whose SQL: local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder whose data the plan is for." placeholder:"DIR"`
 	Limit   string `help:"How many records (logs) or keys per label (topx)."`
 	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
+	cluster
 }
 
-// Run prints every stage between the filter's text and SQL, then what the query would read. Nothing is run.
+// Run prints every stage between the filter's text and the query, then the SQL of one engine. The local one, which is
+// the cluster with --trino, is asked what it would read, too. Nothing is run.
 func (e *explainCommand) Run(ctx context.Context, c console) error {
 	text, err := filterText(e.Filter, c.in)
 	if err != nil {
 		return err
 	}
-	request := search.Request{Route: search.Route(e.Shape), Filters: text, Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields}
-	stages, err := search.Stages(request, 0)
+	request := search.Request{
+		Route: search.Route(e.Shape), Filters: text, Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
+	}
+	q, stages, err := search.Stages(request)
 	if err != nil {
 		return drawn(err, c.err)
 	}
 	for _, stage := range stages {
-		if _, err := fmt.Fprintf(c.out, "== %s\n%s\n", stage.Name, stage.Text); err != nil {
+		if err := writeStage(c.out, stage.Name, stage.Text); err != nil {
 			return err
 		}
 	}
-	return e.cost(ctx, c, request)
+	if print, ok := printers[e.Engine]; ok {
+		script, err := print(q)
+		if err != nil {
+			return err
+		}
+		return writeSQL(c.out, e.Engine, statementsOf(script), script.Warnings)
+	}
+	if e.Trino != "" {
+		return e.explainCluster(ctx, c.out, request)
+	}
+	return e.explainFolder(ctx, c.out, request)
 }
 
-// cost prints which partitions and how many bytes the query would read of the data there is.
-func (e *explainCommand) cost(ctx context.Context, c console, request search.Request) error {
+// printers write a query's SQL without an engine to ask. The objects that DuckDB would read are one name: "…".
+var printers = map[string]func(query.Query) (sqlgen.Script, error){
+	"athena": sqlgen.Athena,
+	"trino":  sqlgen.Athena,
+	"duckdb": func(q query.Query) (sqlgen.Script, error) { return sqlgen.DuckDB(q, []string{"…"}) },
+}
+
+func statementsOf(script sqlgen.Script) []engine.Statement {
+	statements := make([]engine.Statement, len(script.Statements))
+	for i, s := range script.Statements {
+		statements[i] = engine.Statement(s)
+	}
+	return statements
+}
+
+// explainFolder prints the plan for the data of the folder.
+func (e *explainCommand) explainFolder(ctx context.Context, w io.Writer, request search.Request) error {
 	switch err := local.HoldsData(string(e.Data)); {
 	case errors.Is(err, local.ErrNoData):
-		_, err := fmt.Fprintf(c.out, "== reads\nnothing: there is no data in %s\n", e.Data)
-		return err
+		return writeStage(w, "reads", fmt.Sprintf("nothing: there is no data in %s; --engine duckdb prints the SQL", e.Data))
 	case err != nil:
 		return err
 	}
@@ -56,22 +89,54 @@ func (e *explainCommand) cost(ctx context.Context, c console, request search.Req
 		return err
 	}
 	_, plan, err := product.Search.Explain(ctx, request)
-	if closing := product.Close(); err == nil {
-		err = closing
+	if err := errors.Join(err, product.Close()); err != nil {
+		return err
 	}
+	return writePlan(w, product.Engine.Name(), plan)
+}
+
+// explainCluster prints the plan of the cluster.
+func (e *explainCommand) explainCluster(ctx context.Context, w io.Writer, request search.Request) error {
+	client, err := e.connect()
 	if err != nil {
 		return err
 	}
-	return writePlan(c.out, plan)
+	cluster := trino.New(client, nil)
+	service, err := search.New(cluster, search.Options{Now: time.Now})
+	if err != nil {
+		return err
+	}
+	_, plan, err := service.Explain(ctx, request)
+	if err != nil {
+		return err
+	}
+	return writePlan(w, cluster.Name(), plan)
 }
 
-func writePlan(w io.Writer, plan engine.Plan) error {
-	by := "nothing"
-	if len(plan.SQL) > 0 {
-		by = plan.SQL[0].Title
+func writeStage(w io.Writer, name, text string) error {
+	_, err := fmt.Fprintf(w, "== %s\n%s\n", name, text)
+	return err
+}
+
+// writeSQL prints the statements of an engine, and why it might refuse them.
+func writeSQL(w io.Writer, name string, statements []engine.Statement, warnings []string) error {
+	var sql strings.Builder
+	for _, s := range statements {
+		sql.WriteString(s.String())
+	}
+	if err := writeStage(w, name+".sql", sql.String()); err != nil || len(warnings) == 0 {
+		return err
+	}
+	return writeStage(w, name+".warnings", strings.Join(warnings, "\n")+"\n")
+}
+
+// writePlan prints an engine's SQL, which partitions the query would read, and how many bytes.
+func writePlan(w io.Writer, name string, plan engine.Plan) error {
+	if err := writeSQL(w, name, plan.SQL, plan.Warnings); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(w, "== reads\nby         %s\npartitions %s\nobjects    %d\nbytes      %d\ncolumns    %s\n",
-		by, hours(plan.Partitions), plan.Objects, plan.Bytes, strings.Join(plan.Columns, " "))
+		plan.By, hours(plan.Partitions), plan.Objects, plan.Bytes, strings.Join(plan.Columns, " "))
 	return err
 }
 

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -21,7 +22,7 @@ type Engine interface {
 	Extent(ctx context.Context) (lake.Extent, error)
 	// Run answers q. Cancelling ctx stops the work.
 	Run(ctx context.Context, q query.Query) (query.Answer, Cost, error)
-	// Explain tells what Run would do, without doing it.
+	// Explain returns what Run would do, without doing it.
 	Explain(ctx context.Context, q query.Query) (Plan, error)
 }
 
@@ -42,9 +43,10 @@ type Cost struct {
 
 // Plan is what a query would do.
 type Plan struct {
-	SQL        []Statement // in the order run; the first says how the query is answered
+	By         string      // what would answer: "scan", "duckdb", "rows", "athena", "trino"
+	SQL        []Statement // the engine's own, in the order run
 	Partitions []lake.Partition
-	Objects    int      // 0 where the engine cannot tell before it runs, and no bytes then
+	Objects    int      // 0 where the engine does not know before it runs; then Bytes is 0, too
 	Bytes      int64    // compressed bytes of the columns it would touch
 	Columns    []string // columns it would touch
 	Warnings   []string
@@ -52,6 +54,11 @@ type Plan struct {
 
 // Statement is one SQL text and what it is for.
 type Statement struct{ Title, SQL string }
+
+// String is the statement below its title.
+func (s Statement) String() string {
+	return "-- " + s.Title + "\n" + strings.TrimRight(s.SQL, "\n") + "\n"
+}
 
 // Starter is an engine whose work goes on without the caller, or even the process, that began it. Errors are of the
 // kinds that Engine names; fault.Canceled with a living context means that somebody else stopped the execution.

@@ -12,10 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden stages")
@@ -23,8 +25,8 @@ var update = flag.Bool("update", false, "rewrite the golden stages")
 // watermark splits the goldens' night at midnight: what is earlier has been compacted.
 var watermark = lake.PartitionOf(1767312000000) // 2026-01-02 00:00 UTC
 
-// TestPipeline shows every stage of many queries: testdata/*.txtar hold a filter and a shape, and what each
-// stage makes of them. Read the difference an -update makes.
+// TestPipeline shows every stage of many queries: testdata/*.txtar hold a filter and a shape, what each stage makes of
+// them, and the SQL of both dialects. The objects that DuckDB would read are written as one name, "…". Read the difference an -update makes.
 func TestPipeline(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -63,7 +65,7 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stages, err := search.Stages(request, watermark)
+	q, stages, err := search.Stages(request)
 	var wrong *query.FilterError
 	if errors.As(err, &wrong) {
 		drawn := filter.Draw(wrong.Text, wrong.Errors)
@@ -78,6 +80,26 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	var files []txtar.File
 	for _, stage := range stages {
 		files = append(files, txtar.File{Name: stage.Name, Data: []byte(stage.Text)})
+	}
+	q.Scope.Watermark = watermark
+	athena, err := sqlgen.Athena(q)
+	files = append(files, scriptFiles("athena", athena, err)...)
+	duck, err := sqlgen.DuckDB(q, []string{"…"})
+	return append(files, scriptFiles("duckdb", duck, err)...)
+}
+
+// scriptFiles shows one engine's SQL and its warnings, or why the query cannot be written for it.
+func scriptFiles(name string, s sqlgen.Script, err error) []txtar.File {
+	if err != nil {
+		return []txtar.File{{Name: name + ".sql", Data: []byte("-- not possible: " + err.Error() + "\n")}}
+	}
+	var b strings.Builder
+	for _, statement := range s.Statements {
+		b.WriteString(engine.Statement(statement).String())
+	}
+	files := []txtar.File{{Name: name + ".sql", Data: []byte(b.String())}}
+	if len(s.Warnings) > 0 {
+		files = append(files, txtar.File{Name: name + ".warnings", Data: []byte(strings.Join(s.Warnings, "\n") + "\n")})
 	}
 	return files
 }

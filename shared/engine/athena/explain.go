@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain tells what Run would ask of Athena. Objects and bytes are not known before a query has run.
+// Explain returns what Run would ask of Athena. Objects and bytes are not known before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	case err != nil:
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Columns: q.Columns(), Warnings: script.Warnings}
+	plan := engine.Plan{By: e.Name(), Columns: q.Columns(), Warnings: script.Warnings}
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 	}

@@ -2,9 +2,7 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
@@ -13,44 +11,46 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain tells what Run would do, first whether a scan answers, and how Athena would be asked the same.
+// Explain returns what Run would do. The objects, which can be hundreds, are one name in the SQL: "…".
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	objects, err := e.objects(ctx, q)
 	if err != nil {
 		return engine.Plan{}, failure(ctx, err)
 	}
-	script, err := sqlgen.DuckDB(q, paths(objects))
+	script, err := sqlgen.DuckDB(q, []string{"…"})
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Objects: len(objects), Partitions: partitions(objects), Columns: q.Columns()}
-	plan.Bytes = costOf(q, objects, most(q.Shape)).BytesScanned
-	if scan.Takes(q) {
-		plan.SQL = append(plan.SQL, engine.Statement{Title: "Scan of dictionary codes", SQL: "-- No SQL is run: " + strings.Join(plan.Columns, ", ") +
-			" are read as they are stored.\n-- Only if that takes too much memory, patterns meet too many different texts, or a sum passes 64 bits, DuckDB is asked."})
+	plan := engine.Plan{
+		By: e.by(q), Objects: len(objects), Partitions: partitions(objects), Columns: q.Columns(), Warnings: script.Warnings,
+		Bytes: costOf(q, objects, maxRecords(q.Shape)).BytesScanned,
 	}
-	addScript(&plan, "DuckDB", script)
-
-	athena, err := sqlgen.Athena(q)
-	var limit *sqlgen.LimitError
-	switch {
-	case errors.As(err, &limit):
-		plan.Warnings = append(plan.Warnings, "Athena: "+limit.Error())
-	case err != nil:
-		return engine.Plan{}, err
-	default:
-		addScript(&plan, "Athena", athena)
+	for _, s := range script.Statements {
+		if plan.By == byScan {
+			s.Title += " (run only if the scan cannot answer)"
+		}
+		plan.SQL = append(plan.SQL, engine.Statement(s))
 	}
 	return plan, nil
 }
 
-func addScript(plan *engine.Plan, name string, script sqlgen.Script) {
-	for _, s := range script.Statements {
-		plan.SQL = append(plan.SQL, engine.Statement{Title: name + ": " + s.Title, SQL: s.SQL})
+// The ways to answer.
+const (
+	byScan   = "scan"   // a scan of the columns
+	byRows   = "rows"   // DuckDB finds the records, which are then read row by row
+	byDuckDB = "duckdb" // DuckDB alone
+)
+
+// by is the way to answer q that is tried first.
+func (e *Engine) by(q query.Query) string {
+	_, logs := q.Shape.(query.Logs)
+	switch {
+	case logs:
+		return byRows
+	case !e.onlySQL && scan.Takes(q):
+		return byScan
 	}
-	for _, w := range script.Warnings {
-		plan.Warnings = append(plan.Warnings, name+": "+w)
-	}
+	return byDuckDB
 }
 
 func partitions(objects []lake.Object) []lake.Partition {
@@ -62,8 +62,8 @@ func partitions(objects []lake.Object) []lake.Partition {
 	return slices.Compact(out)
 }
 
-// most is how many whole records the shape can read.
-func most(shape query.Shape) int64 {
+// maxRecords is how many whole records an answer of the shape can have.
+func maxRecords(shape query.Shape) int64 {
 	if logs, ok := shape.(query.Logs); ok {
 		return int64(logs.Limit)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Explain tells what Run would ask, and which hours the cluster would read for it. Objects and bytes are not known
+// Explain returns what Run would ask, and which hours the cluster would read for it. Objects and bytes are not known
 // before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
@@ -24,7 +24,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	plan := engine.Plan{Columns: q.Columns(), Warnings: script.Warnings}
+	plan := engine.Plan{By: e.Name(), Columns: q.Columns(), Warnings: script.Warnings}
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 		partitions, err := e.partitions(ctx, s.SQL)
