@@ -353,7 +353,11 @@ func (o *oracle) Extent(context.Context) (lake.Extent, error) {
 }
 
 func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	return query.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 4096, RowsConsidered: int64(len(o.rows))}, nil
+	cost := engine.Cost{By: "scan", Objects: 1, BytesScanned: 4096, RowsConsidered: int64(len(o.rows))}
+	if _, logs := q.Shape.(query.Logs); logs {
+		cost.By = "rows"
+	}
+	return query.Evaluate(&q, o.rows), cost, nil
 }
 
 func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {

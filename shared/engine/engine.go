@@ -16,7 +16,7 @@ import (
 // Errors are of these kinds: fault.Timeout (the context's deadline passed), fault.Canceled,
 // fault.RegexRefused, fault.EngineLimit, fault.Unavailable; anything else is fault.Internal.
 type Engine interface {
-	// Name is how answers and explanations call the engine: "duckdb", "athena", "trino".
+	// Name is the engine's name: "duckdb", "athena", "trino". An answer names it unless Cost.By does better.
 	Name() string
 	// Extent is the time the data covers at this moment.
 	Extent(ctx context.Context) (lake.Extent, error)
@@ -28,6 +28,7 @@ type Engine interface {
 
 // Cost is what an answer took.
 type Cost struct {
+	By             string   // what answered, for an engine with several ways: "scan", "duckdb", "rows"; "": Engine.Name
 	Objects        int      // Parquet objects read
 	BytesScanned   int64    // compressed bytes of the columns touched
 	RowsConsidered int64    // rows of those objects
@@ -43,7 +44,7 @@ type Cost struct {
 
 // Plan is what a query would do.
 type Plan struct {
-	By         string      // what would answer: "scan", "duckdb", "rows", "athena", "trino"
+	By         string      // what would answer; never ""
 	SQL        []Statement // the engine's own, in the order run
 	Partitions []lake.Partition
 	Objects    int      // 0 where the engine does not know before it runs; then Bytes is 0, too

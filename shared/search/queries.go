@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -117,7 +118,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, failed(p.Request, q, err)
 	}
 	if status.Done = done; done {
-		meta := metaOf(q, s.engine.Name(), cost)
+		meta := metaOf(q, cmp.Or(cost.By, s.engine.Name()), cost)
 		meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
 		status.Result = resultOf(q, answer, meta)
 	}

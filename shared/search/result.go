@@ -25,7 +25,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment, for stats and timeline"`
-	Engine         string     `json:"engine"`
+	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"What answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
 	Objects        int        `json:"objects" doc:"Parquet objects read"`

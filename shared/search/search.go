@@ -3,6 +3,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, failed(r, q, err)
 	}
-	meta := metaOf(q, s.engine.Name(), cost)
+	meta := metaOf(q, cmp.Or(cost.By, s.engine.Name()), cost)
 	result := resultOf(q, answer, meta)
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil

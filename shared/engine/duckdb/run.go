@@ -24,10 +24,10 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 			return query.Answer{}, engine.Cost{}, failure(ctx, err)
 		}
 		objects = without(objects, skipped)
-		answer, err := e.answer(ctx, q, objects)
+		answer, by, err := e.answer(ctx, q, objects)
 		if err == nil {
 			cost := costOf(q, objects, int64(len(answer.Logs)))
-			cost.Skipped = names(skipped)
+			cost.By, cost.Skipped = by, names(skipped)
 			return answer, cost, nil
 		}
 		if !mayBeAnObject(ctx, err) {
@@ -58,18 +58,21 @@ func names(paths []string) []string {
 }
 
 // answer answers q over exactly these objects: by a scan of their columns if it can, which is several times faster,
-// else by DuckDB.
-func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
+// else by DuckDB. It returns the way that was taken.
+func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (_ query.Answer, by string, _ error) {
+	by = e.by(q)
 	if len(objects) == 0 {
-		return query.Answer{}, nil
+		return query.Answer{}, by, nil
 	}
-	if !e.onlySQL && scan.Takes(q) {
+	if by == byScan {
 		answer, err := scan.Answer(ctx, q, objects, e.scan)
 		if !errors.Is(err, scan.ErrHandedBack) {
-			return answer, err
+			return answer, by, err
 		}
+		by = byDuckDB
 	}
-	return e.ask(ctx, q, objects)
+	answer, err := e.ask(ctx, q, objects)
+	return answer, by, err
 }
 
 // ask has DuckDB answer q over exactly these objects.
