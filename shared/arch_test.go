@@ -47,6 +47,15 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
+// TestReferenceIsForTests: nothing that runs in production depends on the reference evaluation.
+func TestReferenceIsForTests(t *testing.T) {
+	for _, row := range readTable(t) {
+		if slices.Contains(row.imports, "query/reference") && !strings.HasSuffix(row.name, "test") {
+			t.Errorf("%s imports the reference evaluation", row.name)
+		}
+	}
+}
+
 type tableRow struct {
 	name    string
 	core    bool

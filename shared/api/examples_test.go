@@ -31,6 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -357,7 +358,7 @@ func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cos
 	if _, logs := q.Shape.(query.Logs); logs {
 		cost.By = "rows"
 	}
-	return query.Evaluate(&q, o.rows), cost, nil
+	return reference.Evaluate(&q, o.rows), cost, nil
 }
 
 func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {

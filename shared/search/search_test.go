@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -42,7 +43,7 @@ func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost
 	if o.fail != nil {
 		return query.Answer{}, engine.Cost{}, o.fail
 	}
-	return query.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}, nil
+	return reference.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}, nil
 }
 
 func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }

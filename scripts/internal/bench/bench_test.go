@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -192,15 +193,15 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// reference is a product that answers by the reference evaluation of package query.
-type reference struct {
+// inMemory is a product that answers by the reference evaluation.
+type inMemory struct {
 	dir     string
 	rows    []*lake.Row
 	objects []lake.Object
 }
 
 func openReference(dir string) (Product, error) {
-	r := &reference{dir: dir}
+	r := &inMemory{dir: dir}
 	if err := r.load(); err != nil {
 		return Product{}, err
 	}
@@ -214,7 +215,7 @@ func openReference(dir string) (Product, error) {
 	}, nil
 }
 
-func (r *reference) load() error {
+func (r *inMemory) load() error {
 	paths, err := filepath.Glob(filepath.Join(r.dir, "*.parquet"))
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ func (r *reference) load() error {
 	return nil
 }
 
-func (r *reference) importLog(_ context.Context, name string, log io.Reader) error {
+func (r *inMemory) importLog(_ context.Context, name string, log io.Reader) error {
 	plain, err := gzip.NewReader(log)
 	if err != nil {
 		return err
@@ -277,26 +278,26 @@ func (r *reference) importLog(_ context.Context, name string, log io.Reader) err
 	return nil
 }
 
-func (r *reference) Name() string { return "reference" }
+func (r *inMemory) Name() string { return "reference" }
 
-func (r *reference) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
+func (r *inMemory) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
 	return slices.DeleteFunc(slices.Clone(r.objects), func(o lake.Object) bool { return o.Partition < from || o.Partition > to }), nil
 }
 
-func (r *reference) Extent(context.Context) (lake.Extent, error) {
+func (r *inMemory) Extent(context.Context) (lake.Extent, error) {
 	return lake.Extent{MinTsMs: r.objects[0].MinTsMs, MaxTsMs: r.objects[len(r.objects)-1].MaxTsMs, Rows: int64(len(r.rows))}, nil
 }
 
-func (r *reference) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	return query.Evaluate(&q, r.rows), engine.Cost{BytesScanned: 1}, nil
+func (r *inMemory) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	return reference.Evaluate(&q, r.rows), engine.Cost{BytesScanned: 1}, nil
 }
 
-func (r *reference) Explain(context.Context, query.Query) (engine.Plan, error) {
+func (r *inMemory) Explain(context.Context, query.Query) (engine.Plan, error) {
 	return engine.Plan{}, errors.New("not asked for")
 }
 
 // handler is the least of an API that the benchmark needs.
-func (r *reference) handler(service *search.Service) http.Handler {
+func (r *inMemory) handler(service *search.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		p := req.URL.Query()
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))

@@ -22,6 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {
@@ -131,7 +132,7 @@ func (s *stage) right(t *testing.T, q query.Query, got query.Answer, err error) 
 	for i := range s.rows {
 		rows = append(rows, &s.rows[i])
 	}
-	if diff := cmp.Diff(query.Evaluate(&q, rows), got); diff != "" {
+	if diff := cmp.Diff(reference.Evaluate(&q, rows), got); diff != "" {
 		t.Errorf("answer (-reference +athena):\n%s", diff)
 	}
 }

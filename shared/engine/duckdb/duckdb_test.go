@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
@@ -42,7 +43,7 @@ func TestObjectThatIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(query.Evaluate(&q, pointers(rows)), got); diff != "" {
+		if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 			t.Errorf("%T while objects are replaced (-want +got):\n%s", shape, diff)
 		}
 		if len(cost.Skipped) > 0 {
@@ -121,7 +122,7 @@ func TestUnreadableObjects(t *testing.T) {
 					t.Errorf("%T: %d objects are counted as read of %d", shape, cost.Objects, len(objects))
 				}
 				others := without(rows, bad)
-				if diff := cmp.Diff(query.Evaluate(&q, others), got); diff != "" {
+				if diff := cmp.Diff(reference.Evaluate(&q, others), got); diff != "" {
 					t.Errorf("%T (-want +got):\n%s", shape, diff)
 				}
 			}
@@ -242,7 +243,7 @@ func TestOnlyHoursOfThePeriodAreRead(t *testing.T) {
 	if err != nil || cost.Objects != inside || len(cost.Skipped) > 0 {
 		t.Errorf("cost %+v, %v; want %d objects", cost, err, inside)
 	}
-	if diff := cmp.Diff(query.Evaluate(&q, pointers(rows)), got); diff != "" {
+	if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -281,7 +282,7 @@ func TestConcurrent(t *testing.T) {
 				got, _, err := e.Run(t.Context(), q)
 				if err != nil {
 					t.Error(err)
-				} else if diff := cmp.Diff(query.Evaluate(&q, pointers(rows)), got); diff != "" {
+				} else if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 					t.Errorf("%T (-want +got):\n%s", q.Shape, diff)
 				}
 			}

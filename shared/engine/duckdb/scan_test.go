@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 // twoWays answers as the engine does, and has what the scan answers asked in SQL too: the answers must be equal.
@@ -120,7 +121,7 @@ func TestScanAnswersFromAnyPages(t *testing.T) {
 		}[i%3] {
 			q := bind(t, text, shape)
 			got, _, err := e.Run(t.Context(), q)
-			if diff := cmp.Diff(query.Evaluate(&q, pointers(rows)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 				t.Errorf("%s: %v (-reference +engine):\n%s", q, err, diff)
 			}
 		}

@@ -16,12 +16,13 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 // check fails the test when the engine's answer is not the reference evaluation's.
 func check(t *testing.T, e engine.Engine, q query.Query, rows []*lake.Row) {
 	t.Helper()
-	diff, err := difference(t.Context(), e, q, query.Evaluate(&q, rows))
+	diff, err := difference(t.Context(), e, q, reference.Evaluate(&q, rows))
 	switch {
 	case err != nil:
 		t.Errorf("%s of %s: %v", shapeName(q.Shape), filter.Format(q.Filter), err)

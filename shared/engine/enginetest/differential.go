@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 var (
@@ -163,14 +164,14 @@ var mutations = []struct {
 		if len(matching) == 0 {
 			return query.Answer{}, false
 		}
-		newest := query.Evaluate(&query.Query{Scope: q.Scope, Shape: query.Logs{Limit: 1}}, matching).Logs[0]
+		newest := reference.Evaluate(&query.Query{Scope: q.Scope, Shape: query.Logs{Limit: 1}}, matching).Logs[0]
 		var others []*lake.Row
 		for _, r := range matching {
 			if r != newest {
 				others = append(others, r)
 			}
 		}
-		return query.Evaluate(&q, others), true
+		return reference.Evaluate(&q, others), true
 	}},
 	{"one condition is turned round", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
 		if len(q.Conditions) == 0 {
@@ -179,14 +180,14 @@ var mutations = []struct {
 		right := len(matches(&q, rows))
 		q.Conditions = slices.Clone(q.Conditions)
 		q.Conditions[0].Negated = !q.Conditions[0].Negated
-		return query.Evaluate(&q, rows), len(matches(&q, rows)) != right
+		return reference.Evaluate(&q, rows), len(matches(&q, rows)) != right
 	}},
 	{"the period ends a record earlier", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
-		newest := query.Evaluate(&query.Query{Scope: q.Scope, Conditions: q.Conditions, Shape: query.Logs{Limit: 1}}, rows).Logs
+		newest := reference.Evaluate(&query.Query{Scope: q.Scope, Conditions: q.Conditions, Shape: query.Logs{Limit: 1}}, rows).Logs
 		if len(newest) == 0 {
 			return query.Answer{}, false
 		}
 		q.Scope.ToMs = newest[0].TsMs - 1
-		return query.Evaluate(&q, rows), true
+		return reference.Evaluate(&q, rows), true
 	}},
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -291,7 +292,7 @@ func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) 
 				text.WriteString(", " + condition(i))
 			}
 			q := bind(t, text.String(), counting)
-			diff, err := difference(t.Context(), e, q, query.Evaluate(&q, rows))
+			diff, err := difference(t.Context(), e, q, reference.Evaluate(&q, rows))
 			if err != nil || diff != "" {
 				t.Errorf("%v\n%s", err, diff)
 			}

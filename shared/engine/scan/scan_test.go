@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 // How the scan counts is held to the reference and to DuckDB by the tests of engine/duckdb; here is what it hands
@@ -78,7 +79,7 @@ func answer(t *testing.T, ctx context.Context, q query.Query, rows []lake.Row, o
 	for i := range rows {
 		all[i] = &rows[i]
 	}
-	if diff := cmp.Diff(query.Evaluate(&q, all), got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(reference.Evaluate(&q, all), got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-reference +scan):\n%s", q, diff)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
@@ -77,7 +78,7 @@ func (r *Reference) Run(ctx context.Context, s Statement, scanned func(int64)) (
 	if r.overflows(&q) {
 		return Result{}, &Failure{Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow"}
 	}
-	return resultOf(q, query.Evaluate(&q, r.rows)), nil
+	return resultOf(q, reference.Evaluate(&q, r.rows)), nil
 }
 
 // overflows tells whether a sum over all matching records passes 64 bits.

@@ -1,20 +1,21 @@
-package query
+package reference
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // evaluateStats sums up the segments that have records, by segment, then hostname.
-func evaluateStats(shape Stats, rows []*lake.Row) []StatsRow {
+func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
 	type key struct {
 		segment  int64
 		hostname string
 	}
 	groups, keys := group(rows, func(r *lake.Row) key {
-		k := key{segment: SegmentStart(r.TsMs, shape.SegmentSeconds)}
+		k := key{segment: query.SegmentStart(r.TsMs, shape.SegmentSeconds)}
 		if shape.GroupByHostname {
 			k.hostname, _ = hostnameOf(r)
 		}
@@ -23,10 +24,10 @@ func evaluateStats(shape Stats, rows []*lake.Row) []StatsRow {
 	slices.SortFunc(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.hostname, b.hostname))
 	})
-	var stats []StatsRow
+	var stats []query.StatsRow
 	for _, k := range keys {
 		in := groups[k]
-		row := StatsRow{
+		row := query.StatsRow{
 			Segment:   k.segment,
 			Hostname:  k.hostname,
 			Requests:  int64(len(in)),

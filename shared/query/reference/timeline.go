@@ -1,19 +1,20 @@
-package query
+package reference
 
 import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // evaluateTimeline sums up the segments that have records, by segment.
-func evaluateTimeline(shape Timeline, rows []*lake.Row) []TimelineRow {
-	groups, segments := group(rows, func(r *lake.Row) int64 { return SegmentStart(r.TsMs, shape.SegmentSeconds) })
+func evaluateTimeline(shape query.Timeline, rows []*lake.Row) []query.TimelineRow {
+	groups, segments := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
 	slices.Sort(segments)
-	var timeline []TimelineRow
+	var timeline []query.TimelineRow
 	for _, segment := range segments {
 		in := groups[segment]
-		timeline = append(timeline, TimelineRow{
+		timeline = append(timeline, query.TimelineRow{
 			Segment:       segment,
 			Requests:      int64(len(in)),
 			Blocked:       count(in, isBlocked),
@@ -47,12 +48,12 @@ func distinctTexts(rows []*lake.Row, text func(*lake.Row) *string) int64 {
 }
 
 // countStatuses counts every status of every record.
-func countStatuses(rows []*lake.Row, statuses func(*lake.Row) []int64) []StatusCount {
+func countStatuses(rows []*lake.Row, statuses func(*lake.Row) []int64) []query.StatusCount {
 	counts := map[int64]int64{}
 	for _, r := range rows {
 		for _, status := range statuses(r) {
 			counts[status]++
 		}
 	}
-	return SortedStatuses(counts)
+	return query.SortedStatuses(counts)
 }

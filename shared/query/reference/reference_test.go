@@ -1,4 +1,4 @@
-package query_test
+package reference_test
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // evaluate answers a shape over all of the records.
 func evaluate(shape query.Shape, rows ...*lake.Row) query.Answer {
-	q := everything()
-	q.Shape = shape
-	return query.Evaluate(&q, rows)
+	q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: -1 << 62, ToMs: 1 << 62}}, Shape: shape}
+	return reference.Evaluate(&q, rows)
 }
 
 func TestLogsAreNewestFirst(t *testing.T) {

@@ -1,16 +1,17 @@
-package query
+package reference
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // evaluateTopX gives the top keys of every label, by label, then blocked and all requests, descending, then key.
-func evaluateTopX(shape TopX, rows []*lake.Row) []TopXRow {
-	var all []TopXRow
-	for _, label := range Labels {
+func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
+	var all []query.TopXRow
+	for _, label := range query.Labels {
 		if !shape.Has(label) {
 			continue
 		}
@@ -24,7 +25,7 @@ func evaluateTopX(shape TopX, rows []*lake.Row) []TopXRow {
 
 // rankedKeys sums up every key of a label, the highest rank first. The labels that name a time rank by its
 // average, and leave out keys that have none.
-func rankedKeys(label string, rows []*lake.Row) []TopXRow {
+func rankedKeys(label string, rows []*lake.Row) []query.TopXRow {
 	groups := map[string][]*lake.Row{}
 	for _, r := range rows {
 		for _, key := range keysOf(label, r) {
@@ -32,14 +33,14 @@ func rankedKeys(label string, rows []*lake.Row) []TopXRow {
 		}
 	}
 	timeOf, ranksByTime := rankedTimes[label]
-	var ranked []TopXRow
+	var ranked []query.TopXRow
 	for key, in := range groups {
 		row := sumTopX(label, key, in)
 		if !ranksByTime || timeOf(row).Count > 0 {
 			ranked = append(ranked, row)
 		}
 	}
-	slices.SortFunc(ranked, func(a, b TopXRow) int {
+	slices.SortFunc(ranked, func(a, b query.TopXRow) int {
 		if ranksByTime {
 			return cmp.Or(cmp.Compare(timeOf(b).Average(), timeOf(a).Average()), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
 		}
@@ -48,13 +49,13 @@ func rankedKeys(label string, rows []*lake.Row) []TopXRow {
 	return ranked
 }
 
-var rankedTimes = map[string]func(TopXRow) Times{
-	"origin_time": func(r TopXRow) Times { return r.Origin },
-	"svc_time":    func(r TopXRow) Times { return r.Svc },
-	"total_time":  func(r TopXRow) Times { return r.Total },
+var rankedTimes = map[string]func(query.TopXRow) query.Times{
+	"origin_time": func(r query.TopXRow) query.Times { return r.Origin },
+	"svc_time":    func(r query.TopXRow) query.Times { return r.Svc },
+	"total_time":  func(r query.TopXRow) query.Times { return r.Total },
 }
 
-func byBlocked(a, b TopXRow) int {
+func byBlocked(a, b query.TopXRow) int {
 	return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
 }
 
@@ -70,7 +71,9 @@ func keysOf(label string, r *lake.Row) []string {
 	case "organization":
 		return present(r.Organization)
 	case "reason":
-		return distinct(slices.Concat(present(r.Reason), r.MonitorReasons))
+		reasons := slices.Concat(present(r.Reason), r.MonitorReasons)
+		slices.Sort(reasons)
+		return slices.Compact(reasons)
 	case "referer":
 		return present(r.Referer)
 	case "svcid":
@@ -80,7 +83,7 @@ func keysOf(label string, r *lake.Row) []string {
 	case "user_agent":
 		return present(r.UserAgent)
 	}
-	panic("query: unknown label " + label)
+	panic("reference: unknown label " + label)
 }
 
 func present(text *string) []string {
@@ -90,8 +93,8 @@ func present(text *string) []string {
 	return []string{*text}
 }
 
-func sumTopX(label, key string, in []*lake.Row) TopXRow {
-	return TopXRow{
+func sumTopX(label, key string, in []*lake.Row) query.TopXRow {
+	return query.TopXRow{
 		Label:             label,
 		Key:               key,
 		Requests:          int64(len(in)),
@@ -111,8 +114,8 @@ func sumTopX(label, key string, in []*lake.Row) TopXRow {
 	}
 }
 
-func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) Times {
-	var t Times
+func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) query.Times {
+	var t query.Times
 	for _, r := range rows {
 		d := duration(r)
 		if d == nil {

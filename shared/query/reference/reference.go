@@ -1,31 +1,33 @@
-package query
+// Package reference answers queries over records in memory, by the letter of the contract: written to be obviously
+// right, not fast. Tests compare every engine with it; no engine shares code with it.
+package reference
 
 import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
-// Evaluate answers q over records held in memory, by the letter of the contract. It is the reference that
-// engines are compared with.
-func Evaluate(q *Query, rows []*lake.Row) Answer {
+// Evaluate answers q over the rows.
+func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 	var matching []*lake.Row
 	for _, r := range rows {
-		if Match(q, r) {
+		if query.Match(q, r) {
 			matching = append(matching, r)
 		}
 	}
 	switch shape := q.Shape.(type) {
-	case Logs:
-		return Answer{Logs: evaluateLogs(shape, matching)}
-	case Stats:
-		return Answer{Stats: evaluateStats(shape, matching)}
-	case Timeline:
-		return Answer{Timeline: evaluateTimeline(shape, matching)}
-	case TopX:
-		return Answer{TopX: evaluateTopX(shape, matching)}
+	case query.Logs:
+		return query.Answer{Logs: evaluateLogs(shape, matching)}
+	case query.Stats:
+		return query.Answer{Stats: evaluateStats(shape, matching)}
+	case query.Timeline:
+		return query.Answer{Timeline: evaluateTimeline(shape, matching)}
+	case query.TopX:
+		return query.Answer{TopX: evaluateTopX(shape, matching)}
 	}
-	panic(fmt.Sprintf("query: no evaluation of %T", q.Shape))
+	panic(fmt.Sprintf("reference: no evaluation of %T", q.Shape))
 }
 
 // group sorts rows into the groups that key names, and gives the keys in the order they first came.

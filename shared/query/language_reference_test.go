@@ -13,12 +13,12 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// reference is the language reference. What follows from the catalogue and from this package stands in it
+// languageReference is the language reference. What follows from the catalogue and from this package stands in it
 // between markers, and is written there by -update.
-const reference = "../filter/README.md"
+const languageReference = "../filter/README.md"
 
 func TestReferenceIsUpToDate(t *testing.T) {
-	content, err := os.ReadFile(reference)
+	content, err := os.ReadFile(languageReference)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func TestReferenceIsUpToDate(t *testing.T) {
 		before, rest, opened := strings.Cut(text, begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !opened || !closed {
-			t.Fatalf("%s has no place for %s", reference, marker)
+			t.Fatalf("%s has no place for %s", languageReference, marker)
 		}
 		text = before + begin + section + end + after
 	}
-	golden(t, reference, text)
+	golden(t, languageReference, text)
 }
 
 // truthTable prints the verdicts that TestTruthTable executes for every field.
@@ -99,7 +99,7 @@ func fieldTable() string {
 
 // TestReferenceExamplesBind binds every example of the language reference and of the catalogue.
 func TestReferenceExamplesBind(t *testing.T) {
-	content, err := os.ReadFile(reference)
+	content, err := os.ReadFile(languageReference)
 	if err != nil {
 		t.Fatal(err)
 	}
