@@ -162,7 +162,7 @@ func sparse(random *rand.Rand, n int) []lake.Row {
 
 func ptr[T any](v T) *T { return &v }
 
-// scattered writes rows as objects of any layout that the format allows.
+// scattered writes rows as objects with small pages and row groups, and with dictionaries given up after a few entries.
 func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Store {
 	t.Helper()
 	type place struct {
@@ -186,8 +186,10 @@ func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Sto
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := parquet.NewGenericWriter[lake.Row](file, parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
-			parquet.DictionaryMaxBytes([]int64{0, 30, 300}[p.part]), parquet.PageBufferSize(100+random.IntN(600)), parquet.MaxRowsPerRowGroup(10+random.Int64N(30)))
+		w := parquet.NewGenericWriter[lake.Row](file,
+			parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
+			parquet.DictionaryMaxBytes([]int64{0, 30, 300}[p.part]),
+			parquet.PageBufferSize(100+random.IntN(600)), parquet.MaxRowsPerRowGroup(10+random.Int64N(30)))
 		_, err = w.Write(rows)
 		if err := errors.Join(err, w.Close(), file.Close()); err != nil {
 			t.Fatal(err)

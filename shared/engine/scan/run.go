@@ -103,7 +103,7 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 func (r *run) worker(ctx context.Context) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &worker{run: r, columns: map[parquet.StoredColumn]*parquet.ColumnValues{}}
+	w := &worker{run: r, columns: map[parquet.Column]*parquet.ColumnValues{}}
 	if last := len(r.idle) - 1; last >= 0 {
 		w, r.idle = r.idle[last], r.idle[:last]
 	}
@@ -156,8 +156,8 @@ type worker struct {
 	ctx     context.Context //nolint:containedctx // that of the pass it works on
 	reader  *parquet.ColumnReader
 	group   *group
-	columns map[parquet.StoredColumn]*parquet.ColumnValues // read of this group
-	free    []*parquet.ColumnValues                        // memory of columns of earlier groups
+	columns map[parquet.Column]*parquet.ColumnValues // read of this group
+	free    []*parquet.ColumnValues                  // memory of columns of earlier groups
 }
 
 // begin turns to a row group.
@@ -171,7 +171,7 @@ func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 
 // column reads a column of the group, once. The values are good until the next group.
 func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
-	stored, ok := parquet.StoredColumnOf(name, member)
+	stored, ok := parquet.ColumnOf(name, member)
 	if !ok {
 		panic(fmt.Sprintf("scan: there is no column %s %s", name, member))
 	}

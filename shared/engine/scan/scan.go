@@ -46,7 +46,7 @@ func Takes(q query.Query) bool {
 	values := 0
 	for _, c := range q.Conditions {
 		for _, t := range c.Terms {
-			stored, ok := parquet.StoredColumnOf(t.Source.Column, valueMember(t.Source))
+			stored, ok := parquet.ColumnOf(t.Source.Column, valueMember(t.Source))
 			isText := t.Source.Type == catalog.String || t.Source.Type == catalog.Any
 			if !ok || isText && !stored.HasDictionary() {
 				return false

@@ -11,8 +11,8 @@ import (
 // errDisagree reports that columns of one list or struct have different numbers of elements.
 var errDisagree = errors.New("its list or struct has other elements in another column")
 
-// assemble sets the leaf's part of a row to the values where the cursor is. It is the inverse of shred. The first leaf of
-// a list or struct allocates it.
+// assemble sets the leaf's part of a row to the values where the cursor is. It is the inverse of shred. The first leaf
+// of a list or struct allocates it.
 func (l *leaf) assemble(row *lake.Row, c *cursor) error {
 	field := unsafe.Add(unsafe.Pointer(row), l.offset)
 	switch l.layout {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -22,35 +21,33 @@ const (
 	rowWeight = 4
 	// listWeight is more: lists have several values a row.
 	listWeight = 8
-	// indexBytes is how much of a text the page index holds.
-	indexBytes = 16
 )
 
 // chunk collects the column chunk of one leaf for one row group.
 type chunk struct {
 	leaf   *leaf
-	values values
+	values pageValues
 	levels     // of the page being filled
 	rows   int // of that page
 
-	pages  bytes.Buffer // written, each with its header
-	header format.ColumnMetaData
-	index  format.ColumnIndex
-	places []format.PageLocation // offsets count from the first page
-	before int64                 // rows in the pages written
+	pages     bytes.Buffer // written, each with its header
+	header    format.ColumnMetaData
+	index     format.ColumnIndex
+	locations []format.PageLocation // of the pages written; offsets count from the first
+	firstRow  int64                 // of the page being filled, in the group
 }
 
-// workspace is what pages are made in, one after the other.
+// workspace is memory to encode one page after the other in.
 type workspace struct {
-	levels, encoded, page, packed []byte
-	header                        bytes.Buffer
-	protocol                      thrift.CompactProtocol
-	set                           codeSet
-	places                        []unsafe.Pointer
+	levels, encoded, page, compressed []byte
+	header                            bytes.Buffer
+	protocol                          thrift.CompactProtocol
+	set                               codeSet
+	values                            []unsafe.Pointer
 }
 
 func newChunk(l *leaf) *chunk {
-	c := &chunk{leaf: l, values: valuesOf(l)}
+	c := &chunk{leaf: l, values: newPageValues(l)}
 	c.begin()
 	return c
 }
@@ -62,8 +59,8 @@ func (c *chunk) begin() {
 		Type: physical[l.kind], Encoding: encodingsOf(l), PathInSchema: l.path, Codec: l.codec.CompressionCodec(),
 	}
 	c.index = format.ColumnIndex{}
-	c.places = nil
-	c.before = 0
+	c.locations = nil
+	c.firstRow = 0
 	c.pages.Reset()
 	c.values.endGroup()
 }
@@ -85,14 +82,14 @@ func encodingsOf(l *leaf) (list []format.Encoding) {
 	return list
 }
 
-// add takes in the leaf's part of some rows.
+// add adds the leaf's part of some rows.
 func (c *chunk) add(rows []*lake.Row, w *workspace) {
-	w.places = c.leaf.shred(rows, &c.levels, w.places[:0])
-	c.values.add(w.places)
+	w.values = c.leaf.shred(rows, &c.levels, w.values[:0])
+	c.values.add(w.values)
 	c.rows += len(rows)
 }
 
-// addRaw takes in one value of a row.
+// addRaw adds one value of a row.
 func (c *chunk) addRaw(v *RawValue) {
 	if v.rep == 0 {
 		c.rows++
@@ -108,7 +105,7 @@ func (c *chunk) addRaw(v *RawValue) {
 	}
 }
 
-// pageSize is the size of the page being filled.
+// pageSize returns the size of the page being filled.
 func (c *chunk) pageSize() int {
 	n := len(c.reps) + len(c.defs) + c.values.size()
 	switch {
@@ -120,7 +117,7 @@ func (c *chunk) pageSize() int {
 	return n
 }
 
-// size is about how much memory the chunk takes.
+// size returns about how much memory the chunk takes.
 func (c *chunk) size() int {
 	n := c.pages.Len() + c.pageSize()
 	if d := c.values.dictionary(); d != nil {
@@ -148,25 +145,27 @@ func (c *chunk) endPage(w *workspace) error {
 		NumValues: int32(count), Encoding: c.leaf.encoding.Encoding(),
 		DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 	})
-	if err := w.pack(c, &head, w.page); err != nil {
+	if err := w.compress(c, &head, w.page); err != nil {
 		return err
 	}
-	c.places = append(c.places, format.PageLocation{
-		Offset: int64(c.pages.Len()), CompressedPageSize: int32(w.header.Len() + len(w.packed)), FirstRowIndex: c.before,
+	c.locations = append(c.locations, format.PageLocation{
+		Offset:             int64(c.pages.Len()),
+		CompressedPageSize: int32(w.header.Len() + len(w.compressed)),
+		FirstRowIndex:      c.firstRow,
 	})
 	c.pages.Write(w.header.Bytes())
-	c.pages.Write(w.packed)
+	c.pages.Write(w.compressed)
 	c.header.NumValues += int64(count)
 	c.header.Statistics.NullCount += int64(nulls)
 	c.addBounds(nulls, w)
-	c.before += int64(c.rows)
+	c.firstRow += int64(c.rows)
 	c.rows = 0
 	c.levels.reset()
 	c.values.endPage()
 	return nil
 }
 
-// encode makes the page, levels first, each with its length.
+// encode encodes the page: levels first, each with their length.
 func (c *chunk) encode(w *workspace) (err error) {
 	l := c.leaf
 	w.page = w.page[:0]
@@ -190,115 +189,46 @@ func (c *chunk) encode(w *workspace) (err error) {
 	return nil
 }
 
-// pack compresses a page and makes its header, which it completes; both then lie in the workspace. Their sizes are added
-// to the chunk's.
-func (w *workspace) pack(c *chunk, head *format.PageHeader, page []byte) (err error) {
-	if w.packed, err = c.leaf.codec.Encode(w.packed[:0], page); err != nil {
+// compress compresses a page and encodes its header, which it completes, into the workspace. It adds their sizes to
+// those of the chunk.
+func (w *workspace) compress(c *chunk, head *format.PageHeader, page []byte) (err error) {
+	if w.compressed, err = c.leaf.codec.Encode(w.compressed[:0], page); err != nil {
 		return fmt.Errorf("compress page of %s: %w", c.leaf.path, err)
 	}
-	head.UncompressedPageSize, head.CompressedPageSize = int32(len(page)), int32(len(w.packed))
-	head.CRC = int32(crc32.ChecksumIEEE(w.packed))
+	head.UncompressedPageSize, head.CompressedPageSize = int32(len(page)), int32(len(w.compressed))
+	head.CRC = int32(crc32.ChecksumIEEE(w.compressed))
 	w.header.Reset()
 	if err := thrift.NewEncoder(w.protocol.NewWriter(&w.header)).Encode(head); err != nil {
 		return fmt.Errorf("write page header of %s: %w", c.leaf.path, err)
 	}
 	c.header.TotalUncompressedSize += int64(w.header.Len() + len(page))
-	c.header.TotalCompressedSize += int64(w.header.Len() + len(w.packed))
+	c.header.TotalCompressedSize += int64(w.header.Len() + len(w.compressed))
 	return nil
 }
 
-// addBounds adds the page to the page index and to the statistics of the chunk.
-func (c *chunk) addBounds(nulls int, w *workspace) {
-	x, all := &c.index, &c.header.Statistics
-	x.NullCounts = append(x.NullCounts, int64(nulls))
-	x.NullPages = append(x.NullPages, c.values.empty())
-	if c.values.empty() {
-		x.MinValues, x.MaxValues = append(x.MinValues, []byte{}), append(x.MaxValues, []byte{})
-		return
-	}
-	least, greatest := c.values.bounds(&w.set)
-	x.MinValues, x.MaxValues = append(x.MinValues, c.floor(least)), append(x.MaxValues, c.ceiling(greatest))
-	compare := c.leaf.compareStored
-	if all.MinValue == nil || compare(least, all.MinValue) < 0 {
-		all.MinValue = append([]byte{}, least...)
-	}
-	if all.MaxValue == nil || compare(greatest, all.MaxValue) > 0 {
-		all.MaxValue = append([]byte{}, greatest...)
-	}
-}
-
-// floor is a short value that is not greater.
-func (c *chunk) floor(v []byte) []byte {
-	if c.leaf.kind == lake.Text && len(v) > indexBytes {
-		v = v[:runeStart(v, indexBytes)]
-	}
-	return bytes.Clone(v)
-}
-
-// ceiling is a value that is not less, short if there is such a text.
-func (c *chunk) ceiling(v []byte) []byte {
-	if c.leaf.kind != lake.Text || len(v) <= indexBytes {
-		return bytes.Clone(v)
-	}
-	for end := runeStart(v, indexBytes); end > 0; {
-		last, size := utf8.DecodeLastRune(v[:end])
-		end -= size
-		if next := last + 1; size > 1 || last != utf8.RuneError {
-			if next == 0xD800 { // the surrogates are no runes
-				next = 0xE000
-			}
-			if next <= utf8.MaxRune {
-				return utf8.AppendRune(bytes.Clone(v[:end]), next)
-			}
-		}
-	}
-	return bytes.Clone(v)
-}
-
-// runeStart is the last place up to at where a rune of the text begins.
-func runeStart(text []byte, at int) int {
-	for at > 0 && !utf8.RuneStart(text[at]) {
-		at--
-	}
-	return at
-}
-
-// finish ends the chunk's last page and says how the pages follow one another.
+// finish ends the chunk's last page and completes the description of the chunk.
 func (c *chunk) finish(w *workspace) error {
 	if err := c.endPage(w); err != nil {
 		return err
 	}
 	encoding := c.leaf.encoding.Encoding()
-	c.header.EncodingStats = []format.PageEncodingStats{{PageType: format.DataPage, Encoding: encoding, Count: int32(len(c.places))}}
+	pages := int32(len(c.locations))
+	stats := []format.PageEncodingStats{{PageType: format.DataPage, Encoding: encoding, Count: pages}}
 	if c.leaf.dictionary {
-		c.header.EncodingStats = append(c.header.EncodingStats, format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
+		stats = append(stats, format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
 	}
+	c.header.EncodingStats = stats
 	if c.ascending() {
 		c.index.BoundaryOrder = format.Ascending
 	}
 	return nil
 }
 
-// ascending tells whether the bounds of the pages ascend; pages without a value do not count.
-func (c *chunk) ascending() bool {
-	compare, last := c.leaf.compareStored, -1
-	for i, null := range c.index.NullPages {
-		if null {
-			continue
-		}
-		if last >= 0 && (compare(c.index.MinValues[last], c.index.MinValues[i]) > 0 || compare(c.index.MaxValues[last], c.index.MaxValues[i]) > 0) {
-			return false
-		}
-		last = i
-	}
-	return true
-}
-
-// packDictionary packs the dictionary page.
-func (c *chunk) packDictionary(w *workspace) error {
+// compressDictionary compresses the dictionary page.
+func (c *chunk) compressDictionary(w *workspace) error {
 	d := c.values.dictionary()
 	w.page = d.appendPage(w.page[:0])
 	head := format.PageHeader{Type: format.DictionaryPage}
 	head.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(d.Len()), Encoding: format.Plain})
-	return w.pack(c, &head, w.page)
+	return w.compress(c, &head, w.page)
 }

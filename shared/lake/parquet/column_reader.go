@@ -10,8 +10,8 @@ import (
 )
 
 // ColumnReader reads whole columns of an object, one row group at a time, in the form they are stored in: texts as
-// codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only and
-// is safe for concurrent use.
+// codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only
+// and is safe for concurrent use.
 type ColumnReader struct{ object *object }
 
 // OpenColumns reads the footer of an object.
@@ -46,27 +46,27 @@ func (c *ColumnReader) RowGroups() (all []RowGroup, err error) {
 	return all, nil
 }
 
-// StoredColumn is a Parquet column: a top-level column of one value or a list, or a member of its structs.
-type StoredColumn struct{ leaf *leaf }
+// Column is a Parquet column: a top-level column of one value or a list, or a member of its structs.
+type Column struct{ leaf *leaf }
 
-// StoredColumnOf finds the Parquet column that holds a top-level column, or a member of its structs.
-func StoredColumnOf(column, member string) (StoredColumn, bool) {
+// ColumnOf finds the Parquet column that holds a top-level column, or a member of its structs.
+func ColumnOf(column, member string) (Column, bool) {
 	for _, l := range leavesOf[column] {
 		if member == "" || member == l.path[len(l.path)-1] {
-			return StoredColumn{l}, true
+			return Column{l}, true
 		}
 	}
-	return StoredColumn{}, false
+	return Column{}, false
 }
 
 // HasDictionary reports whether equal values are stored once a row group.
-func (c StoredColumn) HasDictionary() bool { return c.leaf.dictionary }
+func (c Column) HasDictionary() bool { return c.leaf.dictionary }
 
 // HasBloomFilter reports whether engines can skip row groups that lack a value.
-func (c StoredColumn) HasBloomFilter() bool { return c.leaf.bloom }
+func (c Column) HasBloomFilter() bool { return c.leaf.bloom }
 
 // Read reads a column of a row group.
-func (c *ColumnReader) Read(group int, column StoredColumn, v *ColumnValues) (err error) {
+func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err error) {
 	l := column.leaf
 	defer func() {
 		if err != nil {

@@ -28,7 +28,9 @@ func TestColumnReader_reads_what_rows_hold(t *testing.T) {
 		}
 		parquettest.Sort(rows)
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) { compareColumns(t, rows, writtenRandomly(t, r, rows)) })
-		t.Run(fmt.Sprint("given_up_dictionaries_", seed), func(t *testing.T) { compareColumns(t, rows, writtenPlainly(t, rows)) })
+		t.Run(fmt.Sprint("given_up_dictionaries_", seed), func(t *testing.T) {
+			compareColumns(t, rows, writtenPlainly(t, rows))
+		})
 	}
 }
 
@@ -36,7 +38,8 @@ func TestColumnReader_reads_what_rows_hold(t *testing.T) {
 func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[lake.Row](&out, parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
+	w := parquet.NewGenericWriter[lake.Row](&out,
+		parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 		parquet.DictionaryMaxBytes(40), parquet.PageBufferSize(200), parquet.MaxRowsPerRowGroup(150))
 	for part := range slices.Chunk(rows, 7) {
 		if _, err := w.Write(part); err != nil {
@@ -69,7 +72,7 @@ func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 		}
 		for i, column := range lake.Columns {
 			for _, member := range membersOf(column.Type) {
-				stored, ok := StoredColumnOf(column.Name, member)
+				stored, ok := ColumnOf(column.Name, member)
 				if !ok {
 					t.Fatalf("there is no column %s.%s", column.Name, member)
 				}
@@ -213,7 +216,7 @@ func readColumns(object []byte, values *ColumnValues) error {
 	for number := range groups {
 		for _, column := range lake.Columns {
 			for _, member := range membersOf(column.Type) {
-				stored, _ := StoredColumnOf(column.Name, member)
+				stored, _ := ColumnOf(column.Name, member)
 				if err := in.Read(number, stored, values); err != nil {
 					return err
 				}

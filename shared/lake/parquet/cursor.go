@@ -79,7 +79,8 @@ func (c *cursor) forward(row int64) {
 	c.row, c.level = row, level
 }
 
-// rowEnd returns the index of the level after a row that begins at a level: the next row begins with repetition level 0.
+// rowEnd returns the index of the level after a row that begins at a level: the next row begins with repetition level
+// 0.
 func (c *cursor) rowEnd(level int) int {
 	if c.leaf.maxRep == 0 {
 		return level + 1

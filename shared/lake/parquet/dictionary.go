@@ -33,8 +33,8 @@ func (t *Texts) reset() { t.bytes, t.offsets = t.bytes[:0], t.offsets[:0] }
 // text of a code. The zero Dictionary is empty.
 type Dictionary struct {
 	Texts
-	// slots is a hash table with linear probing. A slot holds the hash of a text and, in its lower half, the text's code
-	// plus one. An empty slot is 0.
+	// slots is a hash table with linear probing. A slot holds the hash of a text and, in its lower half, the text's
+	// code plus one. An empty slot is 0.
 	slots []uint64
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// leaf is one Parquet column, a leaf of the schema: how its values are stored, and where in a Row they are. All of it is
-// read off the tags of Row.
+// leaf is one Parquet column, a leaf of the schema: how its values are stored, and where in a Row they are. All of it
+// is read off the tags of Row.
 type leaf struct {
 	number     int // of the column, from 0
 	path       []string
@@ -32,8 +32,8 @@ type leaf struct {
 	location
 }
 
-// location is where in a Row the values of a leaf are: in a field, or in a member of the struct or of the elements of the
-// list that the field holds.
+// location is where in a Row the values of a leaf are: in a field, or in a member of the struct or of the elements of
+// the list that the field holds.
 type location struct {
 	layout    layout
 	fieldType reflect.Type
@@ -107,8 +107,8 @@ func newLeaf(number int, kind lake.Kind, options []string, at position) leaf {
 	return l
 }
 
-// locate finds the leaf at a path in a Row. A path is the name of a field, then "list" and "element" if it is a list, then
-// the name of a member if it is one of structs.
+// locate finds the leaf at a path in a Row. A path is the name of a field, then "list" and "element" if it is a list,
+// then the name of a member if it is one of structs.
 func locate(path []string) location {
 	field, _ := fieldOf(reflect.TypeFor[lake.Row](), path[0])
 	l := location{fieldType: field.Type, offset: field.Offset, first: true}

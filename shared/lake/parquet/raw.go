@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Raw is a row as its columns hold it: value after value, with the levels that say what is absent and what repeats.
-// Objects are merged in this form, which is several times cheaper than making a Row of every row and taking it apart.
+// Raw is a row as its columns hold it: the values of every leaf with their repetition and definition levels. Objects
+// are merged in this form, which is several times cheaper than assembling and shredding a Row.
 type Raw []RawValue
 
 // RawValue is one value of a Raw, or what stands for an absent one.
@@ -22,7 +22,7 @@ type RawValue struct {
 	rep, def byte
 }
 
-// text is a text as long as the Raw is valid.
+// text returns a text, which is valid as long as the Raw is.
 func (v *RawValue) text() string { return unsafe.String(v.bytes, int(v.number)) }
 
 func (v *RawValue) setText(text []byte) {
@@ -36,10 +36,10 @@ const (
 	valueBytes                                  = 24
 )
 
-// RawPartition is the partition that the row lies in.
+// RawPartition returns the partition that the row lies in.
 func RawPartition(r Raw) lake.Partition { return lake.PartitionOf(int64(r[leafTsMs].number)) }
 
-// RawMemory is about how many bytes the row keeps in memory.
+// RawMemory returns about how many bytes the row keeps in memory.
 func RawMemory(r Raw) int64 {
 	n := valueBytes * len(r)
 	for i := range r {
@@ -68,7 +68,7 @@ type RawSum struct {
 	text []byte
 }
 
-// Add takes in a row: what the sum was, then every value with its levels, so that absent, empty and zero differ.
+// Add adds a row: the sum before, then every value with its levels, so that absent, empty and zero differ.
 func (s *RawSum) Add(row Raw) {
 	text := binary.LittleEndian.AppendUint64(s.text[:0], s.Sum)
 	for i := range row {

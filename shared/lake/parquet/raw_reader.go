@@ -34,12 +34,12 @@ func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
 	return out, nil
 }
 
-// GroupBytes is the size of the largest row group before compression: reading takes no more memory than that, beside
-// the rows read.
+// GroupBytes returns the size of the largest row group before compression: reading takes no more memory than that,
+// beside the rows read.
 func (r *RawReader) GroupBytes() int64 { return r.largest }
 
-// Read fills rows, reusing their memory, and returns how many, some at least; io.EOF comes after the last ones. The texts
-// of earlier rows stay valid until the next Read.
+// Read fills rows, reusing their memory, and returns how many, some at least; io.EOF comes after the last ones. The
+// texts of earlier rows stay valid until the next Read.
 func (r *RawReader) Read(rows []Raw) (n int, err error) {
 	defer contain(&err)
 	for r.left == 0 {

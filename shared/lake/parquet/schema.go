@@ -14,20 +14,20 @@ import (
 )
 
 // schema is the Parquet schema of every object of this version as footers hold it, each node before its members, and
-// the leaves among the nodes. Both are read off Row and its tags. parquet-go makes the same of them, as a test holds: but
-// whoever asks it to links a third of a program that writes objects for it.
+// the leaves among the nodes. Both are read off Row and its tags. A test compares them with what parquet-go makes of
+// Row. Its main package is used in tests only: it doubles the size of a program.
 var schema, leaves = schemaOf(reflect.TypeFor[lake.Row]())
 
 func schemaOf(row reflect.Type) ([]format.SchemaElement, []leaf) {
 	root := format.SchemaElement{Name: row.Name(), NumChildren: thrift.New(int32(row.NumField()))}
-	s := schemaWriter{nodes: []format.SchemaElement{root}}
+	s := schemaBuilder{nodes: []format.SchemaElement{root}}
 	for i := range row.NumField() {
 		s.field(row.Field(i), position{})
 	}
 	return s.nodes, s.leaves
 }
 
-type schemaWriter struct {
+type schemaBuilder struct {
 	nodes  []format.SchemaElement
 	leaves []leaf
 }
@@ -51,7 +51,7 @@ func (p position) below(name string, repetition format.FieldRepetitionType) posi
 }
 
 // field adds the nodes of a field of Row, or of a struct in it.
-func (s *schemaWriter) field(field reflect.StructField, in position) {
+func (s *schemaBuilder) field(field reflect.StructField, in position) {
 	name, options := tagOf(field, "parquet")
 	switch t := field.Type; {
 	case t.Kind() == reflect.Slice:
@@ -66,7 +66,7 @@ func (s *schemaWriter) field(field reflect.StructField, in position) {
 }
 
 // list adds the three levels that the format demands of a list.
-func (s *schemaWriter) list(field reflect.StructField, name string, in position) {
+func (s *schemaBuilder) list(field reflect.StructField, name string, in position) {
 	in = s.node(format.SchemaElement{
 		Name: name, NumChildren: thrift.New(int32(1)),
 		ConvertedType: thrift.New(deprecated.List), LogicalType: format.LogicalType{Value: &format.ListType{}},
@@ -80,14 +80,16 @@ func (s *schemaWriter) list(field reflect.StructField, name string, in position)
 	}
 }
 
-func (s *schemaWriter) group(t reflect.Type, name string, repetition format.FieldRepetitionType, in position) {
+func (s *schemaBuilder) group(t reflect.Type, name string, repetition format.FieldRepetitionType, in position) {
 	in = s.node(format.SchemaElement{Name: name, NumChildren: thrift.New(int32(t.NumField()))}, repetition, in)
 	for i := range t.NumField() {
 		s.field(t.Field(i), in)
 	}
 }
 
-func (s *schemaWriter) leaf(t reflect.Type, name string, repetition format.FieldRepetitionType, options []string, in position) {
+func (s *schemaBuilder) leaf(
+	t reflect.Type, name string, repetition format.FieldRepetitionType, options []string, in position,
+) {
 	node := format.SchemaElement{Name: name}
 	kind := lake.TypeOf(t).Kind
 	node.Type = thrift.New(physical[kind])
@@ -105,20 +107,20 @@ func (s *schemaWriter) leaf(t reflect.Type, name string, repetition format.Field
 	s.leaves = append(s.leaves, newLeaf(len(s.leaves), kind, options, s.node(node, repetition, in)))
 }
 
-func (s *schemaWriter) node(node format.SchemaElement, repetition format.FieldRepetitionType, in position) position {
+func (s *schemaBuilder) node(node format.SchemaElement, repetition format.FieldRepetitionType, in position) position {
 	node.RepetitionType = thrift.New(repetition)
 	s.nodes = append(s.nodes, node)
 	return in.below(node.Name, repetition)
 }
 
-// tagOf is the name and the options in a tag of a field.
+// tagOf returns the name and the options in a tag of a field.
 func tagOf(field reflect.StructField, key string) (name string, options []string) {
 	parts := strings.Split(field.Tag.Get(key), ",")
 	return parts[0], parts[1:]
 }
 
-// blankFooter is the footer of an object without rows.
-func blankFooter() format.FileMetaData {
+// newFooter returns the footer of an object without rows.
+func newFooter() format.FileMetaData {
 	footer := format.FileMetaData{
 		Version:          2,
 		Schema:           schema,

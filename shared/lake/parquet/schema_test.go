@@ -26,7 +26,7 @@ func TestSchema_is_what_parquet_go_makes_of_Row(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := *file.Metadata(), blankFooter()
+	want, got := *file.Metadata(), newFooter()
 	want.RowGroups, got.RowGroups = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("footer (-parquet-go +ours):\n%s", diff)

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"unsafe"
 
@@ -11,24 +10,24 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// values collects the values of a leaf that are there, page by page; the dictionary, if there is one, grows from page
-// to page.
-type values interface {
-	// add takes in values, each at the place of a string, an int64 or a bool.
-	add(places []unsafe.Pointer)
+// pageValues collects the values of a leaf for a page, without absent ones. The dictionary, if there is one, grows from
+// page to page.
+type pageValues interface {
+	// add appends values, given as pointers to a string, an int64 or a bool.
+	add(values []unsafe.Pointer)
 	addRaw(v *RawValue)
 	// encode returns the values of the page as it holds them, in dst's memory if they fit.
 	encode(dst []byte, l *leaf) ([]byte, error)
 	// bounds returns the least and the greatest value of the page, which has some, as statistics hold them.
 	bounds(set *codeSet) (least, greatest []byte)
-	// size is how many bytes the page's values take before they are encoded.
+	// size returns how many bytes the page's values take before they are encoded.
 	size() int
 	empty() bool
 	endPage()
 
 	// dictionary returns the dictionary of the values' codes; nil without one.
 	dictionary() dictionary
-	// hashes appends what a bloom filter must hold.
+	// hashes appends the hashes that a bloom filter must hold.
 	hashes(to []uint64) []uint64
 	endGroup()
 }
@@ -39,7 +38,7 @@ type dictionary interface {
 	appendPage(page []byte) []byte
 }
 
-func valuesOf(l *leaf) values {
+func newPageValues(l *leaf) pageValues {
 	switch {
 	case l.kind == lake.Text && l.dictionary:
 		return &textCodes{}
@@ -53,16 +52,6 @@ func valuesOf(l *leaf) values {
 	return &bools{}
 }
 
-// compareStored orders two values as statistics hold them.
-func (l *leaf) compareStored(a, b []byte) int {
-	if l.kind == lake.Int {
-		return cmp.Compare(int64(binary.LittleEndian.Uint64(a)), int64(binary.LittleEndian.Uint64(b)))
-	}
-	return bytes.Compare(a, b)
-}
-
-func storedInt(v int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(v)) }
-
 const codeBytes = 4
 
 // textCodes is texts as codes of a dictionary.
@@ -72,8 +61,8 @@ type textCodes struct {
 	recent recentTexts
 }
 
-func (t *textCodes) add(places []unsafe.Pointer) {
-	for _, p := range places {
+func (t *textCodes) add(values []unsafe.Pointer) {
+	for _, p := range values {
 		t.codes = append(t.codes, t.recent.code(*(*string)(p), &t.texts))
 	}
 }
@@ -121,8 +110,8 @@ type intCodes struct {
 	ints  intDictionary
 }
 
-func (t *intCodes) add(places []unsafe.Pointer) {
-	for _, p := range places {
+func (t *intCodes) add(values []unsafe.Pointer) {
+	for _, p := range values {
 		t.codes = append(t.codes, t.ints.code(*(*int64)(p)))
 	}
 }
@@ -157,8 +146,8 @@ type plainTexts struct {
 	bloom  bool
 }
 
-func (t *plainTexts) add(places []unsafe.Pointer) {
-	for _, p := range places {
+func (t *plainTexts) add(values []unsafe.Pointer) {
+	for _, p := range values {
 		t.addText(*(*string)(p))
 	}
 }
@@ -209,7 +198,7 @@ func (t *plainTexts) each(f func(text []byte)) {
 
 func (t *plainTexts) hashes(to []uint64) []uint64 { return append(to, t.hashed...) }
 
-// unhashed is the part of values that no bloom filter looks at.
+// unhashed is embedded in values without a bloom filter.
 type unhashed struct{}
 
 func (unhashed) hashes(to []uint64) []uint64 { return to }
@@ -220,8 +209,8 @@ type ints struct {
 	page []int64
 }
 
-func (t *ints) add(places []unsafe.Pointer) {
-	for _, p := range places {
+func (t *ints) add(values []unsafe.Pointer) {
+	for _, p := range values {
 		t.page = append(t.page, *(*int64)(p))
 	}
 }
@@ -254,8 +243,8 @@ type bools struct {
 	trues int
 }
 
-func (t *bools) add(places []unsafe.Pointer) {
-	for _, p := range places {
+func (t *bools) add(values []unsafe.Pointer) {
+	for _, p := range values {
 		t.addBool(*(*bool)(p))
 	}
 }

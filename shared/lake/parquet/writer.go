@@ -18,8 +18,8 @@ const (
 	// groupBytes is how much a row group may hold in memory, its dictionaries included, before it is written however
 	// few its rows are. Ordinary groups stay far below; records of many kilobytes would pile up otherwise.
 	groupBytes = 32 << 20
-	// stepRows and stepBytes are how many rows, and how many bytes of them, are added before the sizes of pages and group
-	// are looked at again.
+	// stepRows and stepBytes are how many rows, and how many bytes of them, are added before the sizes of pages and
+	// group are looked at again.
 	stepRows  = 64
 	stepBytes = 1 << 20
 
@@ -41,7 +41,7 @@ type Writer struct {
 	rowsPerGroup int64
 	group        *groupWriter // nil once closed
 	large        bool         // a group ended because of its size
-	done         []finished
+	done         []writtenGroup
 }
 
 // NewWriter makes a writer of one object to w. The object is whole only after Close.
@@ -142,7 +142,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// writeIndexes writes the page index of every group: first the bounds, then the places.
+// writeIndexes writes the page index of every group: first the bounds, then the locations of pages.
 func (w *Writer) writeIndexes() error {
 	for _, d := range w.done {
 		for i := range d.indexes {
@@ -167,9 +167,9 @@ func (w *Writer) writeIndexes() error {
 	return nil
 }
 
-// writeFooter writes what tells readers where everything is.
+// writeFooter writes the schema and the locations of all columns.
 func (w *Writer) writeFooter() error {
-	footer := blankFooter()
+	footer := newFooter()
 	for _, d := range w.done {
 		footer.NumRows += d.group.NumRows
 		footer.RowGroups = append(footer.RowGroups, d.group)

@@ -23,7 +23,7 @@ type groupWriter struct {
 	rows      int64
 }
 
-// groupWriters are used again: what their columns hold adds up to tens of megabytes.
+// groupWriters are used again for the tens of megabytes that their columns have.
 var groupWriters = sync.Pool{New: func() any {
 	g := &groupWriter{chunks: make([]*chunk, len(leaves))}
 	for i := range leaves {
@@ -32,13 +32,13 @@ var groupWriters = sync.Pool{New: func() any {
 	return g
 }}
 
-// release gives the group writer back; it must hold no rows.
+// release returns the group writer to the pool; it must hold no rows.
 func (g *groupWriter) release() {
-	clear(g.workspace.places[:cap(g.workspace.places)])
+	clear(g.workspace.values[:cap(g.workspace.values)])
 	groupWriters.Put(g)
 }
 
-// add takes in rows, which must fit into the group.
+// add adds rows, which must fit into the group.
 func (g *groupWriter) add(rows []*lake.Row) error {
 	g.rows += int64(len(rows))
 	for _, c := range g.chunks {
@@ -72,7 +72,7 @@ func (g *groupWriter) endFullPage(c *chunk) error {
 	return c.endPage(&g.workspace)
 }
 
-// size is about how much memory the group takes.
+// size returns about how much memory the group takes.
 func (g *groupWriter) size() int {
 	n := 0
 	for _, c := range g.chunks {
@@ -81,34 +81,34 @@ func (g *groupWriter) size() int {
 	return n
 }
 
-// finished is a row group that has been written, and its page index, which comes later in the object.
-type finished struct {
+// writtenGroup is a row group that has been written, and its page index, which comes later in the object.
+type writtenGroup struct {
 	group   format.RowGroup
 	indexes []format.ColumnIndex
 	offsets []format.OffsetIndex
 }
 
 // write writes the group and begins the next.
-func (g *groupWriter) write(out *output) (done finished, err error) {
+func (g *groupWriter) write(out *output) (done writtenGroup, err error) {
 	done.group = format.RowGroup{
 		NumRows: g.rows, FileOffset: out.offset, SortingColumns: []format.SortingColumn{{ColumnIdx: leafTsMs}},
 	}
 	for _, c := range g.chunks {
 		if err := g.writeChunk(out, c); err != nil {
-			return finished{}, err
+			return writtenGroup{}, err
 		}
 	}
 	for _, c := range g.chunks {
 		if c.leaf.bloom {
 			if err := g.writeBloom(out, c); err != nil {
-				return finished{}, err
+				return writtenGroup{}, err
 			}
 		}
 		done.group.TotalByteSize += c.header.TotalUncompressedSize
 		done.group.TotalCompressedSize += c.header.TotalCompressedSize
 		done.group.Columns = append(done.group.Columns, format.ColumnChunk{MetaData: c.header})
 		done.indexes = append(done.indexes, c.index)
-		done.offsets = append(done.offsets, format.OffsetIndex{PageLocations: c.places})
+		done.offsets = append(done.offsets, format.OffsetIndex{PageLocations: c.locations})
 		c.begin()
 	}
 	g.rows = 0
@@ -122,16 +122,16 @@ func (g *groupWriter) writeChunk(out *output, c *chunk) error {
 	}
 	if c.leaf.dictionary {
 		c.header.DictionaryPageOffset = out.offset
-		if err := c.packDictionary(&g.workspace); err != nil {
+		if err := c.compressDictionary(&g.workspace); err != nil {
 			return err
 		}
-		if err := out.write(g.workspace.header.Bytes(), g.workspace.packed); err != nil {
+		if err := out.write(g.workspace.header.Bytes(), g.workspace.compressed); err != nil {
 			return err
 		}
 	}
 	c.header.DataPageOffset = out.offset
-	for i := range c.places {
-		c.places[i].Offset += out.offset
+	for i := range c.locations {
+		c.locations[i].Offset += out.offset
 	}
 	return out.write(c.pages.Bytes())
 }
@@ -159,8 +159,8 @@ func (g *groupWriter) writeBloom(out *output, c *chunk) error {
 	return nil
 }
 
-// output writes, and knows where it is. After a failure it writes nothing more: what follows would not be where the
-// footer says.
+// output counts the bytes written. After a failure it writes nothing more: what follows would not be where the footer
+// says.
 type output struct {
 	w        io.Writer
 	offset   int64
