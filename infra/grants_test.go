@@ -22,9 +22,9 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
-	"github.com/orrery/orrery/shared/search"
-	querytable "github.com/orrery/orrery/shared/search/dynamo"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending"
+	querytable "github.com/orrery/orrery/shared/search/pending/dynamo"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // TestGrantsCoverWhatStoresDo compares what the stores ask of the table with the grants of the functions that use them:
@@ -110,7 +110,7 @@ func usePlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) 
 
 func useQueries(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes what has expired by its own clock
-	queriestest.Run(t, func(t *testing.T) search.Queries {
+	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := open(t)
 		return querytable.New(client, table, century, time.Now)
 	})

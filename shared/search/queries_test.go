@@ -12,14 +12,11 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
-
-func TestMemory(t *testing.T) {
-	queriestest.Run(t, func(*testing.T) search.Queries { return queriestest.NewMemory() })
-}
 
 // gated is an oracle that answers when it is let.
 type gated struct {
@@ -154,9 +151,9 @@ func bothWays(t *testing.T, test func(t *testing.T, g *gated, another func(searc
 	})
 	t.Run("afar", func(t *testing.T) {
 		a := newAfar(t)
-		queries := queriestest.NewMemory()
+		store := pendingtest.NewMemory()
 		test(t, a.gated, func(o search.Options) *search.Service {
-			o.Queries = queries
+			o.Store = store
 			return newService(t, a, o)
 		})
 	})
@@ -313,7 +310,7 @@ func TestCallerWhoGoesAwayStopsTheQuery(t *testing.T) {
 // TestQueryThatOthersStoppedBeginsAnew: two callers' equal queries can be one execution, and one may stop it.
 func TestQueryThatOthersStoppedBeginsAnew(t *testing.T) {
 	a := newAfar(t)
-	s := newService(t, a, search.Options{Queries: queriestest.NewMemory()})
+	s := newService(t, a, search.Options{Store: pendingtest.NewMemory()})
 	id, err := s.Begin(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
@@ -384,5 +381,28 @@ func TestAnswersAreKeptForThoseToldAndForgotten(t *testing.T) {
 	now = now.Add(time.Minute)
 	if _, err := s.Status(t.Context(), id, asker); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("after a minute: %v", err)
+	}
+}
+
+// TestRequestIsKept: a pending query keeps its request, every byte of the filter included.
+func TestRequestIsKept(t *testing.T) {
+	store := pendingtest.NewMemory()
+	a := newAfar(t)
+	defer close(a.open)
+	want := search.Request{
+		Route: search.Logs, Form: filter.QueryString, Limit: "7", Fields: "ip,host", Branches: []string{"main", ""}, Caller: "c",
+		Filters: "timestamp between 2026-01-01 and 2026-01-02,\n host=\"ä\\\\ <&>\u2028\"",
+	}
+	id, err := newService(t, a, search.Options{Store: store}).Begin(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := search.Asker{Caller: want.Caller, Branches: want.Branches}
+	status, err := newService(t, a, search.Options{Store: store}).Status(t.Context(), id, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, status.Request); diff != "" {
+		t.Errorf("the request is another (-asked +kept):\n%s", diff)
 	}
 }

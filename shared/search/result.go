@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -57,12 +58,12 @@ type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match than were asked for; bytes: the answer would be too large"`
 }
 
-func metaOf(q query.Query, engineName string, cost engine.Cost) Meta {
+func (s *Service) metaOf(q query.Query, cost engine.Cost) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
 		Period:         MetaPeriod{From: instant(q.Period.FromMs), To: instant(q.Period.ToMs)},
-		Engine:         engineName,
+		Engine:         cmp.Or(cost.By, s.engine.Name()),
 		Objects:        cost.Objects,
 		BytesScanned:   cost.BytesScanned,
 		RowsConsidered: cost.RowsConsidered,

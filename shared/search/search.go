@@ -3,63 +3,34 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search/pending"
 )
 
 // Service answers data requests.
 type Service struct {
 	engine  engine.Engine
-	runs    runs
-	timeout time.Duration
+	queries *pending.Queries
 	now     func() time.Time
-	newID   func() QueryID
 }
 
 // Options are what a deployment decides.
-type Options struct {
-	Line    *Line            // who may use the engine; nil: everybody at once
-	Timeout time.Duration    // the longest a caller waits, waiting in line included; 0: no bound
-	Now     func() time.Time // the clock
+type Options = pending.Options
 
-	// Queries remembers queries that outlive their requests. With it, an engine that is an engine.Starter runs them;
-	// without, they run in this process.
-	Queries Queries
-	Longest time.Duration  // the longest a query may run in this process; 0: 15 minutes
-	Keep    time.Duration  // how long an answer waits in this process for who was told its id; 0: 10 minutes
-	NewID   func() QueryID // nil: random ones, which nobody guesses
-}
-
-// New makes the service over an engine.
+// New returns the service over an engine.
 func New(e engine.Engine, o Options) (*Service, error) {
-	if e == nil {
-		return nil, errors.New("search: no engine")
+	queries, err := pending.New(e, o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Now == nil {
-		return nil, errors.New("search: no clock")
-	}
-	if o.Longest == 0 {
-		o.Longest = 15 * time.Minute
-	}
-	if o.Keep == 0 {
-		o.Keep = 10 * time.Minute
-	}
-	if o.NewID == nil {
-		o.NewID = newQueryID
-	}
-	s := &Service{engine: e, newID: o.NewID, timeout: o.Timeout, now: o.Now, runs: newHere(e, o)}
-	if starter, ok := e.(engine.Starter); ok && o.Queries != nil {
-		s.runs = started{starter, o.Queries}
-	}
-	return s, nil
+	return &Service{engine: e, queries: queries, now: o.Now}, nil
 }
 
 // Search answers one request. It is the whole read path; every step is a line.
@@ -72,12 +43,11 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	answer, cost, err := s.answer(ctx, r, q)
+	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q))
 	if err != nil {
 		return Result{}, failed(r, q, err)
 	}
-	meta := metaOf(q, cmp.Or(cost.By, s.engine.Name()), cost)
-	result := resultOf(q, answer, meta)
+	result := resultOf(q, answer, s.metaOf(q, cost))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
 }
@@ -86,15 +56,7 @@ func failed(r Request, q query.Query, err error) error {
 	return fmt.Errorf("run %s query %s: %w", r.Route, q.Fingerprint(), err)
 }
 
-// bounded ends when the caller has waited long enough.
-func (s *Service) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, s.timeout)
-}
-
-// Explain tells what Search would do with the same request, without running it.
+// Explain returns what Search would do with the same request, without running it.
 func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.Plan, error) {
 	q, err := bind(r)
 	if err != nil {
@@ -134,7 +96,7 @@ func parse(text string, form filter.Form) filter.Filter {
 	return filter.Parse(text)
 }
 
-// oneMore asks for one record more than was asked for, so that the answer can tell whether there are more.
+// oneMore asks for one record more than was asked for, so that the answer shows whether there are more.
 func oneMore(q query.Query) query.Query {
 	if logs, ok := q.Shape.(query.Logs); ok {
 		logs.Limit++
@@ -147,7 +109,7 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }
 
-// ParamError is a parameter that cannot be meant.
+// ParamError is a parameter with a value that is not valid.
 type ParamError struct {
 	Param      string // "limit"
 	Message    string
@@ -155,8 +117,3 @@ type ParamError struct {
 }
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Message }
-
-// errBusy is what a caller hears when the line is long.
-func errBusy(after time.Duration) error {
-	return &fault.Error{Kind: fault.Unavailable, Message: "too many queries are running; try again shortly", RetryAfter: after}
-}

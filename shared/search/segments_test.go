@@ -1,12 +1,10 @@
 package search
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -37,5 +35,3 @@ func TestEachSegment(t *testing.T) {
 		})
 	}
 }
-
-func asFault(err error, target **fault.Error) bool { return errors.As(err, target) }

@@ -33,7 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // BenchmarkFunction takes the time of a warm function from an event to its response, over Athena's protocol on loopback.
@@ -102,7 +102,7 @@ func newWarm(b *testing.B, name string) *warm {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service, err := search.New(knowing{asked, backend.Reference}, search.Options{Queries: queriestest.NewMemory(), Now: time.Now})
+	service, err := search.New(knowing{asked, backend.Reference}, search.Options{Store: pendingtest.NewMemory(), Now: time.Now})
 	if err != nil {
 		b.Fatal(err)
 	}

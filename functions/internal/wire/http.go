@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	planettable "github.com/orrery/orrery/shared/planet/dynamo"
 	"github.com/orrery/orrery/shared/search"
-	querytable "github.com/orrery/orrery/shared/search/dynamo"
+	querytable "github.com/orrery/orrery/shared/search/pending/dynamo"
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
@@ -83,7 +83,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	service, err := search.New(answers, search.Options{
-		Queries: querytable.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
+		Store: querytable.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

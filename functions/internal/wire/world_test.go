@@ -43,7 +43,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // at is when the events happen.
@@ -248,7 +248,7 @@ func (w *world) searching(e function.Environment) {
 		w.t.Fatal(err)
 	}
 	w.service, err = search.New(told{asked, backend, state}, search.Options{
-		Queries: queriestest.NewMemory(), Now: at, NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
+		Store: pendingtest.NewMemory(), Now: at, NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
 	})
 	if err != nil {
 		w.t.Fatal(err)

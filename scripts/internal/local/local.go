@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending"
 )
 
 // Limits of queries on one machine.
@@ -106,8 +107,8 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 
 // complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
 func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
-	line := search.NewLine(queries, maxWaiting, retryAfter)
-	if p.Search, err = search.New(p.Engine, search.Options{Line: line, Timeout: queryTimeout, Now: time.Now}); err != nil {
+	limiter := pending.NewLimiter(queries, maxWaiting, retryAfter)
+	if p.Search, err = search.New(p.Engine, search.Options{Limiter: limiter, Timeout: queryTimeout, Now: time.Now}); err != nil {
 		return err
 	}
 	p.planets = noPlanets{}

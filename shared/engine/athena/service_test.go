@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // know tells the backend of a query as a service asks it: narrowed to the data.
@@ -24,10 +24,10 @@ func (s *stage) know(t *testing.T, text string, shape query.Shape) {
 // instances are two instances of a service that know of each other only what the table tells.
 func (s *stage) instances(t *testing.T) (one, other *search.Service) {
 	t.Helper()
-	queries := queriestest.NewMemory()
+	queries := pendingtest.NewMemory()
 	var made [2]*search.Service
 	for i := range made {
-		service, err := search.New(newEngine(t, s.engine.Client, s.states, nil), search.Options{Queries: queries, Now: now})
+		service, err := search.New(newEngine(t, s.engine.Client, s.states, nil), search.Options{Store: queries, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
 				}
 			}
 			e := newEngine(t, s.engine.Client, s.states, publish)
-			service, err := search.New(e, search.Options{Queries: queriestest.NewMemory(), Now: now})
+			service, err := search.New(e, search.Options{Store: pendingtest.NewMemory(), Now: now})
 			if err != nil {
 				t.Fatal(err)
 			}

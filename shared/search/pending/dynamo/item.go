@@ -3,7 +3,6 @@ package dynamo
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending"
 )
 
 // The items.
@@ -36,24 +35,24 @@ const (
 	beganAttribute     = "began"
 	requestAttribute   = "request"
 
-	mostInItem = 350_000 // bytes of a request in one item, which may have 400 kB
+	maxInItem = 350_000 // bytes of a request in one item, which may have 400 kB
 )
 
 func joinKey(key string) dynamo.Item { return dynamo.Key(joinPrefix+key, joinSort) }
 
 // expires is when the query is forgotten.
-func (s *Store) expires(p search.Pending) types.AttributeValue {
+func (s *Store) expires(p pending.Query) types.AttributeValue {
 	return dynamo.Number(p.Began.Add(s.keep).Unix())
 }
 
-func (s *Store) join(p search.Pending) dynamo.Item {
+func (s *Store) join(p pending.Query) dynamo.Item {
 	return dynamo.NewItem(joinPrefix+p.Key, joinSort, dynamo.Item{idAttribute: dynamo.String(string(p.ID)), dynamo.Expires: s.expires(p)})
 }
 
 // items are the query's own.
-func (s *Store) items(p search.Pending) []dynamo.Item {
+func (s *Store) items(p pending.Query) []dynamo.Item {
 	var list []dynamo.Item
-	for part := range slices.Chunk(packed(p.Request), mostInItem) {
+	for part := range slices.Chunk(packed(p.Request), maxInItem) {
 		attributes := dynamo.Item{requestAttribute: &types.AttributeValueMemberB{Value: part}, dynamo.Expires: s.expires(p)}
 		sort := fmt.Sprintf("more#%02d", len(list))
 		if len(list) == 0 {
@@ -68,9 +67,9 @@ func (s *Store) items(p search.Pending) []dynamo.Item {
 }
 
 // pendingOf reads a query from its items, which are in the order of their keys: the head first.
-func pendingOf(id search.QueryID, items []dynamo.Item) (search.Pending, error) {
+func pendingOf(id pending.ID, items []dynamo.Item) (pending.Query, error) {
 	r := dynamo.Read(items[0])
-	p := search.Pending{
+	p := pending.Query{
 		ID:        id,
 		Key:       r.String(keyAttribute),
 		Execution: engine.Execution(r.String(executionAttribute)),
@@ -92,42 +91,21 @@ func pendingOf(id search.QueryID, items []dynamo.Item) (search.Pending, error) {
 	return p, err
 }
 
-// packed is a request, compressed: its parameters as JSON in one line, and the filter as it is, because JSON would
-// not keep every byte.
-func packed(r search.Request) []byte {
-	filters := r.Filters
-	r.Filters = ""
-	line, err := json.Marshal(r)
-	if err != nil {
-		panic("search/dynamo: a request cannot be printed: " + err.Error()) // texts and numbers can
-	}
+// packed is a request, compressed.
+func packed(request []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	for _, part := range [][]byte{line, {'\n'}, []byte(filters)} {
-		if _, err := z.Write(part); err != nil {
-			panic("search/dynamo: writing to memory failed: " + err.Error())
-		}
-	}
-	if err := z.Close(); err != nil {
-		panic("search/dynamo: writing to memory failed: " + err.Error())
+	_, err := z.Write(request)
+	if err := errors.Join(err, z.Close()); err != nil {
+		panic("pending/dynamo: writing to memory failed: " + err.Error())
 	}
 	return b.Bytes()
 }
 
-func unpacked(text []byte) (search.Request, error) {
-	var r search.Request
+func unpacked(text []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	whole, err := io.ReadAll(z)
-	if err != nil {
-		return r, err
-	}
-	line, filters, _ := bytes.Cut(whole, []byte{'\n'})
-	if err := json.Unmarshal(line, &r); err != nil {
-		return r, err
-	}
-	r.Filters = string(filters)
-	return r, nil
+	return io.ReadAll(z)
 }

@@ -35,8 +35,9 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/dynamo"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/search/pending/dynamo"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // deployment is an Athena and a table of queries, which instances of a function share and know of each other by.
@@ -46,7 +47,7 @@ type deployment struct {
 	url     string
 	backend *patient
 	state   engine.State
-	memory  *queriestest.Memory // where no DynamoDB is there
+	memory  *pendingtest.Memory // where no DynamoDB is there
 	table   string
 	seconds atomic.Int64 // since the deployment began
 }
@@ -88,7 +89,7 @@ func tables(t *testing.T) func(t *testing.T) *deployment {
 	return func(t *testing.T) *deployment {
 		t.Helper()
 		version++
-		d := &deployment{t: t, table: table, memory: queriestest.NewMemory(), backend: &patient{Reference: athenatest.NewReference(rows), let: make(chan struct{})}}
+		d := &deployment{t: t, table: table, memory: pendingtest.NewMemory(), backend: &patient{Reference: athenatest.NewReference(rows), let: make(chan struct{})}}
 		d.state = engine.State{Extent: extent, Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: version}
 		var err error
 		d.server, err = athenatest.New(athenatest.Config{Backend: d.backend, Now: d.now, Workgroups: map[string]athenatest.Workgroup{"interactive": {Output: "s3://results/"}}})
@@ -146,7 +147,7 @@ func (d *deployment) instance(network *faulty.Transport) http.Handler {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	service, err := search.New(told{asked, d}, search.Options{Queries: d.queries(network), Now: d.now})
+	service, err := search.New(told{asked, d}, search.Options{Store: d.queries(network), Now: d.now})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func (d *deployment) instance(network *faulty.Transport) http.Handler {
 
 func (d *deployment) calm() http.Handler { return d.instance(&faulty.Transport{Script: faulty.Never}) }
 
-func (d *deployment) queries(network *faulty.Transport) search.Queries {
+func (d *deployment) queries(network *faulty.Transport) pending.Store {
 	if d.table == "" {
 		return remote{d.memory, network}
 	}
@@ -172,7 +173,7 @@ func (d *deployment) queries(network *faulty.Transport) search.Queries {
 
 // remote is a memory of queries behind a network, asked again as a client of DynamoDB does.
 type remote struct {
-	memory  *queriestest.Memory
+	memory  *pendingtest.Memory
 	network *faulty.Transport
 }
 
@@ -218,26 +219,26 @@ func (r remote) ask(ctx context.Context, operation string, do func() error) erro
 	return fault.New(fault.Unavailable, "%s", operation)
 }
 
-func (r remote) Keep(ctx context.Context, p search.Pending) (kept search.Pending, err error) {
+func (r remote) Keep(ctx context.Context, p pending.Query) (kept pending.Query, err error) {
 	err = r.ask(ctx, "Keep", func() (err error) { kept, err = r.memory.Keep(ctx, p); return err })
 	return kept, err
 }
 
-func (r remote) Find(ctx context.Context, key string) (p search.Pending, err error) {
+func (r remote) Find(ctx context.Context, key string) (p pending.Query, err error) {
 	err = r.ask(ctx, "Find", func() (err error) { p, err = r.memory.Find(ctx, key); return err })
 	return p, err
 }
 
-func (r remote) Get(ctx context.Context, id search.QueryID) (p search.Pending, err error) {
+func (r remote) Get(ctx context.Context, id pending.ID) (p pending.Query, err error) {
 	err = r.ask(ctx, "Get", func() (err error) { p, err = r.memory.Get(ctx, id); return err })
 	return p, err
 }
 
-func (r remote) Move(ctx context.Context, id search.QueryID, to engine.Execution) error {
+func (r remote) Move(ctx context.Context, id pending.ID, to engine.Execution) error {
 	return r.ask(ctx, "Move", func() error { return r.memory.Move(ctx, id, to) })
 }
 
-func (r remote) Forget(ctx context.Context, p search.Pending) error {
+func (r remote) Forget(ctx context.Context, p pending.Query) error {
 	return r.ask(ctx, "Forget", func() error { return r.memory.Forget(ctx, p) })
 }
 

@@ -1,5 +1,5 @@
-// Package queriestest is one suite that every search.Queries passes, and the simplest that does.
-package queriestest
+// Package pendingtest is one suite that every pending.Store passes, and the simplest that does.
+package pendingtest
 
 import (
 	"context"
@@ -12,26 +12,25 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/filter"
-	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending"
 )
 
-// Memory is search.Queries in the memory of one process. It forgets nothing by itself.
+// Memory is pending.Store in the memory of one process. Nothing in it expires.
 type Memory struct {
 	mu    sync.Mutex
-	byID  map[search.QueryID]search.Pending
-	byKey map[string]search.QueryID
+	byID  map[pending.ID]pending.Query
+	byKey map[string]pending.ID
 }
 
-var _ search.Queries = (*Memory)(nil)
+var _ pending.Store = (*Memory)(nil)
 
-// NewMemory remembers nothing yet.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{byID: map[search.QueryID]search.Pending{}, byKey: map[string]search.QueryID{}}
+	return &Memory{byID: map[pending.ID]pending.Query{}, byKey: map[string]pending.ID{}}
 }
 
-// Keep implements search.Queries.
-func (m *Memory) Keep(_ context.Context, p search.Pending) (search.Pending, error) {
+// Keep implements pending.Store.
+func (m *Memory) Keep(_ context.Context, p pending.Query) (pending.Query, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if id, known := m.byKey[p.Key]; known {
@@ -41,40 +40,40 @@ func (m *Memory) Keep(_ context.Context, p search.Pending) (search.Pending, erro
 	return p, nil
 }
 
-// Find implements search.Queries.
-func (m *Memory) Find(ctx context.Context, key string) (search.Pending, error) {
+// Find implements pending.Store.
+func (m *Memory) Find(ctx context.Context, key string) (pending.Query, error) {
 	m.mu.Lock()
 	id := m.byKey[key]
 	m.mu.Unlock()
 	return m.Get(ctx, id)
 }
 
-// Get implements search.Queries.
-func (m *Memory) Get(_ context.Context, id search.QueryID) (search.Pending, error) {
+// Get implements pending.Store.
+func (m *Memory) Get(_ context.Context, id pending.ID) (pending.Query, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, known := m.byID[id]
 	if !known {
-		return search.Pending{}, search.ErrNoQuery
+		return pending.Query{}, pending.ErrNoQuery
 	}
 	return p, nil
 }
 
-// Move implements search.Queries.
-func (m *Memory) Move(_ context.Context, id search.QueryID, to engine.Execution) error {
+// Move implements pending.Store.
+func (m *Memory) Move(_ context.Context, id pending.ID, to engine.Execution) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, known := m.byID[id]
 	if !known {
-		return search.ErrNoQuery
+		return pending.ErrNoQuery
 	}
 	p.Execution = to
 	m.byID[id] = p
 	return nil
 }
 
-// Forget implements search.Queries.
-func (m *Memory) Forget(_ context.Context, p search.Pending) error {
+// Forget implements pending.Store.
+func (m *Memory) Forget(_ context.Context, p pending.Query) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.byID, p.ID)
@@ -84,19 +83,16 @@ func (m *Memory) Forget(_ context.Context, p search.Pending) error {
 	return nil
 }
 
-// Run holds an implementation to its contract. open gives one that remembers nothing.
-func Run(t *testing.T, open func(t *testing.T) search.Queries) {
-	query := func(n int) search.Pending {
-		return search.Pending{
-			ID: search.QueryID(fmt.Sprintf("%032x", n)), Key: fmt.Sprintf("key-%d", n),
-			Request: search.Request{
-				Route: search.Logs, Filters: `timestamp between 2026-01-01 and 2026-01-02, host="ä\"` + "\x00", Form: filter.QueryString, Limit: "7", Segment: "5m",
-				GroupBy: "hostname", Fields: "ip,host", Branches: []string{"a", ""}, Caller: "someone",
-			},
+// Run holds an implementation to its contract. open returns an empty one.
+func Run(t *testing.T, open func(t *testing.T) pending.Store) {
+	query := func(n int) pending.Query {
+		return pending.Query{
+			ID: pending.ID(fmt.Sprintf("%032x", n)), Key: fmt.Sprintf("key-%d", n),
+			Request:   []byte(`{"Route":"logs"}` + "\n" + `timestamp between 2026-01-01 and 2026-01-02, host="ä\"` + "\x00\xff"),
 			Execution: engine.Execution(fmt.Sprintf(`{"id":"%d"}`, n)), Began: time.UnixMilli(1767268800123).UTC(),
 		}
 	}
-	keep := func(t *testing.T, q search.Queries, p search.Pending) search.Pending {
+	keep := func(t *testing.T, q pending.Store, p pending.Query) pending.Query {
 		t.Helper()
 		kept, err := q.Keep(t.Context(), p)
 		if err != nil {
@@ -104,11 +100,11 @@ func Run(t *testing.T, open func(t *testing.T) search.Queries) {
 		}
 		return kept
 	}
-	found := func(t *testing.T, q search.Queries, want search.Pending) {
+	found := func(t *testing.T, q pending.Store, want pending.Query) {
 		t.Helper()
-		for name, find := range map[string]func() (search.Pending, error){
-			"by id":  func() (search.Pending, error) { return q.Get(t.Context(), want.ID) },
-			"by key": func() (search.Pending, error) { return q.Find(t.Context(), want.Key) },
+		for name, find := range map[string]func() (pending.Query, error){
+			"by id":  func() (pending.Query, error) { return q.Get(t.Context(), want.ID) },
+			"by key": func() (pending.Query, error) { return q.Find(t.Context(), want.Key) },
 		} {
 			if got, err := find(); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+.300v, %v; want %+.300v", name, got, err, want)
@@ -128,14 +124,14 @@ func Run(t *testing.T, open func(t *testing.T) search.Queries) {
 	t.Run("a request without anything special", func(t *testing.T) {
 		q := open(t)
 		p := query(1)
-		p.Request = search.Request{Route: search.Stats, Filters: "x"}
+		p.Request = []byte("x")
 		keep(t, q, p)
 		found(t, q, p)
 	})
 	t.Run("a filter of a megabyte that does not compress", func(t *testing.T) {
 		q := open(t)
 		p := query(1)
-		p.Request.Filters = incompressible(1 << 20)
+		p.Request = []byte(incompressible(1 << 20))
 		keep(t, q, p)
 		found(t, q, p)
 		if err := q.Forget(t.Context(), p); err != nil {
@@ -159,7 +155,7 @@ func Run(t *testing.T, open func(t *testing.T) search.Queries) {
 	})
 	t.Run("of many at once one is the one", func(t *testing.T) {
 		q := open(t)
-		ids := make([]search.QueryID, 8)
+		ids := make([]pending.ID, 8)
 		var all sync.WaitGroup
 		for n := range ids {
 			all.Go(func() {

@@ -10,9 +10,9 @@ import (
 	"github.com/orrery/orrery/shared/dynamo/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulty"
-	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/dynamo"
-	"github.com/orrery/orrery/shared/search/queriestest"
+	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/search/pending/dynamo"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // DynamoDB Local removes what has expired by its own clock, so tests happen far from now.
@@ -21,7 +21,7 @@ const century = 100 * 365 * 24 * time.Hour
 func at() time.Time { return time.UnixMilli(1767268800123).Add(century) }
 
 func TestQueries(t *testing.T) {
-	queriestest.Run(t, func(t *testing.T) search.Queries {
+	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := dynamotest.Client(t)
 		return dynamo.New(client, table, 2*century, at)
 	})
@@ -29,7 +29,7 @@ func TestQueries(t *testing.T) {
 
 // TestQueriesOverAFaultyNetwork: an answer that was lost is no second query.
 func TestQueriesOverAFaultyNetwork(t *testing.T) {
-	queriestest.Run(t, func(t *testing.T) search.Queries {
+	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		faults := []faulty.Fault{faulty.Lose, faulty.Mislead, faulty.Throttle, faulty.Break}
 		script := func(n int, _ *http.Request) faulty.Fault {
 			if n%4 != 0 {
@@ -49,7 +49,7 @@ func TestWhatHasExpiredIsGone(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	now := at()
 	s := dynamo.New(client, table, time.Minute, func() time.Time { return now })
-	old := search.Pending{ID: "1", Key: "k", Request: search.Request{Route: search.Stats, Filters: "a"}, Began: now.UTC()}
+	old := pending.Query{ID: "1", Key: "k", Request: []byte("a"), Began: now.UTC()}
 	if _, err := s.Keep(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhatHasExpiredIsGone(t *testing.T) {
 	if err := s.Move(t.Context(), old.ID, "x"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("move: %v", err)
 	}
-	next := search.Pending{ID: "2", Key: old.Key, Request: old.Request, Began: now.UTC()}
+	next := pending.Query{ID: "2", Key: old.Key, Request: old.Request, Began: now.UTC()}
 	if kept, err := s.Keep(t.Context(), next); err != nil || kept.ID != next.ID {
 		t.Errorf("the next of that key is %+v, %v", kept, err)
 	}

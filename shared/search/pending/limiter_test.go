@@ -1,74 +1,75 @@
-package search
+package pending
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 )
 
-func TestLine(t *testing.T) {
+func TestLimiter(t *testing.T) {
 	t.Run("nil lets everybody in", func(t *testing.T) {
-		var line *Line
-		leave, err := line.Enter(t.Context())
+		var limiter *Limiter
+		release, err := limiter.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		leave()
+		release()
 	})
 	t.Run("a place given back is taken by who waits", func(t *testing.T) {
-		line := NewLine(1, 1, time.Second)
-		leave, err := line.Enter(t.Context())
+		limiter := NewLimiter(1, 1, time.Second)
+		release, err := limiter.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		entered := make(chan error)
 		go func() {
-			second, err := line.Enter(context.Background())
+			second, err := limiter.Acquire(context.Background())
 			if err == nil {
 				second()
 			}
 			entered <- err
 		}()
-		leave()
+		release()
 		if err := <-entered; err != nil {
 			t.Errorf("the one who waited got %v", err)
 		}
 	})
 	t.Run("a long line refuses, and says when to come back", func(t *testing.T) {
-		line := NewLine(1, 0, 3*time.Second)
-		if _, err := line.Enter(t.Context()); err != nil {
+		limiter := NewLimiter(1, 0, 3*time.Second)
+		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := line.Enter(t.Context())
+		_, err := limiter.Acquire(t.Context())
 		var refused *fault.Error
-		if !asFault(err, &refused) || refused.Kind != fault.Unavailable || refused.RetryAfter != 3*time.Second {
+		if !errors.As(err, &refused) || refused.Kind != fault.Unavailable || refused.RetryAfter != 3*time.Second {
 			t.Errorf("got %v, want Unavailable with RetryAfter 3s", err)
 		}
 	})
 	t.Run("who goes away leaves the line", func(t *testing.T) {
-		line := NewLine(1, 1, time.Second)
-		if _, err := line.Enter(t.Context()); err != nil {
+		limiter := NewLimiter(1, 1, time.Second)
+		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := line.Enter(ctx); fault.KindOf(err) != fault.Canceled {
+		if _, err := limiter.Acquire(ctx); fault.KindOf(err) != fault.Canceled {
 			t.Errorf("got %v, want Canceled", err)
 		}
-		if n := line.waiting.Load(); n != 0 {
+		if n := limiter.waiting.Load(); n != 0 {
 			t.Errorf("%d still waiting", n)
 		}
 	})
 	t.Run("time that runs out in line is a timeout", func(t *testing.T) {
-		line := NewLine(1, 1, time.Second)
-		if _, err := line.Enter(t.Context()); err != nil {
+		limiter := NewLimiter(1, 1, time.Second)
+		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 		defer cancel()
-		if _, err := line.Enter(ctx); fault.KindOf(err) != fault.Timeout {
+		if _, err := limiter.Acquire(ctx); fault.KindOf(err) != fault.Timeout {
 			t.Errorf("got %v, want Timeout", err)
 		}
 	})

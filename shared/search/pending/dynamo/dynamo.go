@@ -1,4 +1,4 @@
-// Package dynamo remembers pending queries in the deployment's DynamoDB table, where every instance finds them.
+// Package dynamo keeps pending queries in the deployment's DynamoDB table, where every instance finds them.
 package dynamo
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/orrery/orrery/shared/dynamo"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending"
 )
 
-// Store is search.Queries over a table. The table removes what has expired hours later; until then it is not found.
+// Store is pending.Store over a table. The table removes what has expired hours later; until then it is not found.
 type Store struct {
 	client *dynamodb.Client
 	table  string
@@ -25,7 +25,7 @@ type Store struct {
 	pause  func(ctx context.Context, n int) error
 }
 
-var _ search.Queries = (*Store)(nil)
+var _ pending.Store = (*Store)(nil)
 
 // New is a store over a table of the shape that package dynamo defines. Queries are kept for that long from their
 // beginning; the engine must keep results for longer.
@@ -36,9 +36,9 @@ func New(client *dynamodb.Client, table string, keep time.Duration, now func() t
 // contentions is how often a write that met another transaction is tried again before the caller hears of it.
 const contentions = 8
 
-// Keep implements search.Queries. The key and the query, in as many items as it needs, are written together or not at
+// Keep implements pending.Store. The key and the query, in as many items as it needs, are written together or not at
 // all.
-func (s *Store) Keep(ctx context.Context, p search.Pending) (search.Pending, error) {
+func (s *Store) Keep(ctx context.Context, p pending.Query) (pending.Query, error) {
 	writes := []types.TransactWriteItem{{Put: &types.Put{
 		TableName:                 &s.table,
 		Item:                      s.join(p),
@@ -61,30 +61,30 @@ func (s *Store) Keep(ctx context.Context, p search.Pending) (search.Pending, err
 			continue // it was forgotten in this moment
 		}
 		if !dynamo.Contended(err) || n == contentions || s.pause(ctx, n) != nil {
-			return search.Pending{}, dynamo.Failure(ctx, err, "keep query %s", p.ID)
+			return pending.Query{}, dynamo.Failure(ctx, err, "keep query %s", p.ID)
 		}
 	}
 }
 
-// Find implements search.Queries.
-func (s *Store) Find(ctx context.Context, key string) (search.Pending, error) {
+// Find implements pending.Store.
+func (s *Store) Find(ctx context.Context, key string) (pending.Query, error) {
 	found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: joinKey(key), ConsistentRead: aws.Bool(true)})
 	if err != nil {
-		return search.Pending{}, dynamo.Failure(ctx, err, "find the query of a request")
+		return pending.Query{}, dynamo.Failure(ctx, err, "find the query of a request")
 	}
 	if s.gone(found.Item) {
-		return search.Pending{}, search.ErrNoQuery
+		return pending.Query{}, pending.ErrNoQuery
 	}
 	r := dynamo.Read(found.Item)
 	id := r.String(idAttribute)
 	if r.Err() != nil {
-		return search.Pending{}, r.Err()
+		return pending.Query{}, r.Err()
 	}
-	return s.Get(ctx, search.QueryID(id))
+	return s.Get(ctx, pending.ID(id))
 }
 
-// Get implements search.Queries.
-func (s *Store) Get(ctx context.Context, id search.QueryID) (search.Pending, error) {
+// Get implements pending.Store.
+func (s *Store) Get(ctx context.Context, id pending.ID) (pending.Query, error) {
 	var items []dynamo.Item
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
@@ -94,22 +94,22 @@ func (s *Store) Get(ctx context.Context, id search.QueryID) (search.Pending, err
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return search.Pending{}, dynamo.Failure(ctx, err, "read query %s", id)
+			return pending.Query{}, dynamo.Failure(ctx, err, "read query %s", id)
 		}
 		items = append(items, page.Items...)
 	}
 	if len(items) == 0 || s.gone(items[0]) {
-		return search.Pending{}, search.ErrNoQuery
+		return pending.Query{}, pending.ErrNoQuery
 	}
 	p, err := pendingOf(id, items)
 	if err != nil {
-		return search.Pending{}, fmt.Errorf("read query %s: %w", id, err)
+		return pending.Query{}, fmt.Errorf("read query %s: %w", id, err)
 	}
 	return p, nil
 }
 
-// Move implements search.Queries.
-func (s *Store) Move(ctx context.Context, id search.QueryID, to engine.Execution) error {
+// Move implements pending.Store.
+func (s *Store) Move(ctx context.Context, id pending.ID, to engine.Execution) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &s.table,
 		Key:                       dynamo.Key(queryPrefix+string(id), headKey),
@@ -119,15 +119,15 @@ func (s *Store) Move(ctx context.Context, id search.QueryID, to engine.Execution
 	})
 	switch {
 	case dynamo.Refused(err):
-		return search.ErrNoQuery
+		return pending.ErrNoQuery
 	case err != nil:
 		return dynamo.Failure(ctx, err, "move query %s", id)
 	}
 	return nil
 }
 
-// Forget implements search.Queries. The key may belong to a later query already, which stays.
-func (s *Store) Forget(ctx context.Context, p search.Pending) error {
+// Forget implements pending.Store. The key may belong to a later query already, which stays.
+func (s *Store) Forget(ctx context.Context, p pending.Query) error {
 	writes := []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName:                 &s.table,
 		Key:                       joinKey(p.Key),

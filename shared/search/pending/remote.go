@@ -1,0 +1,156 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// remote runs queries on an engine whose executions outlive this process. The store keeps which query is which
+// execution.
+type remote struct {
+	engine engine.Starter
+	store  Store
+}
+
+func (r *remote) version(ctx context.Context, _ lake.Extent) (string, error) {
+	return r.engine.Version(ctx)
+}
+
+func (r *remote) start(ctx context.Context, p Query, narrowed query.Query) (Run, bool, error) {
+	known, err := r.store.Find(ctx, p.Key)
+	if err == nil {
+		return &execution{remote: r, query: known}, true, nil
+	}
+	if fault.KindOf(err) != fault.NotFound {
+		return nil, false, err
+	}
+	if p.Execution, err = r.engine.Start(ctx, narrowed); err != nil {
+		return nil, false, err
+	}
+	kept, err := r.store.Keep(ctx, p)
+	switch {
+	case err != nil:
+		return nil, false, errors.Join(err, r.stop(ctx, p.Execution)) // it could not be found again
+	case kept.ID == p.ID:
+		return &execution{remote: r, query: kept}, false, nil
+	case kept.Execution != p.Execution:
+		if err := r.stop(ctx, p.Execution); err != nil {
+			return nil, false, err
+		}
+	}
+	return &execution{remote: r, query: kept}, true, nil
+}
+
+func (r *remote) find(ctx context.Context, id ID) (Run, error) {
+	p, err := r.store.Get(ctx, id)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return nil, ErrNoQuery
+	case err != nil:
+		return nil, err
+	}
+	return &execution{remote: r, query: p}, nil
+}
+
+func (r *remote) stop(ctx context.Context, x engine.Execution) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	return r.engine.Stop(ctx, x)
+}
+
+// afterwards is a context for what must be done although the caller's time may be over.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}
+
+// execution is a query on the engine.
+type execution struct {
+	*remote
+	query Query
+	moved bool // it goes on as another execution than the stored one
+}
+
+func (x *execution) Query() Query { return x.query }
+
+// Cancel forgets the query first: a caller who asks from then on does not find what is being stopped.
+func (x *execution) Cancel(ctx context.Context) error {
+	if err := x.store.Forget(ctx, x.query); err != nil {
+		return err
+	}
+	return x.stop(ctx, x.query.Execution)
+}
+
+func (x *execution) wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	next, err := x.engine.Wait(ctx, x.query.Execution, q)
+	x.goOnAs(next)
+	if err != nil {
+		return query.Answer{}, engine.Cost{}, err
+	}
+	return x.engine.Result(ctx, next, q)
+}
+
+// poll starts a query anew that another caller has stopped: two callers' queries may be the same execution.
+func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error) {
+	next, done, err := x.engine.Poll(ctx, x.query.Execution, q)
+	if fault.KindOf(err) == fault.Canceled && ctx.Err() == nil {
+		next, err = x.startAnew(ctx, q)
+		done = false
+	}
+	if err != nil {
+		return query.Answer{}, engine.Cost{}, false, err
+	}
+	x.goOnAs(next)
+	if !done {
+		return query.Answer{}, engine.Cost{}, false, x.move(ctx)
+	}
+	answer, cost, err := x.engine.Result(ctx, next, q)
+	return answer, cost, err == nil, err
+}
+
+func (x *execution) startAnew(ctx context.Context, q query.Query) (engine.Execution, error) {
+	extent, err := x.engine.Extent(ctx)
+	if err != nil {
+		return "", err
+	}
+	return x.engine.Start(ctx, q.Clamp(extent))
+}
+
+func (x *execution) goOnAs(next engine.Execution) {
+	if next != "" && next != x.query.Execution {
+		x.query.Execution, x.moved = next, true
+	}
+}
+
+// move stores the execution that the query goes on as. When the query was cancelled meanwhile, so is the execution.
+func (x *execution) move(ctx context.Context) error {
+	if !x.moved {
+		return nil
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	err := x.store.Move(ctx, x.query.ID, x.query.Execution)
+	if fault.KindOf(err) == fault.NotFound {
+		err = errors.Join(err, x.engine.Stop(ctx, x.query.Execution))
+	}
+	return err
+}
+
+// release leaves an answer in its place, where equal requests find it. An abandoned execution is stopped: should other
+// callers wait for it, they start it anew.
+func (x *execution) release(ctx context.Context, how outcome) error {
+	switch how {
+	case failed:
+		return x.store.Forget(ctx, x.query)
+	case deferred:
+		return x.move(ctx)
+	case abandoned:
+		return x.stop(ctx, x.query.Execution)
+	}
+	return nil
+}
