@@ -23,7 +23,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	}
 	b.before = len(b.problems)
 	for i := range f.Conditions {
-		if i != b.periodAt && !b.hopeless() {
+		if i != b.periodAt && !b.full() {
 			b.bindCondition(&f.Conditions[i])
 		}
 	}
@@ -79,8 +79,8 @@ type binder struct {
 	programs   int                // size of all patterns so far
 }
 
-// hopeless reports whether mistakes further on would not be told any more: conditions are bound in their order.
-func (b *binder) hopeless() bool { return len(b.problems)-b.before > filter.MaxErrors }
+// full reports whether further mistakes would not be reported: conditions are bound in their order.
+func (b *binder) full() bool { return len(b.problems)-b.before > filter.MaxErrors }
 
 // bindNames tells what is wrong with the names of a condition that could not be read to its end.
 func (b *binder) bindNames(c *filter.Condition) {

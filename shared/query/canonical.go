@@ -14,7 +14,7 @@ import (
 
 // canonicalValues spells the values of a bound condition: numbers shortest, durations in whole microseconds,
 // times UTC and ascending. Text stays as written.
-func canonicalValues(sources []catalog.Source, op filter.Op, values []typed) []filter.Value {
+func canonicalValues(sources []catalog.Source, op filter.Op, values []operand) []filter.Value {
 	spelled := make([]filter.Value, 0, len(values))
 	for _, v := range values {
 		spelled = append(spelled, canonicalValue(sources, op, v))
@@ -28,7 +28,7 @@ func canonicalValues(sources []catalog.Source, op filter.Op, values []typed) []f
 	return spelled
 }
 
-func canonicalValue(sources []catalog.Source, op filter.Op, v typed) filter.Value {
+func canonicalValue(sources []catalog.Source, op filter.Op, v operand) filter.Value {
 	asText := op == filter.Eq || op == filter.In
 	number := v.number
 	durations := true

@@ -169,7 +169,7 @@ func notText(field *catalog.Field, v filter.Value, member string) filter.Error {
 
 var kindNames = [...]string{filter.Text: "string", filter.Number: "number", filter.Bool: "boolean"}
 
-func notBoolean(field *catalog.Field, v typed) *filter.Error {
+func notBoolean(field *catalog.Field, v operand) *filter.Error {
 	e := filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member, Expected: []string{"true", "false"},
 		Message: fmt.Sprintf("field %q is true or false, not %s", field.Name, shown(v.Value)),
@@ -186,7 +186,7 @@ func notBoolean(field *catalog.Field, v typed) *filter.Error {
 	return &e
 }
 
-func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v typed) *filter.Error {
+func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v operand) *filter.Error {
 	where, wants := fmt.Sprintf("field %q", field.Name), "a number"
 	if s.Name != "" {
 		where = fmt.Sprintf("%q of field %q", s.Name, field.Name)
@@ -218,21 +218,21 @@ func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v typed) *f
 	return &e
 }
 
-func noMemberTakes(field *catalog.Field, sources []catalog.Source, v typed) filter.Error {
+func noMemberTakes(field *catalog.Field, sources []catalog.Source, v operand) filter.Error {
 	return filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("no member of field %q takes %s; with this operator they are %s", field.Name, shown(v.Value), typesOf(sources)),
 	}
 }
 
-func outOfRange(field *catalog.Field, v typed) *filter.Error {
+func outOfRange(field *catalog.Field, v operand) *filter.Error {
 	return &filter.Error{
 		Code: codeOutOfRange, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("%s is more than field %q can hold", shown(v.Value), field.Name),
 	}
 }
 
-func invalidTime(v typed, problem string) *filter.Error {
+func invalidTime(v operand, problem string) *filter.Error {
 	return &filter.Error{
 		Code: codeInvalidTime, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("%s %s", shown(v.Value), problem),

@@ -73,7 +73,7 @@ func (b *binder) meantPeriod(conditions []filter.Condition) bool {
 }
 
 // readPeriod reads two times, in either order.
-func readPeriod(values []typed, refusals []*filter.Error) (Period, []*filter.Error) {
+func readPeriod(values []operand, refusals []*filter.Error) (Period, []*filter.Error) {
 	var ms [2]int64
 	for i, v := range values {
 		t, problem := parseTime(v.Text)

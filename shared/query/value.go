@@ -143,8 +143,8 @@ func (b *binder) bindPatterns(field *catalog.Field, sources []catalog.Source, va
 	return terms, canonical, ok
 }
 
-// typed is a value with what it can be read as.
-type typed struct {
+// operand is a value of a condition, with what it can be read as.
+type operand struct {
 	filter.Value
 	member  string // of the condition, for the error's pointer
 	number  decimal
@@ -153,9 +153,9 @@ type typed struct {
 
 // literal reports whether the value is a number as JSON writes it, which has no leading zeros. Only values of no
 // documented type may have them: there any text that reads as a number counts.
-func (v typed) literal() bool { return v.numeric && withoutZeros(v.Text) == v.Text }
+func (v operand) literal() bool { return v.numeric && withoutZeros(v.Text) == v.Text }
 
-func (v typed) boolean() bool {
+func (v operand) boolean() bool {
 	return v.Kind != filter.Number && (v.Text == "true" || v.Text == "false")
 }
 
@@ -201,10 +201,10 @@ func (b *binder) bindTyped(field *catalog.Field, sources []catalog.Source, op fi
 }
 
 // readValues reads numbers and puts the bounds of between in order.
-func readValues(op filter.Op, written []filter.Value) []typed {
-	values := make([]typed, len(written))
+func readValues(op filter.Op, written []filter.Value) []operand {
+	values := make([]operand, len(written))
 	for i, v := range written {
-		values[i] = typed{Value: v, member: valueMember(i, len(written))}
+		values[i] = operand{Value: v, member: valueMember(i, len(written))}
 		if v.Kind != filter.Bool {
 			values[i].number, values[i].numeric = parseDecimal(v.Text)
 		}
@@ -227,14 +227,14 @@ func withoutZeros(text string) string {
 	return rest
 }
 
-func allBoolean(sources []catalog.Source, values []typed) bool {
+func allBoolean(sources []catalog.Source, values []operand) bool {
 	return !slices.ContainsFunc(sources, func(s catalog.Source) bool { return s.Type != catalog.Bool }) &&
-		!slices.ContainsFunc(values, func(v typed) bool { return !v.boolean() })
+		!slices.ContainsFunc(values, func(v operand) bool { return !v.boolean() })
 }
 
 // test makes the test of one source, nil when it can take none of the values, and says for every value why it
 // is refused, if it is.
-func (b *binder) test(field *catalog.Field, s catalog.Source, op filter.Op, values []typed, mixed bool) (Test, []*filter.Error) {
+func (b *binder) test(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, mixed bool) (Test, []*filter.Error) {
 	refusals := make([]*filter.Error, len(values))
 	switch {
 	case s.Type == catalog.Time:
@@ -257,7 +257,7 @@ func (b *binder) test(field *catalog.Field, s catalog.Source, op filter.Op, valu
 
 // textTest holds for the texts. A JSON number or boolean is not text, except where members of other types
 // take it and it stands for its literal.
-func textTest(field *catalog.Field, s catalog.Source, values []typed, mixed bool, refusals []*filter.Error) (Test, []*filter.Error) {
+func textTest(field *catalog.Field, s catalog.Source, values []operand, mixed bool, refusals []*filter.Error) (Test, []*filter.Error) {
 	var texts []string
 	for i, v := range values {
 		if v.Kind != filter.Text && s.Type == catalog.String && !mixed {
@@ -282,7 +282,7 @@ func scale(t catalog.Type) int {
 }
 
 // integerTest holds for the integers, or for durations rounded to whole microseconds.
-func integerTest(field *catalog.Field, s catalog.Source, op filter.Op, values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
+func integerTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
 	var ints []int64
 	for i, v := range values {
 		stored := v.number.scaled(scale(s.Type))
@@ -303,7 +303,7 @@ func integerTest(field *catalog.Field, s catalog.Source, op filter.Op, values []
 }
 
 // rangeTest holds between bounds. A bound between two integers moves to the next one inside the range.
-func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
+func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
 	var r IntRange
 	ok := true
 	for i, v := range values {
@@ -350,7 +350,7 @@ func nothing() IntRange {
 }
 
 // numberTest holds for text that reads as a number within bounds.
-func numberTest(field *catalog.Field, s catalog.Source, op filter.Op, values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
+func numberTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
 	var r NumberRange
 	ok := true
 	for i, v := range values {
@@ -378,7 +378,7 @@ func numberTest(field *catalog.Field, s catalog.Source, op filter.Op, values []t
 }
 
 // timeTest holds for instants between two times.
-func (b *binder) timeTest(values []typed, refusals []*filter.Error) (Test, []*filter.Error) {
+func (b *binder) timeTest(values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
 	p, refusals := readPeriod(values, refusals)
 	if slices.ContainsFunc(refusals, func(e *filter.Error) bool { return e != nil }) {
 		return nil, refusals

@@ -28,8 +28,8 @@ const (
 	athenaMaxNegated     = 550
 )
 
-// most is in proportion for those that have both.
-func (athena) most(expressions, negated int) int {
+// maxExpressions is in proportion for those that have both.
+func (athena) maxExpressions(expressions, negated int) int {
 	load := float64(expressions-negated)/athenaMaxExpressions + float64(negated)/athenaMaxNegated
 	if load <= 1 {
 		return expressions

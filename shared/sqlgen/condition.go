@@ -33,7 +33,7 @@ func (p *printer) conditions() []block {
 			out = append(out, lines(either(p.each(g.Terms, p.holds))))
 		}
 	}
-	if most := p.dialect.most(expressions, negated); expressions > most {
+	if most := p.dialect.maxExpressions(expressions, negated); expressions > most {
 		p.fail(&LimitError{What: "expressions that cannot be merged", Got: expressions, Limit: most})
 	}
 	return out

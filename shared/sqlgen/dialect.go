@@ -7,8 +7,8 @@ import "github.com/orrery/orrery/shared/query"
 type dialect interface {
 	// maxBytes is the longest statement the engine takes, 0 for no limit.
 	maxBytes() int
-	// most is how many of that many expressions, of which some are negated, the engine takes beside one another.
-	most(expressions, negated int) int
+	// maxExpressions is how many of that many expressions, of which some are negated, the engine takes beside one another.
+	maxExpressions(expressions, negated int) int
 	// quotient is a / b of integers, a not negative: the whole number of times.
 	quotient(a, b fragment) fragment
 	// whole is a sum of BIGINTs as a BIGINT.

@@ -10,7 +10,7 @@ type duckDB struct{}
 
 func (duckDB) maxBytes() int { return 0 }
 
-func (duckDB) most(expressions, _ int) int { return expressions }
+func (duckDB) maxExpressions(expressions, _ int) int { return expressions }
 
 // quotient: / of integers is floating division, // is not.
 func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }

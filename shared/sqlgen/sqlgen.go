@@ -48,7 +48,7 @@ type printer struct {
 	err      error
 }
 
-func (p *printer) script(statements func() []titled) (Script, error) {
+func (p *printer) script(statements func() []statement) (Script, error) {
 	var s Script
 	for _, one := range statements() {
 		text := one.body.String()
@@ -64,35 +64,35 @@ func (p *printer) script(statements func() []titled) (Script, error) {
 	return s, nil
 }
 
-type titled struct {
+type statement struct {
 	title string
 	body  block
 }
 
-func (p *printer) athenaStatements() []titled {
+func (p *printer) athenaStatements() []statement {
 	switch shape := p.query.Shape.(type) {
 	case query.Logs:
-		return []titled{{"newest records", p.athenaLogs(shape)}}
+		return []statement{{"newest records", p.athenaLogs(shape)}}
 	case query.Stats:
-		return []titled{{"figures per segment", p.athenaStats(shape)}}
+		return []statement{{"figures per segment", p.athenaStats(shape)}}
 	case query.Timeline:
-		return []titled{{"figures per segment", p.athenaTimeline(shape)}}
+		return []statement{{"figures per segment", p.athenaTimeline(shape)}}
 	case query.TopX:
-		return []titled{{"top keys per label", p.athenaTopX(shape)}}
+		return []statement{{"top keys per label", p.athenaTopX(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
 
-func (p *printer) duckDBStatements() []titled {
+func (p *printer) duckDBStatements() []statement {
 	switch shape := p.query.Shape.(type) {
 	case query.Logs:
-		return []titled{{"place of the newest records", p.duckDBLogs(shape)}}
+		return []statement{{"place of the newest records", p.duckDBLogs(shape)}}
 	case query.Stats:
-		return []titled{{"figures per segment", p.duckDBStats(shape)}}
+		return []statement{{"figures per segment", p.duckDBStats(shape)}}
 	case query.Timeline:
 		return p.duckDBTimeline(shape)
 	case query.TopX:
-		return []titled{{"top keys per label", p.duckDBTopX(shape)}}
+		return []statement{{"top keys per label", p.duckDBTopX(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }

@@ -36,11 +36,11 @@ func (p *printer) athenaTimeline(shape query.Timeline) block {
 }
 
 // duckDBTimeline counts statuses in a statement of its own: lists group at once as they are, and its rows are few.
-func (p *printer) duckDBTimeline(shape query.Timeline) []titled {
+func (p *printer) duckDBTimeline(shape query.Timeline) []statement {
 	figures := p.reading(selection{columns: p.timelineFigures(shape), group: "1", order: "1"})
 	statuses := p.reading(selection{
 		columns: []fragment{p.segment(shape.SegmentSeconds) + " AS segment", "status", "upstream_status", "count(*) AS requests"},
 		group:   "1, 2, 3",
 	})
-	return []titled{{"figures per segment", figures.block()}, {"statuses per segment", statuses.block()}}
+	return []statement{{"figures per segment", figures.block()}, {"statuses per segment", statuses.block()}}
 }

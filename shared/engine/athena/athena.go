@@ -122,7 +122,7 @@ func (e *Engine) state(ctx context.Context) (engine.State, error) {
 func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	for begun := 1; ; begun++ {
 		answer, cost, err := e.run(ctx, q)
-		if stoppedByOthers(ctx, err) && begun < mostAttempts {
+		if stoppedByOthers(ctx, err) && begun < maxAttempts {
 			continue
 		}
 		return answer, cost, err

@@ -14,8 +14,8 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// mostCalls is how often one thing is asked of AWS: with the waits between, some seconds.
-const mostCalls = 6
+// maxCalls is how often one thing is asked of AWS: with the waits between, some seconds.
+const maxCalls = 6
 
 // call asks something of AWS, again while it is throttled, failing or out of reach. Everything asked here may be
 // carried out twice.
@@ -29,7 +29,7 @@ func (e *Engine) call(ctx context.Context, what string, ask func() error) error 
 			return ended(ctx, err)
 		case !passing(err):
 			return refused(fmt.Errorf("%s: %w", what, err))
-		case asked == mostCalls-1:
+		case asked == maxCalls-1:
 			return &fault.Error{Kind: fault.Unavailable, Message: "the query engine is busy or cannot be reached", RetryAfter: retryAfter, Err: fmt.Errorf("%s: %w", what, err)}
 		}
 		if err := e.Sleep(ctx, e.backOff(asked)); err != nil {

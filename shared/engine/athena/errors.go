@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/athena/types"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -50,13 +51,13 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 	case x.Status.State == types.QueryExecutionStateCancelled:
 		return fault.Wrap(fault.Canceled, errors.Join(cause, context.Canceled), "the query was stopped")
 	case named("NUMERIC_VALUE_OUT_OF_RANGE"):
-		return fault.Wrap(fault.EngineLimit, cause, "a sum of the answer is larger than 64 bits hold")
+		return engine.OverflowError(cause)
 	case number == 1106, named("INVALID_FUNCTION_ARGUMENT"):
-		return fault.Wrap(fault.RegexRefused, cause, "the engine cannot take the regular expression")
+		return engine.RegexError(cause)
 	case number >= 0 && number <= 8, named("EXCEEDED_", "INSUFFICIENT_RESOURCES", "Query exhausted resources"):
-		return fault.Wrap(fault.EngineLimit, errors.Join(errExhausted, cause), "the query needs more memory or time than the engine has; narrow the period or the filter")
+		return engine.ResourcesError(errors.Join(errExhausted, cause))
 	case named("QUERY_EXCEEDED_COMPILER_LIMIT", "COMPILER_ERROR", "QUERY_HAS_TOO_MANY_STAGES"):
-		return fault.Wrap(fault.EngineLimit, cause, "the filter has more conditions than the engine can take; use fewer")
+		return engine.ConditionsError(cause)
 	case number >= 1400 && number < 1500, e.Retryable, aws.ToInt32(e.ErrorCategory) == 1:
 		return &fault.Error{Kind: fault.Unavailable, Message: "the query engine failed; the same query may do well later", RetryAfter: retryAfter, Err: cause}
 	}
@@ -96,11 +97,8 @@ func scanned(x *types.QueryExecution) int64 {
 
 // ended gives a failure that came with the end of ctx the kind of that end.
 func ended(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fault.Wrap(fault.Timeout, err, "the query took longer than the time allowed; narrow the period or the filter")
-	case ctx.Err() != nil:
-		return fault.Wrap(fault.Canceled, err, "the query was cancelled")
+	if ended := engine.ContextError(ctx, err); ended != nil {
+		return ended
 	}
 	return err
 }

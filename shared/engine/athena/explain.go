@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
@@ -22,7 +21,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	var limit *sqlgen.LimitError
 	switch {
 	case errors.As(err, &limit):
-		return engine.Plan{}, fault.Wrap(fault.EngineLimit, err, "%s: use fewer or shorter conditions", limit.Error())
+		return engine.Plan{}, engine.StatementError(limit)
 	case err != nil:
 		return engine.Plan{}, err
 	}

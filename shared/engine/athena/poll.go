@@ -86,7 +86,7 @@ func (e *Engine) advance(ctx context.Context, w *work, i int, q query.Query) err
 	default:
 		failed = failureOf(x, w.question(q, i))
 	}
-	if fault.KindOf(failed) != fault.Unavailable || p.Attempt+1 >= mostAttempts {
+	if fault.KindOf(failed) != fault.Unavailable || p.Attempt+1 >= maxAttempts {
 		return failed
 	}
 	if err := e.Sleep(ctx, e.backOff(p.Attempt)); err != nil {

@@ -179,8 +179,8 @@ func milliseconds(n *int64) time.Duration { return time.Duration(aws.ToInt64(n))
 // Athena's prices are per terabyte, and every query is charged for 10 MB at least. Decimal units never tell less
 // than the bill.
 const (
-	terabyte     = 1_000_000_000_000
-	leastCharged = 10_000_000
+	terabyte   = 1_000_000_000_000
+	minCharged = 10_000_000
 )
 
 // costOf is what this answer took: nothing, when the result was there already.
@@ -197,7 +197,7 @@ func (e *Engine) costOf(w work, b bill) engine.Cost {
 	}
 	for _, bytes := range b.parts {
 		cost.BytesScanned += bytes
-		*cost.USD += float64(max(bytes, leastCharged)) / terabyte * e.USDPerTB
+		*cost.USD += float64(max(bytes, minCharged)) / terabyte * e.USDPerTB
 	}
 	return cost
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// mostAttempts is how often one statement is begun for one caller, and how many tokens are tried before one that names
+// maxAttempts is how often one statement is begun for one caller, and how many tokens are tried before one that names
 // the second of asking.
-const mostAttempts = 4
+const maxAttempts = 4
 
 // Start begins q over the data of this moment. A statement that was begun before over the same data is the same
 // execution, unless that one failed or was stopped.
@@ -73,9 +73,9 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 			return failed
 		}
 		switch {
-		case p.Attempt+1 < mostAttempts:
+		case p.Attempt+1 < maxAttempts:
 			p.Attempt++
-		case p.Attempt < mostAttempts && longAgo(x, asked):
+		case p.Attempt < maxAttempts && longAgo(x, asked):
 			p.Attempt = int(asked.Unix()) // all tokens are used up, and not by this caller: one that nobody has used
 		default:
 			return failed
@@ -99,21 +99,21 @@ func statement(q query.Query, version int64) (string, error) {
 	var limit *sqlgen.LimitError
 	switch {
 	case errors.As(err, &limit):
-		return "", fault.Wrap(fault.EngineLimit, err, "%s: use fewer or shorter conditions", limit.Error())
+		return "", engine.StatementError(limit)
 	case err != nil:
 		return "", err
 	case len(script.Warnings) > 0:
 		return "", fault.New(fault.RegexRefused, "%s", script.Warnings[0])
 	}
 	sql := fmt.Sprintf("-- data version %d\n%s", version, script.Statements[0].SQL)
-	if len(sql) > mostBytes {
-		return "", fault.New(fault.EngineLimit, "the query needs %d bytes of SQL, the engine takes at most %d: use fewer or shorter conditions", len(sql), mostBytes)
+	if len(sql) > maxBytes {
+		return "", fault.New(fault.EngineLimit, "the query needs %d bytes of SQL, the engine takes at most %d: use fewer or shorter conditions", len(sql), maxBytes)
 	}
 	return sql, nil
 }
 
-// mostBytes is how long a statement may be.
-const mostBytes = 262_144
+// maxBytes is how long a statement may be.
+const maxBytes = 262_144
 
 // token is the same for the same request over the same data: beginning twice is beginning once, and a lost answer
 // can be asked for again.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/sqlgen"
 )
@@ -24,17 +25,17 @@ func mayBeAnObject(ctx context.Context, err error) bool {
 
 // failure gives a failure its kind.
 func failure(ctx context.Context, err error) error {
+	if ended := engine.ContextError(ctx, err); ended != nil {
+		return ended
+	}
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fault.Wrap(fault.Timeout, err, "the query took longer than the time allowed; narrow the period or the filter")
-	case ctx.Err() != nil:
-		return fault.Wrap(fault.Canceled, err, "the query was cancelled")
 	case isRegex(err):
-		return fault.Wrap(fault.RegexRefused, err, "the engine cannot take the regular expression")
+		return engine.RegexError(err)
 	case isType(err, duckdb.ErrorTypeOutOfMemory):
-		return fault.Wrap(fault.EngineLimit, err, "the query needs more memory than the engine has; narrow the period or the filter")
+		return fault.Wrap(fault.EngineLimit, err,
+			"the query needs more memory than the engine has; narrow the period or the filter")
 	case isType(err, duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange):
-		return fault.Wrap(fault.EngineLimit, err, "a sum of the answer is larger than 64 bits hold")
+		return engine.OverflowError(err)
 	}
 	return err
 }

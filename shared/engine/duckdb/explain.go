@@ -47,7 +47,7 @@ func (e *Engine) by(q query.Query) string {
 	switch {
 	case logs:
 		return byRows
-	case !e.onlySQL && scan.Takes(q):
+	case !e.onlySQL && scan.Supports(q):
 		return byScan
 	}
 	return byDuckDB

@@ -120,7 +120,7 @@ func (r *records) release(o *openObject, failed bool) error {
 		errs = append(errs, o.close())
 	}
 	for r.size() > maxOpenBytes {
-		idle := r.longestIdle()
+		idle := r.maxIdle()
 		if idle == nil {
 			break
 		}
@@ -147,7 +147,7 @@ func (r *records) size() int64 {
 	return total
 }
 
-func (r *records) longestIdle() *openObject {
+func (r *records) maxIdle() *openObject {
 	var idle *openObject
 	for _, o := range r.open {
 		if o.users == 0 && (idle == nil || o.lastUsed < idle.lastUsed) {

@@ -66,7 +66,7 @@ func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Objec
 	}
 	if by == byScan {
 		answer, err := scan.Answer(ctx, q, objects, e.scan)
-		if !errors.Is(err, scan.ErrHandedBack) {
+		if !errors.Is(err, scan.ErrUnsupported) {
 			return answer, by, err
 		}
 		by = byDuckDB

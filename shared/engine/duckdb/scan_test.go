@@ -50,7 +50,7 @@ func (e *twoWays) Run(ctx context.Context, q query.Query) (query.Answer, engine.
 		return answer, cost, err
 	}
 	e.figures.Add(1)
-	if !scan.Takes(q) {
+	if !scan.Supports(q) {
 		return answer, cost, nil
 	}
 	objects, err := e.index.Objects(ctx, -1<<40, 1<<40)
@@ -58,7 +58,7 @@ func (e *twoWays) Run(ctx context.Context, q query.Query) (query.Answer, engine.
 		return answer, cost, err
 	}
 	scanned, err := scan.Answer(ctx, q, objects, scan.Options{})
-	if errors.Is(err, scan.ErrHandedBack) {
+	if errors.Is(err, scan.ErrUnsupported) {
 		return answer, cost, nil
 	}
 	e.scanned.Add(1)

@@ -83,7 +83,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 		return nil, err
 	}
 	if n := values.Texts.Len(); n > fewTexts && n > len(values.Codes)/8 && isPattern(t) {
-		return nil, fmt.Errorf("%w: patterns are asked about too many texts of %s", ErrHandedBack, t.Source.Column)
+		return nil, fmt.Errorf("%w: patterns are asked about too many texts of %s", ErrUnsupported, t.Source.Column)
 	}
 	passes := passing(values, t)
 	if t.Source.Layout == catalog.Pairs && t.Key != nil {

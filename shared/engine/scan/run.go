@@ -26,10 +26,10 @@ type run struct {
 	idle []*worker // of earlier passes, with the memory of their columns
 }
 
-// take counts memory that is kept until the answer is made.
-func (r *run) take(bytes int64) error {
+// reserve counts memory that is kept until the answer is made.
+func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
-		return fmt.Errorf("%w: it takes more than %d MB", ErrHandedBack, r.memory>>20)
+		return fmt.Errorf("%w: it takes more than %d MB", ErrUnsupported, r.memory>>20)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (w *worker) inOrder(ts []int64, rows []int32) error {
 	last := w.group.MinTsMs
 	for _, row := range rows {
 		if ts[row] < last {
-			return fmt.Errorf("%w: the records of %s are not in order", ErrHandedBack, w.group.path)
+			return fmt.Errorf("%w: the records of %s are not in order", ErrUnsupported, w.group.path)
 		}
 		last = ts[row]
 	}

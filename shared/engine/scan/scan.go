@@ -26,18 +26,18 @@ type Options struct {
 
 const defaultMemory = 256 << 20
 
-// ErrHandedBack says that an answer takes another engine: it would need more memory than allowed, a sum passes 64
+// ErrUnsupported says that an answer takes another engine: it would need more memory than allowed, a sum passes 64
 // bits on the way, patterns are asked about very many different texts, or an object's records are not in the order of
 // time.
-var ErrHandedBack = errors.New("the scan hands the query back")
+var ErrUnsupported = errors.New("the scan does not support the query")
 
-// mostValues is how many values and patterns the conditions of a query may have: each is compared with every entry of
+// maxValues is how many values and patterns the conditions of a query may have: each is compared with every entry of
 // a dictionary, which many would make slow.
-const mostValues = 64
+const maxValues = 64
 
-// Takes reports whether queries like q are for the scan: figures, under few conditions on columns with dictionaries.
+// Supports reports whether queries like q are for the scan: figures, under few conditions on columns with dictionaries.
 // Those about single addresses and the like are not: an engine with bloom filters reads next to nothing for them.
-func Takes(q query.Query) bool {
+func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
 	case query.Stats, query.Timeline, query.TopX:
 	default:
@@ -57,7 +57,7 @@ func Takes(q query.Query) bool {
 			values += valuesOf(t)
 		}
 	}
-	return values <= mostValues
+	return values <= maxValues
 }
 
 func valuesOf(t query.Term) int {
@@ -73,10 +73,10 @@ func valuesOf(t query.Term) int {
 	return max(n, 1)
 }
 
-// Answer answers q over exactly these objects, for which Takes must hold. Cancelling ctx stops it within
+// Answer answers q over exactly these objects, which Supports must accept. Cancelling ctx stops it within
 // milliseconds.
 //
-// Errors: ErrHandedBack, *engine.ObjectError, ctx's own.
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
 	r := &run{query: q, workers: o.Workers, memory: o.Memory}
 	if r.workers == 0 {

@@ -38,7 +38,7 @@ func bind(t testing.TB, text string, shape query.Shape) query.Query {
 	return q
 }
 
-func TestTakes(t *testing.T) {
+func TestSupports(t *testing.T) {
 	many := make([]string, 65)
 	for i := range many {
 		many[i] = fmt.Sprintf("%d", i)
@@ -58,11 +58,11 @@ func TestTakes(t *testing.T) {
 		{`, host in (` + strings.Join(many[1:], ",") + `)`, true},
 	} {
 		for _, shape := range shapes {
-			if got := scan.Takes(bind(t, hours+c.condition, shape)); got != c.want {
+			if got := scan.Supports(bind(t, hours+c.condition, shape)); got != c.want {
 				t.Errorf("%T%s: %v, want %v", shape, c.condition, got, c.want)
 			}
 		}
-		if scan.Takes(bind(t, hours+c.condition, query.Logs{Limit: 1})) {
+		if scan.Supports(bind(t, hours+c.condition, query.Logs{Limit: 1})) {
 			t.Errorf("records are wanted, not figures, and the scan takes the query%s", c.condition)
 		}
 	}
@@ -103,7 +103,7 @@ func TestMemory(t *testing.T) {
 		handedBack := 0
 		for limit := int64(1); limit < 1<<21; limit *= 4 {
 			err := answer(t, t.Context(), q, rows, objects, scan.Options{Memory: limit, Workers: 2})
-			if err != nil && !errors.Is(err, scan.ErrHandedBack) {
+			if err != nil && !errors.Is(err, scan.ErrUnsupported) {
 				t.Fatalf("%T in %d bytes: %v", shape, limit, err)
 			}
 			if err != nil {
@@ -124,8 +124,8 @@ func TestSumsOver64Bits(t *testing.T) {
 	}
 	objects := stored(t, []lake.Row{at(&huge, 1), at(&huge, 2), at(nil, 3)})
 	for _, shape := range shapes {
-		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{}); !errors.Is(err, scan.ErrHandedBack) {
-			t.Errorf("%T: error %v, want ErrHandedBack", shape, err)
+		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{}); !errors.Is(err, scan.ErrUnsupported) {
+			t.Errorf("%T: error %v, want ErrUnsupported", shape, err)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestManyTexts(t *testing.T) {
 		rows[i] = lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: int64(i), URL: &url, Host: &host}
 	}
 	objects := stored(t, rows)
-	for condition, want := range map[string]error{`, url~"7"`: scan.ErrHandedBack, `, url="/7"`: nil, `, host~"7"`: nil} {
+	for condition, want := range map[string]error{`, url~"7"`: scan.ErrUnsupported, `, url="/7"`: nil, `, host~"7"`: nil} {
 		for _, shape := range shapes {
 			if err := answer(t, t.Context(), bind(t, hours+condition, shape), rows, objects, scan.Options{}); !errors.Is(err, want) {
 				t.Errorf("%T%s: error %v, want %v", shape, condition, err, want)
@@ -161,8 +161,8 @@ func TestOutOfOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shape := range shapes {
-		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), []lake.Object{{Path: path}}, scan.Options{}); !errors.Is(err, scan.ErrHandedBack) {
-			t.Errorf("%T: error %v, want ErrHandedBack", shape, err)
+		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), []lake.Object{{Path: path}}, scan.Options{}); !errors.Is(err, scan.ErrUnsupported) {
+			t.Errorf("%T: error %v, want ErrUnsupported", shape, err)
 		}
 	}
 }

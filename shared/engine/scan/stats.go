@@ -132,7 +132,7 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 		}
 		figures.join(&hosts[i])
 	}
-	return s.run.take(taken)
+	return s.run.reserve(taken)
 }
 
 // rows lists the figures by segment, then name; all hosts of a segment in one row unless they are to be apart.

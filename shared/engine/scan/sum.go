@@ -20,7 +20,7 @@ func (s *sum) join(other sum) {
 func whole(sums ...sum) error {
 	for _, s := range sums {
 		if s.passed < 0 {
-			return fmt.Errorf("%w: a sum passes 64 bits", ErrHandedBack)
+			return fmt.Errorf("%w: a sum passes 64 bits", ErrUnsupported)
 		}
 	}
 	return nil

@@ -145,7 +145,7 @@ func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error
 		s.ips += ips.add(p.start, p.ipCodes)
 		s.sessions += sessions.add(p.start, p.sessionCodes)
 	}
-	return t.run.take(t.ips.bytes() + t.sessions.bytes() - before)
+	return t.run.reserve(t.ips.bytes() + t.sessions.bytes() - before)
 }
 
 // count adds how often each code came to how often its value came.

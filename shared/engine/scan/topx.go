@@ -57,7 +57,7 @@ func (t *topX) rank(w *worker, i int) error {
 		return err
 	}
 	t.chosen[i] = rows
-	if err := t.run.take(int64(4 * cap(rows))); err != nil {
+	if err := t.run.reserve(int64(4 * cap(rows))); err != nil {
 		return err
 	}
 	blocked, err := w.column("blocked", "")
@@ -70,7 +70,7 @@ func (t *topX) rank(w *worker, i int) error {
 		if err != nil {
 			return err
 		}
-		counts := make([]count2, of.entries.Len())
+		counts := make([]keyCount, of.entries.Len())
 		of.each(rows, func(row, code int32) {
 			counts[code].requests++
 			if blocked.Flags[row] == 1 {

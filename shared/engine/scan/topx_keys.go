@@ -18,7 +18,7 @@ type keys struct {
 
 	mu     sync.Mutex
 	texts  parquet.Dictionary
-	counts []count2
+	counts []keyCount
 	times  [][3]mean // in the order of query.TimeLabels; only if timed
 
 	// numbers are, of every row group, those that the entries of its dictionary have among all texts; parquet.Absent for
@@ -30,7 +30,7 @@ type keys struct {
 	figures []figures          // of all winners
 }
 
-type count2 struct{ requests, blocked int64 }
+type keyCount struct{ requests, blocked int64 }
 
 // mean is a sum of times and how many they are.
 type mean struct {
@@ -41,12 +41,12 @@ type mean struct {
 func (m mean) average() float64 { return query.Times{Count: m.count, Sum: m.sum.n}.Average() }
 
 const (
-	count2Bytes = 16
-	meanBytes   = 24
+	keyCountBytes = 16
+	meanBytes     = 24
 )
 
 // join adds the counts of a row group's keys to the rest, and returns their numbers.
-func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []count2, times [][3]mean) ([]int32, error) {
+func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []keyCount, times [][3]mean) ([]int32, error) {
 	numbers := make([]int32, len(counts))
 	hashes := make([]uint32, len(counts))
 	for code := range counts {
@@ -64,7 +64,7 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 		}
 		number := k.texts.Code(entries.At(int32(code)), hashes[code])
 		if int(number) == len(k.counts) {
-			k.counts = append(k.counts, count2{})
+			k.counts = append(k.counts, keyCount{})
 			if k.timed {
 				k.times = append(k.times, [3]mean{})
 			}
@@ -79,11 +79,11 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []coun
 		}
 		numbers[code] = number
 	}
-	return numbers, r.take(k.bytes() - before + int64(4*len(numbers)))
+	return numbers, r.reserve(k.bytes() - before + int64(4*len(numbers)))
 }
 
 func (k *keys) bytes() int64 {
-	return k.texts.Memory() + int64(k.texts.Len()*(count2Bytes+4)+len(k.times)*3*meanBytes)
+	return k.texts.Memory() + int64(k.texts.Len()*(keyCountBytes+4)+len(k.times)*3*meanBytes)
 }
 
 // choose finds the top keys of every label.

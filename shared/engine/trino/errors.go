@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 )
 
@@ -62,11 +63,10 @@ func failure(ctx context.Context, err error) error {
 		busy  *busyError
 		known *fault.Error
 	)
+	if ended := engine.ContextError(ctx, err); ended != nil {
+		return ended
+	}
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fault.Wrap(fault.Timeout, err, "the query took longer than the time allowed; narrow the period or the filter")
-	case ctx.Err() != nil:
-		return fault.Wrap(fault.Canceled, errors.Join(err, ctx.Err()), "the query was cancelled")
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &busy):
@@ -77,17 +77,17 @@ func failure(ctx context.Context, err error) error {
 	is := func(names []string) bool { return slices.Contains(names, e.ErrorName) }
 	switch {
 	case e.ErrorName == "INVALID_FUNCTION_ARGUMENT": // of all that the statements call, only regular expressions can be
-		return fault.Wrap(fault.RegexRefused, err, "the engine cannot take the regular expression")
+		return engine.RegexError(err)
 	case e.ErrorName == "NUMERIC_VALUE_OUT_OF_RANGE":
-		return fault.Wrap(fault.EngineLimit, err, "a sum of the answer is larger than 64 bits hold")
+		return engine.OverflowError(err)
 	case is(timeNames):
 		return fault.Wrap(fault.Timeout, err, "the query took longer than the engine allows; narrow the period or the filter")
 	case is(compilerNames):
-		return fault.Wrap(fault.EngineLimit, err, "the filter has more conditions than the engine can take; use fewer")
+		return engine.ConditionsError(err)
 	case is(passingNames), is(unavailableNames):
 		return unavailable(err)
 	case e.ErrorType == outOfResources:
-		return fault.Wrap(fault.EngineLimit, err, "the query needs more memory or time than the engine has; narrow the period or the filter")
+		return engine.ResourcesError(err)
 	}
 	return err
 }

@@ -139,7 +139,7 @@ func printed(q query.Query) (sqlgen.Script, error) {
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
 	if errors.As(err, &limit) {
-		return sqlgen.Script{}, fault.Wrap(fault.EngineLimit, err, "%s: use fewer or shorter conditions", limit)
+		return sqlgen.Script{}, engine.StatementError(limit)
 	}
 	return script, err
 }

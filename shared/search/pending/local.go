@@ -2,14 +2,12 @@ package pending
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -171,11 +169,7 @@ func (j *job) wait(ctx context.Context, _ query.Query) (query.Answer, engine.Cos
 	case <-j.done:
 		return j.answer, j.cost, j.err
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return query.Answer{}, engine.Cost{}, fault.Wrap(fault.Timeout, ctx.Err(),
-				"the query took longer than the time allowed; narrow the period or the filter")
-		}
-		return query.Answer{}, engine.Cost{}, fault.Wrap(fault.Canceled, ctx.Err(), "the request was cancelled")
+		return query.Answer{}, engine.Cost{}, engine.ContextError(ctx, ctx.Err())
 	}
 }
 

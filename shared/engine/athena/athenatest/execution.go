@@ -43,10 +43,10 @@ func (x *execution) over() bool { return x.state != queued && x.state != running
 
 // Limits of Athena.
 const (
-	mostBytes  = 262_144 // of a statement
-	leastToken = 32      // characters of a token
-	mostToken  = 128
-	mostArray  = 254 // elements of an ARRAY constructor
+	maxBytes = 262_144 // of a statement
+	minToken = 32      // characters of a token
+	maxToken = 128
+	maxArray = 254 // elements of an ARRAY constructor
 )
 
 // start begins a query, or finds the one begun with the same token.
@@ -57,10 +57,10 @@ func (s *Server) start(in request) (any, error) {
 		return nil, invalid("WorkGroup %s is not found.", in.WorkGroup)
 	case in.QueryString == "":
 		return nil, invalid("queryString must not be empty")
-	case len(in.QueryString) > mostBytes:
-		return nil, invalid("1 validation error detected: Value at 'queryString' failed to satisfy constraint: Member must have length less than or equal to %d", mostBytes)
-	case in.ClientRequestToken != "" && (len(in.ClientRequestToken) < leastToken || len(in.ClientRequestToken) > mostToken):
-		return nil, invalid("clientRequestToken must have %d to %d characters", leastToken, mostToken)
+	case len(in.QueryString) > maxBytes:
+		return nil, invalid("1 validation error detected: Value at 'queryString' failed to satisfy constraint: Member must have length less than or equal to %d", maxBytes)
+	case in.ClientRequestToken != "" && (len(in.ClientRequestToken) < minToken || len(in.ClientRequestToken) > maxToken):
+		return nil, invalid("clientRequestToken must have %d to %d characters", minToken, maxToken)
 	case len(in.ExecutionParameters) > 0:
 		return nil, invalid("execution parameters are SQL text in disguise: this server takes none")
 	}
@@ -169,7 +169,7 @@ func (s *Server) run(ctx context.Context, x *execution) {
 		x.state, x.running = running, s.Now()
 	}
 	s.mu.Unlock()
-	if n := largestArray(x.request.QueryString); n > mostArray {
+	if n := largestArray(x.request.QueryString); n > maxArray {
 		s.finish(x, Result{}, &Failure{Category: 2, Type: 1006, Reason: fmt.Sprintf("TOO_MANY_ARGUMENTS: Too many arguments for array constructor: %d", n)})
 		return
 	}

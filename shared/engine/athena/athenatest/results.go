@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// mostRows is how many rows a page may have, the header among them.
-const mostRows = 1_000
+// maxRows is how many rows a page may have, the header among them.
+const maxRows = 1_000
 
 // results gives a page of rows. The first row of all is the header.
 func (s *Server) results(in request) (any, error) {
@@ -27,9 +27,9 @@ func (s *Server) results(in request) (any, error) {
 	from, err := offsetOf(in.NextToken, x)
 	size := in.MaxResults
 	if size == 0 {
-		size = mostRows
+		size = maxRows
 	}
-	if err != nil || size < 1 || size > mostRows {
+	if err != nil || size < 1 || size > maxRows {
 		return nil, invalid("the token or MaxResults is not valid")
 	}
 	all := len(x.result.Rows) + 1

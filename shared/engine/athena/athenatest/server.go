@@ -100,13 +100,13 @@ func throttled() error {
 	return &refusal{"TooManyRequestsException", "Rate exceeded", map[string]any{"Reason": "CONCURRENT_QUERY_LIMIT_EXCEEDED"}}
 }
 
-// mostBody is how long a request may be: a statement of 262,144 bytes, every one of them escaped.
-const mostBody = 2 << 20
+// maxBody is how long a request may be: a statement of 262,144 bytes, every one of them escaped.
+const maxBody = 2 << 20
 
 // ServeHTTP answers one operation, named by the header X-Amz-Target.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var out any
 	if err == nil {
 		s.count(operation)
