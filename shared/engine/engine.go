@@ -34,7 +34,7 @@ type Cost struct {
 	RowsConsidered int64    // rows of those objects
 	Skipped        []string // objects that could not be read, by lake.NameOf: the answer lacks them
 
-	// What only engines tell that others run. Zero values: not told.
+	// Known only of engines that run as a service. Zero values: not known.
 	Engine time.Duration  // the engine's own time, queue not included
 	Queue  time.Duration  // the time in the engine's own queue
 	USD    *float64       // what the answer cost; nil: this engine does not bill queries
@@ -62,14 +62,14 @@ func (s Statement) String() string {
 }
 
 // Starter is an engine whose work goes on without the caller, or even the process, that began it. Errors are of the
-// kinds that Engine names; fault.Canceled with a living context means that somebody else stopped the execution.
+// kinds that Engine names; fault.Canceled before the context ends means that another caller stopped the execution.
 type Starter interface {
 	Engine
 	// Version names the data at this moment: equal versions, equal data.
 	Version(ctx context.Context) (string, error)
 	// Start begins q. Equal queries begun over equal data may be given the same execution.
 	Start(ctx context.Context, q query.Query) (Execution, error)
-	// Poll tells whether an execution of q has ended well. It returns the execution to ask about from now on, which
+	// Poll reports whether an execution of q has succeeded. It returns the execution to ask about from now on, which
 	// is another one when the engine had to begin anew. What it begins anew it narrows to the data there is then, so
 	// q need not be narrowed.
 	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, done bool, err error)
@@ -77,10 +77,10 @@ type Starter interface {
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)
 	// Result reads the answer of an execution of q that has ended well.
 	Result(ctx context.Context, x Execution, q query.Query) (query.Answer, Cost, error)
-	// Stop ends an execution. One that has ended already is none to complain about.
+	// Stop stops an execution. Stopping a finished execution is not an error.
 	Stop(ctx context.Context, x Execution) error
 }
 
 // Execution names work in progress, for the engine that began it, in any process. It is opaque, at most 4 kB long
-// and tells no secrets.
+// and holds no secrets.
 type Execution string

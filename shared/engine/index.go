@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Index tells which objects hold the data at this moment.
+// Index lists the objects that hold the data at this moment.
 type Index interface {
 	// Objects lists the objects of the partitions from…to, both included, by partition and path.
 	// A reader that finds an object gone asks once more: compaction has replaced it.

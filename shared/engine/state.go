@@ -15,7 +15,7 @@ type State struct {
 }
 
 // Once the watermark has passed an hour, the hour's fresh objects are superseded, and some time later they are removed.
-// A query that still reads them then lacks their rows, and no error says so. Therefore
+// A query that still reads them then lacks their rows, without an error. Therefore
 //
 //	from reading the state to the end of the execution that reads by it < KeepSuperseded
 //
@@ -30,7 +30,7 @@ const (
 	LongestExecution = KeepSuperseded - time.Hour
 )
 
-// States tells the state of the lake at this moment. An answer may be some seconds old.
+// States returns the state of the lake at this moment. It may be some seconds old.
 type States interface {
 	State(ctx context.Context) (State, error)
 }

@@ -82,7 +82,7 @@ type binder struct {
 // full reports whether further mistakes would not be reported: conditions are bound in their order.
 func (b *binder) full() bool { return len(b.problems)-b.before > filter.MaxErrors }
 
-// bindNames tells what is wrong with the names of a condition that could not be read to its end.
+// bindNames reports mistakes in the names of a condition that could not be read to its end.
 func (b *binder) bindNames(c *filter.Condition) {
 	b.pointer = c.Pointer
 	if field, ok := b.lookup(c); ok {

@@ -46,7 +46,7 @@ func (b *binder) undot(c *filter.Condition, e filter.Error) filter.Error {
 	if i := slices.IndexFunc(b.problems[:b.parsed], func(p filter.Error) bool { return p.Code == "dotted_field" && p.Span == whole }); i >= 0 {
 		b.problems = slices.Delete(b.problems, i, i+1)
 		b.parsed--
-		b.before-- // so that as many of the binder's own mistakes are told
+		b.before-- // so that as many of the binder's own mistakes are reported
 	}
 	e.Span, e.Pointer, e.Fix = whole, "field", nil
 	field, member := c.Field.Text, c.Key.Text

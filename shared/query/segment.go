@@ -119,5 +119,5 @@ func (q Query) Clamp(e lake.Extent) Query {
 	return q
 }
 
-// Empty reports whether no instant lies in the period: after Clamp, when the data lies wholly outside.
+// Empty reports whether no instant lies in the period: after Clamp, when all data is outside.
 func (p Period) Empty() bool { return p.FromMs > p.ToMs }

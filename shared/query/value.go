@@ -83,14 +83,14 @@ func (b *binder) checkText(text string, span filter.Span, member string) bool {
 	return true
 }
 
-// toldOfNUL reports whether the parser has told of a NUL in the span already.
+// toldOfNUL reports whether the parser has already reported a NUL in the span.
 func (b *binder) toldOfNUL(span filter.Span) bool {
 	return slices.ContainsFunc(b.filter.Problems, func(e filter.Error) bool {
 		return e.Code == codeNul && e.Span.Offset >= span.Offset && e.Span.End() <= span.End()
 	})
 }
 
-// checkValues tells what is wrong with values whatever their field is.
+// checkValues reports mistakes in values that do not depend on the field.
 func (b *binder) checkValues(c *filter.Condition) {
 	if !b.checkTexts(c.Values) || c.Op != filter.Regex {
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 // Records are the records of a logs answer, newest first. They are printed when they are asked for, one at a
-// time: an answer that stops at its size does not print those it cannot hold, and none is held twice.
+// time: an answer that stops at its size does not print the rest, and no record is held twice.
 type Records struct {
 	rows   []*lake.Row
 	fields []string // nil: all

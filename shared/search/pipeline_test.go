@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "rewrite the golden stages")
 var watermark = lake.PartitionOf(1767312000000) // 2026-01-02 00:00 UTC
 
 // TestPipeline shows every stage of many queries: testdata/*.txtar hold a filter and a shape, what each stage makes of
-// them, and the SQL of both dialects. The objects that DuckDB would read are written as one name, "…". Read the difference an -update makes.
+// them, and the SQL of both dialects. The objects that DuckDB would read are written as one name, "…". Read
+// the difference that -update makes.
 func TestPipeline(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

@@ -31,13 +31,13 @@ const (
 type Request struct {
 	Route    Route
 	Filters  string
-	Form     filter.Form // 0: told by the first character
+	Form     filter.Form // 0: by the first character
 	Limit    string      // logs: 1…2500, topx: 1…80
 	Segment  string      // stats, timeline: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
 	Branches []string    // branches the caller may see; nil: all
-	Caller   string      // who asks, and so may ask about the query later; "": everybody is one
+	Caller   string      // may ask about the query later; "": all callers are one
 }
 
 // shape reads the parameters of the route.
@@ -104,7 +104,7 @@ func fieldsOf(text string) ([]string, error) {
 }
 
 // segmentOf reads a segment's length: "300", "300s", "5m", "1h", "2d"; 0 for "", the default of the period.
-// Whether that length is one of those allowed is for query.Bind to say, which knows the period.
+// query.Bind checks whether the length is allowed for the period.
 func segmentOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

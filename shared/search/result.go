@@ -20,7 +20,7 @@ type Result struct {
 	Meta     Meta
 }
 
-// Meta says what the answer is an answer to, what it took, and what it lacks.
+// Meta describes an answer: its question, what it took, and what it lacks.
 type Meta struct {
 	Filter         string     `json:"filter" doc:"Canonical filter, in the query-string form"`
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
@@ -42,7 +42,7 @@ type Meta struct {
 	Split   bool     `json:"split,omitempty" doc:"The engine was asked label by label, having run out of resources for all at once; the answer is the same"`
 }
 
-// Cached says how old the answer of an earlier query is.
+// Cached is the age of the answer of an earlier query.
 type Cached struct {
 	AgeSeconds int64 `json:"age_seconds" doc:"At most"`
 }
@@ -53,7 +53,7 @@ type MetaPeriod struct {
 	To   string `json:"to" doc:"RFC 3339, UTC"`
 }
 
-// Truncated says why an answer stops short.
+// Truncated is the reason why an answer is not complete.
 type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match than were asked for; bytes: the answer would be too large"`
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // eachSegment calls visit for every segment of the period, in order. The last segment is the one that holds
-// the period's end; when the end lies exactly on a boundary, only an instant of that segment is asked for, and
-// it is visited only if found says that records lie there.
+// the period's end; when the end is exactly on a boundary, only an instant of that segment is asked for, and
+// it is visited only if found reports records there.
 func eachSegment(p query.Period, seconds int64, found func(start int64) bool, visit func(start int64)) {
 	for start := query.SegmentStart(p.FromMs, seconds); start*1000 <= p.ToMs; start += seconds {
 		onBoundary := start*1000 == p.ToMs && p.ToMs > p.FromMs

@@ -15,7 +15,7 @@ type dialect interface {
 	whole(sum fragment) fragment
 	// countIf is how many records satisfy the condition.
 	countIf(condition fragment) fragment
-	// pattern is a regular expression in the engine's syntax, with a warning if the engine might not stand it.
+	// pattern is a regular expression in the engine's syntax, with a warning if it might overload the engine.
 	pattern(r *query.Regex) (text, warning string)
 	// foundAny is true when any of the patterns, of which there is at least one, is found in the text.
 	foundAny(p *printer, text fragment, patterns []string) fragment

@@ -9,7 +9,7 @@ const newestFirst fragment = "ts_ms DESC, ts_nanos DESC, source DESC, line DESC"
 
 // athenaLogs finds its cut-off first: the inner scan reads the time and the filter's columns, the outer one only
 // the pages at or after the cut-off, 3 MB where one statement reads 77. Many records can share the cut-off's
-// millisecond, so order and limit are said again.
+// millisecond, so the outer scan repeats order and limit.
 func (p *printer) athenaLogs(shape query.Logs) block {
 	limit := integer(int64(shape.Limit))
 	columns := shape.RecordColumns()

@@ -1,7 +1,6 @@
-// Package sqlgen writes a bound query as SQL. There is one plan (which records count, which figures are made of
-// them, which columns that touches) and there are two printers of it, because the fastest way to the same answer
-// differs: Athena bills every scan and inlines WITH, DuckDB reads for nothing and rewards a narrow materialised base.
-// README.md beside this file tells the differences with the figures behind them.
+// Package sqlgen writes a bound query as SQL. A query has one plan (see package query) and two printers, because the
+// fastest way to the same answer differs: Athena bills every scan and inlines WITH, DuckDB reads for free and is
+// fastest on a narrow materialised base. README.md beside this file lists the differences, with measurements.
 package sqlgen
 
 import (
@@ -14,7 +13,7 @@ import (
 // Script is a query in one engine's SQL.
 type Script struct {
 	Statements []Statement // in the order run
-	Warnings   []string    // why this engine might not stand it: an engine that would not survive must refuse
+	Warnings   []string    // why the query might overload the engine; Athena and Trino refuse it then
 }
 
 // Statement is one SQL text and what it is for.

@@ -2,7 +2,7 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// hostOf names a record's host as stats tells of it; grouping by it puts records without one under "", the busiest
+// hostOf is a record's host in the figures of stats; grouping by it puts records without one under "", the busiest
 // of a segment is one of those that have one.
 func hostOf(shape query.Stats) fragment {
 	if shape.GroupByHostname {

@@ -34,8 +34,7 @@ func timeLabelsOf(labels []query.Label) []timeLabel {
 	return out
 }
 
-// topXFigures are the figures of one key. The records they are made from say in two columns whether they were
-// challenged and monitored.
+// topXFigures are the figures of one key. The records they are made from have the columns challenged and monitored.
 func (p *printer) topXFigures() []fragment {
 	figures := []fragment{
 		"count(*) AS requests",

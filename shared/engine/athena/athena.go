@@ -118,7 +118,7 @@ func (e *Engine) state(ctx context.Context) (engine.State, error) {
 
 // Run answers q. When the caller goes away or its time runs out, the execution is stopped.
 //
-// An execution that somebody else stopped, who asked the same, is begun anew.
+// An execution that another caller of the same query stopped is begun anew.
 func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	for begun := 1; ; begun++ {
 		answer, cost, err := e.run(ctx, q)
@@ -143,7 +143,7 @@ func (e *Engine) run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	return e.Result(ctx, x, q)
 }
 
-// stopTime is how long stopping may take, once there is nobody left to wait for it.
+// stopTime is how long stopping may take after the caller is gone.
 const stopTime = 5 * time.Second
 
 func (e *Engine) stopAfter(ended context.Context, x engine.Execution) error {

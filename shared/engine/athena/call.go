@@ -38,7 +38,7 @@ func (e *Engine) call(ctx context.Context, what string, ask func() error) error 
 	}
 }
 
-// retryAfter is told to callers when Athena is throttled or down.
+// retryAfter is when callers may retry while Athena is throttled or down.
 const retryAfter = 10 * time.Second
 
 // backOff is how long to wait before asking for the n-th time again: half of it for sure, half of it by chance, so
@@ -48,7 +48,7 @@ func (e *Engine) backOff(n int) time.Duration {
 	return longest/2 + time.Duration(e.Random()*float64(longest/2))
 }
 
-// passing tells failures that pass by themselves, as the SDK knows them, from the rest.
+// passing reports whether a failure is one that passes by itself, by the SDK's own list.
 func passing(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return true // the connection ended within the answer
@@ -56,5 +56,5 @@ func passing(err error) bool {
 	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary
 }
 
-// oneTry keeps the SDK from retrying: it would do so in its own time and not tell.
+// oneTry keeps the SDK from retrying, which would take time that call does not know of.
 func oneTry(o *athena.Options) { o.Retryer = aws.NopRetryer{} }

@@ -18,7 +18,7 @@ import (
 // errExhausted marks failures for want of the engine's resources: less at a time may do.
 var errExhausted = errors.New("the engine's resources were exhausted")
 
-// failureOf tells what the end of an execution of q means.
+// failureOf returns what the end of an execution of q means.
 //
 // Athena gives failures a category (1 its own, 2 the user's, 3 other), a type
 // (docs.aws.amazon.com/athena/latest/ug/error-reference.html) and a sentence that begins with the engine's name of
@@ -64,8 +64,8 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 	return cause
 }
 
-// tooMuch is what the user hears when a query would scan more than the workgroup lets one query scan. How much it
-// would have scanned is not known, but that it is more than the bytes told; so half the period, in proportion, is
+// tooMuch is the message when a query would scan more than the workgroup lets one query scan. How much it
+// would have scanned is not known, but that it is more than these bytes; so half the period, in proportion, is
 // the first to try.
 func tooMuch(bytes int64, q query.Query) string {
 	span := q.Span()
@@ -112,7 +112,7 @@ func refused(err error) error {
 	return err
 }
 
-// stoppedByOthers tells an execution that somebody else stopped from one whose caller went away.
+// stoppedByOthers reports whether another caller stopped the execution, and not the end of ctx.
 func stoppedByOthers(ctx context.Context, err error) bool {
 	return fault.KindOf(err) == fault.Canceled && ctx.Err() == nil
 }

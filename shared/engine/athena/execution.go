@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// work is what an engine.Execution says: everything that another process needs to go on with it.
+// work is the content of an engine.Execution: everything that another process needs to go on with it.
 type work struct {
 	Scope   query.Scope `json:"scope"`           // what is read, as the statement was written
 	Version int64       `json:"version"`         // of the data when it began

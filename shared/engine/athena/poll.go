@@ -126,7 +126,7 @@ func (e *Engine) again(ctx context.Context, w *work, i int, q query.Query) error
 func (e *Engine) renew(ctx context.Context, w *work, q query.Query) (moved bool, err error) {
 	state, err := e.state(ctx)
 	if err != nil || state.Watermark <= w.Scope.Watermark {
-		return false, err // it never goes back: one that is smaller is one of some seconds ago
+		return false, err // it never goes back: a smaller one is some seconds old
 	}
 	if err := e.Stop(ctx, w.execution()); err != nil {
 		return false, err

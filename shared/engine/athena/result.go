@@ -72,7 +72,7 @@ func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Quer
 	return e.object(ctx, location, q)
 }
 
-// maybeLong tells whether a result may be longer than a page, which has 1,000 rows with the header.
+// maybeLong reports whether a result may be longer than a page, which has 1,000 rows with the header.
 func maybeLong(q query.Query) bool {
 	logs, ok := q.Shape.(query.Logs)
 	return ok && logs.Limit+1 >= 1_000

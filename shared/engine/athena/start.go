@@ -67,7 +67,7 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 			}
 			return nil
 		}
-		// What stands behind the token is over. A mistake of the query would be one again.
+		// The execution of this token has ended. A mistake of the query would be repeated.
 		failed := failureOf(x, w.question(q, i))
 		if kind := fault.KindOf(failed); kind != fault.Canceled && kind != fault.Unavailable {
 			return failed
@@ -76,14 +76,14 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 		case p.Attempt+1 < maxAttempts:
 			p.Attempt++
 		case p.Attempt < maxAttempts && longAgo(x, asked):
-			p.Attempt = int(asked.Unix()) // all tokens are used up, and not by this caller: one that nobody has used
+			p.Attempt = int(asked.Unix()) // others have used up all tokens: take a new one
 		default:
 			return failed
 		}
 	}
 }
 
-// longAgo tells whether an execution was begun before it was asked for.
+// longAgo reports whether an execution was begun before it was asked for.
 func longAgo(x *types.QueryExecution, asked time.Time) bool {
 	return aws.ToTime(x.Status.SubmissionDateTime).Before(asked.Add(-clocksDiffer))
 }
@@ -123,8 +123,8 @@ func (e *Engine) token(sql string, version int64, attempt int) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// start begins an execution. A caller who goes away meanwhile does not keep us from learning its id: what has begun
-// can then be stopped, and does not scan for nobody.
+// start begins an execution. Its id is read even if the caller goes away meanwhile, so that the
+// execution can be stopped and does not keep scanning after its caller is gone.
 func (e *Engine) start(ctx context.Context, sql, token string) (id string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", ended(ctx, err)
@@ -155,7 +155,7 @@ func (e *Engine) start(ctx context.Context, sql, token string) (id string, err e
 // startTime is how long beginning may take, tries included.
 const startTime = 10 * time.Second
 
-// splits tells whether a failure of the whole may be none of its parts.
+// splits reports whether the parts of a query may succeed although the whole has failed.
 func splits(err error, w work, q query.Query) bool {
 	_, isTopX := q.Shape.(query.TopX)
 	return errors.Is(err, errExhausted) && isTopX && !w.Split
@@ -179,7 +179,7 @@ func (e *Engine) beginAll(ctx context.Context, w *work, q query.Query) error {
 	return nil
 }
 
-// stopBegun stops what was begun before beginning failed: nobody will ask about it.
+// stopBegun stops the parts that were begun before one failed to begin, because no caller will ask about them.
 func (e *Engine) stopBegun(ctx context.Context, w work) error {
 	if !w.Split && ctx.Err() == nil {
 		return nil // the one statement itself has failed

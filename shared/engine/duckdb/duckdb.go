@@ -68,7 +68,7 @@ func settings(o Options) []string {
 	list := []string{
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL threads = %d", o.Threads),
-		"SET GLOBAL preserve_insertion_order = false", // every answer says its own order
+		"SET GLOBAL preserve_insertion_order = false", // every statement orders its own rows
 		"SET GLOBAL parquet_metadata_cache = true",    // objects never change: a footer is read once
 		"SET GLOBAL temp_directory = " + quoted(o.TempDir),
 	}

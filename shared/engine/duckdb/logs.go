@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// logs is two steps: DuckDB finds where the newest matching records lie, then only those rows are read, from the
-// pages they lie on. DuckDB itself would decode every column of whole row groups for them.
+// logs works in two steps: DuckDB finds the places of the newest matching records, then only those rows are read, from
+// their pages. DuckDB itself would decode every column of whole row groups for them.
 func (e *Engine) logs(ctx context.Context, shape query.Logs, script sqlgen.Script) ([]*lake.Row, error) {
 	var (
 		found    int

@@ -22,7 +22,7 @@ type records struct {
 	clock int64 // counts uses
 }
 
-// openObject is an object kept open. It is closed when it has been forgotten and nobody reads it.
+// openObject is an object kept open. It is closed when it has been forgotten and has no readers.
 type openObject struct {
 	path      string
 	once      sync.Once
@@ -157,7 +157,7 @@ func (r *records) maxIdle() *openObject {
 	return idle
 }
 
-// close closes all objects; nobody may be reading.
+// close closes all objects, which must have no readers.
 func (r *records) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

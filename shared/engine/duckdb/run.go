@@ -48,7 +48,7 @@ func without(objects []lake.Object, skipped []string) []lake.Object {
 	return slices.DeleteFunc(objects, func(o lake.Object) bool { return slices.Contains(skipped, o.Path) })
 }
 
-// names is what callers may know of objects: their names, not where they lie.
+// names is what callers may know of objects: their names, not their folders.
 func names(paths []string) []string {
 	var list []string
 	for _, path := range paths {

@@ -40,7 +40,7 @@ func within(spans []span, start int64) bool {
 	return i < len(spans) && spans[i].first <= start
 }
 
-// seen tells for every entry of a dictionary in which segment of its row group it was last.
+// seen holds, for every entry of a dictionary, the last segment of its row group that has the entry.
 type seen []int32
 
 func newSeen(v *parquet.ColumnValues) seen { return make(seen, v.Entries()) }

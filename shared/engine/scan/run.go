@@ -205,7 +205,7 @@ func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 }
 
 // inOrder reports an error when the chosen rows of a group are not in the order of time or not in the time that the
-// footer tells: counting goes from segment to segment.
+// footer names: counting goes from segment to segment.
 func (w *worker) inOrder(ts []int64, rows []int32) error {
 	last := w.group.MinTsMs
 	for _, row := range rows {

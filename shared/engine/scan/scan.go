@@ -2,8 +2,8 @@
 // they are stored: texts are counted by their codes in the dictionaries, conditions are decided once for an entry and
 // not for every record, and a text is looked at again only where row groups meet. It needs no SQL and no C.
 //
-// It has no figure of its own: package query says what is counted, and tests hold its answers to that evaluation. What
-// it cannot answer, within its memory or at all, it hands back, for an engine that can.
+// Package query defines the figures, and tests compare the answers with query/reference. What the scan cannot answer,
+// within its memory or at all, is left to another engine.
 package scan
 
 import (
@@ -26,9 +26,9 @@ type Options struct {
 
 const defaultMemory = 256 << 20
 
-// ErrUnsupported says that an answer takes another engine: it would need more memory than allowed, a sum passes 64
-// bits on the way, patterns are asked about very many different texts, or an object's records are not in the order of
-// time.
+// ErrUnsupported reports that another engine must answer the query: the scan would need more memory than allowed, a sum
+// passes 64 bits on the way, patterns are tried on very many different texts, or an object's records are not in the
+// order of time.
 var ErrUnsupported = errors.New("the scan does not support the query")
 
 // maxValues is how many values and patterns the conditions of a query may have: each is compared with every entry of

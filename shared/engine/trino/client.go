@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// Config says which cluster, as whom, and where its tables are.
+// Config names the cluster, the user and the tables.
 type Config struct {
 	URL      string // of the coordinator: https://trino.example:8443
 	Catalog  string // of the Hive connector
@@ -35,7 +35,7 @@ type Client struct {
 	base *url.URL
 }
 
-// Connect checks what it is told; it asks nothing of the cluster. All mistakes are told at once.
+// Connect checks the configuration and reports all mistakes at once. It sends no request to the cluster.
 func Connect(c Config) (*Client, error) {
 	var mistakes []error
 	for _, part := range []struct {
@@ -195,7 +195,7 @@ func (s *statement) cost() engine.Cost {
 	}
 }
 
-// endTime is how long cancelling may take, once there is nobody left to wait for it.
+// endTime is how long cancelling may take after the caller is gone.
 const endTime = 2 * time.Second
 
 // end cancels what still runs. Nobody can act on a cancellation that fails: the cluster drops statements whose pages

@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// clusterError is a failure as the cluster tells it.
+// clusterError is a failure as the cluster reports it.
 type clusterError struct {
 	Message   string
 	ErrorName string // INVALID_FUNCTION_ARGUMENT
@@ -41,19 +41,19 @@ var (
 
 const outOfResources = "INSUFFICIENT_RESOURCES"
 
-// passing tells a failure of the moment.
+// passing reports whether a failure is temporary.
 func passing(err error) bool {
 	var e *clusterError
 	return errors.As(err, &e) && slices.Contains(passingNames, e.ErrorName)
 }
 
-// exhausted tells a failure for want of memory or other resources than time: less at once may do.
+// exhausted reports whether a query failed for lack of memory or other resources than time: its parts may succeed.
 func exhausted(err error) bool {
 	var e *clusterError
 	return errors.As(err, &e) && e.ErrorType == outOfResources && !slices.Contains(timeNames, e.ErrorName) && !slices.Contains(unavailableNames, e.ErrorName)
 }
 
-// retryAfter is told to those who ask while the cluster is not there.
+// retryAfter is when callers may retry while the cluster is unavailable.
 const retryAfter = 5 * time.Second
 
 // failure gives a failure its kind.

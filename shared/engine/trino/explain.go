@@ -38,7 +38,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	return plan, nil
 }
 
-// ioPlan is what EXPLAIN (TYPE IO) tells of the tables read.
+// ioPlan is what EXPLAIN (TYPE IO) returns about the tables read.
 type ioPlan struct {
 	InputTableColumnInfos []struct {
 		Table      struct{ SchemaTable struct{ Table string } }

@@ -15,8 +15,8 @@ type Result struct {
 	Cost    engine.Cost
 }
 
-// Read runs any statement, for those who pass on what others ask. progress hears what it has cost so far, page by
-// page, even when it fails. A failure that the cluster tells is a *Failure.
+// Read runs any statement. It calls progress with the cost so far, page by page, even when the statement fails. A
+// failure that the cluster reports is a *Failure.
 func (c *Client) Read(ctx context.Context, sql string, progress func(engine.Cost)) (Result, error) {
 	var result Result
 	err := c.again(ctx, func() (err error) {
@@ -62,7 +62,7 @@ func (c *Client) readOnce(ctx context.Context, sql string, progress func(engine.
 	}
 }
 
-// Failure is how the cluster says that a statement failed.
+// Failure is the cluster's report of a failed statement.
 type Failure struct {
 	Name    string // SYNTAX_ERROR
 	Type    string // USER_ERROR, INSUFFICIENT_RESOURCES, EXTERNAL, INTERNAL_ERROR

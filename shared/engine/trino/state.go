@@ -23,7 +23,7 @@ const (
 	wholeAge  = time.Hour
 )
 
-// probe tells the state of a lake that nothing compacts by asking the cluster. Asking about everything lists every
+// probe asks the cluster for the state of a lake that nothing compacts. Asking about everything lists every
 // hour that the table could have, so that is done once an hour, beside those who wait for answers; in between only the
 // newest hours are asked about.
 type probe struct {

@@ -25,7 +25,7 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes the engine. states tells how far compaction has come and what time the data covers; nil: nothing is ever
+// New makes the engine. states returns how far compaction has come and what time the data covers; nil: nothing is ever
 // compacted, and the cluster is asked for the time.
 func New(client *Client, states engine.States) *Engine {
 	if states == nil {

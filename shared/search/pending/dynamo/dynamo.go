@@ -33,7 +33,7 @@ func New(client *dynamodb.Client, table string, keep time.Duration, now func() t
 	return &Store{client, table, keep, now, dynamo.Pause}
 }
 
-// contentions is how often a write that met another transaction is tried again before the caller hears of it.
+// contentions is how often a write that met another transaction is tried again before it fails.
 const contentions = 8
 
 // Keep implements pending.Store. The key and the query, in as many items as it needs, are written together or not at
@@ -152,7 +152,7 @@ func (s *Store) Forget(ctx context.Context, p pending.Query) error {
 	}
 }
 
-// gone tells whether there is no item, or one that the table has yet to remove.
+// gone reports whether an item is missing or expired. The table removes expired items later.
 func (s *Store) gone(item dynamo.Item) bool {
 	return len(item) == 0 || dynamo.Read(item).OptionalInt64(dynamo.Expires) <= s.now().Unix()
 }
