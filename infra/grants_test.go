@@ -13,17 +13,17 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/dir"
-	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
-	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
-	planettable "github.com/orrery/orrery/shared/planet/dynamo"
+	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/search/pending"
-	querytable "github.com/orrery/orrery/shared/search/pending/dynamo"
+	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
@@ -83,7 +83,7 @@ func granted(f function, a dynamotest.Action) bool {
 }
 
 func readKeys(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
-	store := keytable.New(open(t))
+	store := keydynamo.New(open(t))
 	_, missing := store.Find(t.Context(), "none")
 	if _, err := store.List(t.Context()); err != nil || missing == nil {
 		t.Error(err, missing)
@@ -92,7 +92,7 @@ func readKeys(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 
 func readPlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 	client, table := open(t)
-	store := planettable.New(client, table, time.Now)
+	store := planetdynamo.New(client, table, time.Now)
 	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
 	_, err2 := store.Version(t.Context(), planet.FirstConfig, 1)
 	_, err3 := store.Versions(t.Context(), planet.FirstConfig)
@@ -104,7 +104,7 @@ func readPlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string))
 func usePlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 	planettest.Run(t, func(t *testing.T) planet.Store {
 		client, table := open(t)
-		return planettable.New(client, table, func() time.Time { return planettest.At })
+		return planetdynamo.New(client, table, func() time.Time { return planettest.At })
 	})
 }
 
@@ -112,12 +112,12 @@ func useQueries(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) 
 	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes what has expired by its own clock
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := open(t)
-		return querytable.New(client, table, century, time.Now)
+		return pendingdynamo.New(client, table, century, time.Now)
 	})
 }
 
 func readState(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
-	if _, err := lakestate.NewStates(laketable.New(open(t)), time.Now).State(t.Context()); err != nil {
+	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -128,7 +128,7 @@ func importAndCompact(t *testing.T, open func(*testing.T) (*dynamodb.Client, str
 	lake, err2 := dir.Open(filepath.Join(t.TempDir(), "lake"))
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	c, err3 := cloud.New(cloud.Config{
-		Raw: raw, Lake: lake, Table: laketable.New(open(t)), Scratch: filepath.Join(t.TempDir(), "scratch"),
+		Raw: raw, Lake: lake, Table: statedynamo.New(open(t)), Scratch: filepath.Join(t.TempDir(), "scratch"),
 		Now: func() time.Time { return now },
 	})
 	if err := errors.Join(err1, err2, err3); err != nil {

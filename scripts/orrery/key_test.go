@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 )
 
 var (

@@ -28,8 +28,8 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/planet/planettest"
-	"github.com/orrery/orrery/shared/planet/sqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
@@ -168,7 +168,7 @@ var specials = map[string]func(testing.TB, *Config){
 // newServer returns a server; special may change its Config.
 func newServer(t testing.TB, special func(*Config)) *testServer {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
+	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
 	if err != nil {
 		t.Fatal(err)
 	}

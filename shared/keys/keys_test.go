@@ -15,15 +15,15 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keysqlite"
 	"github.com/orrery/orrery/shared/keys/keystest"
-	"github.com/orrery/orrery/shared/keys/sqlite"
 )
 
 var reading = []keys.Scope{keys.DataRead}
 
 func open(t *testing.T) keys.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"))
+	s, err := keysqlite.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/orrery/orrery/shared/doctor"
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 

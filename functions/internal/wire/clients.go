@@ -7,13 +7,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/function"
-	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/keys"
-	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 )
 
 // tableClient is the client of the one table, and the callers that are kept in it.
 func tableClient(c aws.Config, e function.Environment) (*dynamodb.Client, *keys.Cache) {
-	client := dynamo.NewClient(c)
-	return client, keys.NewCache(keytable.New(client, e.Table), time.Now)
+	client := dynamotable.NewClient(c)
+	return client, keys.NewCache(keydynamo.New(client, e.Table), time.Now)
 }

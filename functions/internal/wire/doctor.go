@@ -6,10 +6,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
-	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/engine"
-	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -18,7 +18,7 @@ func tableChecks(client *dynamodb.Client, e function.Environment, now func() tim
 	return []doctor.Check{
 		doctor.Table(client, e.Table, "keys"),
 		doctor.Clock(client, e.Table, "keys", now),
-		doctor.Keys(keytable.New(client, e.Table), now),
+		doctor.Keys(keydynamo.New(client, e.Table), now),
 	}
 }
 

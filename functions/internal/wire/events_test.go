@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/doctor"
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
-	"github.com/orrery/orrery/shared/doctor"
 )
 
 func TestDoctorIsAskedByItsEventOnly(t *testing.T) {

@@ -9,19 +9,19 @@ import (
 
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
-	"github.com/orrery/orrery/shared/doctor"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
-	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
-	planettable "github.com/orrery/orrery/shared/planet/dynamo"
+	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/search"
-	querytable "github.com/orrery/orrery/shared/search/pending/dynamo"
+	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 )
 
 // NotFound wires the function for every path that no other has. It asks nobody.
@@ -58,7 +58,7 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	parts := api.Config{Keys: callers, Planets: planettable.New(client, e.Table, time.Now)}
+	parts := api.Config{Keys: callers, Planets: planetdynamo.New(client, e.Table, time.Now)}
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
@@ -73,7 +73,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	states := lakestate.NewStates(laketable.New(client, e.Table), time.Now)
+	states := lakestate.NewStates(statedynamo.New(client, e.Table), time.Now)
 	asked := awsathena.NewFromConfig(c)
 	answers, err := athena.New(athena.Config{
 		Client: asked, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
@@ -83,7 +83,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	service, err := search.New(answers, search.Options{
-		Store: querytable.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
+		Store: pendingdynamo.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

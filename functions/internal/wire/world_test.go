@@ -32,14 +32,14 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
@@ -99,7 +99,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
-		parts.Keys = keys.NewCache(keytable.New(w.table, e.Table), at)
+		parts.Keys = keys.NewCache(keydynamo.New(w.table, e.Table), at)
 	}
 	checks := tableChecks(w.table, e, at)
 	switch {
@@ -173,7 +173,7 @@ func tableServer(t *testing.T, down bool) *dynamodb.Client {
 
 func planets(t *testing.T) planet.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), at())
+	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), at())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func (w *world) keeper(f lambdas.Function, e function.Environment) *function.Fun
 	}
 	var table lakestate.Table = &w.ledger
 	if w.is("-table-down") {
-		table = laketable.New(w.table, e.Table)
+		table = statedynamo.New(w.table, e.Table)
 	}
 	stores := writing.Stores{Raw: w.raw, Lake: w.lake, Table: table, Scratch: filepath.Join(w.t.TempDir(), "work")}
 	function, err := writing.Over(f, e, w.log, w.table, stores, at)

@@ -13,15 +13,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/doctor"
-	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
-	laketable "github.com/orrery/orrery/shared/lakestate/dynamo"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -67,9 +67,9 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 	if err != nil {
 		return parts{}, fmt.Errorf("make a folder for files in the making: %w", err)
 	}
-	client, objects := dynamo.NewClient(c), function.NewS3(c)
+	client, objects := dynamotable.NewClient(c), function.NewS3(c)
 	return newParts(f, e, log, client, Stores{
-		Raw: s3.New(objects, e.RawBucket), Lake: s3.New(objects, e.LakeBucket), Table: laketable.New(client, e.Table), Scratch: scratch,
+		Raw: s3.New(objects, e.RawBucket), Lake: s3.New(objects, e.LakeBucket), Table: statedynamo.New(client, e.Table), Scratch: scratch,
 	}, time.Now)
 }
 
@@ -140,7 +140,7 @@ func checks(client *dynamodb.Client, s Stores, e function.Environment, now func(
 		doctor.Clock(client, e.Table, "lake", now),
 		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, "raw/"),
 		doctor.Bucket("lake bucket", s.Lake, e.LakeBucket, "lake/"),
-		doctor.Lake(lakestate.NewStates(laketable.New(client, e.Table), now), now),
+		doctor.Lake(lakestate.NewStates(statedynamo.New(client, e.Table), now), now),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -44,7 +44,7 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	t.Helper()
 	h := &accessTest{t: t, data: t.TempDir(), now: start}
 	h.keys = openKeys(t, h.data)
-	planets, err := sqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
+	planets, err := planetsqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
 	if err != nil {
 		t.Fatal(err)
 	}

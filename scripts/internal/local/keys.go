@@ -12,11 +12,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	keysdynamo "github.com/orrery/orrery/shared/keys/dynamo"
-	keyssqlite "github.com/orrery/orrery/shared/keys/sqlite"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/keys/keysqlite"
 )
 
 // Keys is a store of keys that must be closed.
@@ -36,16 +36,16 @@ func OpenKeys(ctx context.Context, data string) (Keys, error) {
 	}
 	path := filepath.Join(data, keysFile)
 	if writable(data) {
-		return asKeys(keyssqlite.Open(ctx, path))
+		return asKeys(keysqlite.Open(ctx, path))
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return noKeys{}, nil
 	}
-	return asKeys(keyssqlite.OpenReadOnly(ctx, path))
+	return asKeys(keysqlite.OpenReadOnly(ctx, path))
 }
 
 // asKeys converts a store to Keys; a nil store becomes nil Keys.
-func asKeys(s *keyssqlite.Store, err error) (Keys, error) {
+func asKeys(s *keysqlite.Store, err error) (Keys, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 	if cfg.Region == "" {
 		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
 	}
-	return tableKeys{keysdynamo.New(dynamo.NewClient(cfg), table)}, nil
+	return tableKeys{keydynamo.New(dynamotable.NewClient(cfg), table)}, nil
 }
 
-type tableKeys struct{ *keysdynamo.Store }
+type tableKeys struct{ *keydynamo.Store }
 
 func (tableKeys) Close() error { return nil }
 

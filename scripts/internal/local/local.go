@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/sqlite"
+	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -113,7 +113,7 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 	}
 	p.planets = noPlanets{}
 	if canWrite {
-		planets, err := sqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+		planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
 		if err != nil {
 			return err
 		}

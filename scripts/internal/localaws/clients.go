@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/orrery/orrery/shared/dynamo"
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/keys"
-	keytable "github.com/orrery/orrery/shared/keys/dynamo"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 )
 
 // Config is for the SDK's clients of the deployment's services. Those of S3 need path style beside it.
@@ -19,7 +19,7 @@ func (d *Deployment) Config() aws.Config {
 
 // IssueKey makes an API key of the deployment.
 func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
-	store := keytable.New(dynamo.NewClient(d.Config()), d.Outputs["TableName"])
+	store := keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs["TableName"])
 	secret, _, err := keys.Issue(ctx, store, keys.Grant{Name: name, Scopes: scopes}, time.Now())
 	return secret, err
 }

@@ -13,23 +13,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
-	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/faulttest"
 )
 
 // open makes a store over a server in this process, and the network between them.
-func open(t *testing.T, script faulty.Script) (*s3.Store, *faulty.Transport) {
+func open(t *testing.T, script faulttest.Script) (*s3.Store, *faulttest.Transport) {
 	t.Helper()
-	network := &faulty.Transport{Script: script}
+	network := &faulttest.Transport{Script: script}
 	return s3.New(s3test.New(t, network, "bucket"), "bucket"), network
 }
 
 func TestStore(t *testing.T) {
 	blobtest.Test(t, func(t *testing.T) blob.Store {
-		s, _ := open(t, faulty.Never)
+		s, _ := open(t, faulttest.Never)
 		return s
 	})
 }
@@ -51,11 +52,11 @@ func TestLocalStack(t *testing.T) {
 }
 
 func TestAFaultThatPassesIsOvercome(t *testing.T) {
-	for name, fault := range map[string]faulty.Fault{
-		"throttled": faulty.Throttle, "failed": faulty.Fail, "broken": faulty.Break, "duplicated": faulty.Duplicate,
+	for name, fault := range map[string]faulttest.Fault{
+		"throttled": faulttest.Throttle, "failed": faulttest.Fail, "broken": faulttest.Break, "duplicated": faulttest.Duplicate,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, network := open(t, faulty.Never)
+			s, network := open(t, faulttest.Never)
 			content := strings.Repeat("0123456789", 100_000)
 			work := map[string]func() error{
 				"put":    func() error { return s.Put(t.Context(), "object", strings.NewReader(content), blob.Always) },
@@ -65,7 +66,7 @@ func TestAFaultThatPassesIsOvercome(t *testing.T) {
 				"delete": func() error { return s.Delete(t.Context(), "object") },
 			}
 			for _, what := range []string{"put", "head", "list", "read", "delete"} {
-				network.Script = faulty.At(network.Requests(), fault)
+				network.Script = faulttest.At(network.Requests(), fault)
 				if err := work[what](); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -96,16 +97,16 @@ func readBack(ctx context.Context, s blob.Store, content string) error {
 }
 
 func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
-	s, network := open(t, faulty.Never)
+	s, network := open(t, faulttest.Never)
 	content := strings.Repeat("0123456789", 100_000)
 	if err := s.Put(t.Context(), "object", strings.NewReader(content), blob.Always); err != nil {
 		t.Fatal(err)
 	}
-	network.Script = func(_ int, r *http.Request) faulty.Fault {
+	network.Script = func(_ int, r *http.Request) faulttest.Fault {
 		if r.Method == http.MethodGet {
-			return faulty.Cut // every answer ends in the middle
+			return faulttest.Cut // every answer ends in the middle
 		}
-		return faulty.None
+		return faulttest.None
 	}
 	before := network.Requests()
 	if err := readBack(t.Context(), s, content); err != nil {
@@ -117,9 +118,9 @@ func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
 }
 
 func TestAWriteWhoseAnswerWasLostSaysThatTheObjectExists(t *testing.T) {
-	for name, fault := range map[string]faulty.Fault{"lost": faulty.Lose, "misled": faulty.Mislead, "duplicated": faulty.Duplicate} {
+	for name, fault := range map[string]faulttest.Fault{"lost": faulttest.Lose, "misled": faulttest.Mislead, "duplicated": faulttest.Duplicate} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := open(t, faulty.At(0, fault))
+			s, _ := open(t, faulttest.At(0, fault))
 			err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent)
 			if !errors.Is(err, blob.ErrExists) {
 				t.Errorf("put: %v", err)
@@ -132,9 +133,9 @@ func TestAWriteWhoseAnswerWasLostSaysThatTheObjectExists(t *testing.T) {
 }
 
 func TestFaultsThatStayAreErrorsOfNoKind(t *testing.T) {
-	for name, fault := range map[string]faulty.Fault{"throttled": faulty.Throttle, "failed": faulty.Fail, "broken": faulty.Break} {
+	for name, fault := range map[string]faulttest.Fault{"throttled": faulttest.Throttle, "failed": faulttest.Fail, "broken": faulttest.Break} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := open(t, faulty.From(0, fault))
+			s, _ := open(t, faulttest.From(0, fault))
 			for what, err := range map[string]error{
 				"put":  s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent),
 				"copy": s.Copy(t.Context(), "object", "other"),
@@ -150,7 +151,7 @@ func TestFaultsThatStayAreErrorsOfNoKind(t *testing.T) {
 }
 
 func TestABucketThatIsMissingIsNoMissingObject(t *testing.T) {
-	s, network := open(t, faulty.Never)
+	s, network := open(t, faulttest.Never)
 	network.Before = func(_ int, r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, "/bucket/", "/nowhere/", 1) }
 	if _, _, err := s.Get(t.Context(), "object", "", 0); err == nil || errors.Is(err, blob.ErrNotFound) {
 		t.Error(err)
@@ -188,7 +189,7 @@ func TestAnOlderVersionIsRead(t *testing.T) {
 }
 
 func TestAContextThatEndedEndsAllWork(t *testing.T) {
-	s, network := open(t, faulty.Never)
+	s, network := open(t, faulttest.Never)
 	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.Always); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -144,18 +144,18 @@ var stats = query.Stats{SegmentSeconds: 3600}
 func TestNetworkFaults(t *testing.T) {
 	for _, one := range []struct {
 		name  string
-		fault faulty.Fault
+		fault faulttest.Fault
 	}{
-		{"throttled", faulty.Throttle}, {"failing", faulty.Fail}, {"unreachable", faulty.Break}, {"lost", faulty.Lose},
-		{"misled", faulty.Mislead}, {"duplicated", faulty.Duplicate}, {"cut", faulty.Cut},
+		{"throttled", faulttest.Throttle}, {"failing", faulttest.Fail}, {"unreachable", faulttest.Break}, {"lost", faulttest.Lose},
+		{"misled", faulttest.Mislead}, {"duplicated", faulttest.Duplicate}, {"cut", faulttest.Cut},
 	} {
 		for at := range 5 {
 			t.Run(fmt.Sprintf("%s %d", one.name, at), func(t *testing.T) {
-				s := newStage(t, setting{transport: &faulty.Transport{Script: func(n int, _ *http.Request) faulty.Fault {
+				s := newStage(t, setting{transport: &faulttest.Transport{Script: func(n int, _ *http.Request) faulttest.Fault {
 					if n == at {
 						return one.fault
 					}
-					return faulty.None
+					return faulttest.None
 				}}})
 				q := bind(t, hours, stats)
 				answer, _, err := s.engine.Run(t.Context(), q)
@@ -171,11 +171,11 @@ func TestNetworkFaults(t *testing.T) {
 // TestNothingGetsThrough: a dependency that stays away is Unavailable, with a time to come back, and asked so often
 // and no more.
 func TestNothingGetsThrough(t *testing.T) {
-	for name, fails := range map[string]faulty.Fault{"throttled": faulty.Throttle, "failing": faulty.Fail, "unreachable": faulty.Break} {
+	for name, fails := range map[string]faulttest.Fault{"throttled": faulttest.Throttle, "failing": faulttest.Fail, "unreachable": faulttest.Break} {
 		t.Run(name, func(t *testing.T) {
 			asked, waits := 0, []time.Duration(nil)
 			s := newStage(t, setting{
-				transport: &faulty.Transport{Script: func(int, *http.Request) faulty.Fault { asked++; return fails }},
+				transport: &faulttest.Transport{Script: func(int, *http.Request) faulttest.Fault { asked++; return fails }},
 				engine: func(c *athena.Config) {
 					c.Sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 				},
@@ -349,8 +349,8 @@ func TestCallerWhoEndsStopsTheExecution(t *testing.T) {
 // TestCallerWhoLeavesWhileTheQueryBegins leaves nothing behind that scans for nobody.
 func TestCallerWhoLeavesWhileTheQueryBegins(t *testing.T) {
 	ctx := &ending{Context: t.Context(), ended: make(chan struct{}), cause: context.Canceled}
-	s := newStage(t, setting{transport: &faulty.Transport{
-		Script: func(int, *http.Request) faulty.Fault { return faulty.None },
+	s := newStage(t, setting{transport: &faulttest.Transport{
+		Script: func(int, *http.Request) faulttest.Fault { return faulttest.None },
 		Before: func(n int, _ *http.Request) {
 			if n == 0 {
 				ctx.end()

@@ -12,32 +12,33 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
-	"github.com/orrery/orrery/shared/dynamo/dynamotest"
+	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulty"
+	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/lakestate/dynamo"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB where there is one: every request goes through a network
 // that misbehaves by a script.
 type deployment struct {
 	world
-	network *faulty.Transport
+	network *faulttest.Transport
 	ctx     context.Context // of the work that is disturbed
 }
 
 func newDeployment(t *testing.T) *deployment {
-	d := &deployment{network: &faulty.Transport{Script: faulty.Never}, ctx: t.Context()}
+	d := &deployment{network: &faulttest.Transport{Script: faulttest.Never}, ctx: t.Context()}
 	client := s3test.New(t, d.network, "raw", "lake")
 	d.world = world{t: t, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &lakestatetest.Table{}, time: testTime.Add(30 * time.Minute)}
 	if os.Getenv(dynamotest.Variable) != "" {
 		table, name := dynamotest.Client(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: d.network} })
-		d.table = dynamo.New(table, name)
+		d.table = statedynamo.New(table, name)
 	}
 	return d
 }
@@ -76,7 +77,7 @@ func (d *deployment) prepare() {
 // check looks whether all is there, once, and nothing else.
 func (d *deployment) check(what string) {
 	d.t.Helper()
-	d.network.Script, d.network.Before = faulty.Never, nil
+	d.network.Script, d.network.Before = faulttest.Never, nil
 	d.sweep()
 	want := each(0, 5)
 	want["r100"], want["r101"] = 1, 1
@@ -113,7 +114,7 @@ func (d *deployment) text(name string) string {
 
 // disturb does the works with a fault at a request, and each again if it fails, in a network that is well by then. It
 // says whether there was such a request.
-func (d *deployment) disturb(at int, script func(first int) faulty.Script) (reached bool) {
+func (d *deployment) disturb(at int, script func(first int) faulttest.Script) (reached bool) {
 	d.prepare()
 	first := d.network.Requests() + at
 	harmed := false
@@ -123,7 +124,7 @@ func (d *deployment) disturb(at int, script func(first int) faulty.Script) (reac
 		}
 		if err := work(); err != nil {
 			harmed = true
-			d.network.Script, d.network.Before, d.ctx = faulty.Never, nil, d.t.Context()
+			d.network.Script, d.network.Before, d.ctx = faulttest.Never, nil, d.t.Context()
 			if err := work(); err != nil {
 				d.t.Fatalf("fault at request %d: again: %v", at, err)
 			}
@@ -144,12 +145,12 @@ func stride() int {
 }
 
 func TestAnyRequestMayFailAnyHow(t *testing.T) {
-	for name, script := range map[string]func(int) faulty.Script{
-		"its_answer_is_lost":              func(n int) faulty.Script { return faulty.At(n, faulty.Lose) },
-		"it_comes_twice":                  func(n int) faulty.Script { return faulty.At(n, faulty.Duplicate) },
-		"the_network_dies_before_it":      func(n int) faulty.Script { return faulty.From(n, faulty.Break) },
-		"the_network_dies_after_it":       func(n int) faulty.Script { return faulty.From(n, faulty.Lose) },
-		"it_and_all_others_are_throttled": func(n int) faulty.Script { return faulty.From(n, faulty.Throttle) },
+	for name, script := range map[string]func(int) faulttest.Script{
+		"its_answer_is_lost":              func(n int) faulttest.Script { return faulttest.At(n, faulttest.Lose) },
+		"it_comes_twice":                  func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
+		"the_network_dies_before_it":      func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
+		"the_network_dies_after_it":       func(n int) faulttest.Script { return faulttest.From(n, faulttest.Lose) },
+		"it_and_all_others_are_throttled": func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
@@ -174,14 +175,14 @@ func TestARequestMayComeLate(t *testing.T) {
 		first := d.network.Requests() + n
 		late := 0
 		for _, work := range d.works() {
-			d.network.Script = func(i int, _ *http.Request) faulty.Fault {
+			d.network.Script = func(i int, _ *http.Request) faulttest.Fault {
 				switch {
 				case i == first:
-					return faulty.Delay
+					return faulttest.Delay
 				case i > first && late == 0:
-					return faulty.Break // the process has no network any more
+					return faulttest.Break // the process has no network any more
 				}
-				return faulty.None
+				return faulttest.None
 			}
 			if err := work(); err == nil {
 				continue
@@ -210,13 +211,13 @@ func TestRefusalsUnderFaults(t *testing.T) {
 		"not one record":   {`{"timestamp":"yesterday"}` + "\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
 		"a broken archive": {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
 	} {
-		for harm, script := range map[string]func(int) faulty.Script{
-			"throttled":   func(n int) faulty.Script { return faulty.From(n, faulty.Throttle) },
-			"failing":     func(n int) faulty.Script { return faulty.From(n, faulty.Fail) },
-			"killed":      func(n int) faulty.Script { return faulty.From(n, faulty.Break) },
-			"lost":        func(n int) faulty.Script { return faulty.From(n, faulty.Lose) },
-			"duplicated":  func(n int) faulty.Script { return faulty.At(n, faulty.Duplicate) },
-			"misled once": func(n int) faulty.Script { return faulty.At(n, faulty.Mislead) },
+		for harm, script := range map[string]func(int) faulttest.Script{
+			"throttled":   func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
+			"failing":     func(n int) faulttest.Script { return faulttest.From(n, faulttest.Fail) },
+			"killed":      func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
+			"lost":        func(n int) faulttest.Script { return faulttest.From(n, faulttest.Lose) },
+			"duplicated":  func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
+			"misled once": func(n int) faulttest.Script { return faulttest.At(n, faulttest.Mislead) },
 		} {
 			t.Run(name+", "+harm, func(t *testing.T) {
 				n := 0
@@ -227,7 +228,7 @@ func TestRefusalsUnderFaults(t *testing.T) {
 					d.network.Script = script(first)
 					_, err := d.calm().Import(t.Context(), cloud.Log{Key: "raw/x"})
 					reached = d.network.Requests() > first
-					d.network.Script = faulty.Never
+					d.network.Script = faulttest.Never
 					if final := err == nil || fault.KindOf(err) == fault.Invalid; final && len(d.names("quarantine/")) == 0 {
 						t.Fatalf("request %d: %v, and no note", n, err)
 					}
@@ -261,7 +262,7 @@ func TestTimeMayRunOutAnywhere(t *testing.T) {
 				cancel(context.DeadlineExceeded)
 			}
 		}
-		reached = d.disturb(n, func(int) faulty.Script { return faulty.Never })
+		reached = d.disturb(n, func(int) faulttest.Script { return faulttest.Never })
 		cancel(nil)
 		d.check(fmt.Sprintf("time ran out at request %d", n))
 	}
@@ -276,7 +277,7 @@ func TestARestlessNetwork(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDeployment(t)
 			d.prepare()
-			d.network.Script = faulty.Sometimes(seed, 0.3, faulty.Throttle, faulty.Fail, faulty.Break, faulty.Lose, faulty.Mislead, faulty.Duplicate, faulty.Cut)
+			d.network.Script = faulttest.Sometimes(seed, 0.3, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Duplicate, faulttest.Cut)
 			for _, work := range d.works() {
 				for tries := 0; ; tries++ {
 					err := work()

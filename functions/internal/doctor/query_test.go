@@ -1,0 +1,130 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/athena"
+	"github.com/aws/aws-sdk-go-v2/service/athena/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/orrery/orrery/functions/internal/doctor"
+	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+func look(t *testing.T, check doctor.Check) doctor.Line {
+	t.Helper()
+	return doctor.Examine(t.Context(), "", "", []doctor.Check{check}).Checks[0]
+}
+
+// workgroup answers with one workgroup, or an error.
+type workgroup struct {
+	found *types.WorkGroup
+	err   error
+}
+
+func (w workgroup) GetWorkGroup(context.Context, *athena.GetWorkGroupInput, ...func(*athena.Options)) (*athena.GetWorkGroupOutput, error) {
+	return &athena.GetWorkGroupOutput{WorkGroup: w.found}, w.err
+}
+
+func TestWorkgroup(t *testing.T) {
+	with := func(change func(*types.WorkGroup)) workgroup {
+		g := &types.WorkGroup{State: types.WorkGroupStateEnabled, Configuration: &types.WorkGroupConfiguration{
+			EnforceWorkGroupConfiguration: aws.Bool(true), BytesScannedCutoffPerQuery: aws.Int64(10_000_000),
+			ResultConfiguration: &types.ResultConfiguration{OutputLocation: aws.String("s3://b/results")},
+		}}
+		change(g)
+		return workgroup{found: g}
+	}
+	for name, test := range map[string]struct {
+		client workgroup
+		status string
+		found  string
+	}{
+		"well":         {with(func(*types.WorkGroup) {}), doctor.Well, "one query may scan 10000000 bytes"},
+		"disabled":     {with(func(g *types.WorkGroup) { g.State = types.WorkGroupStateDisabled }), doctor.Problem, "is disabled"},
+		"not_enforced": {with(func(g *types.WorkGroup) { g.Configuration.EnforceWorkGroupConfiguration = nil }), doctor.Problem, "does not enforce"},
+		"elsewhere":    {with(func(g *types.WorkGroup) { g.Configuration.ResultConfiguration.OutputLocation = aws.String("s3://c/") }), doctor.Problem, "puts results into s3://c/, and s3://b/results/ is expected"},
+		"unbounded":    {with(func(g *types.WorkGroup) { g.Configuration.BytesScannedCutoffPerQuery = nil }), doctor.Problem, "may scan everything"},
+		"empty":        {with(func(g *types.WorkGroup) { g.Configuration = nil }), doctor.Problem, "has no configuration"},
+		"none":         {workgroup{err: &types.InvalidRequestException{}}, doctor.Problem, "does not exist"},
+		"denied":       {workgroup{err: &smithy.GenericAPIError{Code: "AccessDeniedException"}}, doctor.Problem, "role does not allow"},
+		"no_one":       {workgroup{err: errors.New("operation error Athena: GetWorkGroup, get identity: get credentials: no EC2 IMDS role found")}, doctor.Problem, "there are no credentials of AWS; set AWS_PROFILE"},
+		"expired":      {workgroup{err: &smithy.GenericAPIError{Code: "ExpiredTokenException"}}, doctor.Problem, "credentials of AWS are wrong or have expired"},
+		"unreachable":  {workgroup{err: errors.New("dial tcp: secret")}, doctor.Problem, "the workgroup w cannot be reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := look(t, doctor.Workgroup(test.client, "w", "s3://b/results/"))
+			if line.Status != test.status || !strings.Contains(line.Found, test.found) || strings.Contains(line.Found, "secret") {
+				t.Errorf("%+v", line)
+			}
+		})
+	}
+}
+
+// catalogue describes one table.
+type catalogue struct{ found types.TableMetadata }
+
+func (c catalogue) GetTableMetadata(context.Context, *athena.GetTableMetadataInput, ...func(*athena.Options)) (*athena.GetTableMetadataOutput, error) {
+	return &athena.GetTableMetadataOutput{TableMetadata: &c.found}, nil
+}
+
+func TestPartitions(t *testing.T) {
+	table := lake.Table{Schema: "orrery", Name: lake.FreshTable, Location: lake.TableLocation("s3://b/lake/", lake.FreshTable), FromYear: 2000}
+	deployed := func(fromYear int) types.TableMetadata {
+		m := types.TableMetadata{Parameters: maps.Clone(lake.TableProperties(table.Location, fromYear))}
+		for _, c := range lake.HiveColumns() {
+			m.Columns = append(m.Columns, types.Column{Name: &c.Name, Type: &c.Type})
+		}
+		return m
+	}
+	if line := look(t, doctor.Partitions(catalogue{deployed(2000)}, table)); line.Status != doctor.Well || !strings.Contains(line.Found, "from 2000 on") {
+		t.Errorf("%+v", line)
+	}
+	if line := look(t, doctor.Partitions(catalogue{deployed(2020)}, table)); line.Status != doctor.Problem || !strings.Contains(line.Found, "property projection.") {
+		t.Errorf("%+v", line)
+	}
+	older := deployed(2000)
+	older.Columns = older.Columns[1:]
+	older.Columns[0].Type = aws.String("double")
+	line := look(t, doctor.Partitions(catalogue{older}, table))
+	first, second := lake.HiveColumns()[0], lake.HiveColumns()[1]
+	if !strings.Contains(line.Found, "column "+first.Name+" is missing") || !strings.Contains(line.Found, "column "+second.Name+` is "double", not "`+second.Type) {
+		t.Errorf("%+v", line)
+	}
+}
+
+type states engine.State
+
+func (s states) State(context.Context) (engine.State, error) { return engine.State(s), nil }
+
+func TestLake(t *testing.T) {
+	if line := look(t, doctor.Lake(states{}, func() time.Time { return now })); line.Found != "nothing has been imported yet" || line.Mend == "" {
+		t.Errorf("%+v", line)
+	}
+	newest := now.Add(-90 * time.Minute)
+	full := states{Extent: lake.Extent{MaxTsMs: newest.UnixMilli(), Rows: 12}, Version: 3, Watermark: lake.PartitionOf(newest.UnixMilli())}
+	for age, at := range map[string]time.Time{"1h30m0s": now, "47h59m59s": newest.Add(48*time.Hour - time.Second), "293 days": newest.AddDate(0, 0, 293)} {
+		want := "12 records, the newest of 2026-01-02 01:34:05 UTC, " + age + " ago; data version 3; hours before 2026/01/02/01 are compacted"
+		if line := look(t, doctor.Lake(full, func() time.Time { return at })); line.Found != want {
+			t.Errorf("%+v", line)
+		}
+	}
+}
+
+func TestBucket(t *testing.T) {
+	store, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := look(t, doctor.Bucket("raw bucket", store, "b", "raw/")); line.Found != "the bucket b can be listed; there is nothing under raw/ yet" {
+		t.Errorf("%+v", line)
+	}
+}

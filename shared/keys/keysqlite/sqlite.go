@@ -1,0 +1,236 @@
+// Package keysqlite stores API keys in a SQLite file. Several processes may open the file at once, so keys can be issued
+// and revoked while a server runs.
+package keysqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// Store implements keys.Store over a SQLite file.
+type Store struct{ db *sql.DB }
+
+var _ keys.Store = (*Store)(nil)
+
+// schemaVersion is the file's PRAGMA user_version.
+const schemaVersion = 1
+
+const schema = `
+CREATE TABLE keys (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  hash       BLOB    NOT NULL,
+  name       TEXT    NOT NULL,
+  scopes     TEXT    NOT NULL, -- JSON list
+  branches   TEXT    NOT NULL, -- JSON list, or null for all
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER,
+  revoked_ms INTEGER
+) STRICT, WITHOUT ROWID`
+
+// Open opens the file at path, and creates it, readable by its owner only, if it does not exist. The directory must
+// exist.
+func Open(ctx context.Context, path string) (*Store, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open keys: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("open keys: %w", err)
+	}
+	s, err := connect(path, "rw")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens an existing file without writing to it.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	s, err := connect(path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.List(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+// connect opens the file. It does not use a write-ahead log, because that is another file and so prevents reading on
+// a read-only file system. Keys are rarely written, so the log is not missed.
+func connect(path, mode string) (*Store, error) {
+	options := url.Values{
+		"mode":          {mode},
+		"_synchronous":  {"FULL"},
+		"_busy_timeout": {"10000"}, // milliseconds
+		"_txlock":       {"immediate"},
+	}
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options.Encode()}
+	db, err := sql.Open("sqlite", file.String())
+	if err != nil {
+		return nil, fmt.Errorf("open keys %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1) // enough: a read takes microseconds, and a key is read once a minute
+	return &Store{db}, nil
+}
+
+// prepare creates the table unless the version of the file shows that it exists.
+func (s *Store) prepare(ctx context.Context) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		switch version {
+		case schemaVersion:
+			return nil
+		case 0:
+		default:
+			return fmt.Errorf("the file has format %d, but this program supports only format %d: a newer version created it",
+				version, schemaVersion)
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", schema, schemaVersion))
+		return err
+	})
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
+
+const columns = "id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms"
+
+// Create implements keys.Store.
+func (s *Store) Create(ctx context.Context, k keys.Key) error {
+	scopes, err := json.Marshal(k.Scopes)
+	if err != nil {
+		return err
+	}
+	branches, err := json.Marshal(k.Branches)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO keys ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			k.ID, k.Hash[:], k.Name, string(scopes), string(branches), k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked))
+		if err != nil {
+			return fmt.Errorf("create key %s: %w", k.ID, err)
+		}
+		stored, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", k.ID))
+		if err != nil {
+			return fmt.Errorf("create key %s: %w", k.ID, err)
+		}
+		if stored.Hash != k.Hash {
+			return keys.Taken(k.ID)
+		}
+		return nil
+	})
+}
+
+// List implements keys.Store.
+func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM keys ORDER BY created_ms, id")
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var list []keys.Key
+	for rows.Next() {
+		k, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list keys: %w", err)
+		}
+		list = append(list, k)
+	}
+	return list, rows.Err()
+}
+
+// Find implements keys.Store.
+func (s *Store) Find(ctx context.Context, id string) (keys.Key, error) {
+	k, err := scan(s.db.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return keys.Key{}, keys.NotFound(id)
+	}
+	if err != nil {
+		return keys.Key{}, fmt.Errorf("find key %s: %w", id, err)
+	}
+	return k, nil
+}
+
+// Revoke implements keys.Store.
+func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, "UPDATE keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", at.UnixMilli(), id)
+		if err != nil {
+			return fmt.Errorf("revoke key %s: %w", id, err)
+		}
+		count, err := done.RowsAffected()
+		if err == nil && count == 0 {
+			return keys.NotFound(id)
+		}
+		return err
+	})
+}
+
+// write runs f in a transaction and commits it if f succeeds.
+func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// scan reads a row of the columns in columns.
+func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
+	var (
+		k                keys.Key
+		hash             []byte
+		scopes, branches string
+		created          int64
+		expires, revoked sql.NullInt64
+	)
+	if err := row.Scan(&k.ID, &hash, &k.Name, &scopes, &branches, &created, &expires, &revoked); err != nil {
+		return keys.Key{}, err
+	}
+	if len(hash) != len(k.Hash) {
+		return keys.Key{}, fmt.Errorf("the hash of key %s has %d bytes", k.ID, len(hash))
+	}
+	copy(k.Hash[:], hash)
+	if err := errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(branches), &k.Branches)); err != nil {
+		return keys.Key{}, fmt.Errorf("key %s: %w", k.ID, err)
+	}
+	k.Created, k.Expires, k.Revoked = time.UnixMilli(created).UTC(), timeOf(expires), timeOf(revoked)
+	return k, nil
+}
+
+// millis converts a time to epoch milliseconds; the zero time is NULL.
+func millis(t time.Time) sql.NullInt64 {
+	if t.IsZero() {
+		return sql.NullInt64{}
+	}
+	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
+}
+
+func timeOf(ms sql.NullInt64) time.Time {
+	if !ms.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms.Int64).UTC()
+}

@@ -1,0 +1,107 @@
+package keysqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keysqlite"
+	"github.com/orrery/orrery/shared/keys/keystest"
+)
+
+func open(t *testing.T, path string) *keysqlite.Store {
+	t.Helper()
+	s, err := keysqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStore(t *testing.T) {
+	keystest.Run(t, func(t *testing.T) keys.Store {
+		return open(t, filepath.Join(t.TempDir(), "a name with ?, % and #.db"))
+	})
+}
+
+// TestOtherProcessesSeeWrites: a command may run while a server does.
+func TestOtherProcessesSeeWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	server, command := open(t, path), open(t, path)
+	k := keystest.Key("word", 0)
+	if err := command.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := server.Find(t.Context(), k.ID); err != nil || got.Hash != k.Hash {
+		t.Errorf("created: %+v, %v", got, err)
+	}
+	if err := command.Revoke(t.Context(), k.ID, keystest.At); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := server.Find(t.Context(), k.ID); err != nil || got.Revoked != keystest.At {
+		t.Errorf("revoked: %+v, %v", got, err)
+	}
+}
+
+func TestFileIsReadableByOwnerOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	open(t, path)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestOpenReadOnly: keys in a read-only folder are found, and no other file is created.
+func TestOpenReadOnly(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "keys.db")
+	want := keystest.Key("word", 0)
+	if err := open(t, path).Create(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	s, err := keysqlite.OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Find(t.Context(), want.ID)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if err := s.Create(t.Context(), keystest.Key("other", 1)); err == nil {
+		t.Error("a key was created")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
+		t.Errorf("the folder holds %v, %v", files, err)
+	}
+	if _, err := keysqlite.OpenReadOnly(t.Context(), filepath.Join(folder, "none.db")); err == nil {
+		t.Error("opened a file that does not exist")
+	}
+}
+
+// TestOtherFileIsAnError: treating it as a file without keys would allow every caller.
+func TestOtherFileIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	text := strings.Repeat("not a database, but longer than the header of one ", 5)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keysqlite.Open(t.Context(), path); err == nil {
+		t.Error("it was opened")
+	}
+	if _, err := keysqlite.OpenReadOnly(t.Context(), path); err == nil {
+		t.Error("it was opened for reading")
+	}
+}

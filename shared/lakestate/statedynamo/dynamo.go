@@ -1,0 +1,115 @@
+// Package statedynamo keeps the ledger and the state of a lake in the DynamoDB table.
+//
+//	pk, sk     the key: ingest#<family> and what package cloud has under it, or lake, state
+//	revision   N, raised by every write
+//	body       S, JSON
+package statedynamo
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/lakestate"
+)
+
+const (
+	revision = "revision"
+	body     = "body"
+)
+
+// Table is a lakestate.Table in DynamoDB.
+type Table struct {
+	client *dynamodb.Client
+	name   string
+}
+
+var _ lakestate.Table = (*Table)(nil)
+
+// New makes a Table of the table of a name, which must exist.
+func New(client *dynamodb.Client, name string) *Table { return &Table{client, name} }
+
+// Get reads an item consistently.
+func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
+	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &t.name, Key: dynamotable.Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return lakestate.Item{}, dynamotable.Failure(ctx, err, "read item %s %s", key.Partition, key.Sort)
+	}
+	if out.Item == nil {
+		return lakestate.Item{Key: key}, nil
+	}
+	return itemOf(out.Item)
+}
+
+// List asks for pages of up to 1 MB, consistently.
+func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
+	var items []lakestate.Item
+	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
+		TableName: &t.name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
+		ExpressionAttributeNames:  map[string]string{"#pk": dynamotable.PartitionKey, "#sk": dynamotable.SortKey},
+		ExpressionAttributeValues: dynamotable.Item{":pk": dynamotable.String(partition), ":prefix": dynamotable.String(prefix)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, dynamotable.Failure(ctx, err, "list items %s %s", partition, prefix)
+		}
+		for _, found := range page.Items {
+			item, err := itemOf(found)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// Write writes all changes in one transaction. The SDK gives it a token, so that sending it again after a lost answer
+// does it once.
+func (t *Table) Write(ctx context.Context, changes ...lakestate.Change) error {
+	puts := make([]types.TransactWriteItem, len(changes))
+	for i, c := range changes {
+		puts[i].Put = t.put(c)
+	}
+	_, err := t.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: puts})
+	switch {
+	case err == nil:
+		return nil
+	case dynamotable.Refused(err) || dynamotable.Contended(err):
+		return lakestate.ErrConflict
+	}
+	return dynamotable.Failure(ctx, err, "write item %s %s", changes[0].Key.Partition, changes[0].Key.Sort)
+}
+
+func (t *Table) put(c lakestate.Change) *types.Put {
+	put := &types.Put{
+		TableName:                &t.name,
+		ExpressionAttributeNames: map[string]string{"#r": revision},
+		ConditionExpression:      aws.String("attribute_not_exists(#r)"),
+		Item: dynamotable.NewItem(c.Key.Partition, c.Key.Sort, dynamotable.Item{
+			revision: dynamotable.Number(c.Seen + 1), body: dynamotable.String(string(c.Body)),
+		}),
+	}
+	if c.Seen > 0 {
+		put.ConditionExpression = aws.String("#r = :seen")
+		put.ExpressionAttributeValues = dynamotable.Item{":seen": dynamotable.Number(c.Seen)}
+	}
+	return put
+}
+
+func itemOf(found dynamotable.Item) (lakestate.Item, error) {
+	r := dynamotable.Read(found)
+	item := lakestate.Item{
+		Key:      lakestate.Key{Partition: r.String(dynamotable.PartitionKey), Sort: r.String(dynamotable.SortKey)},
+		Revision: r.Int64(revision),
+		Body:     []byte(r.String(body)),
+	}
+	return item, r.Err()
+}

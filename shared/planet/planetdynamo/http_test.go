@@ -1,0 +1,280 @@
+package planetdynamo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
+	"github.com/orrery/orrery/shared/faulttest"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/planet/planettest"
+)
+
+// noSearch is the search of a server that gets requests for planets only.
+type noSearch struct{ api.Searcher }
+
+// deployment is the HTTP API over a table with keys and planets, and a network between them that can fail.
+type deployment struct {
+	t       *testing.T
+	honest  *Store
+	table   string
+	secret  string
+	log     bytes.Buffer
+	handler http.Handler
+}
+
+// deploy creates a table with a key and two versions of configuration c.
+func deploy(t *testing.T) *deployment {
+	t.Helper()
+	client, table := dynamotest.Client(t)
+	d := &deployment{t: t, honest: over(client, table), table: table}
+	grant := keys.Grant{Name: "console", Scopes: keys.Scopes()}
+	var err error
+	if d.secret, _, err = keys.Issue(t.Context(), keydynamo.New(client, table), grant, planettest.At); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, d.honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
+	mustAppend(t, d.honest, planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At))
+	d.harm(faulttest.Never)
+	return d
+}
+
+// harm replaces the API by a new instance, with an empty cache of keys, on a network that follows the script.
+func (d *deployment) harm(script faulttest.Script) {
+	d.through(&faulttest.Transport{Script: script})
+}
+
+func (d *deployment) through(network http.RoundTripper) {
+	client := dynamotest.Connect(d.t, through(network))
+	d.log.Reset()
+	handler, err := api.New(api.Config{
+		Search: noSearch{}, Planets: over(client, d.table), Keys: keys.NewCache(keydynamo.New(client, d.table), at),
+		Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.handler = handler
+}
+
+// do sends a request to a route of configuration c. If body is empty, the request has no body.
+func (d *deployment) do(ctx context.Context, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, method, "http://api.example/api/v4.0/conf/c/planets"+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+d.secret)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r)
+	return w
+}
+
+// checkRefusal checks the format of an error, and that it does not reveal the implementation.
+func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, status int) {
+	t.Helper()
+	var e api.Error
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != status || e.Code != status || e.RequestID == "" {
+		t.Errorf("status %d, want %d, %v: %s", w.Code, status, err, w.Body)
+	}
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("there is no Retry-After")
+	}
+	for _, secret := range []string{"ynamo", "orrery-test", "fault", "planet#", "http"} {
+		if strings.Contains(w.Body.String(), secret) {
+			t.Errorf("the answer contains %q: %s", secret, w.Body)
+		}
+	}
+}
+
+func body(t *testing.T, name string) string {
+	t.Helper()
+	return string(planettest.Settings(t, name).JSON())
+}
+
+// TestPlanetRoutesUnderFaults: the n-th request to the table fails, for every n, and then all fail. Answers are correct
+// or have status 503, and accepted writes are stored exactly once.
+func TestPlanetRoutesUnderFaults(t *testing.T) {
+	routes := map[string]func(d *deployment) *httptest.ResponseRecorder{
+		"get": func(d *deployment) *httptest.ResponseRecorder { return d.do(t.Context(), "GET", "", "") },
+		"put": func(d *deployment) *httptest.ResponseRecorder {
+			return d.do(t.Context(), "PUT", "/__default__", body(t, "third"))
+		},
+		"versions": func(d *deployment) *httptest.ResponseRecorder {
+			return d.do(t.Context(), "GET", "/__default__/versions", "")
+		},
+		"version": func(d *deployment) *httptest.ResponseRecorder {
+			return d.do(t.Context(), "GET", "/__default__/versions/1", "")
+		},
+		"restore": func(d *deployment) *httptest.ResponseRecorder {
+			return d.do(t.Context(), "POST", "/__default__/versions/1/restore", "")
+		},
+		"careful put": func(d *deployment) *httptest.ResponseRecorder {
+			second := planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At)
+			return d.do(t.Context(), "PUT", "/__default__", body(t, "third"), "If-Match", second.ETag)
+		},
+	}
+	harms := []faulttest.Fault{faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate}
+	for name, ask := range routes {
+		t.Run(name, func(t *testing.T) {
+			honest := deploy(t)
+			network := &faulttest.Transport{Script: faulttest.Never}
+			honest.through(network)
+			want := ask(honest)
+			if want.Code != http.StatusOK {
+				t.Fatalf("without faults: %d %s", want.Code, want.Body)
+			}
+			for n := range network.Requests() {
+				for _, harm := range harms {
+					d := deploy(t)
+					d.harm(faulttest.At(n, harm))
+					if got := ask(d); got.Code != http.StatusOK || got.Body.String() != want.Body.String() || got.Header().Get("ETag") != want.Header().Get("ETag") {
+						t.Errorf("request %d with fault %d: %d %s, want %s", n, harm, got.Code, got.Body, want.Body)
+					}
+					d.checkVersions(len(honest.versions()))
+				}
+			}
+			for _, harm := range harms[:len(harms)-1] {
+				d := deploy(t)
+				d.harm(faulttest.From(0, harm))
+				checkRefusal(t, ask(d), http.StatusServiceUnavailable)
+				if !strings.Contains(d.log.String(), `"msg":"failed"`) {
+					t.Errorf("the cause of fault %d is not in the log: %s", harm, &d.log)
+				}
+				d.checkVersions(2)
+			}
+		})
+	}
+}
+
+func (d *deployment) versions() []planet.Info {
+	d.t.Helper()
+	list, err := d.honest.Versions(context.Background(), "c")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return list
+}
+
+func (d *deployment) checkVersions(want int) {
+	d.t.Helper()
+	if got := len(d.versions()); got != want {
+		d.t.Errorf("%d versions, want %d", got, want)
+	}
+}
+
+// hangingNetwork is a network without responses.
+type hangingNetwork struct{}
+
+func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestPlanetRoutesInTime: after the timeout of the deployment the answer is 504, and the log has the cause.
+func TestPlanetRoutesInTime(t *testing.T) {
+	d := deploy(t)
+	for name, network := range map[string]http.RoundTripper{"keys_hang": hangingNetwork{}, "planets_hang": hangingPlanets{}} {
+		t.Run(name, func(t *testing.T) {
+			d.through(network)
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			checkRefusal(t, d.do(ctx, "PUT", "/__default__", body(t, "third")), http.StatusGatewayTimeout)
+			if !strings.Contains(d.log.String(), `"status":504`) || !strings.Contains(d.log.String(), `"msg":"failed"`) {
+				t.Errorf("log: %s", &d.log)
+			}
+			d.checkVersions(2)
+		})
+	}
+}
+
+// hangingPlanets is a network with responses for keys only.
+type hangingPlanets struct{}
+
+func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem") {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	return hangingNetwork{}.RoundTrip(r)
+}
+
+// TestConditionalWritesUnderFaults: clients read settings, change them, and write them with their ETag, while a quarter
+// of the requests to the table fail. Settings name the version they were made from, so the history must be a chain.
+func TestConditionalWritesUnderFaults(t *testing.T) {
+	d := deploy(t)
+	const writers, writes = 4, 8
+	accepted := make([]map[string]string, writers) // ETag → name
+	var wg sync.WaitGroup
+	for w := range writers {
+		one := &deployment{t: t, table: d.table, secret: d.secret}
+		one.harm(faulttest.Sometimes(uint64(w), 0.25, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate))
+		accepted[w] = map[string]string{}
+		wg.Go(func() {
+			for i := range writes {
+				read := one.do(t.Context(), "GET", "", "")
+				if read.Code != http.StatusOK {
+					checkRefusal(t, read, http.StatusServiceUnavailable)
+					continue
+				}
+				before := read.Header().Get("ETag")
+				name := fmt.Sprintf("writer %d, write %d, after %s", w, i, before)
+				switch put := one.do(t.Context(), "PUT", "/__default__", body(t, name), "If-Match", before); put.Code {
+				case http.StatusOK:
+					accepted[w][put.Header().Get("ETag")] = name
+				case http.StatusPreconditionFailed: // another writer was first
+				default:
+					checkRefusal(t, put, http.StatusServiceUnavailable)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	d.checkChain(accepted)
+}
+
+// checkChain checks that every version was made from the previous one, and that accepted versions have their ETags.
+func (d *deployment) checkChain(accepted []map[string]string) {
+	d.t.Helper()
+	list := d.versions()
+	for i, info := range list[:len(list)-2] { // but for the two of deploy
+		v, err := d.honest.Version(context.Background(), "c", info.Number)
+		if err != nil || info.Number != len(list)-i {
+			d.t.Fatalf("version %d of %d: %v", info.Number, len(list), err)
+		}
+		var s struct{ Name string }
+		if err := json.Unmarshal(v.Settings.JSON(), &s); err != nil {
+			d.t.Fatal(err)
+		}
+		if !strings.HasSuffix(s.Name, " after "+list[i+1].ETag) {
+			d.t.Errorf("version %d is %q and follows %s", info.Number, s.Name, list[i+1].ETag)
+		}
+		for _, one := range accepted {
+			if name, ok := one[info.ETag]; ok && name != s.Name {
+				d.t.Errorf("%s was acknowledged for %q and is %q", info.ETag, name, s.Name)
+			}
+			delete(one, info.ETag)
+		}
+	}
+	for _, one := range accepted {
+		if len(one) > 0 {
+			d.t.Errorf("acknowledged and lost: %v", one)
+		}
+	}
+	if len(list) < 6 {
+		d.t.Errorf("only %d versions came of it", len(list))
+	}
+}

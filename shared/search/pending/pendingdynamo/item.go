@@ -1,0 +1,111 @@
+package pendingdynamo
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/search/pending"
+)
+
+// The items.
+//
+//	join#<key>   join       id, expires
+//	query#<id>   head       key, execution, began (Unix milliseconds), request (its first part), expires
+//	query#<id>   more#01 …  request (its further parts), expires
+//
+// A request is compressed, and cut where it is longer than an item may be: a filter may have a megabyte.
+const (
+	joinPrefix  = "join#"
+	joinSort    = "join"
+	queryPrefix = "query#"
+	headKey     = "head"
+
+	idAttribute        = "id"
+	keyAttribute       = "request_key"
+	executionAttribute = "execution"
+	beganAttribute     = "began"
+	requestAttribute   = "request"
+
+	maxInItem = 350_000 // bytes of a request in one item, which may have 400 kB
+)
+
+func joinKey(key string) dynamotable.Item { return dynamotable.Key(joinPrefix+key, joinSort) }
+
+// expires is when the query is forgotten.
+func (s *Store) expires(p pending.Query) types.AttributeValue {
+	return dynamotable.Number(p.Began.Add(s.keep).Unix())
+}
+
+func (s *Store) join(p pending.Query) dynamotable.Item {
+	return dynamotable.NewItem(joinPrefix+p.Key, joinSort, dynamotable.Item{idAttribute: dynamotable.String(string(p.ID)), dynamotable.Expires: s.expires(p)})
+}
+
+// items are the query's own.
+func (s *Store) items(p pending.Query) []dynamotable.Item {
+	var list []dynamotable.Item
+	for part := range slices.Chunk(packed(p.Request), maxInItem) {
+		attributes := dynamotable.Item{requestAttribute: &types.AttributeValueMemberB{Value: part}, dynamotable.Expires: s.expires(p)}
+		sort := fmt.Sprintf("more#%02d", len(list))
+		if len(list) == 0 {
+			sort = headKey
+			attributes[keyAttribute] = dynamotable.String(p.Key)
+			attributes[executionAttribute] = dynamotable.String(string(p.Execution))
+			attributes[beganAttribute] = dynamotable.Number(p.Began.UnixMilli())
+		}
+		list = append(list, dynamotable.NewItem(queryPrefix+string(p.ID), sort, attributes))
+	}
+	return list
+}
+
+// pendingOf reads a query from its items, which are in the order of their keys: the head first.
+func pendingOf(id pending.ID, items []dynamotable.Item) (pending.Query, error) {
+	r := dynamotable.Read(items[0])
+	p := pending.Query{
+		ID:        id,
+		Key:       r.String(keyAttribute),
+		Execution: engine.Execution(r.String(executionAttribute)),
+		Began:     time.UnixMilli(r.Int64(beganAttribute)).UTC(),
+	}
+	if r.Err() != nil {
+		return p, r.Err()
+	}
+	var whole []byte
+	for _, item := range items {
+		part, ok := item[requestAttribute].(*types.AttributeValueMemberB)
+		if !ok {
+			return p, errors.New("an item holds no part of the request")
+		}
+		whole = append(whole, part.Value...)
+	}
+	var err error
+	p.Request, err = unpacked(whole)
+	return p, err
+}
+
+// packed is a request, compressed.
+func packed(request []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(request)
+	if err := errors.Join(err, z.Close()); err != nil {
+		panic("pending/dynamo: writing to memory failed: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func unpacked(text []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
