@@ -7,7 +7,7 @@ package lake
 //
 // Names are those of the request record except where the stored form differs: times are epoch milliseconds
 // (ts_ms) with what is finer in ts_nanos, durations are whole microseconds (*_us). Integers have no dictionary
-// unless their values are few (status): it costs bytes. Those without an encoding are delta encoded, see leafOf;
+// unless their values are few (status): it costs bytes. Those without an encoding are delta encoded, see package parquet;
 // "zstd" is a higher level of compression than the rest has, where it pays.
 type Row struct {
 	// The record's place: order is (ts_ms, ts_nanos, source, line), all descending in answers.

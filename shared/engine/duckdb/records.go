@@ -55,7 +55,7 @@ func (r *records) read(path string, at *places, columns []string, records []*lak
 	return nil
 }
 
-// read turns a panic of the Parquet library over a damaged page into an error: it must not end the program.
+// read returns a panic over a damaged page as an error. Package parquet does so itself; this is a second net.
 func (o *openObject) read(numbers []int64, columns []string) (rows []*lake.Row, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

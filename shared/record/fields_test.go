@@ -1,0 +1,25 @@
+package record_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/record"
+)
+
+// TestFieldsAreThoseOfTheCatalogue: every field that can be asked for has a place in the row, and no other.
+func TestFieldsAreThoseOfTheCatalogue(t *testing.T) {
+	var want []string
+	for _, f := range catalog.Fields {
+		want = append(want, f.Name)
+	}
+	got := record.FieldNames()
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields (-catalogue +record):\n%s", diff)
+	}
+}
