@@ -94,26 +94,10 @@ total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); prin
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
 
-# Long tests that do one thing at a time: the race detector would see nothing in them. Nor in infra, of which all tests
-# but one need the CDK, and compiling that once more takes a minute.
-one_at_a_time="
-	FuzzRender TestAConnectionThatBreaksIsNoEndOfALog TestACutCompressedFileIsRefusedAndSaidOnce TestALogThatParts
-	TestAProcessKilledAtAnyStepLeavesAllOrNothing TestAttacks TestCanonicalFormsBindToTheSame
-	TestCanonicalRegexFindsTheSame TestColumnReader_notices_damage TestColumnReader_reads_what_rows_hold
-	TestConsistent TestCostPrintsABillForEachLoad TestDecode_loses_nothing_through_Parquet TestDecode_many_names
-	TestDecode_ordinary_records_have_no_extra TestDecode_rows_stay_valid TestDocumentIsValidOpenAPI31
-	TestFile_reads_chosen_columns TestFile_reads_single_rows TestGeneratorCoversTheCatalogue TestHostileTexts
-	TestLargeRecordsAreNotHeldTwice TestLargestAnswer TestLogsStopAtTheLimit TestLongResults
-	TestManyRunsAreMergedInRounds TestManyValuesAreFewExpressions TestMeasure TestNasty TestPeriod TestREADME
-	TestRandomDamage TestRawReader_notices_damage TestRaw_rows_become_what_rows_become
-	TestRealLogsImportWithoutRejects TestRealism TestTheSameInputMakesTheSameObjects TestTrinoGrammar
-	TestVerify_notices_damage TestWriter_does_not_remember_other_objects
-	TestWriter_ends_a_group_that_grows_too_large TestWriter_ends_groups_of_large_rows
-	TestWriter_keeps_every_pattern_of_absent_values TestWriter_size_of_ordinary_records
-	TestWriter_takes_rows_apart_as_parquet_go_does
-"
+# -short skips what the race detector would see nothing in: long tests that do one thing at a time. Nor is infra run, of
+# which all tests but one need the CDK, and compiling that once more takes a minute.
 say "tests with the race detector, generated cases fewer"
-go test -race -short -skip "^($(echo $one_at_a_time | tr ' ' '|'))\$" -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
+go test -race -short -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
 
 say "functions: every zip twice, the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip

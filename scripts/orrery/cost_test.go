@@ -7,6 +7,9 @@ import (
 )
 
 func TestCostPrintsABillForEachLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"cost", "--requests-per-day", "1000000,1000000000", "--region", "us-east-1"}, console{out: &out, err: &errs})
 	if code != exitDone {

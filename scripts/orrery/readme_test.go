@@ -29,6 +29,9 @@ var shownAs = []struct {
 
 // TestREADME runs the commands that the pages show and compares what they print with what the pages say.
 func TestREADME(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for page, least := range map[string]int{"../../README.md": 7, "../README.md": 3} {
 		t.Run(page, func(t *testing.T) { testPage(t, page, least) })
 	}

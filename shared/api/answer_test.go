@@ -132,6 +132,9 @@ func TestETagOfCompressedPlanetIsValidForWriting(t *testing.T) {
 // TestLogsStopAtTheLimit: for all records and codings, the answer is valid JSON within the limit, has the first records
 // in order, and comes close to the limit.
 func TestLogsStopAtTheLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	const limit = 100_000
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(int) string {

@@ -59,6 +59,9 @@ func (n *discardWriter) Write(p []byte) (int, error) {
 // TestLargeRecordsAreNotHeldTwice: an answer with 2,500 records of 32 kB, 80 MB, once allocated 660 MB, most of it for
 // records that did not fit. Allocations must be bounded by the size of the answer.
 func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	searcher, err := search.New(newLargeRecords(t, 600), search.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,9 @@ func loadDocument(t *testing.T) *openapi3.T {
 }
 
 func TestDocumentIsValidOpenAPI31(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	document := loadDocument(t)
 	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
 		t.Errorf("version %s", document.OpenAPI)

@@ -65,6 +65,9 @@ var hostile = []string{"a=(b,", "a~(b,", "a in (b, ", `a="b, `, "a and ", "(", `
 
 // TestHostileTexts reads 64 kB of each; at a square cost the test would not end.
 func TestHostileTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for _, piece := range hostile {
 		text := strings.Repeat(piece, 1<<16/len(piece))
 		for _, end := range []string{"", ")", `"`, ")x", `")"`} {

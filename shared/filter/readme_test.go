@@ -15,6 +15,9 @@ var fence = regexp.MustCompile("(?ms)^```(filter|json filter|error)\n(.*?)^```$"
 
 // TestREADME executes every example of the language reference, as far as syntax goes.
 func TestREADME(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	examples := map[string]int{}
 	for _, m := range fence.FindAllStringSubmatch(readFile(t, "README.md"), -1) {
 		kind, text := m[1], strings.TrimSuffix(m[2], "\n")

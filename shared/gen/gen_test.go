@@ -100,6 +100,9 @@ func records(t *testing.T, o gen.Options) []map[string]any {
 
 // TestPeriod covers periods much shorter and much longer than a day.
 func TestPeriod(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for _, test := range []struct {
 		length  time.Duration
 		records int
@@ -129,6 +132,9 @@ func TestPeriod(t *testing.T) {
 
 // TestRealism holds what the package promises about a day's data.
 func TestRealism(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	options := gen.Options{Records: 12_000, Seed: 2, From: day}
 	list := records(t, options)
 	sum := tally(list)
@@ -251,6 +257,9 @@ func (s tallied) hourRatio() float64 { return slices.Max(s.hours[:]) / slices.Mi
 
 // TestConsistent checks what must agree within a record.
 func TestConsistent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	fieldOf := map[string]string{"acl": "acl_triggers", "content filter": "cf_triggers", "content filter restrict": "cf_restrict_triggers", "global filter": "gf_triggers", "rate limit": "rl_triggers", "dynamic rule": "dr_triggers"}
 	stages := map[string]int{}
 	for i, r := range records(t, gen.Options{Records: 4_000, Seed: 5, From: day}) {
@@ -317,6 +326,9 @@ func TestConsistent(t *testing.T) {
 
 // TestAttacks finds the four kinds of burst in the records themselves.
 func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	type minute struct {
 		second int64
 		kind   string

@@ -10,6 +10,9 @@ import (
 
 // TestNasty finds each kind of hostility in the records, and nothing that JSON forbids or leaves open.
 func TestNasty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	seen := map[string]int{}
 	textIn := map[string]bool{} // fields that held a hostile text
 	var last time.Time

@@ -13,6 +13,9 @@ import (
 )
 
 func TestManyRunsAreMergedInRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	all := make([]lake.Row, 600)
 	for i := range all {
 		all[i] = lake.Row{TsMs: int64(6_000 * i), Source: "s", Line: int64(i + 1)}

@@ -110,6 +110,9 @@ func TestResponsesWithoutBody(t *testing.T) {
 
 // TestLargestAnswer: answers of exactly MaxAnswer bytes are sent, longer ones are errors.
 func TestLargestAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	ascii := func(n int) []byte { return bytes.Repeat([]byte{'a'}, n) }
 	quotes := func(n int) []byte { return bytes.Repeat([]byte{'"'}, n) }
 	binary := func(n int) []byte { return bytes.Repeat([]byte{0xff}, n) }

@@ -45,6 +45,9 @@ func matching(q query.Query, rows []*lake.Row) []*lake.Row {
 
 // TestCanonicalFormsBindToTheSame: string form = JSON form = parse(print(x)).
 func TestCanonicalFormsBindToTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	eachFilter(t, 3000, func(t *testing.T, text string, q query.Query, _ []*lake.Row) {
 		for _, printed := range []string{filter.Format(q.Filter), filter.FormatJSON(q.Filter)} {
 			again, err := query.Bind(filter.Parse(printed), query.Logs{})
@@ -145,6 +148,9 @@ func TestSegmentsAddUpToTheTotal(t *testing.T) {
 
 // TestGeneratorCoversTheCatalogue: the differential tests are worth what the generator reaches.
 func TestGeneratorCoversTheCatalogue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	type cell struct {
 		field   string
 		op      filter.Op

@@ -40,6 +40,9 @@ func randomPattern(r *rand.Rand, depth int) string {
 
 // TestCanonicalRegexFindsTheSame: the re-print matches exactly where the original does.
 func TestCanonicalRegexFindsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	compared := 0
 	for range 8000 {

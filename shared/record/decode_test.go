@@ -226,6 +226,9 @@ func TestDecode_notes_what_is_lost(t *testing.T) {
 }
 
 func TestDecode_ordinary_records_have_no_extra(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	d := record.NewDecoder()
 	for _, line := range recordtest.Lines(2_000, start, time.Hour) {
 		var row lake.Row
@@ -240,6 +243,9 @@ func TestDecode_ordinary_records_have_no_extra(t *testing.T) {
 
 // TestDecode_rows_stay_valid compares rows that share one decoder's memory with rows that have one each.
 func TestDecode_rows_stay_valid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	lines := recordtest.Lines(3_000, start, time.Hour)
 	shared := record.NewDecoder()
 	rows := make([]lake.Row, len(lines))
@@ -317,6 +323,9 @@ func TestFields_are_the_catalogue(t *testing.T) {
 
 // TestDecode_many_names: names are told apart in time that grows with their number, not its square.
 func TestDecode_many_names(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	var members, headers []string
 	for i := range 20_000 {
 		members = append(members, fmt.Sprintf(`"x%d":%d`, i, i))

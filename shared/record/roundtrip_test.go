@@ -39,6 +39,9 @@ func TestDecode_loses_nothing(t *testing.T) {
 }
 
 func TestDecode_loses_nothing_through_Parquet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := record.NewDecoder()
 		var rows []lake.Row

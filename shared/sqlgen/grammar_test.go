@@ -18,6 +18,9 @@ import (
 
 // TestTrinoGrammar parses the Athena text of every golden file, and of generated filters, with Trino's grammar.
 func TestTrinoGrammar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
 		t.Fatal(err)

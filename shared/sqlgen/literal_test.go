@@ -50,6 +50,9 @@ func FuzzLiteral(f *testing.F) {
 
 // FuzzRender: the shape of a statement does not depend on the values in it.
 func FuzzRender(f *testing.F) {
+	if testing.Short() {
+		f.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for i, s := range hostile {
 		f.Add(s, hostile[(i*7)%len(hostile)], int64(i-20), math.Ldexp(float64(i-20), i))
 	}

@@ -123,6 +123,9 @@ func TestNothingToRead(t *testing.T) {
 
 // TestManyValuesAreFewExpressions: thousands of conditions stay within Athena's limits, and parse.
 func TestManyValuesAreFewExpressions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for kind, condition := range map[string]func(i int) string{
 		"texts":            func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
 		"patterns":         func(i int) string { return fmt.Sprintf(`path!~"/x%d$"`, i) },

@@ -6,6 +6,9 @@ import (
 )
 
 func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	records := 20_000
 	if testing.Short() {
 		records = 2_000

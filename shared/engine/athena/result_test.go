@@ -65,6 +65,9 @@ func (p *pages) GetQueryResults(ctx context.Context, in *sdk.GetQueryResultsInpu
 
 // TestLongResults are the same page by page and from their object, whose reading may break off.
 func TestLongResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := enginetest.Records(t, 1_100, 5)
 	for name, test := range map[string]struct {
 		object, cut  bool

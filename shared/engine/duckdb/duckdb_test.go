@@ -132,6 +132,9 @@ func TestUnreadableObjects(t *testing.T) {
 
 // TestRandomDamage: whatever bytes change, the engine answers or says what it skipped; it never crashes.
 func TestRandomDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := enginetest.Records(t, 60, 3)
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 12 {

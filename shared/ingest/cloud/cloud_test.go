@@ -387,6 +387,9 @@ func (b breaking) Get(ctx context.Context, name, version string, offset int64) (
 }
 
 func TestAConnectionThatBreaksIsNoEndOfALog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	text := records(0, 20_000, time.Second)
 	for name, content := range map[string]string{"plain": text, "gzip": gzipped(t, text)} {
 		for _, share := range []int{0, 1, 2, 3} {

@@ -145,6 +145,9 @@ func copyOf(t *testing.T, dir string) string {
 }
 
 func TestAProcessKilledAtAnyStepLeavesAllOrNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	tests := []struct {
 		work          string
 		earlier       []string

@@ -74,6 +74,9 @@ func realLogs(t *testing.T) string {
 }
 
 func TestRealLogsImportWithoutRejects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	logs := realLogs(t)
 	tests := []struct {
 		file, format string

@@ -96,6 +96,9 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 }
 
 func TestTheSameInputMakesTheSameObjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	// Rows over 20 hours, in no order, and too many for the memory allowed.
 	var b strings.Builder
 	for i := range 3_000 {
@@ -204,6 +207,9 @@ func TestGrownLogsImportTheirRest(t *testing.T) {
 }
 
 func TestALogThatParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	inputs := map[string]func(string) io.Reader{
 		"file":        func(text string) io.Reader { return strings.NewReader(text) },
 		"pipe":        pipe,

@@ -36,6 +36,9 @@ func refused(t *testing.T, s *Store, content string, options ingest.Options) str
 }
 
 func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,9 @@ import (
 // TestColumnReader_reads_what_rows_hold compares every column of random rows, absent, empty and repeated values
 // among them, with the rows: as this program writes them, and with dictionaries given up after a few entries.
 func TestColumnReader_reads_what_rows_hold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		rows := make([]lake.Row, 1+r.IntN(400))
@@ -184,6 +187,9 @@ func duplicate(v *ColumnValues) string {
 // TestColumnReader_notices_damage: whatever byte of an object changes, reading it is an error or gives rows of the
 // right number, and never ends the program.
 func TestColumnReader_notices_damage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	r := rand.New(rand.NewPCG(1, 9))
 	rows := make([]lake.Row, 120)
 	for i := range rows {

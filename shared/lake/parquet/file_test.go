@@ -10,6 +10,9 @@ import (
 )
 
 func TestFile_reads_single_rows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := some()
 	object := written(t, rows)
 	f, err := OpenFile(bytes.NewReader(object), int64(len(object)))

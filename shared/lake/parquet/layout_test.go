@@ -100,6 +100,9 @@ func golden(t *testing.T, path, got string) {
 // TestWriter_size_of_ordinary_records holds the layout to its promise: bytes a record, and of the columns that the
 // three aggregating routes read.
 func TestWriter_size_of_ordinary_records(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := hour()
 	object, err := verified(written(t, rows))
 	if err != nil {

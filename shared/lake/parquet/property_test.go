@@ -26,6 +26,9 @@ import (
 // batches of random length and several row groups, and reads them back in three ways. parquet-go has corrupted
 // optional columns in batched writes before.
 func TestWriter_keeps_every_pattern_of_absent_values(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))

@@ -55,6 +55,9 @@ func randomRows(seed uint64, n int) []lake.Row {
 }
 
 func TestRaw_rows_become_what_rows_become(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for seed := range uint64(5) {
 		rows := randomRows(seed, 300)
 		object := written(t, rows)
@@ -123,6 +126,9 @@ func TestRawSum_notices_every_difference(t *testing.T) {
 
 // TestWriter_ends_a_group_that_grows_too_large: 2,600 records of 90 kB took 1.2 GB to write as one group.
 func TestWriter_ends_a_group_that_grows_too_large(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	const rows, size = 1500, 64 << 10
 	var object bytes.Buffer
 	w := NewWriter(&object)

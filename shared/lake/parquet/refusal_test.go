@@ -11,6 +11,9 @@ import (
 )
 
 func TestFile_reads_chosen_columns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := some()[:500]
 	object := written(t, rows)
 	r, size := bytes.NewReader(object), int64(len(object))

@@ -64,6 +64,9 @@ func dense(leaf parquet.Node) bool {
 
 // TestRawReader_notices_damage flips single bytes: what is read without an error is what was written.
 func TestRawReader_notices_damage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	object := written(t, some()[:200])
 	want := fmt.Sprint(rawRows(t, object))
 	passed := 0

@@ -82,6 +82,9 @@ func TestVerify_refuses_other_tables(t *testing.T) {
 
 // TestVerify_notices_damage flips single bytes: what Verify lets pass must still read as what was written.
 func TestVerify_notices_damage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := some()[:200]
 	object := written(t, rows)
 	r := rand.New(rand.NewPCG(6, 7))

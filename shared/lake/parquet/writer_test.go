@@ -17,6 +17,9 @@ import (
 // TestWriter_takes_rows_apart_as_parquet_go_does compares every value and its levels: parquet-go takes a row apart by
 // reflection, the writer a column at a time.
 func TestWriter_takes_rows_apart_as_parquet_go_does(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	schema := parquet.SchemaOf(lake.Row{})
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -75,6 +78,9 @@ func readRaw(object []byte) (all []parquet.Row, err error) {
 
 // TestWriter_does_not_remember_other_objects: writers share the memory of their columns with those before them.
 func TestWriter_does_not_remember_other_objects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	rows := some()
 	alone := written(t, rows[:500])
 	for range 3 {
@@ -92,6 +98,9 @@ func TestWriter_does_not_remember_other_objects(t *testing.T) {
 // TestWriter_ends_groups_of_large_rows: what a writer holds stays small however large the rows are, and the next writer
 // has nothing of it.
 func TestWriter_ends_groups_of_large_rows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	const records, size = 100, 1 << 20
 	rows := make([]lake.Row, records)
 	for i := range rows {
