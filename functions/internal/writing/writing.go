@@ -50,7 +50,7 @@ type parts struct {
 	row         lambdas.Function
 	environment function.Environment
 	log         *slog.Logger
-	cloud       *cloud.Cloud
+	cloud       *cloud.Store
 	checks      []doctor.Check
 }
 

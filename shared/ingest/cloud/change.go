@@ -13,7 +13,7 @@ const maxConflicts = 100
 
 // changeState alters the state by a function, which may be called several times and says whether there is anything to
 // alter. It returns the state as it is then.
-func (c *Cloud) changeState(ctx context.Context, alter func(*lakestate.State) bool) (lakestate.State, error) {
+func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bool) (lakestate.State, error) {
 	for conflicts := 0; ; conflicts++ {
 		s, item, err := lakestate.Load(ctx, c.table)
 		if err != nil {

@@ -33,12 +33,12 @@ const (
 	DefaultFromYear = 2000
 )
 
-// Config says what a Cloud works with.
+// Config is what a Store works with.
 type Config struct {
 	Raw      blob.Store // bucket of raw logs
 	Lake     blob.Store // bucket of the lake and of quarantine
 	Table    lakestate.Table
-	Scratch  string // a local directory for objects in the making, this Cloud's alone: New empties it
+	Scratch  string // a local directory for objects in the making, this Store's alone: New empties it
 	FromYear int    // records before it are rejected; 0 for DefaultFromYear
 	Options  ingest.Options
 
@@ -53,16 +53,17 @@ type Config struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Cloud imports and compacts. It keeps nothing in memory between calls: any number may work on one lake.
-type Cloud struct {
+// Store imports and compacts, as datadir.Store does on one machine. It keeps nothing in memory between calls, so any
+// number of them may work on one lake.
+type Store struct {
 	config Config
 	raw    blob.Store
 	lake   blob.Store
 	table  lakestate.Table
 }
 
-// New makes a Cloud.
-func New(config Config) (*Cloud, error) {
+// New returns a Store.
+func New(config Config) (*Store, error) {
 	if config.Raw == nil || config.Lake == nil || config.Table == nil || config.Now == nil || config.Scratch == "" {
 		return nil, errors.New("cloud: Raw, Lake, Table, Scratch and Now must be set")
 	}
@@ -91,7 +92,7 @@ func New(config Config) (*Cloud, error) {
 	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
-	return &Cloud{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
+	return &Store{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
 }
 
 // Where things lie in the lake's bucket. Names under lake/ that begin with an underscore are invisible to engines.
@@ -104,7 +105,7 @@ const (
 )
 
 // pause waits before the n-th repetition, from 0: about 10 ms at first, at most about a second, never twice the same.
-func (c *Cloud) pause(ctx context.Context, n int) error {
+func (c *Store) pause(ctx context.Context, n int) error {
 	most := 20 * time.Millisecond << min(n, 6)
 	return c.config.Pause(ctx, most/2+randv2.N(most/2))
 }
@@ -125,7 +126,7 @@ func newAttempt() string { return rand.Text() }
 
 // enough tells when work is to be brought to an end: the reserve before the context's deadline, or half of the time
 // there is when that is short. Its first answer is always no, so that every call gets on.
-func (c *Cloud) enough(ctx context.Context) func() bool {
+func (c *Store) enough(ctx context.Context) func() bool {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return func() bool { return false }
@@ -143,6 +144,6 @@ func (c *Cloud) enough(ctx context.Context) func() bool {
 }
 
 // period is what records may be imported of: what queries can see.
-func (c *Cloud) period() (from, until time.Time) {
+func (c *Store) period() (from, until time.Time) {
 	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.config.Now().Add(lake.ProjectedAhead)
 }

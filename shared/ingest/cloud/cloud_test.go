@@ -60,12 +60,12 @@ func (w *world) config() cloud.Config {
 	}
 }
 
-func (w *world) cloud() *cloud.Cloud {
+func (w *world) cloud() *cloud.Store {
 	w.t.Helper()
 	return w.cloudOf(w.config())
 }
 
-func (w *world) cloudOf(config cloud.Config) *cloud.Cloud {
+func (w *world) cloudOf(config cloud.Config) *cloud.Store {
 	w.t.Helper()
 	c, err := cloud.New(config)
 	if err != nil {

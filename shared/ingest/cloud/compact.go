@@ -26,7 +26,7 @@ type CompactReport struct {
 // imports go on, and several compactions may run at once: they help each other.
 //
 // It ends in good time before the context's deadline, Unfinished then; another call goes on.
-func (c *Cloud) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
+func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
 	began := c.config.Now()
 	enough := c.enough(ctx)
 	due := lake.PartitionOf(began.Add(-c.config.Grace).UnixMilli())
@@ -59,7 +59,7 @@ func (c *Cloud) Compact(ctx context.Context, until time.Time) (report CompactRep
 //	                     watermark past it, or to closed when none has objects
 //
 // Whatever dies, the next call finds one of the two.
-func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
+func (c *Store) compactNext(ctx context.Context, due lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return false, err
@@ -90,7 +90,7 @@ func (c *Cloud) compactNext(ctx context.Context, due lake.Partition, enough func
 }
 
 // close binds the imports that are committed from now on to bring nothing to fresh hours before the boundary.
-func (c *Cloud) close(ctx context.Context, watermark, boundary lake.Partition) error {
+func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != watermark || s.Closed >= boundary {
 			return false // another compaction has got on
@@ -102,7 +102,7 @@ func (c *Cloud) close(ctx context.Context, watermark, boundary lake.Partition) e
 }
 
 // compactHour merges a closed hour and moves the watermark past it.
-func (c *Cloud) compactHour(ctx context.Context, watermark, hour lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
+func (c *Store) compactHour(ctx context.Context, watermark, hour lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
 	p, err := c.planFor(ctx, hour)
 	if err != nil {
 		return false, err
@@ -131,7 +131,7 @@ func (c *Cloud) compactHour(ctx context.Context, watermark, hour lake.Partition,
 }
 
 // moveWatermark makes readers take the hours before a boundary from the compacted objects.
-func (c *Cloud) moveWatermark(ctx context.Context, from, to lake.Partition) error {
+func (c *Store) moveWatermark(ctx context.Context, from, to lake.Partition) error {
 	now := c.config.Now().UTC()
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != from {
@@ -158,7 +158,7 @@ func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
 }
 
 // firstFresh finds the first hour from…to, to not included, that has fresh objects.
-func (c *Cloud) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
+func (c *Store) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
 	for info, err := range c.lake.List(ctx, freshRoot, freshFolder(from)) {
 		if err != nil {
 			return 0, false, err

@@ -61,8 +61,8 @@ func (d *deployment) works() []func() error {
 	return []func() error{importLog("raw/a"), importLog("raw/b"), compactAt(5 * time.Hour), importLog("raw/c"), compactAt(12 * time.Hour), compactAt(36 * time.Hour)}
 }
 
-// calm is a Cloud of one goroutine, so that its requests have an order.
-func (d *deployment) calm() *cloud.Cloud {
+// calm is a Store of one goroutine, so that its requests have an order.
+func (d *deployment) calm() *cloud.Store {
 	config := d.config()
 	config.Copies, config.Options = 1, ingest.Options{Workers: 1}
 	return d.cloudOf(config)

@@ -38,7 +38,7 @@ const maxOvertaken = 10
 //
 // An error of kind fault.Invalid means that the log itself is refused: a note about it is in quarantine, and another try
 // will end the same way. After any other error, ErrUnfinished too, it should be imported again.
-func (c *Cloud) Import(ctx context.Context, log Log) (ingest.Report, error) {
+func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	began := c.config.Now()
 	enough := c.enough(ctx)
 	for overtaken := 0; ; overtaken++ {
@@ -63,7 +63,7 @@ func (c *Cloud) Import(ctx context.Context, log Log) (ingest.Report, error) {
 }
 
 // importOnce is one attempt: convert, commit, publish.
-func (c *Cloud) importOnce(ctx context.Context, log Log, enough func() bool) (report ingest.Report, err error) {
+func (c *Store) importOnce(ctx context.Context, log Log, enough func() bool) (report ingest.Report, err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "import-")
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("make scratch directory: %w", err)
@@ -109,7 +109,7 @@ func (c *Cloud) importOnce(ctx context.Context, log Log, enough func() bool) (re
 
 // olderCopy looks whether a log that may be an older copy of one imported before is that: snapshots of a log that grows
 // may be delivered in any order. The longer one is compared, if it is still in the bucket; else the log stays refused.
-func (c *Cloud) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused error) (report ingest.Report, err error) {
+func (c *Store) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused error) (report ingest.Report, err error) {
 	longer, err := blob.Open(ctx, c.raw, of.Name, "")
 	if errors.Is(err, blob.ErrNotFound) {
 		return ingest.Report{}, refused
@@ -133,7 +133,7 @@ func (c *Cloud) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused
 // commit puts down what is to be published and takes the import into the ledger: the point from which it will be
 // published, whoever does it. In the same transaction it is bound to the boundary between fresh and compacted hours, and
 // opened, so that nobody compacts an hour which it may still bring objects to.
-func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, converted *ingest.Converted) error {
+func (c *Store) commit(ctx context.Context, book *ledger, staged *staging, converted *ingest.Converted) error {
 	e := &converted.Entry
 	e.At = c.config.Now()
 	if converted.Rejected != "" {
@@ -178,7 +178,7 @@ func (c *Cloud) commit(ctx context.Context, book *ledger, staged *staging, conve
 	}
 }
 
-func (c *Cloud) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []lakestate.Change) error {
+func (c *Store) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []lakestate.Change) error {
 	if c.config.Now().Sub(staged.began) > abandonedAfter/2 {
 		return errors.New("the attempt took so long that its objects may be taken for leftovers")
 	}
@@ -220,7 +220,7 @@ func quarantineName(e ingest.Entry) string {
 }
 
 // refuse leaves a note that a log is refused as a whole, and why.
-func (c *Cloud) refuse(ctx context.Context, log Log, reason error) error {
+func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
 	note, err := json.MarshalIndent(struct {
 		Key     string    `json:"key"`
 		Version string    `json:"version,omitempty"`
@@ -234,7 +234,7 @@ func (c *Cloud) refuse(ctx context.Context, log Log, reason error) error {
 }
 
 // putFile puts a file of this machine.
-func (c *Cloud) putFile(ctx context.Context, name, path string, when blob.Condition) error {
+func (c *Store) putFile(ctx context.Context, name, path string, when blob.Condition) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("put %s: %w", name, err)

@@ -274,7 +274,7 @@ func (a *actor) do(carryOut func() error) error {
 	}
 }
 
-func (p *play) cloudOf(a *actor) *cloud.Cloud {
+func (p *play) cloudOf(a *actor) *cloud.Store {
 	c, err := cloud.New(cloud.Config{
 		Raw: p.raw, Lake: steppedStore{p.lake, a}, Table: steppedTable{p.table, a}, Now: p.now, Copies: 1, Options: ingest.Options{Workers: 1},
 		Scratch: filepath.Join(p.t.TempDir(), "scratch"), Group: 8 << 10, Grace: 30 * time.Minute,

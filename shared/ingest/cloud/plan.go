@@ -49,7 +49,7 @@ func hourOf(name string) (lake.Partition, bool) {
 func isObject(info blob.Info) bool { return strings.HasSuffix(info.Name, ".parquet") && info.Size > 0 }
 
 // planFor is the plan of an hour that is closed and to which nothing can come any more: the one there is, or a new one.
-func (c *Cloud) planFor(ctx context.Context, hour lake.Partition) (plan, error) {
+func (c *Store) planFor(ctx context.Context, hour lake.Partition) (plan, error) {
 	var p plan
 	err := c.readJSON(ctx, planName(hour), &p)
 	if !errors.Is(err, blob.ErrNotFound) {
@@ -70,7 +70,7 @@ func (c *Cloud) planFor(ctx context.Context, hour lake.Partition) (plan, error) 
 }
 
 // newPlan lists the objects of an hour and gathers them up to the size of a group.
-func (c *Cloud) newPlan(ctx context.Context, hour lake.Partition) (plan, error) {
+func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) {
 	var p plan
 	var group []string
 	var size int64
@@ -96,7 +96,7 @@ func (c *Cloud) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 
 // merge makes one compacted object of a group, unless it is there: it is put whole, or not at all, and only after
 // verification.
-func (c *Cloud) merge(ctx context.Context, hour lake.Partition, group []string) error {
+func (c *Store) merge(ctx context.Context, hour lake.Partition, group []string) error {
 	name := lakeRoot + lake.CompactName(hour, groupDigest(group))
 	_, err := c.lake.Head(ctx, name)
 	if !errors.Is(err, blob.ErrNotFound) {
@@ -109,7 +109,7 @@ func (c *Cloud) merge(ctx context.Context, hour lake.Partition, group []string) 
 }
 
 // copySame makes a copy and compares it with what it was made of.
-func (c *Cloud) copySame(ctx context.Context, from, to string) error {
+func (c *Store) copySame(ctx context.Context, from, to string) error {
 	info, err := c.lake.Head(ctx, from)
 	if err == nil && info.Sum == "" {
 		info.Sum, err = c.contentSum(ctx, from)
@@ -130,7 +130,7 @@ func groupDigest(names []string) string {
 }
 
 // mergeFiles merges objects on the local disk and puts the result.
-func (c *Cloud) mergeFiles(ctx context.Context, name string, group []string) (err error) {
+func (c *Store) mergeFiles(ctx context.Context, name string, group []string) (err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "merge-")
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
@@ -162,7 +162,7 @@ func (c *Cloud) mergeFiles(ctx context.Context, name string, group []string) (er
 	return c.verify(ctx, name, merged.Bytes, sum)
 }
 
-func (c *Cloud) download(ctx context.Context, name, file string) (err error) {
+func (c *Store) download(ctx context.Context, name, file string) (err error) {
 	r, err := blob.Open(ctx, c.lake, name, "")
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 
 // settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
 // died: each step does no harm when done again.
-func (c *Cloud) settle(ctx context.Context, match func(lakestate.Open) bool) error {
+func (c *Store) settle(ctx context.Context, match func(lakestate.Open) bool) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *Cloud) settle(ctx context.Context, match func(lakestate.Open) bool) err
 }
 
 // publish copies the objects of an import to where readers look, and then says that they are there.
-func (c *Cloud) publish(ctx context.Context, id string, o lakestate.Open) error {
+func (c *Store) publish(ctx context.Context, id string, o lakestate.Open) error {
 	err := c.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		// Who publishes it too has removed the staged objects, or else they are lost.
@@ -65,7 +65,7 @@ func (c *Cloud) publish(ctx context.Context, id string, o lakestate.Open) error 
 }
 
 // copyStaged copies every staged object to its place, unless it is there.
-func (c *Cloud) copyStaged(ctx context.Context, o lakestate.Open) error {
+func (c *Store) copyStaged(ctx context.Context, o lakestate.Open) error {
 	staged := &staging{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *Cloud) copyStaged(ctx context.Context, o lakestate.Open) error {
 }
 
 // copyTo copies an object to where it may be already.
-func (c *Cloud) copyTo(ctx context.Context, from, to string) error {
+func (c *Store) copyTo(ctx context.Context, from, to string) error {
 	if err := c.lake.Copy(ctx, from, to); err != nil && !errors.Is(err, blob.ErrExists) {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *staging) load(ctx context.Context) error {
 	return s.cloud.readJSON(ctx, s.name(stagedIndex), &s.list)
 }
 
-func (c *Cloud) readJSON(ctx context.Context, name string, into any) error {
+func (c *Store) readJSON(ctx context.Context, name string, into any) error {
 	r, err := blob.Open(ctx, c.lake, name, "")
 	if err != nil {
 		return err

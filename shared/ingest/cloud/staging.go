@@ -23,7 +23,7 @@ import (
 // staging is the objects of one attempt at an import, in the lake's bucket but where no reader looks. They go there one
 // by one as they are made, so that the local disk holds few; once the import is committed anybody can publish them.
 type staging struct {
-	cloud   *Cloud
+	cloud   *Store
 	attempt string
 	began   time.Time
 
@@ -92,7 +92,7 @@ func (s *staging) conclude(ctx context.Context) error {
 // remove removes everything staged; only an attempt that is not and will not be committed, or is published, may.
 func (s *staging) remove(ctx context.Context) error { return s.cloud.removeStaged(ctx, s.attempt) }
 
-func (c *Cloud) removeStaged(ctx context.Context, attempt string) error {
+func (c *Store) removeStaged(ctx context.Context, attempt string) error {
 	var names []string
 	for info, err := range c.lake.List(ctx, stagingRoot+attempt+"/", "") {
 		if err != nil {
@@ -105,7 +105,7 @@ func (c *Cloud) removeStaged(ctx context.Context, attempt string) error {
 
 // verify compares an object in the bucket with what it should be. The store tells the hash that it found when the
 // object was written; where it does not, the object is read.
-func (c *Cloud) verify(ctx context.Context, name string, size int64, sum string) error {
+func (c *Store) verify(ctx context.Context, name string, size int64, sum string) error {
 	info, err := c.lake.Head(ctx, name)
 	if err == nil && info.Sum == "" {
 		info.Sum, err = c.contentSum(ctx, name)
@@ -119,7 +119,7 @@ func (c *Cloud) verify(ctx context.Context, name string, size int64, sum string)
 	return nil
 }
 
-func (c *Cloud) contentSum(ctx context.Context, name string) (string, error) {
+func (c *Store) contentSum(ctx context.Context, name string) (string, error) {
 	r, err := blob.Open(ctx, c.lake, name, "")
 	if err != nil {
 		return "", err

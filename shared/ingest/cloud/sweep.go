@@ -16,7 +16,7 @@ const abandonedAfter = 24 * time.Hour
 
 // sweep removes fresh objects that were superseded so long ago that no query reads them any more, and what attempts at
 // imports have left that came to nothing.
-func (c *Cloud) sweep(ctx context.Context, report *CompactReport) error {
+func (c *Store) sweep(ctx context.Context, report *CompactReport) error {
 	if err := c.sweepSuperseded(ctx, report); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (c *Cloud) sweep(ctx context.Context, report *CompactReport) error {
 }
 
 // sweepSuperseded removes what the plans of old moves list, then the plans, then the note of the moves.
-func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) error {
+func (c *Store) sweepSuperseded(ctx context.Context, report *CompactReport) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *Cloud) sweepSuperseded(ctx context.Context, report *CompactReport) erro
 	return err
 }
 
-func (c *Cloud) sweepHour(ctx context.Context, hour lake.Partition, report *CompactReport) error {
+func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *CompactReport) error {
 	var p plan
 	err := c.readJSON(ctx, planName(hour), &p)
 	if errors.Is(err, blob.ErrNotFound) {
@@ -84,7 +84,7 @@ func (c *Cloud) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 }
 
 // sweepStaged removes the staged objects of attempts that are long dead and not committed.
-func (c *Cloud) sweepStaged(ctx context.Context, report *CompactReport) error {
+func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
 	var dead []string
 	before := c.config.Now().Add(-abandonedAfter)
 	for info, err := range c.lake.List(ctx, stagingRoot, "") {

@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 )
 
-// Importer imports one log; it is a *cloud.Cloud.
+// Importer imports one log; it is a *cloud.Store.
 type Importer interface {
 	Import(ctx context.Context, log cloud.Log) (ingest.Report, error)
 }
