@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -65,11 +65,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	c := athenatest.Config{
-		Backend: athenatest.Trino{Client: client}, Workgroups: map[string]athenatest.Workgroup{}, Tables: tables, Now: time.Now,
+	c := emulator.Config{
+		Backend: emulator.Trino{Client: client}, Workgroups: map[string]emulator.Workgroup{}, Tables: tables, Now: time.Now,
 	}
 	for name, cutoff := range o.Workgroup {
-		c.Workgroups[name] = athenatest.Workgroup{Output: o.Results, CutoffBytes: cutoff}
+		c.Workgroups[name] = emulator.Workgroup{Output: o.Results, CutoffBytes: cutoff}
 	}
 	if o.S3 != "" {
 		c.S3 = s3.New(s3.Options{
@@ -77,7 +77,7 @@ func run(ctx context.Context, o options) error {
 			Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.KeyID, o.Secret, "")),
 		})
 	}
-	server, err := athenatest.New(c)
+	server, err := emulator.New(c)
 	if err != nil {
 		return err
 	}

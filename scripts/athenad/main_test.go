@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/athena/types"
 
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
@@ -56,8 +56,8 @@ func TestTablesAreThere(t *testing.T) {
 			}
 		}
 	})
-	server, err := athenatest.New(athenatest.Config{
-		Backend: athenatest.Trino{Client: client}, Workgroups: map[string]athenatest.Workgroup{"w": {Output: "s3://results/"}}, Now: time.Now,
+	server, err := emulator.New(emulator.Config{
+		Backend: emulator.Trino{Client: client}, Workgroups: map[string]emulator.Workgroup{"w": {Output: "s3://results/"}}, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

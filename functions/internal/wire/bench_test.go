@@ -26,6 +26,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
@@ -73,7 +74,7 @@ func BenchmarkFunction(b *testing.B) {
 // warm is a function that has answered before, and an Athena that knows its answers.
 type warm struct {
 	function *function.Function
-	server   *athenatest.Server
+	server   *emulator.Server
 	version  atomic.Int64 // of the data: equal requests over newer data are new queries
 	extent   lake.Extent
 	others   atomic.Int64 // nanoseconds that were not the function's
@@ -89,9 +90,9 @@ func newWarm(b *testing.B, name string) *warm {
 	rows := generated(b, 1_500)
 	w := &warm{extent: lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))}}
 	results := &results{objects: map[string][]byte{}}
-	backend := &learned{Reference: athenatest.NewReference(rows), known: map[string]athenatest.Result{}}
-	if w.server, err = athenatest.New(athenatest.Config{
-		Backend: backend, S3: results, Now: time.Now, Workgroups: map[string]athenatest.Workgroup{e.Workgroup: {Output: e.Results}},
+	backend := &learned{Reference: athenatest.NewReference(rows), known: map[string]emulator.Result{}}
+	if w.server, err = emulator.New(emulator.Config{
+		Backend: backend, S3: results, Now: time.Now, Workgroups: map[string]emulator.Workgroup{e.Workgroup: {Output: e.Results}},
 	}); err != nil {
 		b.Fatal(err)
 	}
@@ -128,10 +129,10 @@ func (k knowing) Start(ctx context.Context, q query.Query) (engine.Execution, er
 type learned struct {
 	*athenatest.Reference
 	mu    sync.Mutex
-	known map[string]athenatest.Result
+	known map[string]emulator.Result
 }
 
-func (l *learned) Run(ctx context.Context, s athenatest.Statement, scanned func(int64)) (athenatest.Result, error) {
+func (l *learned) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	_, sql, _ := strings.Cut(s.SQL, "\n") // without the line that names the version of the data
 	l.mu.Lock()
 	defer l.mu.Unlock()

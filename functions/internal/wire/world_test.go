@@ -30,6 +30,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
@@ -65,7 +66,7 @@ type world struct {
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestatetest.Table
-	athena    *athenatest.Server
+	athena    *emulator.Server
 	let       chan struct{} // closed: queries leave Athena's queue
 	once      sync.Once     // closes it
 	client    *awsathena.Client
@@ -219,9 +220,9 @@ func (w *world) searching(e function.Environment) {
 	if w.is("-scans-too-much") {
 		cutoff = 100
 	}
-	config := athenatest.Config{
+	config := emulator.Config{
 		Backend: backend, Now: at,
-		Workgroups: map[string]athenatest.Workgroup{e.Workgroup: {Output: e.Results, CutoffBytes: cutoff}},
+		Workgroups: map[string]emulator.Workgroup{e.Workgroup: {Output: e.Results, CutoffBytes: cutoff}},
 	}
 	config.Queue = func(ctx context.Context) error {
 		select {
@@ -235,7 +236,7 @@ func (w *world) searching(e function.Environment) {
 		config.Tables = append(config.Tables, lake.Table{Schema: e.Database, Name: name, Location: lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name), FromYear: e.ProjectionFrom})
 	}
 	var err error
-	if w.athena, err = athenatest.New(config); err != nil {
+	if w.athena, err = emulator.New(config); err != nil {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(w.athena)

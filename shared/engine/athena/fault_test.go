@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulttest"
@@ -39,7 +40,7 @@ const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
 // stage is an engine, its server and what is behind.
 type stage struct {
 	engine  told
-	server  *athenatest.Server
+	server  *emulator.Server
 	backend *spoilt
 	states  *fixed
 	rows    []lake.Row
@@ -70,7 +71,7 @@ func (s *spoilt) sweep(left *athenatest.Reference) {
 	s.left = left
 }
 
-func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanned func(int64)) (athenatest.Result, error) {
+func (s *spoilt) Run(ctx context.Context, statement emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	s.mu.Lock()
 	var failure error
 	if len(s.fails) > 0 {
@@ -85,11 +86,11 @@ func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanne
 		select {
 		case <-block:
 		case <-ctx.Done():
-			return athenatest.Result{}, ctx.Err()
+			return emulator.Result{}, ctx.Err()
 		}
 	}
 	if failure != nil {
-		return athenatest.Result{}, failure
+		return emulator.Result{}, failure
 	}
 	s.mu.Lock()
 	left := s.left
@@ -104,7 +105,7 @@ func (s *spoilt) Run(ctx context.Context, statement athenatest.Statement, scanne
 
 // setting is what is special about a stage.
 type setting struct {
-	server    athenatest.Config
+	server    emulator.Config
 	transport http.RoundTripper
 	engine    func(*athena.Config)
 }
@@ -193,7 +194,7 @@ func TestNothingGetsThrough(t *testing.T) {
 }
 
 func TestServerThatThrottlesIsWaitedFor(t *testing.T) {
-	s := newStage(t, setting{server: athenatest.Config{StartsPerSecond: 1}})
+	s := newStage(t, setting{server: emulator.Config{StartsPerSecond: 1}})
 	q := bind(t, hours, stats)
 	if _, _, err := s.engine.Run(t.Context(), q); err != nil {
 		t.Fatal(err)
@@ -205,9 +206,9 @@ func TestServerThatThrottlesIsWaitedFor(t *testing.T) {
 
 // TestFailures: each end of an execution has the kind that its cause deserves, and is tried again where that helps.
 func TestFailures(t *testing.T) {
-	internal := &athenatest.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
-	throttled := &athenatest.Failure{Category: 3, Type: 1402, Reason: "AMAZON_S3_THROTTLED: Please reduce your request rate"}
-	exhausted := &athenatest.Failure{Category: 1, Type: 2, Reason: "Query exhausted resources at this scale factor"}
+	internal := &emulator.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
+	throttled := &emulator.Failure{Category: 3, Type: 1402, Reason: "AMAZON_S3_THROTTLED: Please reduce your request rate"}
+	exhausted := &emulator.Failure{Category: 1, Type: 2, Reason: "Query exhausted resources at this scale factor"}
 	for name, test := range map[string]struct {
 		fails      []error
 		want       fault.Kind
@@ -218,11 +219,11 @@ func TestFailures(t *testing.T) {
 		"an internal failure passes":      {[]error{internal}, 0, true, 2, ""},
 		"S3 throttled three times passes": {[]error{throttled, throttled, throttled}, 0, true, 4, ""},
 		"S3 throttled for ever":           {[]error{throttled, throttled, throttled, throttled, throttled}, fault.Unavailable, false, 4, "do well later"},
-		"a bad regular expression":        {[]error{&athenatest.Failure{Category: 2, Type: 1106, Reason: "INVALID_FUNCTION_ARGUMENT: invalid pattern"}}, fault.RegexRefused, false, 1, "regular expression"},
+		"a bad regular expression":        {[]error{&emulator.Failure{Category: 2, Type: 1106, Reason: "INVALID_FUNCTION_ARGUMENT: invalid pattern"}}, fault.RegexRefused, false, 1, "regular expression"},
 		"no resources":                    {[]error{exhausted, exhausted}, fault.EngineLimit, false, 1, "narrow the period"},
-		"a sum too large":                 {[]error{&athenatest.Failure{Category: 2, Type: 1104, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint overflow"}}, fault.EngineLimit, false, 1, "64 bits"},
-		"a mistake of ours":               {[]error{&athenatest.Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: line 1:1"}}, fault.Internal, false, 1, "SYNTAX_ERROR"},
-		"too many conditions":             {[]error{&athenatest.Failure{Category: 2, Type: 1000, Reason: "QUERY_EXCEEDED_COMPILER_LIMIT: too large"}}, fault.EngineLimit, false, 1, "use fewer"},
+		"a sum too large":                 {[]error{&emulator.Failure{Category: 2, Type: 1104, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint overflow"}}, fault.EngineLimit, false, 1, "64 bits"},
+		"a mistake of ours":               {[]error{&emulator.Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: line 1:1"}}, fault.Internal, false, 1, "SYNTAX_ERROR"},
+		"too many conditions":             {[]error{&emulator.Failure{Category: 2, Type: 1000, Reason: "QUERY_EXCEEDED_COMPILER_LIMIT: too large"}}, fault.EngineLimit, false, 1, "use fewer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, setting{})
@@ -244,7 +245,7 @@ func TestFailures(t *testing.T) {
 // TestTopXThatExhaustsIsAskedLabelByLabel: the answer is that of the whole.
 func TestTopXThatExhaustsIsAskedLabelByLabel(t *testing.T) {
 	s := newStage(t, setting{})
-	s.backend.fails = []error{&athenatest.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
+	s.backend.fails = []error{&emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
 	q := bind(t, hours, query.TopX{Limit: 5})
 	answer, cost, err := s.engine.Run(t.Context(), q)
 	s.right(t, q, answer, err)
@@ -259,7 +260,7 @@ func TestTopXThatExhaustsIsAskedLabelByLabel(t *testing.T) {
 // TestPartThatExhaustsIsTheEnd: what is too much in parts, too, is refused, and the other parts are stopped.
 func TestPartThatExhaustsIsTheEnd(t *testing.T) {
 	s := newStage(t, setting{})
-	exhausted := &athenatest.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
+	exhausted := &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
 	for range 12 {
 		s.backend.fails = append(s.backend.fails, exhausted)
 	}
@@ -270,7 +271,7 @@ func TestPartThatExhaustsIsTheEnd(t *testing.T) {
 }
 
 func TestTooManyBytesNamesAPeriodThatFits(t *testing.T) {
-	s := newStage(t, setting{server: athenatest.Config{Workgroups: map[string]athenatest.Workgroup{
+	s := newStage(t, setting{server: emulator.Config{Workgroups: map[string]emulator.Workgroup{
 		"interactive": {Output: "s3://results/", CutoffBytes: 10_000_000},
 	}}})
 	s.backend.bytes = 10_000_001
@@ -415,7 +416,7 @@ func TestExecutionThatOthersStopIsBegunAnew(t *testing.T) {
 // TestQueryThatEndedOftenBeginsAllTheSame: what stands behind a token is over for ever, so however often a query was
 // stopped, or has failed while Athena was down, the next who asks must find a token that nobody has used.
 func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
-	down := &athenatest.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
+	down := &emulator.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
 	for name, end := range map[string]func(t *testing.T, s *stage, q query.Query){
 		"stopped": func(t *testing.T, s *stage, q query.Query) {
 			s.backend.set(nil, make(chan struct{}))
@@ -437,7 +438,7 @@ func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := now()
 			clock := func() time.Time { return at }
-			s := newStage(t, setting{server: athenatest.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
+			s := newStage(t, setting{server: emulator.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
 			q := bind(t, hours, stats)
 			s.engine.know(q)
 			for range 7 {
@@ -461,7 +462,7 @@ func TestEqualQueriesShareAResult(t *testing.T) {
 	at := now()
 	clock := func() time.Time { return at }
 	s := newStage(t, setting{
-		server: athenatest.Config{Now: clock},
+		server: emulator.Config{Now: clock},
 		engine: func(c *athena.Config) { c.ReuseFor, c.Now = time.Hour, clock },
 	})
 	q := bind(t, hours, stats)
@@ -487,7 +488,7 @@ func TestExecutionGoesOnInAnotherProcess(t *testing.T) {
 	s := newStage(t, setting{})
 	q := bind(t, hours, query.TopX{Limit: 5})
 	s.engine.know(q)
-	s.backend.fails = []error{&athenatest.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
+	s.backend.fails = []error{&emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
 	x, err := s.engine.Start(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -9,13 +9,14 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
 var (
-	internal  = &athenatest.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
-	exhausted = &athenatest.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
+	internal  = &emulator.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
+	exhausted = &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
 )
 
 // longRun is a stage whose time passes when a test says so, with a query that has begun there and waits.
@@ -32,7 +33,7 @@ func beginLongRun(t *testing.T, shape query.Shape, fails ...error) *longRun {
 	t.Helper()
 	r := &longRun{query: bind(t, hours, shape)}
 	clock := func() time.Time { return now().Add(time.Duration(r.hours.Load()) * time.Hour) }
-	r.stage = newStage(t, setting{server: athenatest.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
+	r.stage = newStage(t, setting{server: emulator.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
 	r.hold(fails...)
 	r.engine.know(r.query)
 	var err error

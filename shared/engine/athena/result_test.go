@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -80,7 +81,7 @@ func TestLongResults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &bucket{objects: map[string][]byte{}, cut: test.cut}
 			backend := athenatest.NewReference(rows)
-			_, client := serve(t, athenatest.Config{Backend: backend, S3: b}, nil)
+			_, client := serve(t, emulator.Config{Backend: backend, S3: b}, nil)
 			states := &fixed{engine.State{Extent: extentOf(rows), Version: 1}}
 			counted := &pages{Client: client}
 			e := told{newEngine(t, counted, states, func(c *athena.Config) {

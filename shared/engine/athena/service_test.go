@@ -9,7 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
@@ -38,7 +38,7 @@ func (s *stage) instances(t *testing.T) (one, other *search.Service) {
 
 // TestInstancesShareQueries: what one begins, another answers and stops.
 func TestInstancesShareQueries(t *testing.T) {
-	exhausted := &athenatest.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
+	exhausted := &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
 	for name, test := range map[string]struct {
 		request search.Request
 		shape   query.Shape
@@ -48,7 +48,7 @@ func TestInstancesShareQueries(t *testing.T) {
 		"logs":                   {search.Request{Route: search.Logs, Limit: "5"}, query.Logs{Limit: 6}, nil},
 		"topx":                   {search.Request{Route: search.TopX, Limit: "3"}, query.TopX{Limit: 3}, nil},
 		"topx, split on the way": {search.Request{Route: search.TopX, Limit: "3"}, query.TopX{Limit: 3}, []error{exhausted}},
-		"timeline, tried again":  {search.Request{Route: search.Timeline, Segment: "1h"}, query.Timeline{SegmentSeconds: 3600}, []error{&athenatest.Failure{Category: 1, Type: 100, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR"}}},
+		"timeline, tried again":  {search.Request{Route: search.Timeline, Segment: "1h"}, query.Timeline{SegmentSeconds: 3600}, []error{&emulator.Failure{Category: 1, Type: 100, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, setting{})

@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -46,15 +47,15 @@ func impatient(ctx context.Context, _ time.Duration) error {
 }
 
 // serve starts a server and returns it with a client of it.
-func serve(t testing.TB, c athenatest.Config, transport http.RoundTripper) (*athenatest.Server, *sdk.Client) {
+func serve(t testing.TB, c emulator.Config, transport http.RoundTripper) (*emulator.Server, *sdk.Client) {
 	t.Helper()
 	if c.Workgroups == nil {
-		c.Workgroups = map[string]athenatest.Workgroup{"interactive": {Output: "s3://results/results/"}}
+		c.Workgroups = map[string]emulator.Workgroup{"interactive": {Output: "s3://results/results/"}}
 	}
 	if c.Now == nil {
 		c.Now = now
 	}
-	s, err := athenatest.New(c)
+	s, err := emulator.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func openReference(t *testing.T) func(rows []lake.Row) engine.Engine {
 	return func(rows []lake.Row) engine.Engine {
 		states := &fixed{engine.State{Extent: extentOf(rows), Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: 1}}
 		backend := athenatest.NewReference(rows)
-		_, client := serve(t, athenatest.Config{Backend: backend}, nil)
+		_, client := serve(t, emulator.Config{Backend: backend}, nil)
 		return told{newEngine(t, client, states, nil), backend, states.state.Watermark}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
@@ -18,7 +18,7 @@ func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) eng
 	trinotest.Server(t) // skips the whole test, where the suite would skip its parts
 	return func(rows []lake.Row) engine.Engine {
 		tables := trinotest.Load(t, rows, watermark)
-		_, client := serve(t, athenatest.Config{Backend: athenatest.Trino{Client: tables.Client}}, nil)
+		_, client := serve(t, emulator.Config{Backend: emulator.Trino{Client: tables.Client}}, nil)
 		return newEngine(t, client, tables, func(c *athena.Config) {
 			c.Database = tables.Schema
 			c.Sleep = func(ctx context.Context, d time.Duration) error { // a Trino on this machine needs real time, but less

@@ -1,3 +1,4 @@
+// Package athenatest is a backend of the emulator of Athena that answers by the reference evaluation, for tests.
 package athenatest
 
 import (
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/reference"
@@ -25,7 +27,7 @@ type Reference struct {
 	known map[string]query.Query // by statement
 }
 
-var _ Backend = (*Reference)(nil)
+var _ emulator.Backend = (*Reference)(nil)
 
 // NewReference is a backend over rows, which come in no order.
 func NewReference(rows []lake.Row) *Reference {
@@ -60,7 +62,7 @@ func (r *Reference) learn(q query.Query) {
 }
 
 // Run answers a statement that it knows. Comment lines before it do not count.
-func (r *Reference) Run(ctx context.Context, s Statement, scanned func(int64)) (Result, error) {
+func (r *Reference) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	sql := s.SQL
 	for strings.HasPrefix(sql, "--") {
 		_, sql, _ = strings.Cut(sql, "\n")
@@ -69,14 +71,14 @@ func (r *Reference) Run(ctx context.Context, s Statement, scanned func(int64)) (
 	q, known := r.known[sql]
 	r.mu.Unlock()
 	if !known {
-		return Result{}, &Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: the reference backend was not told of this statement"}
+		return emulator.Result{}, &emulator.Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: the reference backend was not told of this statement"}
 	}
 	scanned(int64(len(r.rows)) * 100)
 	if err := ctx.Err(); err != nil {
-		return Result{}, err
+		return emulator.Result{}, err
 	}
 	if r.overflows(&q) {
-		return Result{}, &Failure{Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow"}
+		return emulator.Result{}, &emulator.Failure{Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow"}
 	}
 	return resultOf(q, reference.Evaluate(&q, r.rows)), nil
 }
@@ -99,7 +101,7 @@ func (r *Reference) overflows(q *query.Query) bool {
 }
 
 // resultOf prints an answer as the statement of its query would.
-func resultOf(q query.Query, a query.Answer) Result {
+func resultOf(q query.Query, a query.Answer) emulator.Result {
 	switch shape := q.Shape.(type) {
 	case query.Logs:
 		return logsResult(shape, a.Logs)
@@ -130,12 +132,12 @@ func resultOf(q query.Query, a query.Answer) Result {
 }
 
 // tableau is a result while it is filled.
-type tableau struct{ Result }
+type tableau struct{ emulator.Result }
 
 func newResult(columns string) *tableau {
 	t := &tableau{}
 	for _, name := range strings.Fields(columns) {
-		t.Columns = append(t.Columns, Column{Name: name, Type: "varchar"})
+		t.Columns = append(t.Columns, emulator.Column{Name: name, Type: "varchar"})
 	}
 	return t
 }
@@ -169,7 +171,7 @@ func counts(list []query.StatusCount) any {
 	return printed(m)
 }
 
-func logsResult(shape query.Logs, found []*lake.Row) Result {
+func logsResult(shape query.Logs, found []*lake.Row) emulator.Result {
 	t := newResult("ts_ms ts_nanos source line record")
 	for _, r := range found {
 		members := map[string]any{}

@@ -28,6 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
+	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulttest"
@@ -43,7 +44,7 @@ import (
 // deployment is an Athena and a table of queries, which instances of a function share and know of each other by.
 type deployment struct {
 	t       *testing.T
-	server  *athenatest.Server
+	server  *emulator.Server
 	url     string
 	backend *patient
 	state   engine.State
@@ -62,12 +63,12 @@ type patient struct {
 	let  chan struct{}
 }
 
-func (p *patient) Run(ctx context.Context, s athenatest.Statement, scanned func(int64)) (athenatest.Result, error) {
+func (p *patient) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	select {
 	case <-p.let:
 		return p.Reference.Run(ctx, s, scanned)
 	case <-ctx.Done():
-		return athenatest.Result{}, ctx.Err()
+		return emulator.Result{}, ctx.Err()
 	}
 }
 
@@ -92,7 +93,7 @@ func tables(t *testing.T) func(t *testing.T) *deployment {
 		d := &deployment{t: t, table: table, memory: pendingtest.NewMemory(), backend: &patient{Reference: athenatest.NewReference(rows), let: make(chan struct{})}}
 		d.state = engine.State{Extent: extent, Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: version}
 		var err error
-		d.server, err = athenatest.New(athenatest.Config{Backend: d.backend, Now: d.now, Workgroups: map[string]athenatest.Workgroup{"interactive": {Output: "s3://results/"}}})
+		d.server, err = emulator.New(emulator.Config{Backend: d.backend, Now: d.now, Workgroups: map[string]emulator.Workgroup{"interactive": {Output: "s3://results/"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
-// Package athenatest is Athena for tests and for machines without AWS: its JSON 1.1 protocol, states, pages, limits
+// Package emulator is Athena for tests and for machines without AWS: its JSON 1.1 protocol, states, pages, limits
 // and failures, in front of a Backend that answers the SQL. It also answers the two questions that deployments ask of
 // Glue and of workgroups.
-package athenatest
+package emulator
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package athenatest
+package emulator
 
 import (
 	"context"
