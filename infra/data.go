@@ -13,6 +13,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -219,9 +220,9 @@ func (d *dataStack) addWorkgroup(use string, cutoff int) {
 func (d *dataStack) addTable() {
 	text := awsdynamodb.AttributeType_STRING
 	d.table = awsdynamodb.NewTable(d.stack, jsii.String("Table"), &awsdynamodb.TableProps{
-		PartitionKey:                     &awsdynamodb.Attribute{Name: jsii.String("pk"), Type: text},
-		SortKey:                          &awsdynamodb.Attribute{Name: jsii.String("sk"), Type: text},
-		TimeToLiveAttribute:              jsii.String("expires"),
+		PartitionKey:                     &awsdynamodb.Attribute{Name: jsii.String(dynamotable.PartitionKey), Type: text},
+		SortKey:                          &awsdynamodb.Attribute{Name: jsii.String(dynamotable.SortKey), Type: text},
+		TimeToLiveAttribute:              jsii.String(dynamotable.Expires),
 		BillingMode:                      awsdynamodb.BillingMode_PAY_PER_REQUEST,
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true)},
 		DeletionProtection:               jsii.Bool(true),
