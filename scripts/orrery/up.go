@@ -30,7 +30,7 @@ func (u *upCommand) Run(ctx context.Context, c console) error {
 // uninterrupted keeps further signals from cutting a clean-up short, until resume. A terminal that is closed sends
 // SIGHUP more than once, and what is printed to a program that has ended raises SIGPIPE.
 func uninterrupted() (resume func()) {
-	signals := make(chan os.Signal, 1) // nobody reads it
+	signals := make(chan os.Signal, 1) // never read
 	signal.Notify(signals, append(interrupts(), syscall.SIGPIPE)...)
 	return func() { signal.Stop(signals) }
 }

@@ -104,7 +104,7 @@ start() {
 	exit 1
 }
 
-# ours tells whether the process is a LocalStack: its number may have been given away since.
+# ours succeeds if the process is a LocalStack: the system may have given its number to another since.
 ours() { ps -p "$1" -o args= 2>/dev/null | grep -qF localstack.runtime.main; }
 
 # others prints the processes of a run beside LocalStack: DynamoDB Local, in a process group of its own, and functions.

@@ -140,7 +140,7 @@ scans() { # scans PORT
 # in_use tells whether something listens on that port.
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# ours tells whether the process is the Trino of that folder: its number may have been given away since.
+# ours succeeds if the process is the Trino of that folder: the system may have given its number to another since.
 ours() { # ours PID DIR
 	ps -p "$1" -o args= 2>/dev/null | grep -qF -- "-Dorrery.run=$2 "
 }

@@ -50,11 +50,11 @@ const (
 )
 
 // Start builds the functions, starts the servers and deploys. It first ends the servers of a run in the same folder
-// that was killed. After an error nothing runs. Errors: a checkout that is none, a folder in use, a tool that is
-// missing, a step that failed, the end of ctx; the output of the step went to Progress.
+// that was killed. After an error nothing runs. It fails if Root is not a checkout, the folder is in use, a tool is
+// missing, a step fails or ctx ends; the output of the steps goes to Progress.
 func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
-		return nil, fmt.Errorf("%s is no checkout of this project (%w): run this in one", o.Root, err)
+		return nil, fmt.Errorf("%s is not a checkout of this project (%w); run the command in one", o.Root, err)
 	}
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err

@@ -145,7 +145,7 @@ func pids(t *testing.T, dir string) (all []int) {
 	return all
 }
 
-// lives tells whether a process runs, a second later at most: a killed one may need a moment.
+// lives reports whether a process still runs after at most a second: a killed one may need a moment to end.
 func lives(pid int) bool {
 	for range 100 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -246,7 +246,7 @@ func TestStartEndsTheServersOfAKilledRun(t *testing.T) {
 			t.Errorf("server %d lives", pid)
 		}
 	}
-	killed.stopAthena() // which nobody else knows
+	killed.stopAthena() // it is not among the servers of the folder
 	if err := errors.Join(d.Stop(), os.RemoveAll(killed.temporary)); err != nil {
 		t.Error(err)
 	}
