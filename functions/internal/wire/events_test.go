@@ -139,8 +139,15 @@ func (w *world) send(event string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.function(functionOf(w.t, event)).Invoke(w.ctx, payload); err != nil {
+	w.preparing = true
+	response, err := w.function(functionOf(w.t, event)).Invoke(w.ctx, payload)
+	w.preparing = false
+	if err != nil {
 		w.t.Fatal(err)
+	}
+	var answer struct{ StatusCode int }
+	if err := json.Unmarshal(response, &answer); err != nil || answer.StatusCode >= 400 {
+		w.t.Fatalf("%s: %s %v\n%s", event, response, err, w.logs.String())
 	}
 	if err := w.settle(w.t.Context()); err != nil {
 		w.t.Fatal(err)

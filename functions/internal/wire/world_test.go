@@ -63,6 +63,8 @@ type world struct {
 	logs  bytes.Buffer
 	ctx   *ending
 
+	preparing bool // an earlier event is sent, which waits for no query
+
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestatetest.Table
@@ -256,14 +258,19 @@ func (w *world) searching(e function.Environment) {
 	}
 }
 
-// sleep takes no time, unless queries are stuck: then the time of the event is over.
+// sleep takes no time. A query that is waited for runs meanwhile; if it is stuck, the time of the event is over. Calls
+// that are repeated after an error sleep, too: they change nothing.
 func (w *world) sleep(ctx context.Context, _ time.Duration) error {
-	if w.stuck() {
+	waits := !w.preparing && strings.ContainsAny(strings.Join(w.athena.States(), ""), "QR") // queued or running
+	switch {
+	case waits && w.is("-still-running"):
 		w.ctx.end()
 		<-ctx.Done()
 		return ctx.Err()
+	case waits && !w.stuck():
+		return w.settle(ctx)
 	}
-	return w.settle(ctx)
+	return ctx.Err()
 }
 
 // settle lets queries run and waits until none does, unless they are stuck.
