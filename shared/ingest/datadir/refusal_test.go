@@ -254,7 +254,7 @@ func TestALedgerThatCannotBeWrittenLeavesReading(t *testing.T) {
 	dir := t.TempDir()
 	writer := openStore(t, dir)
 	importText(t, writer, lines(0, 10), ingest.Options{})
-	// Nobody, whatever rights he has, can open a directory as a database.
+	// A directory cannot be opened as a database, whatever the permissions.
 	ledger := filepath.Join(dir, "ledger.db")
 	if err := errors.Join(writer.ledger.Close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755)); err != nil {
 		t.Fatal(err)
