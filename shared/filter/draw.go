@@ -9,16 +9,16 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// drawnWidth is how many columns of a line are shown around a mistake.
-const drawnWidth = 100
+// maxWidth is the maximum width of a drawn line, in columns of the terminal.
+const maxWidth = 100
 
-// Draw shows each mistake under its line:
+// Draw prints each mistake with its message, its line and carets under its place:
 //
 //	column 13: unknown field "hots"; did you mean "host"?
 //	  status=404, hots="shop.example"
 //	              ^^^^
 //
-// Long lines are cut around the mistake. Characters that would move the cursor are drawn as a dot.
+// Long lines are truncated around the mistake. Characters that would move the cursor are drawn as a dot.
 func Draw(text string, errs Errors) string {
 	var b strings.Builder
 	several := strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
@@ -37,7 +37,7 @@ func Draw(text string, errs Errors) string {
 	return b.String()
 }
 
-// sentence is the message, with the suggestion if it does not name it already.
+// sentence returns the message, followed by the suggestion unless the message contains it.
 func (e Error) sentence() string {
 	if e.Suggestion == "" || strings.Contains(e.Message, e.Suggestion) {
 		return printable(e.Message)
@@ -45,7 +45,7 @@ func (e Error) sentence() string {
 	return printable(fmt.Sprintf("%s; did you mean %q?", e.Message, e.Suggestion))
 }
 
-// drawLine draws the line that holds text[from:to], as far as it lies on that line, and the carets.
+// drawLine draws the line that contains text[from] and puts carets under the part of text[from:to] on that line.
 func drawLine(b *strings.Builder, text string, from, to int) {
 	lineStart := strings.LastIndexByte(text[:from], '\n') + 1
 	lineEnd := len(text)
@@ -56,18 +56,20 @@ func drawLine(b *strings.Builder, text string, from, to int) {
 	inside := printable(text[from:min(to, lineEnd)])
 	after := printable(strings.TrimSuffix(text[min(to, lineEnd):lineEnd], "\r"))
 
-	const margin = drawnWidth / 4 // what is shown on either side of a mistake on a long line
-	if uniseg.StringWidth(before)+uniseg.StringWidth(inside)+uniseg.StringWidth(after) > drawnWidth {
-		inside = cutEnd(inside, drawnWidth-2*margin)
-		before = cutStart(before, max(margin, drawnWidth-margin-uniseg.StringWidth(inside)))
-		after = cutEnd(after, drawnWidth-uniseg.StringWidth(before)-uniseg.StringWidth(inside))
+	const margin = maxWidth / 4 // columns shown on either side of a mistake on a long line
+	if uniseg.StringWidth(before)+uniseg.StringWidth(inside)+uniseg.StringWidth(after) > maxWidth {
+		inside = truncateEnd(inside, maxWidth-2*margin)
+		before = truncateStart(before, max(margin, maxWidth-margin-uniseg.StringWidth(inside)))
+		after = truncateEnd(after, maxWidth-uniseg.StringWidth(before)-uniseg.StringWidth(inside))
 	}
 	fmt.Fprintf(b, "  %s\n", strings.TrimRight(before+inside+after, " "))
-	fmt.Fprintf(b, "  %s%s\n", strings.Repeat(" ", uniseg.StringWidth(before)), strings.Repeat("^", max(1, uniseg.StringWidth(inside))))
+	indent := strings.Repeat(" ", uniseg.StringWidth(before))
+	carets := strings.Repeat("^", max(1, uniseg.StringWidth(inside)))
+	fmt.Fprintf(b, "  %s%s\n", indent, carets)
 }
 
-// cutEnd shortens a text to a width, with an ellipsis for what was cut off its end.
-func cutEnd(s string, width int) string {
+// truncateEnd shortens the end of s to a width in columns and marks the cut with an ellipsis.
+func truncateEnd(s string, width int) string {
 	s, rest := splitWidth(s, width)
 	if rest == "" {
 		return s
@@ -76,8 +78,8 @@ func cutEnd(s string, width int) string {
 	return s + "…"
 }
 
-// cutStart shortens a text to a width, with an ellipsis for what was cut off its start.
-func cutStart(s string, width int) string {
+// truncateStart shortens the start of s to a width in columns and marks the cut with an ellipsis.
+func truncateStart(s string, width int) string {
 	total := uniseg.StringWidth(s)
 	if total <= width {
 		return s
@@ -86,7 +88,7 @@ func cutStart(s string, width int) string {
 	return "…" + rest
 }
 
-// splitWidth splits a text so that the first part is as wide as it can be within a width, whole characters only.
+// splitWidth splits s between two characters, so that the first part is as long as a width in columns allows.
 func splitWidth(s string, width int) (first, rest string) {
 	rest = s
 	for rest != "" {
@@ -99,7 +101,7 @@ func splitWidth(s string, width int) (first, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// printable replaces what would move the cursor, change its direction or not show at all.
+// printable replaces characters that would move the cursor, change the direction of the text or be invisible.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

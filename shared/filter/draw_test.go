@@ -21,20 +21,24 @@ func TestPosition(t *testing.T) {
 
 func TestDraw(t *testing.T) {
 	at := func(text, part, message, suggestion string) filter.Error {
-		return filter.Error{Message: message, Suggestion: suggestion, Span: filter.Span{Offset: strings.Index(text, part), Length: len(part)}}
+		span := filter.Span{Offset: strings.Index(text, part), Length: len(part)}
+		return filter.Error{Message: message, Suggestion: suggestion, Span: span}
 	}
+	const hots = `status=404, hots="x"`
+	const wide = "日本=é, e\u0301=x"
+	const hidden = "a\t\x1b[31m\u202e=x"
 	long := strings.Repeat("a", 300)
 	for _, test := range []struct {
 		name, text string
 		err        filter.Error
 		want       string
 	}{
-		{"a suggestion", `status=404, hots="x"`, at(`status=404, hots="x"`, "hots", `unknown field "hots"`, "host"), `
+		{"a suggestion follows the message", hots, at(hots, "hots", `unknown field "hots"`, "host"), `
 column 13: unknown field "hots"; did you mean "host"?
   status=404, hots="x"
               ^^^^
 `},
-		{"a suggestion that the message names", `a=1`, at(`a=1`, "a", `did you mean "b"?`, "b"), `
+		{"a suggestion in the message is not repeated", `a=1`, at(`a=1`, "a", `did you mean "b"?`, "b"), `
 column 1: did you mean "b"?
   a=1
   ^
@@ -54,8 +58,9 @@ line 1, column 1: no
   a
   ^
 `},
-		{"wide and combining characters", "日本=é, e\u0301=x", at("日本=é, e\u0301=x", "x", "no", ""), "\ncolumn 10: no\n  日本=é, e\u0301=x\n            ^\n"},
-		{"characters that move the cursor", "a\t\x1b[31m\u202e=x", at("a\t\x1b[31m\u202e=x", "x", "no \x1b", ""), `
+		{"wide and combining characters", wide, at(wide, "x", "no", ""),
+			"\ncolumn 10: no\n  " + wide + "\n            ^\n"},
+		{"characters that move the cursor", hidden, at(hidden, "x", "no \x1b", ""), `
 column 10: no ·
   a ·[31m·=x
            ^
@@ -77,14 +82,15 @@ column 2: no
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), filter.Draw(test.text, filter.Errors{test.err})); diff != "" {
+			got := filter.Draw(test.text, filter.Errors{test.err})
+			if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestDrawSeveral(t *testing.T) {
+func TestDrawSeveralMistakes(t *testing.T) {
 	const text = `hots=1, stats=2`
 	got := filter.Draw(text, filter.Errors{
 		{Message: "one", Span: filter.Span{Offset: 0, Length: 4}},
@@ -97,9 +103,10 @@ func TestDrawSeveral(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	spanA, spanB := filter.Span{Offset: 0, Length: 1}, filter.Span{Offset: 2, Length: 1}
 	errs := filter.Errors{
-		{Message: "b", Span: filter.Span{Offset: 2, Length: 1}, Fix: &filter.Edit{Span: filter.Span{Offset: 2, Length: 1}, Text: "B"}},
-		{Message: "a", Span: filter.Span{Offset: 0, Length: 1}, Fix: &filter.Edit{Span: filter.Span{Offset: 0, Length: 1}, Text: "A"}},
+		{Message: "b", Span: spanB, Fix: &filter.Edit{Span: spanB, Text: "B"}},
+		{Message: "a", Span: spanA, Fix: &filter.Edit{Span: spanA, Text: "A"}},
 	}
 	if got := errs.Sorted().Error(); got != "a; b" {
 		t.Errorf("sorted: %q", got)
@@ -120,10 +127,14 @@ func TestErrors(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	fields := []string{"host", "hostname", "status", "timestamp", "time_period", "user_agent", "geo_region", "request_id", "request_time", "tags"}
+	fields := []string{
+		"host", "hostname", "status", "timestamp", "time_period",
+		"user_agent", "geo_region", "request_id", "request_time", "tags",
+	}
 	for word, want := range map[string]string{
-		"hots": "host", "Host": "host", "stauts": "status", "user-agent": "user_agent", "useragent": "user_agent", "timestmp": "timestamp",
-		"geo": "geo_region", "time": "", "request": "", "colour": "", "": "", "x": "", "tag": "tags", "hostnam": "hostname", "hhost": "host",
+		"hots": "host", "Host": "host", "stauts": "status", "user-agent": "user_agent", "useragent": "user_agent",
+		"timestmp": "timestamp", "geo": "geo_region", "time": "", "request": "", "colour": "", "": "", "x": "",
+		"tag": "tags", "hostnam": "hostname", "hhost": "host",
 		strings.Repeat("host", 40): "",
 	} {
 		if got := filter.Nearest(word, fields); got != want {

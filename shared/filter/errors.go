@@ -8,29 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one mistake in a filter, told to the person who wrote it. Lexer, parser and binder all make them.
+// Error is one mistake in a filter, worded for the person who wrote the filter. The lexer, the parser and the
+// binder report mistakes.
 type Error struct {
-	Code       string   // stable and documented in README.md
+	Code       string   // stable, documented in README.md
 	Message    string   // what is wrong, in plain English, without the position
-	Span       Span     // where, in bytes of Filter.Text
-	Pointer    string   // JSON pointer, for the JSON form
-	Expected   []string // what could stand there instead, when that is a short list
-	Suggestion string   // the most likely meaning ("host"), or ""
-	Fix        *Edit    // the mechanical correction, or nil when none is safe
+	Span       Span     // the place, in bytes of Filter.Text
+	Pointer    string   // JSON pointer to the place, in the JSON form
+	Expected   []string // what is valid at this place, if that is a short list
+	Suggestion string   // the text that was most likely meant ("host"), or ""
+	Fix        *Edit    // the mechanical correction, or nil if there is no safe one
 }
 
 func (e Error) Error() string { return e.Message }
 
-// Edit replaces a stretch of the filter's text.
+// Edit replaces a part of the filter's text.
 type Edit struct {
 	Span Span
 	Text string
 }
 
-// MaxErrors is how many mistakes are told at once.
+// MaxErrors is the maximum number of mistakes that are reported at once.
 const MaxErrors = 20
 
-// Errors is every mistake of a filter. Use Sorted before showing them.
+// Errors is the list of the mistakes in a filter. Call Sorted before showing it.
 type Errors []Error
 
 func (e Errors) Error() string {
@@ -41,18 +42,18 @@ func (e Errors) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Sorted gives the mistakes by place, at most MaxErrors of them.
+// Sorted returns the first MaxErrors mistakes in the order of the text.
 func (e Errors) Sorted() Errors {
 	s := slices.Clone(e)
 	slices.SortStableFunc(s, func(a, b Error) int { return cmp.Compare(a.Span.Offset, b.Span.Offset) })
 	return s[:min(len(s), MaxErrors)]
 }
 
-// The mistakes of both forms. Codes are stable: programs branch on them.
+// The functions below make the mistakes of both forms. Codes are stable, because programs branch on them.
 
 func textTooLong(text string) Error {
 	return Error{Code: "too_long", Span: Span{MaxText, 0},
-		Message: fmt.Sprintf("the filter is %d bytes long; at most %d are read", len(text), MaxText)}
+		Message: fmt.Sprintf("the filter is %d bytes long; the limit is %d", len(text), MaxText)}
 }
 
 func notUTF8(text string) Error {
@@ -65,21 +66,22 @@ func notUTF8(text string) Error {
 		at += size
 	}
 	return Error{Code: "invalid_utf8", Span: Span{at, 1},
-		Message: fmt.Sprintf("the filter is not UTF-8: byte %#02x at offset %d begins no character", text[at], at)}
+		Message: fmt.Sprintf("the filter is not UTF-8: byte %#02x at offset %d does not begin a character",
+			text[at], at)}
 }
 
 func nulCharacter(span Span) Error {
-	return Error{Code: "nul", Span: span, Message: "a value cannot hold the NUL character"}
+	return Error{Code: "nul", Span: span, Message: "a value cannot contain the NUL character"}
 }
 
 func wrongQuotes(span Span, quoted string) Error {
 	return Error{Code: "wrong_quotes", Span: span, Fix: &Edit{span, quoted},
-		Message: `text is quoted with the straight double quote: ` + cut(quoted)}
+		Message: `text needs straight double quotes: ` + truncate(quoted)}
 }
 
 func emptyKey(span Span) Error {
 	return Error{Code: "empty_key", Span: span,
-		Message: "the key is empty; leave it out to look at every member"}
+		Message: "the key is empty; omit it to match every member"}
 }
 
 func emptyList(span Span) Error {
@@ -91,43 +93,45 @@ func expectedBoolean(text string, op, span Span) Error {
 		return missingValue(text, op)
 	}
 	return Error{Code: "expected_boolean", Span: span, Expected: []string{"true", "false"},
-		Message: fmt.Sprintf("is takes true or false, not %s", shown(span.of(text)))}
+		Message: fmt.Sprintf("is takes true or false, not %s", quotation(span.of(text)))}
 }
 
-const insteadOfOr = "OR is not part of this API: for several values of one field use in, for several patterns put them in one list; " +
-	"otherwise ask once for each alternative"
+const insteadOfOr = "OR is not part of this API: for several values of one field use in, " +
+	"for several patterns use one list; otherwise send one request for each alternative"
 
 func orUnsupported(span Span) Error {
 	return Error{Code: "or_unsupported", Span: span, Message: insteadOfOr}
 }
 
-// The mistakes of the query-string form.
+// The functions below make the mistakes of the query-string form.
 
 func jsonHere(span Span) Error {
 	return Error{Code: "json_here", Span: span,
-		Message: "a condition of the query-string form begins with a field, as in status=404; text that begins with { or [ is the JSON form"}
+		Message: "a condition of the query-string form begins with a field, as in status=404; " +
+			"text that begins with { or [ is the JSON form"}
 }
 
 func expectedField(text string, span Span) Error {
 	return Error{Code: "expected_field", Span: span,
-		Message: fmt.Sprintf("a condition begins with the name of a field, as in status=404; found %s", found(text, span))}
+		Message: fmt.Sprintf("a condition begins with the name of a field, as in status=404; found %s",
+			found(text, span))}
 }
 
 func quotedField(text string, span Span) Error {
 	name := strings.Trim(span.of(text), `"`)
 	return Error{Code: "expected_field", Span: span, Suggestion: name, Fix: &Edit{span, name},
-		Message: fmt.Sprintf("the name of a field stands without quotes: %s", name)}
+		Message: fmt.Sprintf("the name of a field is written without quotes: %s", name)}
 }
 
 func dottedField(span Span, field, member string) Error {
 	meant := MemberText(QueryString, field, member)
 	return Error{Code: "dotted_field", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
-		Message: "a member is named in brackets: " + cut(meant)}
+		Message: "a member is named in brackets: " + truncate(meant)}
 }
 
 func wrongNot(span Span) Error {
 	return Error{Code: "wrong_not", Span: span, Suggestion: "not", Fix: &Edit{span, "not "},
-		Message: "a condition is inverted by the word not: not status=404, country not in (...)"}
+		Message: "a condition is negated by the word not: not status=404, country not in (...)"}
 }
 
 func doubleNot(span Span, count int) Error {
@@ -135,11 +139,13 @@ func doubleNot(span Span, count int) Error {
 	if count%2 == 1 {
 		meant = "not"
 	}
-	return Error{Code: "wrong_not", Span: span, Fix: &Edit{span, meant}, Message: "not stands only once before a condition"}
+	return Error{Code: "wrong_not", Span: span, Fix: &Edit{span, meant},
+		Message: "write not only once before a condition"}
 }
 
 func unclosedKey(span Span) Error {
-	e := Error{Code: "wrong_key", Span: span, Message: `the key is not closed; it is written ["name"], or [~"pattern"] for a pattern`}
+	e := Error{Code: "wrong_key", Span: span,
+		Message: `the key is not closed; write ["name"], or [~"pattern"] for a pattern`}
 	if span.Length > 1 {
 		e.Fix = &Edit{Span{span.End(), 0}, "]"}
 	}
@@ -149,7 +155,7 @@ func unclosedKey(span Span) Error {
 func unquotedKey(text string, whole, inside Span) Error {
 	meant := quote(inside.of(text))
 	return Error{Code: "wrong_key", Span: whole, Suggestion: meant, Fix: &Edit{whole, meant},
-		Message: "a key stands in double quotes: [" + cut(meant) + "]"}
+		Message: "a key is written in double quotes: [" + truncate(meant) + "]"}
 }
 
 func expectedOperator(text string, after int, span Span) Error {
@@ -157,15 +163,15 @@ func expectedOperator(text string, after int, span Span) Error {
 	word = word[strings.LastIndexAny(word, ", \t\n")+1:]
 	return Error{Code: "expected_operator", Span: span,
 		Expected: []string{"=", "!=", ">", "<", ">=", "<=", "~", "!~", "between", "in", "is", "not"},
-		Message: fmt.Sprintf("an operator is missing after %s; found %s. A value that holds a comma stands in quotes",
-			shown(word), found(text, span))}
+		Message: fmt.Sprintf("an operator is missing after %s; found %s. A value that contains a comma needs quotes",
+			quotation(word), found(text, span))}
 }
 
 func wrongOperator(text string, span Span, meant string) Error {
 	e := Error{Code: "unknown_operator", Span: span, Suggestion: meant,
-		Message: fmt.Sprintf("there is no operator %s", shown(span.of(text)))}
+		Message: fmt.Sprintf("unknown operator %s", quotation(span.of(text)))}
 	if meant != "" {
-		e.Message += fmt.Sprintf("; did you mean %s?", shown(meant))
+		e.Message += fmt.Sprintf("; did you mean %s?", quotation(meant))
 		e.Fix = &Edit{span, meant}
 	}
 	return e
@@ -173,30 +179,31 @@ func wrongOperator(text string, span Span, meant string) Error {
 
 func missingValue(text string, op Span) Error {
 	return Error{Code: "missing_value", Span: op,
-		Message: fmt.Sprintf(`a value is missing after %s; the empty text is ""`, shown(op.of(text)))}
+		Message: fmt.Sprintf(`a value is missing after %s; write "" for the empty text`, quotation(op.of(text)))}
 }
 
 func bareStart(text string, span Span) Error {
 	first, _ := utf8.DecodeRuneInString(span.of(text))
 	meant := quote(span.of(text))
 	return Error{Code: "bare_start", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
-		Message: fmt.Sprintf("a value that begins with %c stands in quotes: %s", first, cut(meant))}
+		Message: fmt.Sprintf("a value that begins with %c needs quotes: %s", first, truncate(meant))}
 }
 
 func bareComma(span Span, value string) Error {
 	meant := quote(value)
 	return Error{Code: "bare_comma", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
-		Message: "a pattern that holds a comma stands in quotes: " + cut(meant)}
+		Message: "a pattern that contains a comma needs quotes: " + truncate(meant)}
 }
 
 func unclosedString(open Span, end int) Error {
-	return Error{Code: "unclosed_string", Span: open, Fix: &Edit{Span{end, 0}, `"`}, Message: "this quote is never closed"}
+	return Error{Code: "unclosed_string", Span: open, Fix: &Edit{Span{end, 0}, `"`},
+		Message: "this quote is never closed"}
 }
 
 func strayQuote(text string, span Span) Error {
 	value := span.of(text)
 	e := Error{Code: "stray_quote", Span: span,
-		Message: `a quote has no partner; a value that holds a quote stands in quotes itself, with \" for the inner one`}
+		Message: `a quote is unmatched; a value that contains a quote needs quotes itself, with \" for the inner one`}
 	if strings.HasSuffix(value, `"`) && strings.Count(value, `"`) == 1 {
 		e.Fix = &Edit{Span{span.Offset, 0}, `"`}
 	}
@@ -209,21 +216,24 @@ func betweenComma(text string, comma Span) Error {
 		and = " and "
 	}
 	return Error{Code: "wrong_between", Span: comma, Suggestion: "and", Fix: &Edit{comma, and},
-		Message: "between takes two values with and: between 1 and 5"}
+		Message: "between takes two values joined by and: between 1 and 5"}
 }
 
 func betweenOne(text string, span Span) Error {
 	return Error{Code: "wrong_between", Span: span, Expected: []string{"and"},
-		Message: fmt.Sprintf("between takes two values with and; after %s there is no and", shown(span.of(text)))}
+		Message: fmt.Sprintf("between takes two values joined by and; the word and is missing after %s",
+			quotation(span.of(text)))}
 }
 
-// betweenEnd tells of the missing second value where it belongs.
+// betweenEnd reports a missing second value, at the place where it is expected.
 func betweenEnd(at int) Error {
-	return Error{Code: "missing_value", Span: Span{at, 0}, Message: "the second value of between is missing here: between 1 and 5"}
+	return Error{Code: "missing_value", Span: Span{at, 0},
+		Message: "the second value of between is missing here: between 1 and 5"}
 }
 
 func betweenBrackets(span Span, meant string) Error {
-	e := Error{Code: "wrong_between", Span: span, Message: "between takes its two values without brackets: between 1 and 5"}
+	e := Error{Code: "wrong_between", Span: span,
+		Message: "between takes its two values without brackets: between 1 and 5"}
 	if meant != "" {
 		e.Suggestion, e.Fix = meant, &Edit{span, meant}
 	}
@@ -236,13 +246,14 @@ func equalsList(op Span, negated bool) Error {
 		meant = "not in"
 	}
 	return Error{Code: "expected_one", Span: op, Suggestion: meant, Fix: &Edit{op, " " + meant + " "},
-		Message: fmt.Sprintf("this operator takes one value; for a list write %s, and for text that begins with a bracket quotes", meant)}
+		Message: fmt.Sprintf("this operator takes one value; write %s for a list, "+
+			"or put quotes around text that begins with a bracket", meant)}
 }
 
 func inBrackets(text string, span Span) Error {
 	inside := text[span.Offset+1 : span.End()-1]
 	return Error{Code: "expected_list", Span: span, Fix: &Edit{span, "(" + inside + ")"},
-		Message: "the list of in stands in round brackets: in (1, 2)"}
+		Message: "in takes its list in round brackets: in (1, 2)"}
 }
 
 func inOne(text string, span Span) Error {
@@ -255,12 +266,14 @@ func listComma(at, last int, second bool) Error {
 	if second {
 		comma = Span{at, 1}
 	}
-	return Error{Code: "extra_comma", Span: comma, Fix: &Edit{comma, ""}, Message: "this comma has no value beside it"}
+	return Error{Code: "extra_comma", Span: comma, Fix: &Edit{comma, ""},
+		Message: "a value is missing beside this comma"}
 }
 
 func expectedListComma(text string, span Span) Error {
 	return Error{Code: "expected_comma", Span: span, Expected: []string{",", ")"},
-		Message: fmt.Sprintf("a comma or closing bracket belongs between the values of a list; found %s", found(text, span))}
+		Message: fmt.Sprintf("expected a comma or a closing bracket after a value of the list; found %s",
+			found(text, span))}
 }
 
 func unclosedList(open Span, end int, some bool) Error {
@@ -274,7 +287,7 @@ func unclosedList(open Span, end int, some bool) Error {
 func isNot(whole Span, text string, value Span) Error {
 	meant := "not is " + value.of(text)
 	return Error{Code: "wrong_not", Span: whole, Suggestion: meant, Fix: &Edit{whole, meant},
-		Message: "the word not stands before the operator: " + meant}
+		Message: "write not before the operator: " + meant}
 }
 
 func quotedBoolean(span Span, word string) Error {
@@ -284,20 +297,22 @@ func quotedBoolean(span Span, word string) Error {
 
 func extraComma(run, cut Span, meant string) Error {
 	return Error{Code: "extra_comma", Span: run, Fix: &Edit{cut, meant},
-		Message: "commas stand between two conditions only, one each"}
+		Message: "write exactly one comma between two conditions, and none before the first or after the last"}
 }
 
 func missingComma(text string, end int, span Span) Error {
 	return Error{Code: "missing_comma", Span: span, Fix: &Edit{Span{end, 0}, ","},
-		Message: fmt.Sprintf("a comma is missing before %s", shown(span.of(text)))}
+		Message: fmt.Sprintf("a comma is missing before %s", quotation(span.of(text)))}
 }
 
 func expectedComma(text string, span Span) Error {
 	return Error{Code: "expected_comma", Span: span, Expected: []string{","},
-		Message: fmt.Sprintf("after a condition comes a comma or nothing; found %s", found(text, span))}
+		Message: fmt.Sprintf("expected a comma or the end of the filter after a condition; found %s",
+			found(text, span))}
 }
 
-// wrongJoiner tells of and, or, && … where a comma belongs, or, after one, nothing.
+// wrongJoiner reports and, or, && and the like. If comma is set, a comma is expected in place of the word;
+// otherwise the word follows a comma and is not needed.
 func wrongJoiner(text string, span Span, comma bool) Error {
 	word := strings.ToLower(span.of(text))
 	if word == "or" || word[0] == '|' {
@@ -307,11 +322,12 @@ func wrongJoiner(text string, span Span, comma bool) Error {
 	before := strings.TrimRight(text[:span.Offset], " \t\r\n")
 	if comma {
 		e.Suggestion, e.Fix = ",", &Edit{between(len(before), span.End()), ","}
-		e.Message = fmt.Sprintf("conditions are separated by commas, not by %s; text that holds it stands in quotes", shown(word))
+		e.Message = fmt.Sprintf("conditions are separated by commas, not by %s; text that contains it needs quotes",
+			quotation(word))
 		return e
 	}
 	e.Fix = &Edit{between(len(before), span.End()), ""}
-	e.Message = fmt.Sprintf("the comma says it already: %s is not needed", shown(word))
+	e.Message = fmt.Sprintf("%s is not needed after a comma", quotation(word))
 	return e
 }
 
@@ -321,22 +337,23 @@ func grouped(text string, span Span) Error {
 		return orUnsupported(span)
 	}
 	return Error{Code: "grouping", Span: span,
-		Message: "conditions are not grouped by brackets: all of them must hold, and not stands before each one that it inverts"}
+		Message: "conditions are not grouped by brackets: all of them must hold, " +
+			"and not is written before each condition that it negates"}
 }
 
-// found shows what stands at a place.
+// found describes the text at a span for a message.
 func found(text string, span Span) string {
 	if span.Length == 0 {
 		return "the end of the filter"
 	}
-	return shown(span.of(text))
+	return quotation(span.of(text))
 }
 
-// shown is a piece of the filter inside a sentence.
-func shown(s string) string { return `"` + cut(s) + `"` }
+// quotation returns a part of the filter, truncated and in quotes, for use in a message.
+func quotation(s string) string { return `"` + truncate(s) + `"` }
 
-// cut keeps a quotation short.
-func cut(s string) string {
+// truncate shortens s to at most 40 characters and marks the cut with an ellipsis.
+func truncate(s string) string {
 	const longest = 40
 	if utf8.RuneCountInString(s) <= longest {
 		return s

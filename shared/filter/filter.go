@@ -1,6 +1,6 @@
-// Package filter turns the two filter languages into conditions with positions, and conditions back into
-// either language. It knows nothing of fields, types or SQL: names and values are text here, package query
-// gives them meaning. The language reference is README.md beside this file.
+// Package filter parses the two filter languages into conditions with positions, and prints conditions in
+// either language. It does not know fields, types or SQL: names and values are text here, and package query
+// gives them a meaning. The language reference is README.md in this folder.
 package filter
 
 import (
@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Filter is a filter as it was written. Spans in it point into Text.
+// Filter is a parsed filter. Its spans refer to Text.
 type Filter struct {
 	Text       string
 	Form       Form
-	Conditions []Condition // those that could be read, in the order written
-	Incomplete []Condition // those of which only the field, and perhaps the key, is sure: their names can be looked up
-	Problems   Errors      // what could not be read; query.Bind adds what cannot be meant, and reports all
+	Conditions []Condition // the conditions that were parsed, in the order of the text
+	Incomplete []Condition // conditions of which only the field, and possibly the key, is usable for a lookup
+	Problems   Errors      // mistakes of syntax; query.Bind adds mistakes of meaning and reports all of them
 }
 
-// Parse reads a filter in the form that its first character shows: { or [ begin the JSON form.
+// Parse parses a filter. Text whose first character is { or [ is the JSON form, any other text the query-string
+// form.
 func Parse(text string) Filter {
 	if strings.HasPrefix(trimStart(text), "{") || strings.HasPrefix(trimStart(text), "[") {
 		return ParseJSON(text)
@@ -25,13 +26,13 @@ func Parse(text string) Filter {
 	return ParseQueryString(text)
 }
 
-// MaxText is the longest filter text that is read, in bytes.
+// MaxText is the maximum length of a filter text in bytes.
 const MaxText = 1 << 20
 
-// MaxDepth is how deep the objects and arrays of the JSON form may nest.
+// MaxDepth is the maximum nesting depth of objects and arrays in the JSON form.
 const MaxDepth = 64
 
-// unreadable tells of a text that neither form can be read from at all.
+// unreadable checks the requirements of both forms, length and UTF-8. It reports whether the text violates one.
 func unreadable(text string) (Errors, bool) {
 	if len(text) > MaxText {
 		return Errors{textTooLong(text)}, true
@@ -42,7 +43,7 @@ func unreadable(text string) (Errors, bool) {
 	return nil, false
 }
 
-// Form tells which of the two languages a filter is written in.
+// Form is one of the two languages of a filter.
 type Form uint8
 
 const (
@@ -50,10 +51,10 @@ const (
 	JSON                        // {"AND":[{"field":"status","op":"eq","value":404}, …]}
 )
 
-// Span is a stretch of the filter's text, in UTF-8 bytes.
+// Span is a part of the filter's text. Offset and Length count UTF-8 bytes.
 type Span struct{ Offset, Length int }
 
-// End is the offset of the first byte after the span.
+// End returns the offset of the first byte after the span.
 func (s Span) End() int { return s.Offset + s.Length }
 
 // Condition is one condition of a filter: field, optional key, operator, values.
@@ -64,35 +65,35 @@ type Condition struct {
 	Key     *Key
 	Negated bool
 	Op      Op
-	OpSpan  Span // the operator as written, with its "not", without quotes
-	List    bool // values were written as a list
+	OpSpan  Span // the operator as written, including its "not", without quotes
+	List    bool // the values were written as a list
 	Values  []Value
 }
 
-// Word is a piece of text and where it stands. The span leaves out quotes, so that an Edit of it may put
-// another word there in either form.
+// Word is a word and its place. The span excludes quotes, so that an Edit of it can replace the word in either
+// form.
 type Word struct {
 	Text string
 	Span Span
 }
 
-// Key names the members of a multi-valued field that a condition looks at.
+// Key selects the members of a multi-valued field that a condition tests.
 type Key struct {
 	Text  string
-	Exact bool // Text is a name; otherwise an RE2 pattern searched in the names
+	Exact bool // Text is a name; otherwise it is an RE2 pattern that is searched in the names
 	Span  Span // without the quotes
 
 	Quoted bool // written in double quotes
-	Dotted bool // written field.name or field:name; Problems tells of that
+	Dotted bool // written field.name or field:name, which Problems reports
 }
 
-// ValueKind is how a value was written.
+// ValueKind is the notation of a value.
 type ValueKind uint8
 
 const (
-	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value but that of is
+	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value except that of is
 	Number                      // a JSON number; Value.Text is its literal
-	Bool                        // a JSON boolean, or what follows is; Value.Text is "true" or "false"
+	Bool                        // a JSON boolean, or the value of is; Value.Text is "true" or "false"
 )
 
 // Value is one value of a condition, unescaped.
@@ -100,10 +101,10 @@ type Value struct {
 	Kind   ValueKind
 	Text   string
 	Quoted bool // written in quotes
-	Span   Span // with the quotes; Filter.Within finds a part of the text
+	Span   Span // including the quotes; Filter.Within returns the span of a part of Text
 }
 
-// Op is an operator of the specification. Negation is not an operator: see Condition.Negated.
+// Op is an operator of the specification. Negation is not part of the operator, see Condition.Negated.
 type Op uint8
 
 const (
@@ -121,7 +122,9 @@ const (
 // Ops lists the operators in the specification's order.
 var Ops = []Op{Is, Eq, Gt, Lt, Gte, Lte, In, Regex, Between}
 
-var opNames = [...]string{Is: "is", Eq: "eq", Gt: "gt", Lt: "lt", Gte: "gte", Lte: "lte", In: "in", Regex: "regex", Between: "between"}
+var opNames = [...]string{
+	Is: "is", Eq: "eq", Gt: "gt", Lt: "lt", Gte: "gte", Lte: "lte", In: "in", Regex: "regex", Between: "between",
+}
 
-// String is the operator's name in the JSON form.
+// String returns the name of the operator in the JSON form.
 func (o Op) String() string { return opNames[o] }

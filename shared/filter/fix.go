@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Fixed applies the correction of every mistake to the text they were found in. ok is false when a mistake
-// has none, or two of them touch the same text. The result may still hold mistakes that these hid.
+// Fixed returns text with the corrections of all mistakes applied. text is the text in which the mistakes were
+// found. ok is false if a mistake has no correction or if two corrections overlap. The result may still contain
+// mistakes that could not be found before.
 func (e Errors) Fixed(text string) (fixed string, ok bool) {
 	edits := make([]Edit, 0, len(e))
 	for _, one := range e {

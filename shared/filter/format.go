@@ -2,8 +2,8 @@ package filter
 
 import "strings"
 
-// Format prints the conditions of a filter in the canonical query-string form. Values are printed as they
-// stand; query.Bind makes them canonical.
+// Format prints the conditions of a filter in the canonical query-string form. Values are printed unchanged;
+// query.Bind makes them canonical.
 //
 //	timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00, status>=500, headers["host"]~"^shop"
 func Format(f Filter) string {
@@ -17,7 +17,7 @@ func Format(f Filter) string {
 	return b.String()
 }
 
-// String is the condition in the canonical query-string form.
+// String returns the condition in the canonical query-string form.
 func (c Condition) String() string {
 	var b strings.Builder
 	spelling, prefix := operatorText(c)
@@ -38,8 +38,8 @@ func (c Condition) String() string {
 	return b.String()
 }
 
-// operatorText spells the operator of a condition in the query-string form. Those that have no negated
-// spelling are negated by a not before the field.
+// operatorText returns the operator of a condition in the query-string form. prefix is whether the operator has no
+// negated spelling, so that the negation is a not before the field.
 func operatorText(c Condition) (spelling string, prefix bool) {
 	op := canonicalOp(c)
 	if op == Is || op == In || op == Between {
@@ -55,7 +55,7 @@ func operatorText(c Condition) (spelling string, prefix bool) {
 	return spelling, true
 }
 
-// canonicalOp is the operator that the condition is printed with: eq over a list means in.
+// canonicalOp returns the operator that the condition is printed with: eq with a list means in.
 func canonicalOp(c Condition) Op {
 	if c.Op == Eq && c.List {
 		return In
@@ -89,7 +89,7 @@ func formatValues(b *strings.Builder, c Condition) {
 	}
 }
 
-// bound prints a value of between: numbers and timestamps stand bare however they were written.
+// bound prints a value of between. Numbers and timestamps are printed without quotes, even if they had quotes.
 func bound(v Value) string {
 	if isBound(v.Text) {
 		return v.Text
@@ -97,7 +97,7 @@ func bound(v Value) string {
 	return quote(v.Text)
 }
 
-// isBound tells whether a text can be a number or a timestamp, and so needs no quotes.
+// isBound reports whether text may be a number or a timestamp and therefore needs no quotes.
 func isBound(text string) bool {
 	return text != "" && (text[0] == '-' || '0' <= text[0] && text[0] <= '9') &&
 		strings.Trim(text, "0123456789+-.:TZtzEe ") == "" && text[len(text)-1] != ' '
@@ -110,8 +110,8 @@ func scalar(v Value) string {
 	return quote(v.Text)
 }
 
-// quote writes a string of the query-string form. A backslash is doubled only where it would else escape
-// what follows, so that regular expressions stay readable.
+// quote prints a string of the query-string form. A backslash is doubled only where it would escape the next
+// character otherwise, which keeps regular expressions readable.
 func quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 2)
@@ -129,8 +129,8 @@ func quote(text string) string {
 	return b.String()
 }
 
-// FormatJSON prints the conditions of a filter in the canonical JSON form. Values are printed as they stand;
-// query.Bind makes them canonical.
+// FormatJSON prints the conditions of a filter in the canonical JSON form. Values are printed unchanged; query.Bind
+// makes them canonical.
 //
 //	{"AND":[{"field":"headers","key":"^host$","op":"not eq","value":"shop.example"}]}
 func FormatJSON(f Filter) string {
@@ -186,7 +186,7 @@ func writeJSONValue(b *strings.Builder, v Value) {
 	b.WriteString(v.Text)
 }
 
-// jsonString is a text as a JSON string, escaping only what JSON requires.
+// jsonString returns text as a JSON string. It escapes only the characters that JSON requires to be escaped.
 func jsonString(text string) string {
 	var b strings.Builder
 	writeJSONString(&b, text)

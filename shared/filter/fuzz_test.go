@@ -6,7 +6,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// FuzzParse holds both parsers, the printers and Draw to their promises for any text at all.
+// FuzzParse runs checkParse on any text.
 func FuzzParse(f *testing.F) {
 	for _, m := range mistakes {
 		f.Add(m.text)
@@ -14,7 +14,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkParse(t, text) })
 }
 
-// FuzzRoundTrip prints any key and any two values in both forms and reads back the same.
+// FuzzRoundTrip prints any key and any two values in both forms and parses the result.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("x-y", true, uint8(0), `a"b\`, ` and `, false)
 	f.Add("^a$", false, uint8(6), "(", "1 e", true)
@@ -35,7 +35,7 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		once := filter.ParseJSON(filter.FormatJSON(filter.Filter{Conditions: []filter.Condition{c}}))
 		if len(once.Problems) > 0 {
-			t.Skip() // NUL, broken UTF-8 or an empty pattern, which filters cannot hold
+			t.Skip() // NUL, invalid UTF-8 or an empty pattern, which filters cannot contain
 		}
 		checkRoundTrip(t, once)
 	})

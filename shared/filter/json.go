@@ -6,27 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// node is a JSON value with its place. The standard library's decoder tells neither where a member stands
-// nor that it is repeated.
+// node is a JSON value with its place. The decoder of the standard library reports neither the place of a member
+// nor that a member is repeated.
 type node struct {
 	kind    nodeKind
 	span    Span
-	text    string   // of a string: the text without escapes; of a number or literal: as written
-	inside  Span     // of a string: the span without its quotes
-	quoted  bool     // a string in the quotes that JSON has
+	text    string   // of a string: the unescaped text; of a number or literal: the text as written
+	inside  Span     // of a string: the span without the quotes
+	quoted  bool     // a string in double quotes, as JSON requires
 	members []member // of an object
 	items   []node   // of an array
 }
 
 type member struct {
-	name  Word // its span leaves out the quotes
+	name  Word // its span excludes the quotes
 	value node
 }
 
 type nodeKind uint8
 
 const (
-	brokenNode nodeKind = iota // could not be read, and said so
+	brokenNode nodeKind = iota // a value that could not be parsed; its mistake is reported
 	objectNode
 	arrayNode
 	stringNode
@@ -35,24 +35,26 @@ const (
 	nullNode
 )
 
-// jsonReader reads JSON. It mends what it can (and says so), so that one slip hides no other mistake.
+// jsonReader parses JSON. It reports a mistake and continues as if the text were corrected, so that one mistake does
+// not hide the others.
 type jsonReader struct {
 	text    string
 	at      int
-	path    []step // where we are, for pointers
-	closers []byte // the brackets that must still close
+	path    []step // the current place, for JSON pointers
+	closers []byte // the closing brackets that are still expected
 	errs    Errors
-	stopped bool // nothing after this place makes sense
+	stopped bool // whether reading ended at a mistake after which the text cannot be understood
 	tokens  *[]Token
 }
 
-// step is one step of a JSON pointer: a member, or an index when name is "".
+// step is one step of a JSON pointer: the name of a member, or an index if name is "".
 type step struct {
 	name  string
 	index int
 }
 
-// document reads the values of the text, which commas may separate: a sequence of conditions needs no bracket.
+// document parses the values of the text. There may be several, separated by commas, because a sequence of
+// conditions needs no brackets around it.
 func (r *jsonReader) document() (values []node) {
 	comma := -1
 	for {
@@ -88,7 +90,7 @@ func (r *jsonReader) document() (values []node) {
 	return values
 }
 
-// comma takes a comma and gives its offset, or -1.
+// comma consumes a comma and returns its offset, or -1 if there is none.
 func (r *jsonReader) comma() int {
 	r.space()
 	if r.ended() || r.text[r.at] != ',' {
@@ -124,7 +126,7 @@ func (r *jsonReader) value() node {
 	return node{kind: brokenNode, span: Span{r.at, 0}}
 }
 
-// object reads
+// object parses
 //
 //	"{" [ member { "," member } ] "}"
 func (r *jsonReader) object() node {
@@ -139,7 +141,7 @@ func (r *jsonReader) object() node {
 	return n
 }
 
-// array reads
+// array parses
 //
 //	"[" [ value { "," value } ] "]"
 func (r *jsonReader) array() node {
@@ -153,7 +155,7 @@ func (r *jsonReader) array() node {
 	return n
 }
 
-// sequence reads what stands between two brackets, with a comma between two elements.
+// sequence parses the elements between two brackets, which are separated by commas.
 func (r *jsonReader) sequence(closer byte, element func(i int)) {
 	if len(r.closers) == MaxDepth {
 		r.stop(jsonTooDeep(Span{r.at, 1}))
@@ -202,8 +204,8 @@ func (r *jsonReader) sequence(closer byte, element func(i int)) {
 
 func (r *jsonReader) atCloser() bool { return r.text[r.at] == '}' || r.text[r.at] == ']' }
 
-// closing takes the closing bracket. Of a wrong one it is guessed whether it was meant for this level, or
-// this level's own is missing.
+// closing consumes the closing bracket and reports whether there is one. A wrong bracket that closes the outer level
+// means that the bracket of this level is missing; any other was meant for this level.
 func (r *jsonReader) closing(closer byte) bool {
 	if r.at == len(r.text) || !r.atCloser() {
 		return false
@@ -222,7 +224,7 @@ func (r *jsonReader) closing(closer byte) bool {
 	return true
 }
 
-// member reads
+// member parses
 //
 //	string ":" value
 func (r *jsonReader) member() (member, bool) {
@@ -274,7 +276,7 @@ func (r *jsonReader) memberName() (Word, bool) {
 	return Word{span.of(r.text), span}, true
 }
 
-// resync moves to the next comma or closing bracket of this level.
+// resync skips to the next comma or closing bracket of this level.
 func (r *jsonReader) resync() {
 	depth := 0
 	for ; r.at < len(r.text); r.at++ {
@@ -297,14 +299,14 @@ func (r *jsonReader) resync() {
 	}
 }
 
-// space moves over white space; a byte order mark may open the text.
+// space skips white space, including byte order marks and the spaces of Unicode.
 func (r *jsonReader) space() {
 	for r.at < len(r.text) {
 		switch c := r.text[r.at]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			r.at++
 		case c >= utf8.RuneSelf && spaceAt(r.text[r.at:]) > 0:
-			r.at += spaceAt(r.text[r.at:]) // pasted from a page; it stands for a space everywhere
+			r.at += spaceAt(r.text[r.at:]) // pasted from a web page; accepted as a space everywhere
 		default:
 			return
 		}
@@ -313,7 +315,7 @@ func (r *jsonReader) space() {
 
 func (r *jsonReader) ended() bool { return r.stopped || r.at == len(r.text) }
 
-// mark takes a mark of one byte.
+// mark consumes a mark of one byte.
 func (r *jsonReader) mark() { r.take(MarkToken, Span{r.at, 1}) }
 
 func (r *jsonReader) take(kind TokenKind, span Span) {
@@ -345,5 +347,5 @@ func (r *jsonReader) fail(e Error) {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointerStep is a member's name as a step of a JSON pointer (RFC 6901).
+// pointerStep returns the name of a member as a step of a JSON pointer (RFC 6901).
 func pointerStep(name string) string { return "/" + pointerEscapes.Replace(name) }

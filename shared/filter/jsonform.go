@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ParseJSON reads a filter in the JSON form:
+// ParseJSON parses a filter in the JSON form:
 //
 //	{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},
 //	        {"field":"status","op":"eq","value":404}]}
 //
-// What cannot be read is in Problems; the conditions around it are read all the same.
+// Mistakes are in Problems; the conditions without mistakes are parsed nevertheless.
 func ParseJSON(text string) Filter {
 	f := Filter{Text: text, Form: JSON}
 	if errs, bad := unreadable(text); bad {
@@ -26,20 +26,21 @@ func ParseJSON(text string) Filter {
 	values := reader.document()
 	form := jsonForm{text: text, syntax: reader.errs}
 	form.document(values)
-	f.Conditions, f.Incomplete, f.Problems = form.conditions, form.incomplete, slices.Concat(reader.errs, form.errs).Sorted()
+	f.Conditions, f.Incomplete = form.conditions, form.incomplete
+	f.Problems = slices.Concat(reader.errs, form.errs).Sorted()
 	return f
 }
 
-// jsonForm makes conditions of JSON values.
+// jsonForm converts JSON values to conditions.
 type jsonForm struct {
 	text       string
 	conditions []Condition
 	incomplete []Condition
 	errs       Errors
-	syntax     Errors // what the reader has told already
+	syntax     Errors // the mistakes that jsonReader has reported
 }
 
-// document reads one group, one condition, one array of them, or several of them in a row.
+// document converts a group, a condition, an array of them, or a sequence of them.
 func (j *jsonForm) document(values []node) {
 	if len(values) != 1 {
 		j.all(values, "", false)
@@ -52,17 +53,17 @@ func (j *jsonForm) document(values []node) {
 	j.one(values[0], "", false)
 }
 
-// all reads the elements of an array, each under its index.
+// all converts the elements of an array. The index of each is appended to the pointer.
 func (j *jsonForm) all(values []node, pointer string, negated bool) {
 	for i, value := range values {
 		j.one(value, pointer+"/"+strconv.Itoa(i), negated)
 	}
 }
 
-// one reads a group or a condition.
+// one converts a group or a condition.
 func (j *jsonForm) one(n node, pointer string, negated bool) {
 	if n.kind != objectNode {
-		if n.kind != brokenNode && !j.told(n.span) {
+		if n.kind != brokenNode && !j.reported(n.span) {
 			j.fail(expectedCondition(j.text, n.span), pointer)
 		}
 		return
@@ -76,8 +77,8 @@ func (j *jsonForm) one(n node, pointer string, negated bool) {
 	j.condition(n, pointer, negated)
 }
 
-// groupKind tells what a member's name makes of an object: "AND", "OR" or "NOT", in the spellings of other
-// languages too; "" if it is no group.
+// groupKind returns the group that a member of this name makes of an object: "AND", "OR" or "NOT", also for the
+// spellings of other languages, or "" if the name is not that of a group.
 func groupKind(name string) string {
 	switch strings.ToLower(strings.TrimPrefix(name, "$")) {
 	case "and", "all", "&&", "must":
@@ -90,7 +91,7 @@ func groupKind(name string) string {
 	return ""
 }
 
-// group reads an object of the one member AND or NOT.
+// group converts an object whose only member is AND or NOT.
 func (j *jsonForm) group(n node, kind, pointer string, negated bool) {
 	for _, other := range n.members {
 		if groupKind(other.name.Text) == "OR" {
@@ -128,13 +129,13 @@ func (j *jsonForm) groupMember(m member, kind, pointer string, negated bool) {
 		j.fail(andWithoutArray(j.text, m.value.span), pointer)
 		j.one(m.value, pointer, negated)
 	case brokenNode:
-		// Its own mistake is told.
+		// The reader has reported the mistake.
 	default:
 		j.fail(expectedConditions(j.text, m.value.span), pointer)
 	}
 }
 
-// not reads what NOT inverts: one condition, alone or in an array. Over several it would be an OR.
+// not converts the value of NOT: one condition, alone or in an array. NOT over several would be an OR.
 func (j *jsonForm) not(n node, pointer string, negated bool) {
 	conditions, errs := len(j.conditions), len(j.errs)
 	if n.kind == arrayNode {
@@ -147,20 +148,21 @@ func (j *jsonForm) not(n node, pointer string, negated bool) {
 		j.fail(notSeveral(n.span), pointer)
 		j.incomplete = append(j.incomplete, j.conditions[conditions:]...)
 		j.conditions = j.conditions[:conditions]
-	case read == 0 && len(j.errs) == errs && !j.told(n.span):
+	case read == 0 && len(j.errs) == errs && !j.reported(n.span):
 		j.fail(notNothing(n.span), pointer)
 	}
 }
 
-// memberNames are the members of a condition, in canonical order.
+// memberNames lists the members of a condition in canonical order.
 var memberNames = []string{"field", "key", "op", "value"}
 
-// otherNames are names that people write for them.
-var otherNames = map[string]string{
-	"name": "field", "operator": "op", "operation": "op", "values": "value", "val": "value", "param": "key", "parameter": "key",
+// memberAliases maps names that users write by mistake to the names of members.
+var memberAliases = map[string]string{
+	"name": "field", "operator": "op", "operation": "op", "values": "value", "val": "value",
+	"param": "key", "parameter": "key",
 }
 
-// condition reads
+// condition converts
 //
 //	{"field": string, "key": string?, "op": string, "value": value}
 func (j *jsonForm) condition(n node, pointer string, negated bool) {
@@ -171,7 +173,7 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 			missing = append(missing, name)
 		}
 	}
-	if len(missing) > 0 && !j.told(n.span) {
+	if len(missing) > 0 && !j.reported(n.span) {
 		j.fail(missingMembers(n.span, missing), pointer)
 	}
 	c := Condition{Span: n.span, Pointer: pointer}
@@ -188,10 +190,10 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 	}
 }
 
-// parts are the members of a condition; nil for those that it lacks.
+// parts are the members of a condition. A member that the condition lacks is nil.
 type parts struct{ field, key, op, value *member }
 
-// named is the place of a member's value, or nil if no member is called so.
+// named returns a pointer to the part with the given name, or nil if a condition has no such member.
 func (p *parts) named(name string) **member {
 	switch name {
 	case "field":
@@ -206,14 +208,14 @@ func (p *parts) named(name string) **member {
 	return nil
 }
 
-// parts sorts the members of a condition by name. A misspelt one is told and taken for what it means.
+// parts sorts the members of a condition by name. A misspelt name is reported and read as the name that was meant.
 func (j *jsonForm) parts(n node, pointer string) (found parts) {
 	for i := range n.members {
 		m := &n.members[i]
 		part := found.named(m.name.Text)
 		switch {
 		case part == nil:
-			// Unknown names come second, so that they take no known one's place.
+			// The loop below reads unknown names, so that they cannot take the place of a known name.
 		case *part != nil:
 			j.fail(repeatedMember(m.name), pointer+pointerStep(m.name.Text))
 		default:
@@ -225,7 +227,7 @@ func (j *jsonForm) parts(n node, pointer string) (found parts) {
 		if found.named(m.name.Text) != nil {
 			continue
 		}
-		meant, ok := otherNames[strings.ToLower(m.name.Text)]
+		meant, ok := memberAliases[strings.ToLower(m.name.Text)]
 		if !ok {
 			meant = Nearest(m.name.Text, memberNames)
 		}
@@ -257,14 +259,15 @@ func (j *jsonForm) field(c *Condition, parts parts, pointer string) bool {
 	return true
 }
 
-// dotted takes field.member and field:member for a field and a key, unless the condition has a key besides.
+// dotted splits field.member and field:member into a field and a key and reports whether it did. If the condition has
+// a member key as well (keyed), only the field is kept.
 func (j *jsonForm) dotted(c *Condition, keyed bool) bool {
 	at := strings.IndexAny(c.Field.Text, ".:")
 	if at < 0 || !isName(c.Field.Text[:at]) || at+1 == len(c.Field.Text) {
 		return false
 	}
 	field, key := c.Field.Span, c.Field.Span
-	if len(c.Field.Text) == field.Length { // no escapes: the places are known
+	if len(c.Field.Text) == field.Length { // without escapes, the places are known
 		field, key = Span{field.Offset, at}, between(field.Offset+at+1, field.End())
 	}
 	if !keyed {
@@ -310,7 +313,7 @@ func (j *jsonForm) operator(c *Condition, m *member, pointer string) bool {
 	return true
 }
 
-// isString tells whether a member has a text, and says so if not.
+// isString reports whether the value of a member is a string, and records a mistake if it is not.
 func (j *jsonForm) isString(m *member, pointer string) bool {
 	if m.value.kind == stringNode {
 		return true
@@ -321,7 +324,7 @@ func (j *jsonForm) isString(m *member, pointer string) bool {
 	return false
 }
 
-// values reads the value of a condition and holds it to what its operator takes.
+// values converts the value of a condition and checks that its operator takes it.
 func (j *jsonForm) values(c *Condition, m *member, pointer string) bool {
 	if m == nil {
 		return false
@@ -348,8 +351,8 @@ func (j *jsonForm) values(c *Condition, m *member, pointer string) bool {
 	return ok && j.fits(c, &m.value, pointer+pointerStep(m.name.Text))
 }
 
-// scalarOf is the value that a text, number or boolean of JSON is.
-func scalarOf(n *node) (Value, bool) {
+// scalarOf converts a string, number or boolean. ok is false for any other node.
+func scalarOf(n *node) (v Value, ok bool) {
 	switch n.kind {
 	case stringNode:
 		if !n.quoted {
@@ -364,7 +367,7 @@ func scalarOf(n *node) (Value, bool) {
 	return Value{}, false
 }
 
-// fits tells whether the values have the shape that the operator takes: one, two or a list.
+// fits reports whether the operator takes values of this shape: one value, two values or a list.
 func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 	switch c.Op {
 	case Between:
@@ -391,14 +394,15 @@ func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 	return true
 }
 
-// told tells whether the reader found a mistake within a span. What is missing there is then no second one.
-func (j *jsonForm) told(span Span) bool {
+// reported reports whether the reader found a mistake within a span. If it did, members that are missing there are not
+// reported as a second mistake.
+func (j *jsonForm) reported(span Span) bool {
 	return slices.ContainsFunc(j.syntax, func(e Error) bool {
 		return span.Offset <= e.Span.Offset && e.Span.Offset <= span.End()
 	})
 }
 
-// fail records a mistake. They come in the order of the text, so later ones than the first MaxErrors are never shown.
+// fail records a mistake. Mistakes are found in the order of the text, and only the first MaxErrors are reported.
 func (j *jsonForm) fail(e Error, pointer string) {
 	if len(j.errs) == MaxErrors {
 		return
@@ -407,7 +411,7 @@ func (j *jsonForm) fail(e Error, pointer string) {
 	j.errs = append(j.errs, e)
 }
 
-// failed records a mistake after which the condition cannot be read; it is always false.
+// failed records a mistake that makes the condition unusable, and returns false.
 func (j *jsonForm) failed(e Error, pointer string) bool {
 	j.fail(e, pointer)
 	return false

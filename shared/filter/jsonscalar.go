@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// string reads a string. Escapes that JSON does not have stand for themselves: in a regular expression \d
-// was meant as it is written.
+// string parses a string. An escape that JSON does not have is kept as it is written, because \d in a regular
+// expression means \d.
 func (r *jsonReader) string() node {
 	start := r.at
 	end, closed := r.stringEnd(start)
@@ -21,11 +21,17 @@ func (r *jsonReader) string() node {
 		return node{kind: brokenNode, span: between(start, end)}
 	}
 	r.take(StringToken, between(start, end))
-	return node{kind: stringNode, span: between(start, end), text: r.unescape(start+1, end-1), inside: between(start+1, end-1), quoted: true}
+	return node{
+		kind:   stringNode,
+		span:   between(start, end),
+		text:   r.unescape(start+1, end-1),
+		inside: between(start+1, end-1),
+		quoted: true,
+	}
 }
 
-// stringEnd is the offset after the closing quote. A string that is open at the end of its line is closed
-// there, unless it does close where a value may end: then the line break was meant as text.
+// stringEnd returns the offset after the closing quote. A string without a closing quote on its line ends at the line
+// break, unless its closing quote is where a value may end: then the line break is part of the text.
 func (r *jsonReader) stringEnd(start int) (end int, closed bool) {
 	line := -1
 	for i := start + 1; i < len(r.text); i++ {
@@ -93,7 +99,7 @@ func (r *jsonReader) unescape(from, to int) string {
 	return b.String()
 }
 
-// decodeEscape decodes the escape that a text begins with. width is its length, also when it is none.
+// decodeEscape decodes the escape at the start of s. width is its length in bytes, even if it is not a valid escape.
 func decodeEscape(s string) (decoded rune, width int, ok bool) {
 	if len(s) == 1 {
 		return 0, 1, false
@@ -120,7 +126,7 @@ func decodeEscape(s string) (decoded rune, width int, ok bool) {
 	return 0, 6, false
 }
 
-// hex4 reads \uXXXX.
+// hex4 decodes an escape of the form \uXXXX at the start of s.
 func hex4(s string) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -129,7 +135,7 @@ func hex4(s string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// number reads a number; text that only begins like one, as a date does, is told to want quotes.
+// number parses a number. Text that only begins like a number, such as a date, is reported to need quotes.
 func (r *jsonReader) number() node {
 	span := between(r.at, r.bareEnd())
 	n := node{kind: numberNode, span: span, text: span.of(r.text), inside: span}
@@ -146,7 +152,8 @@ func (r *jsonReader) number() node {
 	return n
 }
 
-// meantNumber is the number that a text is in other languages, as +4, .5, 1. and 007 are, or "".
+// meantNumber returns the JSON number for a number in the notation of other languages, such as +4, .5, 1. or 007. It
+// returns "" for other text.
 func meantNumber(text string) string {
 	rest := strings.TrimPrefix(text, "+")
 	rest, negative := strings.CutPrefix(rest, "-")
@@ -163,7 +170,8 @@ func meantNumber(text string) string {
 	return whole
 }
 
-// isJSONNumber tells whether a text is a number as JSON writes it: no +, no leading zeros, no bare point.
+// isJSONNumber reports whether s is a number in JSON notation: without +, without leading zeros, and with digits on
+// both sides of a point.
 func isJSONNumber(s string) bool {
 	digits := func() bool {
 		n := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -192,7 +200,7 @@ func isJSONNumber(s string) bool {
 	return s == ""
 }
 
-// literal reads true, false or null; any other bare text is told to want quotes.
+// literal parses true, false or null. Any other bare text is reported to need quotes.
 func (r *jsonReader) literal() node {
 	span := between(r.at, r.bareEnd())
 	n := node{span: span, text: span.of(r.text), inside: span}
@@ -218,7 +226,7 @@ func (r *jsonReader) literal() node {
 	return n
 }
 
-// bareEnd is the end of the word or number at this place.
+// bareEnd returns the end of the word or number at the current place.
 func (r *jsonReader) bareEnd() int {
 	n := strings.IndexAny(r.text[r.at:], " \t\r\n,:;={}[]\"'“”")
 	if n < 0 {
@@ -227,7 +235,7 @@ func (r *jsonReader) bareEnd() int {
 	return r.at + n
 }
 
-// wrongString reads a string in quotes that JSON does not have.
+// wrongString parses a string in single or typographic quotes, which JSON does not have.
 func (r *jsonReader) wrongString() (node, bool) {
 	var closers string
 	curly, size := curlyQuote(r.text[r.at:])

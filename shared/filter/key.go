@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// In the JSON form one text says both what a key is and how it is read: session is a name, ^x\.y$ is the
-// name x.y, anything else is a pattern. These functions go both ways.
+// In the JSON form, the text of a key determines whether the key is a name or a pattern: session is a name, ^x\.y$ is
+// the name x.y, and anything else is a pattern. The functions below convert in both directions.
 
-// jsonKey reads a key of the JSON form.
+// jsonKey parses a key of the JSON form.
 func jsonKey(text string) Key {
 	if plainKey(text) {
 		return Key{Text: text, Exact: true}
@@ -16,8 +16,8 @@ func jsonKey(text string) Key {
 	return patternKey(text)
 }
 
-// patternKey reads a pattern. One that only one name can match is that name; (?:name) is how the JSON form
-// writes a pattern that would else read as a name.
+// patternKey parses a pattern. A pattern that only one name can match becomes that name. The JSON form writes
+// (?:name) for a pattern that would be read as a name otherwise.
 func patternKey(pattern string) Key {
 	if name, ok := anchoredName(pattern); ok {
 		return Key{Text: name, Exact: true}
@@ -30,8 +30,8 @@ func patternKey(pattern string) Key {
 	return Key{Text: pattern}
 }
 
-// MemberText is what stands for field.member in the place of a field's name: headers["host"], or in JSON, inside
-// its quotes, headers","key":"host.
+// MemberText returns the correction of field.member in the place of a field's name: headers["host"], or in JSON,
+// inside the quotes of the name, headers","key":"host.
 func MemberText(form Form, field, member string) string {
 	if form == QueryString {
 		return field + "[" + quote(member) + "]"
@@ -42,7 +42,7 @@ func MemberText(form Form, field, member string) string {
 	return field + `","key":` + strings.TrimSuffix(jsonString(member), `"`)
 }
 
-// jsonText is the key as the JSON form writes it; jsonKey reads it back.
+// jsonText returns the key in the JSON form. It is the inverse of jsonKey.
 func (k Key) jsonText() string {
 	switch {
 	case k.Exact:
@@ -53,7 +53,7 @@ func (k Key) jsonText() string {
 	return k.Text
 }
 
-// plainKey tells whether a text is made only of letters, digits, _ and -.
+// plainKey reports whether text consists only of letters, digits, _ and -, and is not empty.
 func plainKey(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; !isNameByte(c) && c != '-' {
@@ -63,9 +63,9 @@ func plainKey(text string) bool {
 	return text != ""
 }
 
-// anchoredName is the one text that ^…$ can match, if the inside is literal text with its special
-// characters escaped.
-func anchoredName(pattern string) (string, bool) {
+// anchoredName returns the only text that a pattern ^…$ can match. ok is false unless the part between the anchors is
+// literal text with its special characters escaped.
+func anchoredName(pattern string) (text string, ok bool) {
 	inside, ok := strings.CutPrefix(pattern, "^")
 	if !ok {
 		return "", false
@@ -90,7 +90,7 @@ func anchoredName(pattern string) (string, bool) {
 	return "", false
 }
 
-// isPunctuation tells which characters RE2 takes literally after a backslash.
+// isPunctuation reports whether RE2 takes c literally after a backslash.
 func isPunctuation(c byte) bool {
 	return c > ' ' && c < 0x7f && (c == '_' || !isNameByte(c))
 }

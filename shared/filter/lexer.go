@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// lexer finds the tokens of the query-string form. It keeps no place: the parser knows where it is, and
-// whether a token or a value may stand there.
+// lexer finds the tokens of the query-string form. It has no current place: the parser keeps that, and knows whether
+// a token or a value is expected.
 type lexer struct{ text string }
 
-// class is what a byte can begin.
+// class is the kind of token that a byte can begin.
 type class uint8
 
 const (
-	classWord class = iota // also every byte of a character beyond ASCII, but for spaces and curly quotes
+	classWord class = iota // also every byte of a character beyond ASCII, except spaces and curly quotes
 	classSpace
 	classOperator
 	classMark
@@ -22,10 +22,14 @@ const (
 	classOther
 )
 
-// The colon is no operator, but many languages have it where this one has the equals sign.
+// classes is the class of each byte. The colon is not an operator, but many languages use it for the equals sign.
 var classes = func() (table [256]class) {
 	for c, set := range map[class]string{
-		classSpace: " \t\r\n\v\f", classOperator: "=!<>~:", classMark: ",()[]", classQuote: `"`, classOther: "&|;{}\x00",
+		classSpace:    " \t\r\n\v\f",
+		classOperator: "=!<>~:",
+		classMark:     ",()[]",
+		classQuote:    `"`,
+		classOther:    "&|;{}\x00",
 	} {
 		for i := range len(set) {
 			table[set[i]] = c
@@ -34,7 +38,7 @@ var classes = func() (table [256]class) {
 	return table
 }()
 
-// token is the next token at or after an offset, never a value.
+// token returns the next token at or after an offset. It never returns a bare value.
 func (l lexer) token(at int) Token {
 	at = l.skip(at)
 	if at == len(l.text) {
@@ -61,7 +65,7 @@ func (l lexer) token(at int) Token {
 	return Token{WordToken, between(at, l.wordEnd(at))}
 }
 
-// skip moves over white space and byte order marks.
+// skip returns the offset of the first byte at or after an offset that is not white space or a byte order mark.
 func (l lexer) skip(at int) int {
 	for at < len(l.text) {
 		size := spaceAt(l.text[at:])
@@ -95,8 +99,8 @@ func (l lexer) wordEnd(at int) int {
 	return at
 }
 
-// stringEnd is the offset after the closing quote of the string that opens at an offset; ok is false, and
-// the offset that of the end, when there is none.
+// stringEnd returns the offset after the closing quote of the string that begins at an offset. If there is no closing
+// quote, it returns the length of the text and false.
 func (l lexer) stringEnd(at int) (end int, ok bool) {
 	for i := at + 1; i < len(l.text); i++ {
 		switch l.text[i] {
@@ -111,7 +115,7 @@ func (l lexer) stringEnd(at int) (end int, ok bool) {
 	return len(l.text), false
 }
 
-// unquote is the text of a string's inside: \" and \\ are escapes, any other backslash stands for itself.
+// unquote unescapes the text between the quotes of a string: \" and \\ are escapes, any other backslash is literal.
 func unquote(inside string) string {
 	if strings.IndexByte(inside, '\\') < 0 {
 		return inside
@@ -127,7 +131,7 @@ func unquote(inside string) string {
 	return b.String()
 }
 
-// spaceAt is the size of the white space character that a text begins with, or 0.
+// spaceAt returns the size of the white space character at the start of s, or 0 if there is none. s is not empty.
 func spaceAt(s string) int {
 	if s[0] < utf8.RuneSelf {
 		if classes[s[0]] == classSpace {
@@ -143,19 +147,19 @@ func spaceAt(s string) int {
 
 func trimStart(s string) string { return s[lexer{s}.skip(0):] }
 
-// trimEnd is the offset after the last character of text[from:to] that is not white space.
+// trimEnd returns the offset after the last character of text[from:to] that is not white space.
 func (l lexer) trimEnd(from, to int) int {
 	trimmed := strings.TrimRightFunc(l.text[from:to], func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	return from + len(trimmed)
 }
 
-// curlyQuote tells whether a text begins with a double quote of typography, and the size of its first character.
+// curlyQuote reports whether s begins with a typographic double quote, and returns the size of its first character.
 func curlyQuote(s string) (bool, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	return r == '“' || r == '”' || r == '„' || r == '‟', size
 }
 
-// isName tells whether a text is made as the names of fields are.
+// isName reports whether s has the syntax of a field name.
 func isName(s string) bool {
 	for i := range len(s) {
 		if !isNameByte(s[i]) {

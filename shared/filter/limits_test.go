@@ -22,7 +22,7 @@ func TestTextTooLong(t *testing.T) {
 	}
 }
 
-func TestFormIsForced(t *testing.T) {
+func TestParseOfFixedForm(t *testing.T) {
 	if f := filter.ParseQueryString(` {"AND":[]}`); codesOf(f.Problems) != "json_here" {
 		t.Errorf("JSON as a query string: %s", codesOf(f.Problems))
 	}
@@ -36,7 +36,7 @@ func TestFormIsForced(t *testing.T) {
 	}
 }
 
-func TestNesting(t *testing.T) {
+func TestParseJSONNesting(t *testing.T) {
 	nested := func(depth int) string {
 		pairs := (depth - 1) / 2 // each AND is an object and an array, the condition one object more
 		return strings.Repeat(`{"AND":[`, pairs) + `{"field":"a","op":"eq","value":1}` + strings.Repeat("]}", pairs)
@@ -49,10 +49,14 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-func TestAtMostTwentyMistakes(t *testing.T) {
+func TestParseMaxErrors(t *testing.T) {
 	for _, text := range []string{
-		strings.Repeat("a==1, ", 50) + "b=1", strings.Repeat("(", 1000), strings.Repeat("a in (b, ", 1000), strings.Repeat(`a="`, 1000),
-		"[" + strings.Repeat(`{"field":1},`, 50) + "{}]", "[" + strings.Repeat(`{"a":01,},`, 50) + "{}]",
+		strings.Repeat("a==1, ", 50) + "b=1",
+		strings.Repeat("(", 1000),
+		strings.Repeat("a in (b, ", 1000),
+		strings.Repeat(`a="`, 1000),
+		"[" + strings.Repeat(`{"field":1},`, 50) + "{}]",
+		"[" + strings.Repeat(`{"a":01,},`, 50) + "{}]",
 	} {
 		if f := filter.Parse(text); len(f.Problems) > filter.MaxErrors || len(f.Problems) == 0 {
 			t.Errorf("%.20s…: %d mistakes", text, len(f.Problems))
@@ -60,15 +64,18 @@ func TestAtMostTwentyMistakes(t *testing.T) {
 	}
 }
 
-// hostile are texts whose mistakes would cost their square to find, if anything were looked for twice.
-var hostile = []string{"a=(b,", "a~(b,", "a in (b, ", `a="b, `, "a and ", "(", `["a"`, "{\"a\":[", ";;a", "! ", "not ", "a between b, ", "“", "\n", ",", "a.b[", `"\`}
+// hostilePieces are texts that, repeated, take quadratic time to parse if any part of the text is searched twice.
+var hostilePieces = []string{
+	"a=(b,", "a~(b,", "a in (b, ", `a="b, `, "a and ", "(", `["a"`, "{\"a\":[", ";;a", "! ", "not ", "a between b, ",
+	"“", "\n", ",", "a.b[", `"\`,
+}
 
-// TestHostileTexts reads 64 kB of each; at a square cost the test would not end.
-func TestHostileTexts(t *testing.T) {
+// TestParseHostileTexts parses 64 kB of each piece. In quadratic time the test would not end.
+func TestParseHostileTexts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow under the race detector, which runs with -short")
 	}
-	for _, piece := range hostile {
+	for _, piece := range hostilePieces {
 		text := strings.Repeat(piece, 1<<16/len(piece))
 		for _, end := range []string{"", ")", `"`, ")x", `")"`} {
 			filter.ParseQueryString("a=1, " + text + end)
@@ -78,9 +85,10 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// tenConditions is the filter that the speed goal is about.
-const tenConditions = `timestamp between 2026-01-01 10:00:00 and 2026-01-01 12:00:00, status>=500, host="shop.example", method in (POST, PUT, DELETE), ` +
-	`path~"^/api/v[0-9]+/", headers["content-type"]~"json", country not in ("Germany", "France"), blocked is true, not tags="bot", request_time>2.5`
+// tenConditions is the filter for which the goal for parsing speed is defined.
+const tenConditions = `timestamp between 2026-01-01 10:00:00 and 2026-01-01 12:00:00, status>=500, ` +
+	`host="shop.example", method in (POST, PUT, DELETE), path~"^/api/v[0-9]+/", headers["content-type"]~"json", ` +
+	`country not in ("Germany", "France"), blocked is true, not tags="bot", request_time>2.5`
 
 func manyConditions(n int) string {
 	var b strings.Builder
@@ -91,7 +99,7 @@ func manyConditions(n int) string {
 	return b.String()
 }
 
-func TestThousandsOfConditions(t *testing.T) {
+func TestParseThousandsOfConditions(t *testing.T) {
 	f := filter.Parse(manyConditions(5000))
 	if len(f.Conditions) != 5000 || len(f.Problems) > 0 {
 		t.Fatalf("%d conditions, mistakes %s", len(f.Conditions), codesOf(f.Problems))

@@ -2,11 +2,11 @@ package filter
 
 import "strings"
 
-// Nearest is the did-you-mean: the candidate that a word was most likely meant to be, or "". One slip in
-// three letters is forgiven, a swap of two neighbours counts as one; case and the choice of - or _ count for
-// nothing. Failing that, the one candidate that the word begins is taken.
+// Nearest returns the candidate that a word was most likely meant to be, or "". It allows one edit for every three
+// letters, where a swap of two neighbours is one edit, and ignores case and the difference between - and _. If no
+// candidate is that close, it returns the only candidate that begins with the word.
 func Nearest(word string, candidates []string) string {
-	const longest = 64 // no name is longer, and the comparison costs its square
+	const longest = 64 // no name is longer, and the time to compare is quadratic
 	if word == "" || len(word) > longest {
 		return ""
 	}
@@ -36,8 +36,8 @@ func plainName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }
 
-// editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b
-// (optimal string alignment), in bytes: names are ASCII.
+// editDistance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b
+// (optimal string alignment). It counts bytes, because names are ASCII.
 func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -2,21 +2,21 @@ package filter
 
 import "strings"
 
-// operator is what a spelling means.
+// operator is an operator with its negation.
 type operator struct {
 	op      Op
 	negated bool
 }
 
-// symbols are the operators of the query-string form that are not words.
+// symbols maps the operators of the query-string form that are not words.
 var symbols = map[string]operator{
 	"=": {Eq, false}, "!=": {Eq, true},
 	">": {Gt, false}, "<": {Lt, false}, ">=": {Gte, false}, "<=": {Lte, false},
 	"~": {Regex, false}, "!~": {Regex, true},
 }
 
-// symbolOf is the spelling of an operator in the query-string form, if it has one.
-func symbolOf(op Op, negated bool) (string, bool) {
+// symbolOf returns the symbol of an operator in the query-string form. ok is false if it has none.
+func symbolOf(op Op, negated bool) (symbol string, ok bool) {
 	switch (operator{op, negated}) {
 	case operator{Eq, false}:
 		return "=", true
@@ -38,21 +38,23 @@ func symbolOf(op Op, negated bool) (string, bool) {
 	return "", false
 }
 
-// slips are symbols of other languages, and what is written for them here.
-var slips = map[string]string{
+// foreignSymbols maps symbols of other languages to those of the query-string form.
+var foreignSymbols = map[string]string{
 	"==": "=", "===": "=", ":": "=", ":=": "=",
 	"!==": "!=", "=!": "!=", "<>": "!=", "!": "!=", "!:": "!=", "~!": "!~",
 	"=~": "~", "~=": "~", "~~": "~", "!=~": "!~", "!~=": "!~",
 	"=>": ">=", "=<": "<=", ">>": ">", "<<": "<", ">==": ">=", "<==": "<=",
 }
 
-// words are names of operators elsewhere, the JSON form included, and what the query-string form writes.
-var words = map[string]string{
-	"eq": "=", "equal": "=", "equals": "=", "ne": "!=", "neq": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=", "le": "<=",
+// foreignWords maps names of operators in other languages, including the JSON form, to symbols of the query-string
+// form.
+var foreignWords = map[string]string{
+	"eq": "=", "equal": "=", "equals": "=", "ne": "!=", "neq": "!=",
+	"gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=", "le": "<=",
 	"regex": "~", "regexp": "~", "matches": "~", "match": "~", "rlike": "~", "contains": "~", "includes": "~",
 }
 
-// jsonOperators are the operators of the JSON form.
+// jsonOperators maps the operators of the JSON form.
 var jsonOperators = func() map[string]operator {
 	all := make(map[string]operator, 2*len(Ops))
 	for _, op := range Ops {
@@ -71,8 +73,8 @@ var jsonOperatorNames = func() []string {
 	return names
 }()
 
-// cutNegation takes one not, in the spellings of other languages, from before an operator. A guess that lost
-// it would turn the filter round.
+// cutNegation removes one not, in the spellings of this and other languages, from the start of word. A guess that lost
+// the negation would turn the filter into its opposite.
 func cutNegation(word string) (rest string, negated bool) {
 	for _, not := range []string{"not", "!", "n"} {
 		if rest, ok := strings.CutPrefix(word, not); ok {
@@ -82,18 +84,18 @@ func cutNegation(word string) (rest string, negated bool) {
 	return word, false
 }
 
-// wordOperators are the operators of the query-string form that are words, in lower case.
+// wordOperators maps the operators of the query-string form that are words, in lower case.
 var wordOperators = map[string]Op{"between": Between, "in": In, "is": Is}
 
-// guessWordOperator finds what an unknown word of the query-string form was meant to be: the name of an operator
-// elsewhere, one with its not run together with it, or a slip of the finger.
+// guessWordOperator returns the operator that an unknown word of the query-string form was meant to be: the name of an
+// operator in another language, an operator with a not joined to it, or a misspelt operator.
 func guessWordOperator(word string) (operator, bool) {
 	negated := false
 	for {
 		if op, ok := wordOperators[word]; ok {
 			return operator{op, negated}, true
 		}
-		if symbol, ok := words[word]; ok {
+		if symbol, ok := foreignWords[word]; ok {
 			op := symbols[symbol]
 			return operator{op.op, op.negated != negated}, true
 		}
@@ -112,7 +114,8 @@ func guessWordOperator(word string) (operator, bool) {
 	return operator{}, false
 }
 
-// text spells the operator in the query-string form; not > has no spelling: its not stands before the field.
+// text returns the operator in the query-string form, or "" for one such as not >, where not is written before the
+// field.
 func (o operator) text() string {
 	if _, word := wordOperators[o.op.String()]; word {
 		return jsonOperator(o.op, o.negated)
@@ -121,8 +124,9 @@ func (o operator) text() string {
 	return text
 }
 
-// guessJSONOperator finds what an unknown operator of the JSON form was meant to be: another case or
-// spacing, a symbol, a name used elsewhere, or a slip of the finger. Of two negations it says nothing.
+// guessJSONOperator returns the operator that an unknown operator of the JSON form was meant to be: one in another case
+// or with other spaces, a symbol, a name from another language, or a misspelt operator. It does not guess if there are
+// two negations.
 func guessJSONOperator(text string) (string, bool) {
 	plain := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r == ' ' || r == '\t' || r == '_' || r == '-'
@@ -150,15 +154,15 @@ func guessJSONOperator(text string) (string, bool) {
 	return "", false
 }
 
-// foreignOperator is what a symbol, a name used elsewhere or an operator of the JSON form means.
+// foreignOperator returns the operator for a symbol, a name from another language or an operator of the JSON form.
 func foreignOperator(text string) (operator, bool) {
 	if op, ok := jsonOperators[text]; ok {
 		return op, true
 	}
-	if symbol, ok := words[text]; ok {
+	if symbol, ok := foreignWords[text]; ok {
 		text = symbol
 	}
-	if symbol, ok := slips[text]; ok {
+	if symbol, ok := foreignSymbols[text]; ok {
 		text = symbol
 	}
 	op, ok := symbols[text]

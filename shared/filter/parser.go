@@ -2,37 +2,44 @@ package filter
 
 import "strings"
 
-// ParseQueryString reads a filter in the query-string form:
+// ParseQueryString parses a filter in the query-string form:
 //
 //	status=404, host!="shop.example", timestamp between 2026-01-01 and 2026-01-02
 //
-// What cannot be read is in Problems; the conditions around it are read all the same.
+// Mistakes are in Problems; the conditions without mistakes are parsed nevertheless.
 func ParseQueryString(text string) Filter {
 	if errs, bad := unreadable(text); bad {
 		return Filter{Text: text, Form: QueryString, Problems: errs}
 	}
 	p := parser{lexer: lexer{text}}
 	p.filters()
-	return Filter{Text: text, Form: QueryString, Conditions: p.conditions, Incomplete: p.incomplete, Problems: p.errs.Sorted()}
+	return Filter{
+		Text:       text,
+		Form:       QueryString,
+		Conditions: p.conditions,
+		Incomplete: p.incomplete,
+		Problems:   p.errs.Sorted(),
+	}
 }
 
+// parser parses the query-string form.
 type parser struct {
 	lexer
-	at         int // where the next token is looked for
-	last       int // the end of the last token taken
+	at         int // the offset from which the next token is searched
+	last       int // the end of the last token consumed
 	conditions []Condition
 	incomplete []Condition
 	errs       Errors
-	tokens     *[]Token // for Tokens: every token taken
+	tokens     *[]Token // for Tokens: every token consumed
 }
 
 // filters parses
 //
 //	filters = condition { "," condition } .
 //
-// It stops after MaxErrors mistakes: nobody reads more, and finding them in a hostile text costs its square.
+// It stops after MaxErrors mistakes: more are not reported, and finding them in a hostile text takes quadratic time.
 func (p *parser) filters() {
-	if p.foreign() {
+	if p.rejectJSON() {
 		return
 	}
 	p.commas(true)
@@ -62,14 +69,14 @@ func (p *parser) condition() (c Condition, ok bool) {
 		ok = p.test(&c)
 	}
 	c.Span = between(start.Offset, p.last)
-	// A word without key or operator is more likely a piece of a value than a field.
+	// A word without a key or an operator is more likely a part of a value than a field.
 	if !ok && c.Field.Text != "" && (!bare || c.OpSpan.Length > 0) {
 		p.incomplete = append(p.incomplete, c)
 	}
 	return c, ok
 }
 
-// not takes a leading not and tells whether it inverts the condition.
+// not consumes a leading not and reports whether it negates the condition.
 func (p *parser) not() (negated bool) {
 	first := p.peek()
 	count := 0
@@ -91,7 +98,7 @@ func (p *parser) not() (negated bool) {
 	}
 }
 
-// field parses the field and its key. The field may be there even if the key cannot be read.
+// field parses the field and its key. If only the key is invalid, it still returns the field.
 func (p *parser) field() (Word, *Key, bool) {
 	t := p.peek()
 	switch {
@@ -119,7 +126,7 @@ func (p *parser) field() (Word, *Key, bool) {
 	return name, key, ok
 }
 
-// dotted takes field.member and field:member for field["member"], and says so.
+// dotted reads field.member and field:member as field["member"] and records the mistake.
 func (p *parser) dotted(name *Word) (*Key, bool) {
 	field, member, ok := strings.Cut(name.Text, ".")
 	span := between(name.Span.Offset+len(field)+1, name.Span.End())
@@ -136,8 +143,8 @@ func (p *parser) dotted(name *Word) (*Key, bool) {
 	return &Key{Text: member, Exact: true, Dotted: true, Span: span}, true
 }
 
-// colonMember takes a colon and a name where an operator follows them: headers:host="x". Elsewhere the colon
-// stands for the operator: status:404.
+// colonMember consumes a colon and a name if an operator follows them, as in headers:host="x". Otherwise the colon is
+// meant as the operator, as in status:404.
 func (p *parser) colonMember() (member Span, ok bool) {
 	colon := p.token(p.at)
 	if colon.Span.of(p.text) != ":" || colon.Span.Offset != p.last {
@@ -145,7 +152,10 @@ func (p *parser) colonMember() (member Span, ok bool) {
 	}
 	name := p.token(colon.Span.End())
 	end := name.Span.End()
-	if name.Span.Offset != colon.Span.End() || !plainKey(name.Span.of(p.text)) || p.mark(p.token(end), "[") || !p.looksLikeTest(end) {
+	if name.Span.Offset != colon.Span.End() || !plainKey(name.Span.of(p.text)) {
+		return Span{}, false
+	}
+	if p.mark(p.token(end), "[") || !p.looksLikeTest(end) {
 		return Span{}, false
 	}
 	p.take(colon)
@@ -188,7 +198,8 @@ func (p *parser) key() (*Key, bool) {
 	return &key, true
 }
 
-// keyString takes the string of a key, or what stands in its place up to the bracket, and gives its inside.
+// keyString consumes the string of a key and returns its inside. Text without quotes up to the closing bracket is
+// recorded as a mistake and read as the key.
 func (p *parser) keyString(open, t Token) (inside Span, quoted, ok bool) {
 	if t.Kind == StringToken {
 		if end, closed := p.stringEnd(t.Span.Offset); closed {
@@ -218,12 +229,12 @@ func (p *parser) keyString(open, t Token) (inside Span, quoted, ok bool) {
 //	     | [ "not" ] "in" "(" value { "," value } ")"
 //	     | [ "not" ] "is" ( "true" | "false" ) .
 func (p *parser) test(c *Condition) bool {
-	spelling, ok := p.operator()
+	op, span, ok := p.operator()
 	if !ok {
 		return false
 	}
-	c.Op, c.OpSpan = spelling.op, spelling.span
-	c.Negated = c.Negated != spelling.negated
+	c.Op, c.OpSpan = op.op, span
+	c.Negated = c.Negated != op.negated
 	switch c.Op {
 	case Between:
 		return p.between(c)
@@ -237,7 +248,7 @@ func (p *parser) test(c *Condition) bool {
 		}
 	case Eq:
 		if p.equalsList() {
-			p.fail(equalsList(c.OpSpan, spelling.negated))
+			p.fail(equalsList(c.OpSpan, op.negated))
 			c.Op = In
 			return p.list(c)
 		}
@@ -247,14 +258,9 @@ func (p *parser) test(c *Condition) bool {
 	return ok
 }
 
-// spelling is an operator and where it was written.
-type spelling struct {
-	operator
-	span Span
-}
-
-// operator takes the operator of a condition. One that is only misspelt is told and taken for what it means.
-func (p *parser) operator() (spelling, bool) {
+// operator consumes the operator of a condition and returns it with its place. A misspelt operator is recorded as a
+// mistake and read as the operator that was meant.
+func (p *parser) operator() (operator, Span, bool) {
 	start := p.peek()
 	negated := false
 	if p.word(start, "not") {
@@ -269,14 +275,14 @@ func (p *parser) operator() (spelling, bool) {
 	case WordToken:
 		return p.wordOperator(t, span, negated)
 	}
-	return spelling{}, p.failed(expectedOperator(p.text, p.last, p.place(t)))
+	return operator{}, Span{}, p.failed(expectedOperator(p.text, p.last, p.place(t)))
 }
 
-// symbol takes an operator that is no word. start is where it begins: at t, or at a not before it.
-func (p *parser) symbol(start, t Token, negated bool) (spelling, bool) {
+// symbol consumes an operator that is not a word. start is its first token: t, or a not before t.
+func (p *parser) symbol(start, t Token, negated bool) (operator, Span, bool) {
 	if next := p.token(t.Span.End()); !negated && t.Span.of(p.text) == "!" {
 		word := strings.ToLower(next.Span.of(p.text))
-		if _, foreign := words[word]; foreign || wordOperators[word] != 0 {
+		if _, foreign := foreignWords[word]; foreign || wordOperators[word] != 0 {
 			if !foreign {
 				p.fail(wrongNot(t.Span))
 			}
@@ -286,56 +292,57 @@ func (p *parser) symbol(start, t Token, negated bool) (spelling, bool) {
 	}
 	t.Span.Length = symbolLength(t.Span.of(p.text))
 	text, span := t.Span.of(p.text), join(start.Span, t.Span)
-	slip, wrong := slips[text]
+	meant, wrong := foreignSymbols[text]
 	if wrong {
-		text = slip
+		text = meant
 	}
 	op, known := symbols[text]
 	if !known {
-		return spelling{}, p.failed(wrongOperator(p.text, join(start.Span, p.peek().Span), ""))
+		return operator{}, Span{}, p.failed(wrongOperator(p.text, join(start.Span, p.peek().Span), ""))
 	}
 	op.negated = op.negated != negated
 	if wrong || negated {
-		text, _ = symbolOf(op.op, op.negated) // none for not >: then the not belongs before the field
+		text, _ = symbolOf(op.op, op.negated) // "" for not >, where not is written before the field
 		p.fail(wrongOperator(p.text, span, text))
 	}
 	p.take(t)
-	return spelling{op, span}, true
+	return op, span, true
 }
 
-// symbolLength is how much of a run of operator characters is the operator. What follows is the start of a
-// bare value: a colon, which may begin one, or what bareValue will say stands in quotes.
+// symbolLength returns the length of the operator at the start of a run of operator characters. The rest of the run is
+// the start of a bare value. A bare value may begin with a colon; bareValue reports any other such character.
 func symbolLength(run string) int {
 	for n := len(run); n > 0; n-- {
 		if _, ok := symbols[run[:n]]; ok {
 			return n
 		}
-		if _, ok := slips[run[:n]]; ok && n == len(run) {
+		if _, ok := foreignSymbols[run[:n]]; ok && n == len(run) {
 			return n
 		}
 	}
 	return 0
 }
 
-func (p *parser) wordOperator(t Token, span Span, negated bool) (spelling, bool) {
+// wordOperator consumes an operator that is a word. span includes a not before t.
+func (p *parser) wordOperator(t Token, span Span, negated bool) (operator, Span, bool) {
 	word := strings.ToLower(t.Span.of(p.text))
 	if op, ok := wordOperators[word]; ok {
 		p.take(t)
-		return spelling{operator{op, negated}, span}, true
+		return operator{op, negated}, span, true
 	}
 	meant, ok := guessWordOperator(word)
 	if !ok {
-		return spelling{}, p.failed(expectedOperator(p.text, p.last, t.Span))
+		return operator{}, Span{}, p.failed(expectedOperator(p.text, p.last, t.Span))
 	}
-	both := negated && meant.negated // not nin may mean either
+	both := negated && meant.negated // not nin is ambiguous
 	meant.negated = meant.negated != negated
-	better := meant.text()
+	suggestion := meant.text()
 	if both {
-		better = ""
+		suggestion = ""
 	}
-	p.fail(wrongOperator(p.text, span, better))
+	p.fail(wrongOperator(p.text, span, suggestion))
 	p.take(t)
-	return spelling{meant, span}, true
+	return meant, span, true
 }
 
 func (p *parser) peek() Token { return p.token(p.at) }
@@ -351,12 +358,13 @@ func (p *parser) mark(t Token, text string) bool {
 	return t.Kind == MarkToken && t.Span.of(p.text) == text
 }
 
-// word tells whether a token is a word, in any case.
+// word reports whether a token is the given word, ignoring case.
 func (p *parser) word(t Token, word string) bool {
 	return t.Kind == WordToken && strings.EqualFold(t.Span.of(p.text), word)
 }
 
-// place is where a token that should not be there is shown: the end of the text is right after the last token.
+// place returns the span at which an unexpected token is reported. The end of the text is reported right after the last
+// token.
 func (p *parser) place(t Token) Span {
 	if t.Kind == endToken {
 		return Span{p.last, 0}
@@ -366,13 +374,13 @@ func (p *parser) place(t Token) Span {
 
 func (p *parser) fail(e Error) { p.errs = append(p.errs, e) }
 
-// failed records a mistake after which the condition cannot be read; it is always false.
+// failed records a mistake that makes the condition unusable, and returns false.
 func (p *parser) failed(e Error) bool {
 	p.fail(e)
 	return false
 }
 
-// checkNUL refuses the one character that no engine takes in a text.
+// checkNUL records a mistake if the text contains NUL, which no engine accepts in a text.
 func (p *parser) checkNUL(span Span) {
 	if i := strings.IndexByte(span.of(p.text), 0); i >= 0 {
 		p.fail(nulCharacter(Span{span.Offset + i, 1}))

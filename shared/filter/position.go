@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Position tells where a byte of the text stands: line and column count from 1, columns are characters.
-// An offset outside the text counts as the nearest end.
+// Position returns the line and the column of a byte offset. Both count from 1, and columns count characters. An offset
+// outside the text is moved to the nearest end.
 func Position(text string, offset int) (line, column int) {
 	before := text[:max(0, min(offset, len(text)))]
 	lineStart := strings.LastIndexByte(before, '\n') + 1
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[lineStart:])
 }
 
-// Within finds the bytes from…to of a value's unescaped text in the filter's text. A mistake inside a
-// regular expression is shown where it was written, whatever escapes stand before it.
+// Within returns the span in the filter's text of the bytes from…to of a value's unescaped text. It accounts for the
+// escapes before them, so that a mistake inside a regular expression is shown at its place.
 func (f Filter) Within(v Value, from, to int) Span {
 	start, end := v.Span.Offset, v.Span.End()
 	if !v.Quoted {
@@ -32,7 +32,8 @@ func (f Filter) Within(v Value, from, to int) Span {
 	return between(at(from), at(to))
 }
 
-// escapeSize tells how many bytes of value the next character of a quoted text makes, and how many it takes.
+// escapeSize returns the number of bytes in the value (size) and in the filter (width) of the character or escape at
+// the start of s.
 func escapeSize(s string, form Form) (size, width int) {
 	switch {
 	case s[0] != '\\' || len(s) == 1:
@@ -50,10 +51,10 @@ func escapeSize(s string, form Form) (size, width int) {
 	return utf8.RuneLen(decoded), width
 }
 
-// between is the span from one offset up to another.
+// between returns the span from one offset to another.
 func between(from, to int) Span { return Span{Offset: from, Length: max(0, to-from)} }
 
-// join is the span from the start of one span to the end of another.
+// join returns the span from the start of a to the end of b.
 func join(a, b Span) Span { return between(a.Offset, b.End()) }
 
 func (s Span) of(text string) string { return text[s.Offset:s.End()] }

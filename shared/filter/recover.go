@@ -2,8 +2,8 @@ package filter
 
 import "strings"
 
-// foreign refuses text of the JSON form, whole: nothing in it would parse.
-func (p *parser) foreign() bool {
+// rejectJSON reports whether the text is in the JSON form. If it is, one mistake is recorded for the whole text.
+func (p *parser) rejectJSON() bool {
 	at := p.skip(0)
 	if at < len(p.text) && (p.text[at] == '{' || p.text[at] == '[') {
 		p.fail(jsonHere(Span{at, 1}))
@@ -12,7 +12,7 @@ func (p *parser) foreign() bool {
 	return false
 }
 
-// separator takes what stands between two conditions. Anything but one comma is told.
+// separator consumes the text between two conditions. Anything other than one comma is recorded as a mistake.
 func (p *parser) separator() {
 	t := p.peek()
 	switch {
@@ -25,7 +25,8 @@ func (p *parser) separator() {
 	case p.looksLikeCondition(t.Span.Offset):
 		p.fail(missingComma(p.text, p.last, t.Span))
 	default:
-		p.fail(expectedComma(p.text, between(t.Span.Offset, p.trimEnd(t.Span.Offset, p.nextComma(t.Span.Offset)))))
+		end := p.trimEnd(t.Span.Offset, p.nextComma(t.Span.Offset))
+		p.fail(expectedComma(p.text, between(t.Span.Offset, end)))
 		p.recover()
 		if p.mark(p.peek(), ",") {
 			p.commas(false)
@@ -33,7 +34,7 @@ func (p *parser) separator() {
 	}
 }
 
-// commas takes a run of commas. Between two conditions there is one, at the start and the end there is none.
+// commas consumes a run of commas. Exactly one is valid between two conditions, and none at the start or the end.
 func (p *parser) commas(atStart bool) {
 	first := p.peek()
 	if !p.mark(first, ",") {
@@ -55,7 +56,7 @@ func (p *parser) commas(atStart bool) {
 	}
 }
 
-// grouping refuses brackets around conditions, whole.
+// grouping consumes brackets around conditions and records one mistake for all of them. It returns false.
 func (p *parser) grouping(open Token) bool {
 	end, depth := open.Span.Offset, 0
 	for end < len(p.text) {
@@ -78,8 +79,8 @@ func (p *parser) grouping(open Token) bool {
 	return p.failed(grouped(p.text, whole))
 }
 
-// recover moves to the next comma that a condition seems to follow, or to the end, unless it stands at a
-// comma already.
+// recover skips to the next comma that seems to be followed by a condition, or to the end of the text. It does nothing
+// if the next token is a comma.
 func (p *parser) recover() {
 	if t := p.peek(); p.mark(t, ",") {
 		return
@@ -87,7 +88,7 @@ func (p *parser) recover() {
 	p.at = p.nextCondition(p.at)
 }
 
-// nextCondition is the offset of the next comma that a condition seems to follow, or the end of the text.
+// nextCondition returns the offset of the next comma that seems to be followed by a condition, or the end of the text.
 func (p *parser) nextCondition(at int) int {
 	for at < len(p.text) {
 		at = p.nextComma(at)
@@ -106,7 +107,7 @@ func (p *parser) nextComma(at int) int {
 	return len(p.text)
 }
 
-// looksLikeCondition tells whether a name and an operator, or a name and a key, stand at an offset.
+// looksLikeCondition reports whether a name with an operator or a key follows at an offset.
 func (p *parser) looksLikeCondition(at int) bool {
 	t := p.token(at)
 	if next := p.token(t.Span.End()); p.word(t, "not") && next.Kind == WordToken {
@@ -115,7 +116,7 @@ func (p *parser) looksLikeCondition(at int) bool {
 	return t.Kind == WordToken && isName(t.Span.of(p.text)) && p.looksLikeTest(t.Span.End())
 }
 
-// looksLikeTest tells whether an operator or a key, with something behind it, stands at an offset.
+// looksLikeTest reports whether an operator or a key, and text after it, follows at an offset.
 func (p *parser) looksLikeTest(at int) bool {
 	next := p.token(at)
 	if p.word(next, "not") {
@@ -138,7 +139,7 @@ func (p *parser) looksLikeTest(at int) bool {
 	return false
 }
 
-// isJoiner tells whether a token is what other languages put between conditions.
+// isJoiner reports whether a token is one that other languages write between conditions, such as and or &&.
 func (p *parser) isJoiner(t Token) bool {
 	if p.word(t, "and") || p.word(t, "or") {
 		return true
@@ -153,9 +154,9 @@ func (p *parser) isJoiner(t Token) bool {
 	return false
 }
 
-// joinerWithin finds where, inside a bare value, another condition seems to begin after and, or, &&, || ; or
-// a line break. It gives the end of the value before it, or end when there is none. Where only numbers and
-// times make sense, after between, any white space will do for a line break.
+// joinerWithin searches a bare value for another condition after and, or, &&, ||, ; or a line break. It returns the end
+// of the value before that, or end if there is none. If anySpace is set, any white space counts as a line break; that
+// is so after between, whose values are numbers or times.
 func (p *parser) joinerWithin(at, end int, anySpace bool) int {
 	for i := at; i < end; i++ {
 		switch classes[p.text[i]] {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// meaning is what a condition says, whatever the form and spelling it says it in.
-type meaning struct {
+// semantics is the meaning of a condition, independent of its form and spelling.
+type semantics struct {
 	Field   string
 	Key     string
 	Exact   bool
@@ -22,10 +22,10 @@ type meaning struct {
 	Values  []string
 }
 
-func meaningOf(f filter.Filter) []meaning {
-	all := make([]meaning, 0, len(f.Conditions))
+func semanticsOf(f filter.Filter) []semantics {
+	all := make([]semantics, 0, len(f.Conditions))
 	for _, c := range f.Conditions {
-		m := meaning{Field: c.Field.Text, Negated: c.Negated, Op: c.Op, List: c.List && c.Op != filter.Between}
+		m := semantics{Field: c.Field.Text, Negated: c.Negated, Op: c.Op, List: c.List && c.Op != filter.Between}
 		if c.Op == filter.Eq && c.List {
 			m.Op = filter.In
 		}
@@ -40,36 +40,41 @@ func meaningOf(f filter.Filter) []meaning {
 	return all
 }
 
-// checkRoundTrip prints a filter in both forms and reads it back.
+// checkRoundTrip prints a filter in both forms, parses the result and compares the meanings.
 func checkRoundTrip(t interface {
 	Helper()
 	Errorf(string, ...any)
 }, f filter.Filter) {
 	t.Helper()
-	want := meaningOf(f)
-	for _, again := range []filter.Filter{filter.ParseQueryString(filter.Format(f)), filter.ParseJSON(filter.FormatJSON(f))} {
+	want := semanticsOf(f)
+	for _, again := range []filter.Filter{
+		filter.ParseQueryString(filter.Format(f)),
+		filter.ParseJSON(filter.FormatJSON(f)),
+	} {
 		if len(again.Problems) > 0 {
-			t.Errorf("what was printed has mistakes:\n%s", filter.Draw(again.Text, again.Problems))
+			t.Errorf("the printed filter has mistakes:\n%s", filter.Draw(again.Text, again.Problems))
 		}
-		if diff := cmp.Diff(want, meaningOf(again)); diff != "" {
-			t.Errorf("%s\nmeans something else (-printed +read):\n%s", again.Text, diff)
+		if diff := cmp.Diff(want, semanticsOf(again)); diff != "" {
+			t.Errorf("%s\nhas another meaning (-printed +parsed):\n%s", again.Text, diff)
 		}
 	}
 }
 
-// nasty is text made to break quoting.
-func nasty() *rapid.Generator[string] {
+// anyText generates texts, many of them with characters that need quotes or escapes.
+func anyText() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
-		`"`, `\`, `\\`, `\"`, `,`, `(`, `)`, ` and `, ` or `, ` `, `=`, `~`, `!`, `<`, `>`, `not `, "\n", "\t", "\x01", `'`, `“`, `;`, `&&`,
-		`{`, `[`, `]`, `:`, `a`, `b=1`, `^`, `$`, `(?:`, `.`, `é`, `😀`, "\u202e", "\u00a0", "\ufeff", "\u2028", `404`, `2026-01-01`, `-`, `e`, `+`, `true`,
+		`"`, `\`, `\\`, `\"`, `,`, `(`, `)`, ` and `, ` or `, ` `, `=`, `~`, `!`, `<`, `>`, `not `, "\n", "\t", "\x01",
+		`'`, `“`, `;`, `&&`, `{`, `[`, `]`, `:`, `a`, `b=1`, `^`, `$`, `(?:`, `.`, `é`, `😀`, "\u202e", "\u00a0",
+		"\ufeff", "\u2028", `404`, `2026-01-01`, `-`, `e`, `+`, `true`,
 	})
+	valid := func(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 	return rapid.OneOf(
 		rapid.Map(rapid.SliceOfN(piece, 0, 6), func(pieces []string) string { return strings.Join(pieces, "") }),
-		rapid.Map(rapid.String(), func(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }),
+		rapid.Map(rapid.String(), valid),
 	)
 }
 
-// TestRoundTrip prints any conditions in both forms and reads back the same.
+// TestRoundTrip prints any conditions in both forms and parses the result.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var f filter.Filter
@@ -81,22 +86,25 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func anyCondition(t *rapid.T) filter.Condition {
+	fields := []string{"status", "x", "in", "between", "is", "and", "or", "user-agent"}
 	c := filter.Condition{
-		Field:   filter.Word{Text: rapid.SampledFrom([]string{"status", "x", "in", "between", "is", "and", "or", "user-agent"}).Draw(t, "field")},
+		Field:   filter.Word{Text: rapid.SampledFrom(fields).Draw(t, "field")},
 		Op:      rapid.SampledFrom(filter.Ops).Draw(t, "op"),
 		Negated: rapid.Bool().Draw(t, "negated"),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "key") {
 	case 1:
-		c.Key = &filter.Key{Text: nasty().Draw(t, "name"), Exact: true}
+		c.Key = &filter.Key{Text: anyText().Draw(t, "name"), Exact: true}
 	case 2:
-		// A pattern that only one name matches is that name; the parsers never leave it a pattern.
-		c.Key = &filter.Key{Text: nasty().Draw(t, "pattern") + rapid.SampledFrom([]string{"x", "-", "|y", ".*"}).Draw(t, "rest")}
+		// The parsers turn a pattern that only one name matches into that name.
+		rest := rapid.SampledFrom([]string{"x", "-", "|y", ".*"})
+		c.Key = &filter.Key{Text: anyText().Draw(t, "pattern") + rest.Draw(t, "rest")}
 	}
-	text := func() filter.Value { return filter.Value{Kind: filter.Text, Text: nasty().Draw(t, "value")} }
+	text := func() filter.Value { return filter.Value{Kind: filter.Text, Text: anyText().Draw(t, "value")} }
 	switch c.Op {
 	case filter.Is:
-		c.Values = []filter.Value{{Kind: filter.Bool, Text: rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")}}
+		literal := rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
+		c.Values = []filter.Value{{Kind: filter.Bool, Text: literal}}
 	case filter.Between:
 		c.Values = []filter.Value{text(), text()}
 	case filter.Eq, filter.In, filter.Regex:
@@ -106,18 +114,22 @@ func anyCondition(t *rapid.T) filter.Condition {
 			c.Values = append(c.Values, text())
 		}
 	default:
-		c.Values = []filter.Value{{Kind: filter.Number, Text: rapid.SampledFrom([]string{"0", "-1", "1.5e-3", "404"}).Draw(t, "number")}}
+		literal := rapid.SampledFrom([]string{"0", "-1", "1.5e-3", "404"}).Draw(t, "number")
+		c.Values = []filter.Value{{Kind: filter.Number, Text: literal}}
 	}
 	return c
 }
 
-// TestKeysStayApart writes a name and the same text as a pattern; they never read back as each other.
-func TestKeysStayApart(t *testing.T) {
+// TestKeyNameAndPatternDiffer prints a name and a pattern with the same text and checks that the results differ.
+func TestKeyNameAndPatternDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := nasty().Draw(t, "key") + "x"
+		text := anyText().Draw(t, "key") + "x"
 		printed := func(exact bool) (string, string) {
 			f := filter.Filter{Conditions: []filter.Condition{{
-				Field: filter.Word{Text: "headers"}, Key: &filter.Key{Text: text, Exact: exact}, Op: filter.Eq, Values: []filter.Value{{Kind: filter.Text}},
+				Field:  filter.Word{Text: "headers"},
+				Key:    &filter.Key{Text: text, Exact: exact},
+				Op:     filter.Eq,
+				Values: []filter.Value{{Kind: filter.Text}},
 			}}}
 			checkRoundTrip(t, f)
 			return filter.Format(f), filter.FormatJSON(f)
@@ -125,21 +137,23 @@ func TestKeysStayApart(t *testing.T) {
 		nameQuery, nameJSON := printed(true)
 		patternQuery, patternJSON := printed(false)
 		if nameQuery == patternQuery || nameJSON == patternJSON {
-			t.Errorf("name and pattern %q print alike: %s, %s", text, nameQuery, nameJSON)
+			t.Errorf("name and pattern %q are printed alike: %s, %s", text, nameQuery, nameJSON)
 		}
 	})
 }
 
-// TestMistakesHaveAPlace parses any text in both forms.
-func TestMistakesHaveAPlace(t *testing.T) {
+// TestParseAnyText runs checkParse on generated texts, some of them almost valid.
+func TestParseAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		checkParse(t, nasty().Draw(t, "start")+"a=1, "+nasty().Draw(t, "middle")+"="+nasty().Draw(t, "end"))
-		checkParse(t, `{"AND":[{"field":`+nasty().Draw(t, "field")+`"op":"eq",`+nasty().Draw(t, "value")+`}]}`)
+		text := anyText()
+		checkParse(t, text.Draw(t, "start")+"a=1, "+text.Draw(t, "middle")+"="+text.Draw(t, "end"))
+		checkParse(t, `{"AND":[{"field":`+text.Draw(t, "field")+`"op":"eq",`+text.Draw(t, "value")+`}]}`)
 	})
 }
 
-// checkParse holds either parser to its promises for any text: it returns, spans and edits lie inside the
-// text on whole characters, there are at most MaxErrors mistakes in order, and they can be drawn.
+// checkParse parses a text in both forms and checks what is true of every text: the parser returns, spans and edits are
+// inside the text and split no character, there are at most MaxErrors mistakes in the order of the text, and Draw
+// accepts them. A filter without mistakes must survive a round trip.
 func checkParse(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -147,9 +161,9 @@ func checkParse(t interface {
 	t.Helper()
 	inside := func(what string, s filter.Span) {
 		if s.Offset < 0 || s.Length < 0 || s.End() > len(text) {
-			t.Errorf("%q: %s %+v lies outside the text", text, what, s)
+			t.Errorf("%q: %s %+v is outside the text", text, what, s)
 		} else if utf8.ValidString(text) && !utf8.ValidString(text[s.Offset:s.End()]) {
-			t.Errorf("%q: %s %+v cuts a character", text, what, s)
+			t.Errorf("%q: %s %+v splits a character", text, what, s)
 		}
 	}
 	for _, f := range []filter.Filter{filter.ParseQueryString(text), filter.ParseJSON(text)} {

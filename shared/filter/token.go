@@ -1,13 +1,13 @@
 package filter
 
-// Token is a word, mark or value of a filter's text, as the parser took it. What a stretch of the
-// query-string form is depends on where it stands (404 may be a value or a word), so tokens come from parsing.
+// Token is a word, mark or value of a filter's text. Tokens come from parsing, because the kind of a piece of the
+// query-string form depends on its place: 404 may be a value or a word.
 type Token struct {
 	Kind TokenKind
 	Span Span
 }
 
-// TokenKind tells what a token is.
+// TokenKind is the kind of a token.
 type TokenKind string
 
 const (
@@ -16,11 +16,11 @@ const (
 	MarkToken     TokenKind = "mark"     // , ( ) [ ] and in JSON { } :
 	StringToken   TokenKind = "string"   // in quotes
 	BareToken     TokenKind = "bare"     // a value without quotes, or a JSON number
-	otherToken    TokenKind = "other"    // nothing that the language has
+	otherToken    TokenKind = "other"    // characters that are not part of the language
 	endToken      TokenKind = "end"      // after the last character
 )
 
-// Tokens lists the tokens of a filter in the order they were taken.
+// Tokens returns the tokens of a filter in the order in which the parser consumed them.
 func Tokens(f Filter) []Token {
 	var tokens []Token
 	if _, bad := unreadable(f.Text); bad {

@@ -2,13 +2,13 @@ package filter
 
 import "strings"
 
-// until tells where a bare value ends, besides the end of the text.
+// until is the place where a bare value ends, apart from the end of the text.
 type until uint8
 
 const (
 	untilComma until = iota // at the next comma
 	untilClose              // at the next comma or closing bracket: inside a list
-	untilAnd                // at the next comma or the word and: after between
+	untilAnd                // at the next comma or at the word and: after between
 )
 
 // value parses
@@ -36,9 +36,10 @@ func (p *parser) stringValue(at int) (Value, bool) {
 	end, closed := p.stringEnd(at)
 	if !closed {
 		end = p.trimEnd(at, p.nextCondition(at))
+		span := between(at, end)
 		p.fail(unclosedString(Span{at, 1}, end))
-		p.take(Token{StringToken, between(at, end)})
-		return Value{Kind: Text, Text: unquote(p.text[at+1 : max(at+1, end)]), Quoted: true, Span: between(at, end)}, true
+		p.take(Token{StringToken, span})
+		return Value{Kind: Text, Text: unquote(p.text[at+1 : max(at+1, end)]), Quoted: true, Span: span}, true
 	}
 	span := between(at, end)
 	p.checkNUL(span)
@@ -46,9 +47,9 @@ func (p *parser) stringValue(at int) (Value, bool) {
 	return Value{Kind: Text, Text: unquote(p.text[at+1 : end-1]), Quoted: true, Span: span}, true
 }
 
-// bareValue takes a value without quotes, white space around it trimmed. It may hold spaces, : / % and =, so
-// path=/a b means "/a b". Text that was more likely meant as something else is a mistake: nobody finds out
-// from an empty answer that a quote or a comma was missing.
+// bareValue consumes a value without quotes and trims the white space around it. The value may contain spaces, :, /, %
+// and =, so path=/a b means "/a b". Text that was more likely meant otherwise is a mistake, because an empty answer
+// would not show the user that a quote or a comma is missing.
 func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	end := p.bareEnd(at, stop)
 	if stop != untilClose {
@@ -61,7 +62,7 @@ func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	span := between(at, end)
 	text := span.of(p.text)
 	v := Value{Kind: Text, Text: text, Span: span}
-	if curly, _ := curlyQuote(text); curly || len(text) > 1 && single(text) {
+	if curly, _ := curlyQuote(text); curly || len(text) > 1 && singleQuoted(text) {
 		p.curlyValue(&v)
 		return v, true
 	}
@@ -82,7 +83,7 @@ func (p *parser) bareValue(op Span, at int, stop until) (Value, bool) {
 	return v, true
 }
 
-// bareEnd is where the bare value at an offset ends, white space after it included.
+// bareEnd returns the end of the bare value at an offset, including the white space after it.
 func (p *parser) bareEnd(at int, stop until) int {
 	marks := ","
 	if stop == untilClose {
@@ -99,7 +100,7 @@ func (p *parser) bareEnd(at int, stop until) int {
 		if p.text[end] == ')' || !repeatComma(p.text[at:end], p.text[end+1:]) {
 			break
 		}
-		end++ // bareValue says that it wants quotes
+		end++ // bareValue reports that the value needs quotes
 	}
 	if stop == untilAnd {
 		for i := at; i < end; i++ {
@@ -116,20 +117,21 @@ func (p *parser) bareEnd(at int, stop until) int {
 	return end
 }
 
-// repeatComma tells whether a comma between two texts is that of a repeat in a pattern, as in a{1,3}. Cut
-// there, both halves would be patterns that nobody meant.
+// repeatComma reports whether the comma between two texts belongs to a repeat in a pattern, as in a{1,3}. Such a comma
+// does not end the value: the two parts would be patterns that were not meant.
 func repeatComma(before, after string) bool {
 	const digits = "0123456789"
 	low := strings.TrimRight(before, digits)
-	return len(low) < len(before) && strings.HasSuffix(low, "{") && strings.HasPrefix(strings.TrimLeft(after[:min(len(after), 8)], digits), "}")
+	high := strings.TrimLeft(after[:min(len(after), 8)], digits)
+	return len(low) < len(before) && strings.HasSuffix(low, "{") && strings.HasPrefix(high, "}")
 }
 
-// curlyValue takes a value in quotes that this language does not have, commas inside included.
+// curlyValue consumes a value in single or typographic quotes, including commas inside it, and records the mistake.
 func (p *parser) curlyValue(v *Value) {
 	start := v.Span.Offset
 	closers := "“”„‟"
 	if p.text[start] == '\'' || strings.HasPrefix(p.text[start:], "‘") {
-		closers = "" // the value already ends with its partner
+		closers = "" // the value already ends with the closing quote
 	}
 	if closers != "" {
 		_, size := curlyQuote(p.text[start:])
@@ -145,13 +147,15 @@ func (p *parser) curlyValue(v *Value) {
 	v.Text, v.Span = inside.of(p.text), inside
 }
 
-// single tells whether a text is wrapped in single quotes, straight or curly.
-func single(text string) bool {
-	return strings.HasPrefix(text, "'") && strings.HasSuffix(text, "'") ||
-		strings.HasPrefix(text, "‘") && (strings.HasSuffix(text, "’") || strings.HasSuffix(text, "‘")) && len(text) > len("‘")
+// singleQuoted reports whether text is in single quotes, straight or typographic.
+func singleQuoted(text string) bool {
+	if strings.HasPrefix(text, "‘") && len(text) > len("‘") {
+		return strings.HasSuffix(text, "’") || strings.HasSuffix(text, "‘")
+	}
+	return strings.HasPrefix(text, "'") && strings.HasSuffix(text, "'")
 }
 
-// stripQuotes is the inside of a text that wrong quotes stand around, or the text itself.
+// stripQuotes returns the span without the quotes around its text, of whatever kind they are.
 func stripQuotes(text string, span Span) Span {
 	const quotes = "“”„‟‘’'\"`"
 	inside := span.of(text)
@@ -188,7 +192,7 @@ func (p *parser) between(c *Condition) bool {
 	return ok
 }
 
-// bracketedBetween reads between (a, b) and between [a and b], and says how it is written.
+// bracketedBetween parses between (a, b) and between [a and b] and records the mistake.
 func (p *parser) bracketedBetween(c *Condition, open Token) bool {
 	inside := p.text[open.Span.End():]
 	length := strings.IndexAny(inside, ")]")
@@ -236,7 +240,7 @@ func (p *parser) in(c *Condition) bool {
 	return ok
 }
 
-// closerOf is the bracket that closes a list of another language, 0 when the text opens none.
+// closerOf returns the closing bracket of a list in another language, or 0 if open is not the bracket of one.
 func closerOf(open string) byte {
 	switch open {
 	case "[":
@@ -251,13 +255,13 @@ func closerOf(open string) byte {
 //
 //	"(" value { "," value } ")"
 //
-// A list that is not closed ends, for what it is worth, before the next condition.
+// A list without a closing bracket ends before the next text that looks like a condition.
 func (p *parser) list(c *Condition) bool {
 	open := p.peek()
 	p.take(open)
 	c.List = true
 	type place struct{ at, last, values, errs int }
-	var next *place // where a condition seems to follow
+	var next *place // the first place where a condition seems to follow
 	for {
 		at := p.skip(p.at)
 		if at == len(p.text) {
@@ -296,8 +300,8 @@ func (p *parser) list(c *Condition) bool {
 	return len(c.Values) > 0
 }
 
-// regexList tells whether what follows ~ is a list of patterns rather than one that begins with a bracket:
-// (?i)curl and (a|b)c are patterns, (a, b) and ("a") are lists. A pattern cannot hold a bare comma.
+// regexList reports whether the text after ~ is a list of patterns rather than a pattern that begins with a bracket:
+// (?i)curl and (a|b)c are patterns, (a, b) and ("a") are lists. A bare pattern cannot contain a comma.
 func (p *parser) regexList() bool {
 	open := p.peek()
 	if !p.mark(open, "(") {
@@ -318,8 +322,8 @@ func (p *parser) regexList() bool {
 	return after.Kind == endToken || p.mark(after, ",")
 }
 
-// equalsList tells whether a list follows = where in was meant. A bare value may begin with a bracket, so
-// it is one only if the rest makes no sense otherwise.
+// equalsList reports whether a list follows =, so that in was meant. A bare value may begin with a bracket, so the text
+// is a list only if it cannot be understood otherwise.
 func (p *parser) equalsList() bool {
 	open := p.peek()
 	if !p.mark(open, "(") {
