@@ -1,5 +1,6 @@
-// Package catalog is what a user may ask for: every field of the request record, its type, its key rule and
-// where its values lie. Binding, SQL, OpenAPI, documentation and completion derive from the one table in fields.go.
+// Package catalog defines the fields that a user may ask for: every field of the request record, its type, its rule
+// for keys and the columns of its values. Binding, SQL, OpenAPI, documentation and completion are derived from the
+// table in fields.go.
 package catalog
 
 // Type is the type of a field's values.
@@ -11,20 +12,20 @@ const (
 	Float // seconds, stored and compared in whole microseconds
 	Bool
 	Time // only timestamp
-	Any  // no documented type: text to string operators, a number to numeric ones when it reads as one
+	Any  // no documented type: string operators see text, numeric operators see a number if the text is one
 )
 
-// KeyRule says what a condition's key may be.
+// KeyRule is the rule for the keys of conditions on a field.
 type KeyRule uint8
 
 const (
 	NoKey      KeyRule = iota // the field has one value, or a plain list
-	ClosedKeys                // the members are known; a key that can match none is an error
+	ClosedKeys                // the members are known; a key that cannot match any of them is an error
 	OpenKeys                  // any name
-	FoldedKeys                // any name, compared without regard to case (headers)
+	FoldedKeys                // any name, compared ignoring case (headers)
 )
 
-// Layout is how values lie in a column.
+// Layout is the layout of values in a column.
 type Layout uint8
 
 const (
@@ -34,9 +35,9 @@ const (
 	Structs                   // list of structs; Source.Member names the member
 )
 
-// Source is a place where values of a field lie.
+// Source is a column, or a member of one, that contains values of a field.
 type Source struct {
-	Name   string // the key that addresses it, for ClosedKeys
+	Name   string // the key that selects it, for ClosedKeys
 	Column string // top-level column of lake.Row
 	Member string // member of a struct column, or ""
 	Layout Layout
@@ -46,12 +47,12 @@ type Source struct {
 // Field is one row of the catalogue.
 type Field struct {
 	Name    string
-	Type    Type // Any also where members differ in type
+	Type    Type // Any if the members differ in type
 	Keys    KeyRule
 	Sources []Source // one, or one per member for ClosedKeys
-	Names   []string // documented names of OpenKeys and FoldedKeys, for completion; others are as good
+	Names   []string // documented names of OpenKeys and FoldedKeys, for completion; other names are valid, too
 	Doc     string   // one line
 	Example string   // a condition in the query-string form
 
-	detailed bool // returned from the details column, which keeps the exact JSON
+	inDetails bool // whether records take the value from the details column, which keeps the exact JSON
 }

@@ -11,15 +11,16 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// specification lists the fields of the request record as the specification does.
-const specification = `acl_triggers arguments asn authority biometric blocked bot branch bytes_sent challenge challenge_type
-	cf_restrict_triggers cf_triggers cookies country dr_triggers geo_region gf_triggers headers host hostname human ichallenge ip
-	logs method monitor monitor_reasons organization path path_parts port processing_stage profiling protocol proxy query
-	svc_latency svcid svcsessionid reason referer request_id request_length request_time result rl_triggers security_config
-	session session_ids status tags time_period timestamp trigger_counters upstream_addr upstream_data upstream_response_time
-	upstream_status url user_agent version`
+// specification lists the fields of the request record in the specification.
+const specification = `
+	acl_triggers arguments asn authority biometric blocked bot branch bytes_sent challenge challenge_type
+	cf_restrict_triggers cf_triggers cookies country dr_triggers geo_region gf_triggers headers host hostname human
+	ichallenge ip logs method monitor monitor_reasons organization path path_parts port processing_stage profiling
+	protocol proxy query svc_latency svcid svcsessionid reason referer request_id request_length request_time result
+	rl_triggers security_config session session_ids status tags time_period timestamp trigger_counters upstream_addr
+	upstream_data upstream_response_time upstream_status url user_agent version`
 
-func TestEveryFieldOfTheSpecificationIsThere(t *testing.T) {
+func TestFieldsMatchTheSpecification(t *testing.T) {
 	want := strings.Fields(specification)
 	slices.Sort(want)
 	if got := Names(); !slices.Equal(got, want) {
@@ -27,25 +28,30 @@ func TestEveryFieldOfTheSpecificationIsThere(t *testing.T) {
 	}
 	for _, name := range want {
 		if f, ok := Lookup(name); !ok || f.Name != name {
-			t.Errorf("Lookup(%q) finds %v", name, f)
+			t.Errorf("Lookup(%q) = %v", name, f)
 		}
 	}
 	if _, ok := Lookup("Status"); ok {
-		t.Error("names of fields do not ignore case")
+		t.Error("Lookup ignores the case of names")
 	}
 }
 
 // columnTypes are the Go types of a source's values in lake.Row, without pointers and lists.
 var columnTypes = map[Type][]reflect.Kind{
-	String: {reflect.String}, Int: {reflect.Int64}, Float: {reflect.Int64}, Bool: {reflect.Bool}, Time: {reflect.Int64}, Any: {reflect.String},
+	String: {reflect.String},
+	Int:    {reflect.Int64},
+	Float:  {reflect.Int64},
+	Bool:   {reflect.Bool},
+	Time:   {reflect.Int64},
+	Any:    {reflect.String},
 }
 
-func TestSourcesFitTheLake(t *testing.T) {
+func TestSourcesMatchTheRow(t *testing.T) {
 	for _, f := range Fields {
 		for _, s := range f.Sources {
 			column, ok := column(reflect.TypeFor[lake.Row](), s.Column)
 			if !ok {
-				t.Errorf("%s: there is no column %s", f.Name, s.Column)
+				t.Errorf("%s: column %s does not exist", f.Name, s.Column)
 				continue
 			}
 			var layout Layout
@@ -66,14 +72,15 @@ func TestSourcesFitTheLake(t *testing.T) {
 				}
 			}
 			if layout != s.Layout || !slices.Contains(columnTypes[s.Type], plain(column).Kind()) {
-				t.Errorf("%s is %s in layout %d, its column holds %s in layout %d", f.Name, s.Type, s.Layout, column, layout)
+				t.Errorf("%s is %s in layout %d, but its column contains %s in layout %d",
+					f.Name, s.Type, s.Layout, column, layout)
 			}
 			if (s.Name != "") != (f.Keys == ClosedKeys) {
-				t.Errorf("%s: only closed keys address sources, this one is %q", f.Name, s.Name)
+				t.Errorf("%s: source name %q; exactly the sources of closed keys have names", f.Name, s.Name)
 			}
 			for _, name := range f.Output() {
 				if _, ok := columnOf(name); !ok {
-					t.Errorf("%s comes out of column %s, which is not there", f.Name, name)
+					t.Errorf("%s is printed from column %s, which does not exist", f.Name, name)
 				}
 			}
 		}
@@ -103,10 +110,10 @@ func plain(t reflect.Type) reflect.Type {
 func TestOperators(t *testing.T) {
 	for i, op := range filter.Ops {
 		if Operators[i].Op != op || OperatorOf(op) != Operators[i] {
-			t.Errorf("operator %s is not in its place", op)
+			t.Errorf("operator %s is out of order", op)
 		}
 		if Operators[i].Absent {
-			t.Errorf("operator %s holds for what is not there", op)
+			t.Errorf("operator %s holds for an absent value", op)
 		}
 	}
 	config, _ := Lookup("security_config")
@@ -124,18 +131,19 @@ func TestOperators(t *testing.T) {
 	if _, ok := blocked.Member("acl"); ok || blocked.Members() != nil {
 		t.Error("blocked has members")
 	}
-	if got := strings.Join(config.Members(), " "); got != "acl_active cf_active cf_rules gf_rules revision rl_rules secpolentryid secpolid" {
-		t.Errorf("the members of security_config are %s", got)
+	want := "acl_active cf_active cf_rules gf_rules revision rl_rules secpolentryid secpolid"
+	if got := strings.Join(config.Members(), " "); got != want {
+		t.Errorf("the members of security_config are %s, want %s", got, want)
 	}
 }
 
-func TestAliasesNameFields(t *testing.T) {
+func TestAlias(t *testing.T) {
 	for alias, name := range aliases {
 		if _, ok := Lookup(alias); ok {
-			t.Errorf("%s is a field itself", alias)
+			t.Errorf("alias %s is the name of a field", alias)
 		}
 		if _, ok := Lookup(name); !ok || Alias(alias) != name {
-			t.Errorf("%s stands for %s, which is no field", alias, name)
+			t.Errorf("alias %s means %s, which is not a field", alias, name)
 		}
 	}
 }
@@ -143,20 +151,22 @@ func TestAliasesNameFields(t *testing.T) {
 func TestNumericText(t *testing.T) {
 	for _, text := range []string{"0", "-1", "007", "1.5", "-0.25e-9", "1E+99", strings.Repeat("9", 40)} {
 		if !NumericText.MatchString(text) {
-			t.Errorf("%q does not read as a number", text)
+			t.Errorf("%q is not matched", text)
 		}
 	}
-	for _, text := range []string{"", "-", "+1", ".5", "5.", "1e", "1e100", "NaN", "Infinity", " 1", "1\n", "0x1", strings.Repeat("9", 41)} {
+	for _, text := range []string{
+		"", "-", "+1", ".5", "5.", "1e", "1e100", "NaN", "Infinity", " 1", "1\n", "0x1", strings.Repeat("9", 41),
+	} {
 		if NumericText.MatchString(text) {
-			t.Errorf("%q reads as a number", text)
+			t.Errorf("%q is matched", text)
 		}
 	}
 }
 
-func TestDescriptionsAreWholeAndPrintable(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	for _, d := range Describe() {
-		if d.Name == "" || d.Type == "" || len(d.Operators) == 0 || d.Doc == "" || !strings.HasSuffix(d.Doc, ".") || d.Example == "" {
-			t.Errorf("%+v lacks something", d)
+		if d.Name == "" || d.Type == "" || len(d.Operators) == 0 || !strings.HasSuffix(d.Doc, ".") || d.Example == "" {
+			t.Errorf("%+v is incomplete", d)
 		}
 	}
 	data, _ := Lookup("upstream_data")

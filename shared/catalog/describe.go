@@ -1,18 +1,19 @@
 package catalog
 
-// Description is a field as GET /api/v4.0/data/fields tells of it.
+// Description is the description of a field in the answer of GET /api/v4.0/data/fields.
 type Description struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
 	Operators []string `json:"operators"`
-	Key       *Keys    `json:"key,omitempty"` // absent when the field takes no key
+	Key       *Keys    `json:"key,omitempty"` // nil if the field takes no key
 	Doc       string   `json:"doc"`
 	Example   string   `json:"example"`
 }
 
-// Keys tells which keys a field takes.
+// Keys describes the keys that a field takes. Rule is "closed" if only the members are valid, "open" if any name is
+// valid, and "folded" if any name is valid and names are compared ignoring case.
 type Keys struct {
-	Rule    string   `json:"rule"`              // "closed": only the members; "open": any name; "folded": any name, in any case
+	Rule    string   `json:"rule"`
 	Members []Member `json:"members,omitempty"` // of closed keys
 	Names   []string `json:"names,omitempty"`   // documented names of open keys
 }
@@ -24,17 +25,19 @@ type Member struct {
 	Operators []string `json:"operators"`
 }
 
-var typeNames = [...]string{String: "string", Int: "integer", Float: "float", Bool: "boolean", Time: "timestamp", Any: "any"}
+var typeNames = [...]string{
+	String: "string", Int: "integer", Float: "float", Bool: "boolean", Time: "timestamp", Any: "any",
+}
 
-// String is the type's name in descriptions and messages.
+// String returns the name of the type in descriptions and messages.
 func (t Type) String() string { return typeNames[t] }
 
 var ruleNames = [...]string{NoKey: "none", ClosedKeys: "closed", OpenKeys: "open", FoldedKeys: "folded"}
 
-// String is the rule's name in descriptions.
+// String returns the name of the rule in descriptions.
 func (r KeyRule) String() string { return ruleNames[r] }
 
-// Describe tells of every field, in alphabetical order.
+// Describe returns the descriptions of all fields in alphabetical order.
 func Describe() []Description {
 	all := make([]Description, len(Fields))
 	for i := range Fields {
@@ -43,16 +46,23 @@ func Describe() []Description {
 	return all
 }
 
-// Describe tells of the field.
+// Describe returns the description of the field.
 func (f *Field) Describe() Description {
-	d := Description{Name: f.Name, Type: f.Type.String(), Operators: operatorNames(f.Sources), Doc: f.Doc, Example: f.Example}
+	d := Description{
+		Name:      f.Name,
+		Type:      f.Type.String(),
+		Operators: operatorNames(f.Sources),
+		Doc:       f.Doc,
+		Example:   f.Example,
+	}
 	if f.Keys == NoKey {
 		return d
 	}
 	d.Key = &Keys{Rule: f.Keys.String(), Names: f.Names}
 	if f.Keys == ClosedKeys {
 		for _, s := range f.Sources {
-			d.Key.Members = append(d.Key.Members, Member{Name: s.Name, Type: s.Type.String(), Operators: operatorNames([]Source{s})})
+			member := Member{Name: s.Name, Type: s.Type.String(), Operators: operatorNames([]Source{s})}
+			d.Key.Members = append(d.Key.Members, member)
 		}
 	}
 	return d

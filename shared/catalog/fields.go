@@ -2,10 +2,17 @@ package catalog
 
 import "strings"
 
-// Fields is the catalogue, in alphabetical order. A new field is one row here and one column in lake.Row.
+// Fields is the catalogue in alphabetical order. A new field needs one row here and one column in lake.Row.
 var Fields = []Field{
-	open("acl_triggers", "Access-control profile that acted: acl_action, action, extra, tags, trigger_id, trigger_name.", `acl_triggers["action"]="custom"`, "acl_action", "action", "extra", "tags", "trigger_id", "trigger_name"),
-	{Name: "arguments", Type: Any, Keys: OpenKeys, Sources: pairs("arguments"), Doc: "Arguments of the request; the key is an argument's name.", Example: `arguments["foo"]="1"`},
+	open("acl_triggers",
+		"Access-control profile that acted: acl_action, action, extra, tags, trigger_id, trigger_name.",
+		`acl_triggers["action"]="custom"`,
+		"acl_action", "action", "extra", "tags", "trigger_id", "trigger_name"),
+	{
+		Name: "arguments", Type: Any, Keys: OpenKeys, Sources: pairs("arguments"),
+		Doc:     "Arguments of the request; the key is an argument's name.",
+		Example: `arguments["foo"]="1"`,
+	},
 	text("asn", "Autonomous system of the client.", `asn="AS3320"`),
 	text("authority", "Authority the client asked for (Host or :authority).", `authority="shop.example"`),
 	open("biometric", "Biometric signals of the client.", `biometric["score"]>0.5`),
@@ -13,16 +20,33 @@ var Fields = []Field{
 	flag("bot", "The client is a bot.", `bot is true`),
 	text("branch", "Configuration branch that processed the request.", `branch="prod"`),
 	number("bytes_sent", "bytes_sent", "Bytes sent to the client.", `bytes_sent>1000000`),
-	open("cf_restrict_triggers", "Content-filter restrictions that acted.", `cf_restrict_triggers["trigger_name"]~"length"`),
-	open("cf_triggers", "Content-filter rules that acted: action, extra, name, risk_level, ruleid, section, trigger_id, trigger_name, value.", `cf_triggers["risk_level"]>=4`, "action", "extra", "name", "risk_level", "ruleid", "section", "trigger_id", "trigger_name", "value"),
+	open("cf_restrict_triggers",
+		"Content-filter restrictions that acted.",
+		`cf_restrict_triggers["trigger_name"]~"length"`),
+	open("cf_triggers",
+		"Content-filter rules that acted: action, extra, name, risk_level, ruleid, section, trigger_id, "+
+			"trigger_name, value.",
+		`cf_triggers["risk_level"]>=4`,
+		"action", "extra", "name", "risk_level", "ruleid", "section", "trigger_id", "trigger_name", "value"),
 	flag("challenge", "A bot challenge was issued.", `challenge is true`),
 	text("challenge_type", "Kind of challenge issued.", `challenge_type="js"`),
-	{Name: "cookies", Type: Any, Keys: OpenKeys, Sources: pairs("cookies"), Doc: "Cookies of the request; the key is a cookie's name.", Example: `cookies["lang"]="en"`},
+	{
+		Name: "cookies", Type: Any, Keys: OpenKeys, Sources: pairs("cookies"),
+		Doc:     "Cookies of the request; the key is a cookie's name.",
+		Example: `cookies["lang"]="en"`,
+	},
 	text("country", "Country of the client's address.", `country in ("Germany", "France")`),
 	open("dr_triggers", "Dynamic rules that acted.", `dr_triggers["trigger_name"]~"scan"`),
 	text("geo_region", "Region of the client's address.", `geo_region="Bavaria"`),
-	open("gf_triggers", "Global filters that matched: action, extra, name, section, trigger_id, trigger_name, value.", `gf_triggers["section"]="headers"`, "action", "extra", "name", "section", "trigger_id", "trigger_name", "value"),
-	{Name: "headers", Type: Any, Keys: FoldedKeys, Sources: pairs("headers"), Doc: "Headers of the request; the key is a header's name in any case.", Example: `headers["content-type"]~"json"`},
+	open("gf_triggers",
+		"Global filters that matched: action, extra, name, section, trigger_id, trigger_name, value.",
+		`gf_triggers["section"]="headers"`,
+		"action", "extra", "name", "section", "trigger_id", "trigger_name", "value"),
+	{
+		Name: "headers", Type: Any, Keys: FoldedKeys, Sources: pairs("headers"),
+		Doc:     "Headers of the request; the key is a header's name in any case.",
+		Example: `headers["content-type"]~"json"`,
+	},
 	text("host", "Host of the request.", `host="shop.example"`),
 	text("hostname", "Name of the host as configured.", `hostname="shop.example"`),
 	flag("human", "The client is human.", `human is true`),
@@ -31,37 +55,89 @@ var Fields = []Field{
 	open("logs", "Notes of the processing stages.", `logs~"timeout"`),
 	text("method", "Method of the request.", `method in (POST, PUT)`),
 	flag("monitor", "The request triggered a monitor action.", `monitor is true`),
-	list("monitor_reasons", String, "Reasons the request triggered monitor actions.", `monitor_reasons~"global filter"`),
+	list("monitor_reasons", String,
+		"Reasons the request triggered monitor actions.",
+		`monitor_reasons~"global filter"`),
 	text("organization", "Organization that the client's address belongs to.", `organization~"(?i)hosting"`),
 	text("path", "Path without host and arguments, percent-encoded as received.", `path="/login"`),
-	{Name: "path_parts", Type: Any, Keys: OpenKeys, Sources: pairs("path_parts"), Names: names("part1 part2 part3 path"), Doc: "Segments of the path: part1, part2, … and path.", Example: `path_parts["part2"]="cart"`},
+	{
+		Name: "path_parts", Type: Any, Keys: OpenKeys, Sources: pairs("path_parts"),
+		Names:   names("part1 part2 part3 path"),
+		Doc:     "Segments of the path: part1, part2, … and path.",
+		Example: `path_parts["part2"]="cart"`,
+	},
 	text("port", "Port of the request.", `port="443"`),
-	{Name: "processing_stage", Type: Any, Sources: scalar("processing_stage", Any), Doc: "Stage at which processing ended.", Example: `processing_stage<4`},
-	{Name: "profiling", Type: Any, Keys: OpenKeys, Sources: pairs("profiling"), Names: names("secpol mapping flow limit acl content_filter"), Doc: "Internal ids of the settings applied: secpol, mapping, flow, limit, acl, content_filter.", Example: `profiling["acl"]="acl1"`},
+	{
+		Name: "processing_stage", Type: Any, Sources: scalar("processing_stage", Any),
+		Doc:     "Stage at which processing ended.",
+		Example: `processing_stage<4`,
+	},
+	{
+		Name: "profiling", Type: Any, Keys: OpenKeys, Sources: pairs("profiling"),
+		Names:   names("secpol mapping flow limit acl content_filter"),
+		Doc:     "Internal ids of the settings applied: secpol, mapping, flow, limit, acl, content_filter.",
+		Example: `profiling["acl"]="acl1"`,
+	},
 	text("protocol", "Protocol of the request.", `protocol="HTTP/2.0"`),
-	{Name: "proxy", Type: Any, Keys: OpenKeys, Sources: pairs("proxy"), Names: names("additional_tags bytes_sent container geo_as_domain geo_as_name geo_as_type geo_company_country geo_company_domain geo_company_type geo_lat geo_long geo_mobile_carrier geo_mobile_country geo_mobile_mcc geo_mobile_mnc realip request_id request_length request_time ssl_cipher ssl_protocol status"), Doc: "Figures of the proxy: realip, ssl_protocol, geo_lat, status, ….", Example: `proxy["ssl_protocol"]="TLSv1.2"`},
+	{
+		Name: "proxy", Type: Any, Keys: OpenKeys, Sources: pairs("proxy"),
+		Names: names("additional_tags bytes_sent container geo_as_domain geo_as_name geo_as_type " +
+			"geo_company_country geo_company_domain geo_company_type geo_lat geo_long " +
+			"geo_mobile_carrier geo_mobile_country geo_mobile_mcc geo_mobile_mnc realip " +
+			"request_id request_length request_time ssl_cipher ssl_protocol status"),
+		Doc:     "Figures of the proxy: realip, ssl_protocol, geo_lat, status, ….",
+		Example: `proxy["ssl_protocol"]="TLSv1.2"`,
+	},
 	text("query", "Query part with its leading question mark.", `query~"(?i)union.+select"`),
 	text("reason", "Reason the request was blocked.", `reason~"acl1"`),
 	text("referer", "Referer header.", `referer="https://www.google.com/"`),
 	text("request_id", "Id of the request.", `request_id="9f2c1d7e"`),
 	number("request_length", "request_length", "Bytes received from the client.", `request_length>8000`),
-	{Name: "request_time", Type: Float, Sources: scalar("total_us", Float), Doc: "Total processing time in seconds.", Example: `request_time>2.5`},
+	{
+		Name: "request_time", Type: Float, Sources: scalar("total_us", Float),
+		Doc:     "Total processing time in seconds.",
+		Example: `request_time>2.5`,
+	},
 	text("result", "Disposition of the request; Passed denotes a passed request.", `result!="Passed"`),
 	open("rl_triggers", "Rate limits that acted.", `rl_triggers["trigger_name"]~"login"`),
-	{Name: "security_config", Type: Any, Keys: ClosedKeys, Sources: securityConfig, Doc: "Configuration at processing time.", Example: `security_config["acl_active"] is true`},
+	{
+		Name: "security_config", Type: Any, Keys: ClosedKeys, Sources: securityConfig,
+		Doc:     "Configuration at processing time.",
+		Example: `security_config["acl_active"] is true`,
+	},
 	text("session", "Session of the client.", `session="0fe1"`),
-	{Name: "session_ids", Type: Any, Keys: OpenKeys, Sources: pairs("session_ids"), Doc: "Session ids by name.", Example: `session_ids["asn"]="AS3320"`},
+	{
+		Name: "session_ids", Type: Any, Keys: OpenKeys, Sources: pairs("session_ids"),
+		Doc:     "Session ids by name.",
+		Example: `session_ids["asn"]="AS3320"`,
+	},
 	number("status", "status", "Status sent to the client.", `status>=500`),
 	number("svc_latency", "svc_us", "Processing time of the service in microseconds.", `svc_latency>1000`),
 	cookie("svcid", "Cookie svcid set by the service; of several, any.", `svcid="5b1c"`),
 	cookie("svcsessionid", "Cookie svcsessionid set by the service; of several, any.", `svcsessionid="77aa"`),
 	list("tags", String, "All tags attached to the request.", `tags="bot"`),
 	number("time_period", "time_period", "Time of the request in Unix seconds.", `time_period>=1767225600`),
-	{Name: "timestamp", Type: Time, Sources: scalar("ts_ms", Time), Doc: "Time of the request, UTC.", Example: `timestamp between 2026-01-01 and 2026-01-02`},
-	{Name: "trigger_counters", Type: Int, Keys: ClosedKeys, Sources: triggerCounters, Doc: "How often each stage triggered an action.", Example: `trigger_counters["acl"]>0`},
+	{
+		Name: "timestamp", Type: Time, Sources: scalar("ts_ms", Time),
+		Doc:     "Time of the request, UTC.",
+		Example: `timestamp between 2026-01-01 and 2026-01-02`,
+	},
+	{
+		Name: "trigger_counters", Type: Int, Keys: ClosedKeys, Sources: triggerCounters,
+		Doc:     "How often each stage triggered an action.",
+		Example: `trigger_counters["acl"]>0`,
+	},
 	list("upstream_addr", String, "Addresses of the origins tried.", `upstream_addr~"^10\.0\."`),
-	{Name: "upstream_data", Type: Any, Keys: ClosedKeys, Sources: upstreamData, Doc: "Attempts at the origin: addr, response_time, status.", Example: `upstream_data["status"]>=500`},
-	{Name: "upstream_response_time", Type: Float, Sources: scalar("origin_us", Float), Doc: "Processing time of the origin in seconds.", Example: `upstream_response_time>1`},
+	{
+		Name: "upstream_data", Type: Any, Keys: ClosedKeys, Sources: upstreamData,
+		Doc:     "Attempts at the origin: addr, response_time, status.",
+		Example: `upstream_data["status"]>=500`,
+	},
+	{
+		Name: "upstream_response_time", Type: Float, Sources: scalar("origin_us", Float),
+		Doc:     "Processing time of the origin in seconds.",
+		Example: `upstream_response_time>1`,
+	},
 	list("upstream_status", Int, "Status codes of the origins tried.", `upstream_status=502`),
 	text("url", "Target of the request: host and path.", `url="shop.example/login"`),
 	text("user_agent", "User-Agent header.", `user_agent~"(?i)curl"`),
@@ -76,8 +152,9 @@ var securityConfig = []Source{
 }
 
 var triggerCounters = []Source{
-	member("trigger_counters", "acl", Int), member("trigger_counters", "cf", Int), member("trigger_counters", "cf_restrict", Int),
-	member("trigger_counters", "dr", Int), member("trigger_counters", "gf", Int), member("trigger_counters", "rl", Int),
+	member("trigger_counters", "acl", Int), member("trigger_counters", "cf", Int),
+	member("trigger_counters", "cf_restrict", Int), member("trigger_counters", "dr", Int),
+	member("trigger_counters", "gf", Int), member("trigger_counters", "rl", Int),
 }
 
 var upstreamData = []Source{
@@ -104,7 +181,7 @@ func text(name, doc, example string) Field {
 	return Field{Name: name, Type: String, Sources: scalar(name, String), Doc: doc, Example: example}
 }
 
-// cookie is a cookie with columns of its own: one for the first of that name, one for the rest.
+// cookie returns a field for a cookie with two columns: one for the first cookie of that name, one for the others.
 func cookie(name, doc, example string) Field {
 	first := Source{Column: name, Layout: Scalar, Type: String}
 	more := Source{Column: name + "_more", Layout: List, Type: String}
@@ -120,10 +197,21 @@ func number(name, column, doc, example string) Field {
 }
 
 func list(name string, t Type, doc, example string) Field {
-	return Field{Name: name, Type: t, Sources: []Source{{Column: name, Layout: List, Type: t}}, Doc: doc, Example: example}
+	sources := []Source{{Column: name, Layout: List, Type: t}}
+	return Field{Name: name, Type: t, Sources: sources, Doc: doc, Example: example}
 }
 
-// open is a field whose entries have members nobody has listed: filters see every member of every entry.
+// open returns a field with entries of unknown members. Filters see every member of every entry; known lists the
+// documented ones.
 func open(name, doc, example string, known ...string) Field {
-	return Field{Name: name, Type: Any, Keys: OpenKeys, Sources: pairs(name), Names: known, Doc: doc, Example: example, detailed: true}
+	return Field{
+		Name:      name,
+		Type:      Any,
+		Keys:      OpenKeys,
+		Sources:   pairs(name),
+		Names:     known,
+		Doc:       doc,
+		Example:   example,
+		inDetails: true,
+	}
 }

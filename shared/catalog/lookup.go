@@ -13,13 +13,13 @@ var byName = func() map[string]*Field {
 	return m
 }()
 
-// Lookup finds a field by its exact name.
+// Lookup returns the field with the given name, which is case-sensitive.
 func Lookup(name string) (*Field, bool) {
 	f, ok := byName[name]
 	return f, ok
 }
 
-// Names lists the fields, in alphabetical order.
+// Names returns the names of the fields in alphabetical order.
 func Names() []string {
 	names := make([]string, len(Fields))
 	for i := range Fields {
@@ -28,7 +28,7 @@ func Names() []string {
 	return names
 }
 
-// aliases are names that other products give to our fields; they are suggested, never accepted.
+// aliases maps names that other products use to names of fields. They are suggested, but not accepted.
 var aliases = map[string]string{
 	"args": "arguments", "bandwidth": "bytes_sent", "bytes": "bytes_sent", "client_ip": "ip", "code": "status",
 	"cookie": "cookies", "date": "timestamp", "header": "headers", "latency": "request_time", "params": "arguments",
@@ -36,10 +36,10 @@ var aliases = map[string]string{
 	"time": "timestamp", "ua": "user_agent", "uri": "path",
 }
 
-// Alias gives the field that another product's name for it means, or "".
+// Alias returns the field for a name that another product uses, or "".
 func Alias(name string) string { return aliases[name] }
 
-// Members lists the keys of a field with closed keys, in the order of the specification.
+// Members returns the keys of a field with closed keys, in the order of the specification.
 func (f *Field) Members() []string {
 	if f.Keys != ClosedKeys {
 		return nil
@@ -51,7 +51,7 @@ func (f *Field) Members() []string {
 	return names
 }
 
-// Member finds the source that a key of a field with closed keys addresses.
+// Member returns the source that a key selects in a field with closed keys.
 func (f *Field) Member(key string) (Source, bool) {
 	i := slices.IndexFunc(f.Sources, func(s Source) bool { return s.Name == key })
 	if f.Keys != ClosedKeys || i < 0 {
@@ -60,20 +60,20 @@ func (f *Field) Member(key string) (Source, bool) {
 	return f.Sources[i], true
 }
 
-// NumericText matches text that reads as a number: what numeric operators see in values of no documented
-// type. The digits are bounded so that every such text is an ordinary double on every engine.
+// NumericText matches text that numeric operators read as a number in values without a documented type. The number
+// of digits is limited so that every such text is a normal double on every engine.
 var NumericText = regexp.MustCompile(`\A` + NumericPattern + `\z`)
 
 // NumericPattern is NumericText without its anchors, for engines that anchor in their own way.
 const NumericPattern = `-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?`
 
-// Output lists the columns that the field's value in a returned record is made of. extra belongs to every
-// field, because it overrides what the other columns say.
+// Output returns the columns that are needed to print the field's value in a record. They always include extra,
+// because it overrides the other columns.
 func (f *Field) Output() []string {
 	switch {
 	case f.Type == Time:
 		return []string{"ts_ms", "ts_nanos", "ts_digits", "extra"}
-	case f.detailed:
+	case f.inDetails:
 		return []string{"details", "extra"}
 	}
 	return []string{f.Sources[0].Column, "extra"}

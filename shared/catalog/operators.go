@@ -6,17 +6,17 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// Operator says what an operator asks of one value, and what it answers when there is none.
+// Operator is the definition of an operator: the condition that it tests on one value, and its result without a value.
 type Operator struct {
 	Op      filter.Op
-	Symbol  string // how the query-string form writes it
+	Symbol  string // the operator in the query-string form
 	Meaning string
-	// Absent is the verdict on a record that has no value: the field is missing, null or an empty list.
-	// A negated condition is the exact complement, so its verdict is the opposite one.
+	// Absent is the result for a record without a value: the field is missing, null or an empty list.
+	// A negated condition is the exact complement, so its result is the opposite.
 	Absent bool
 }
 
-// Operators lists the operators in the specification's order. No operator holds for what is not there.
+// Operators lists the operators in the order of the specification. No operator holds for an absent value.
 var Operators = []Operator{
 	{Op: filter.Is, Symbol: "is", Meaning: "is true or false"},
 	{Op: filter.Eq, Symbol: "=", Meaning: "equals"},
@@ -29,7 +29,7 @@ var Operators = []Operator{
 	{Op: filter.Between, Symbol: "between", Meaning: "lies between two values, both included"},
 }
 
-// OperatorOf gives the row of an operator.
+// OperatorOf returns the definition of an operator.
 func OperatorOf(op filter.Op) Operator {
 	for _, o := range Operators {
 		if o.Op == op {
@@ -40,15 +40,17 @@ func OperatorOf(op filter.Op) Operator {
 }
 
 var (
-	boolOps    = []filter.Op{filter.Is}
-	stringOps  = []filter.Op{filter.Eq, filter.In, filter.Regex}
-	numberOps  = []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Between}
-	timeOps    = []filter.Op{filter.Between}
-	anyOps     = []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Regex, filter.Between}
-	countedOps = append(slices.Clone(boolOps), numberOps...)
+	boolOps   = []filter.Op{filter.Is}
+	stringOps = []filter.Op{filter.Eq, filter.In, filter.Regex}
+	numberOps = []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Between}
+	timeOps   = []filter.Op{filter.Between}
+	anyOps    = []filter.Op{
+		filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Regex, filter.Between,
+	}
+	boolMemberOps = append(slices.Clone(boolOps), numberOps...)
 )
 
-// Ops lists the operators that values of a type have, in the specification's order.
+// Ops returns the operators that values of the type have, in the order of the specification.
 func (t Type) Ops() []filter.Op {
 	switch t {
 	case Bool:
@@ -65,11 +67,11 @@ func (t Type) Ops() []filter.Op {
 	panic("catalog: unknown type")
 }
 
-// Ops lists the operators of a member. A boolean member also takes the numeric ones, counting as 1 or 0:
-// the specification writes acl_active gt 0.
+// Ops returns the operators that values of the source have. A boolean member also has the numeric operators and counts
+// as 1 or 0, because the specification contains acl_active gt 0.
 func (s Source) Ops() []filter.Op {
 	if s.Type == Bool && s.Name != "" {
-		return countedOps
+		return boolMemberOps
 	}
 	return s.Type.Ops()
 }
@@ -77,10 +79,10 @@ func (s Source) Ops() []filter.Op {
 // Takes reports whether the values of a source have an operator.
 func (s Source) Takes(op filter.Op) bool { return slices.Contains(s.Ops(), op) }
 
-// Ops lists the operators that at least one source of the field has, in the specification's order.
+// Ops returns the operators that at least one source of the field has, in the order of the specification.
 func (f *Field) Ops() []filter.Op { return OpsOf(f.Sources) }
 
-// OpsOf lists the operators that at least one of the sources has, in the specification's order.
+// OpsOf returns the operators that at least one of the sources has, in the order of the specification.
 func OpsOf(sources []Source) []filter.Op {
 	var ops []filter.Op
 	for _, op := range filter.Ops {
