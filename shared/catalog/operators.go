@@ -26,7 +26,7 @@ var Operators = []Operator{
 	{Op: filter.Lte, Symbol: "<=", Meaning: "is less than or equal to"},
 	{Op: filter.In, Symbol: "in", Meaning: "is one of a list"},
 	{Op: filter.Regex, Symbol: "~", Meaning: "contains a match of a regular expression"},
-	{Op: filter.Between, Symbol: "between", Meaning: "lies between two values, both included"},
+	{Op: filter.Between, Symbol: "between", Meaning: "is between two values, both included"},
 }
 
 // OperatorOf returns the definition of an operator.

@@ -11,18 +11,21 @@ const (
 	chunkBytes  = 64 << 10
 	chunkItems  = 1 << 10
 	internSlots = 1 << 14
-	internLimit = 256 // longer strings seldom repeat
-	// internLife is after how many records the interned strings are forgotten, and internBytes after how many bytes of
-	// text: each keeps its whole chunk alive, and what the others in it point to.
-	internLife  = 1 << 16
-	internBytes = 32 << 20
-	// aloneBytes is from which length on a text shares no chunk: one interned neighbour would keep it alive.
-	aloneBytes = 1 << 10
+	internLimit = 256 // the length of the longest string that is interned, in bytes; longer ones seldom repeat
+
+	// The interned strings are dropped after internRecords records or internBytes bytes of text, whichever comes first.
+	// An interned string keeps its whole chunk alive, and all that the other items of the chunk refer to.
+	internRecords = 1 << 16
+	internBytes   = 32 << 20
+
+	// maxShared is the length in bytes of the longest text that shares a chunk with others. A longer text has memory of
+	// its own, because a short interned text in the same chunk would keep it alive.
+	maxShared = 1 << 10
 )
 
-// arena hands out memory in chunks and never takes it back, so rows stay valid as long as somebody holds them.
-// Strings seen lately are handed out again: most values of a log repeat, and equal values then share memory.
-// What it hands out is shared between rows and must not be written to.
+// arena allocates memory in chunks and never reuses it, so rows stay valid as long as they are referenced. It interns
+// recent strings: most values of a log repeat, and equal values share memory. Rows share the memory that arena
+// returns, so it must not be modified.
 type arena struct {
 	bytes    []byte
 	strings  []string
@@ -32,34 +35,35 @@ type arena struct {
 	counters []lake.TriggerCounters
 	configs  []lake.SecurityConfig
 
-	seed     maphash.Seed
-	interned [internSlots]interned
-	records  int
-	copied   int // bytes of text since the interned strings were forgotten
+	seed        maphash.Seed
+	internTable [internSlots]internSlot
+	records     int // records since the interned strings were dropped
+	copied      int // bytes of text since the interned strings were dropped
 }
 
-// interned is a string handed out, and where it lies: looked at far more often than given away.
-type interned struct {
+// internSlot is a slot of the intern table. text is a copy of *at, because text is compared far more often than at is
+// returned.
+type internSlot struct {
 	text string
 	at   *string
 }
 
 func (a *arena) init() { a.seed = maphash.MakeSeed() }
 
-// record is called once a record.
+// record counts a record and drops the interned strings when they are due. Call it once for each record.
 func (a *arena) record() {
-	if a.records++; a.records == internLife || a.copied > internBytes {
+	if a.records++; a.records == internRecords || a.copied > internBytes {
 		a.records, a.copied = 0, 0
-		clear(a.interned[:])
+		clear(a.internTable[:])
 	}
 }
 
-// intern returns a string equal to b, an earlier one if it can.
+// intern returns a string equal to b. If possible, it returns an earlier one.
 func (a *arena) intern(b []byte) *string {
 	if len(b) > internLimit {
 		return a.text(b)
 	}
-	slot := &a.interned[maphash.Bytes(a.seed, b)%internSlots]
+	slot := &a.internTable[maphash.Bytes(a.seed, b)%internSlots]
 	if slot.at == nil || slot.text != string(b) {
 		slot.at = a.text(b)
 		slot.text = *slot.at
@@ -67,13 +71,13 @@ func (a *arena) intern(b []byte) *string {
 	return slot.at
 }
 
-// text copies b.
+// text returns a copy of b.
 func (a *arena) text(b []byte) *string {
-	if len(b) > aloneBytes {
-		alone := string(b)
-		return &alone
+	if len(b) > maxShared {
+		s := string(b)
+		return &s
 	}
-	p := one(&a.strings)
+	p := add(&a.strings)
 	*p = a.copy(b)
 	return p
 }
@@ -82,7 +86,7 @@ func (a *arena) copy(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
-	if len(b) > aloneBytes {
+	if len(b) > maxShared {
 		return string(b)
 	}
 	a.copied += len(b)
@@ -91,10 +95,10 @@ func (a *arena) copy(b []byte) string {
 	}
 	from := len(a.bytes)
 	a.bytes = append(a.bytes, b...)
-	return unsafe.String(&a.bytes[from], len(b)) // these bytes are never written again
+	return unsafe.String(&a.bytes[from], len(b)) // these bytes are never modified again
 }
 
-// smallInts are the integers that records are full of: statuses and counters.
+// smallInts contains the integers that are frequent in records, such as statuses and counters.
 var smallInts = func() (ints [1024]int64) {
 	for i := range ints {
 		ints[i] = int64(i)
@@ -106,36 +110,38 @@ func (a *arena) int(v int64) *int64 {
 	if v >= 0 && v < int64(len(smallInts)) {
 		return &smallInts[v]
 	}
-	p := one(&a.integers)
+	p := add(&a.integers)
 	*p = v
 	return p
 }
 
 var (
-	yes = true
-	no  = false
+	trueValue  = true
+	falseValue = false
 )
 
 func boolean(v bool) *bool {
 	if v {
-		return &yes
+		return &trueValue
 	}
-	return &no
+	return &falseValue
 }
 
-// keep copies items to the end of a chunk; the result is never nil, because an empty list is not an absent one.
+// keep copies items to the end of a chunk and returns the copy. It is never nil, because an empty list differs from an
+// absent one.
 func keep[T any](chunk *[]T, items []T) []T {
 	if len(items) == 0 {
 		return []T{}
 	}
-	*chunk = grown(*chunk, len(items))
+	*chunk = grow(*chunk, len(items))
 	from := len(*chunk)
 	*chunk = append(*chunk, items...)
 	return (*chunk)[from:len(*chunk):len(*chunk)]
 }
 
-// emptied is an empty set, the same one unless it has grown large: emptying a large one takes as long as filling it.
-func emptied(set map[string]struct{}) map[string]struct{} {
+// emptySet returns an empty set: set itself, or a new one if set is large, because clearing a set takes as long as
+// filling it.
+func emptySet(set map[string]struct{}) map[string]struct{} {
 	if len(set) > chunkItems {
 		return map[string]struct{}{}
 	}
@@ -143,15 +149,15 @@ func emptied(set map[string]struct{}) map[string]struct{} {
 	return set
 }
 
-// one is a new zero item at the end of a chunk.
-func one[T any](chunk *[]T) *T {
-	*chunk = grown(*chunk, 1)
+// add appends a zero item to a chunk and returns a pointer to it.
+func add[T any](chunk *[]T) *T {
+	*chunk = grow(*chunk, 1)
 	*chunk = (*chunk)[:len(*chunk)+1]
 	return &(*chunk)[len(*chunk)-1]
 }
 
-// grown returns a chunk with room for n more items: the same one or a new one.
-func grown[T any](chunk []T, n int) []T {
+// grow returns a chunk with capacity for n more items: chunk itself or a new one.
+func grow[T any](chunk []T, n int) []T {
 	if cap(chunk)-len(chunk) >= n {
 		return chunk
 	}

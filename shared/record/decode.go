@@ -8,8 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Decoder decodes lines. It remembers the strings it has seen lately, so one Decoder should read a whole source.
-// It is not safe for concurrent use.
+// Decoder decodes lines. It interns recent strings, so one Decoder should decode a whole source. It is not safe for
+// concurrent use.
 type Decoder struct {
 	scanner
 	arena
@@ -18,19 +18,19 @@ type Decoder struct {
 	notes   Notes
 	when    instant
 	hasTime bool
-	badTime []byte // the timestamp's text when it is none
-	period  *int64 // time_period as ingested
+	badTime []byte // the text of an invalid timestamp, or nil
+	period  *int64 // the time_period of the line, or nil
 
-	seen     seenFields
-	unknown  map[string]struct{} // names of unknown members so far
-	repeated bool                // a member's name came twice
-	follows  [len(fields) + 1]int
+	seen     fieldSet
+	unknown  map[string]struct{}  // names of the unknown members so far
+	repeated bool                 // whether a name occurred twice
+	follows  [len(fields) + 1]int // follows[i] is the field that followed field i last time
 
 	extra, details []byte
 	scratch, key   []byte
 	compact        []byte
 
-	// Lists being read, before they go to the arena.
+	// Buffers for lists. The complete lists are copied to the arena.
 	texts    []string
 	ints     []int64
 	entries  []lake.Pair
@@ -38,20 +38,21 @@ type Decoder struct {
 	names    map[string]struct{}
 }
 
-// NewDecoder makes a decoder.
+// NewDecoder returns a new Decoder.
 func NewDecoder() *Decoder {
 	d := &Decoder{unknown: map[string]struct{}{}, names: map[string]struct{}{}}
 	d.init()
 	return d
 }
 
-// Decode reads one line into row and sets everything but Source and Line. The error is always a *Reject.
+// Decode decodes one line into row. It resets row and sets all of its members except Source and Line. The error is
+// always a *Reject.
 //
-// timestamp may be ISO 8601 with year, month and day first, with or without a zone (then it is UTC), or Unix time as
-// a number or its text: seconds, or whole milliseconds, microseconds or nanoseconds by magnitude.
+// timestamp may be ISO 8601 with year, month and day first. Without a zone it is in UTC. It may also be Unix time, as a
+// number or as text: seconds, or whole milliseconds, microseconds or nanoseconds, which the magnitude determines.
 //
-// The row stays valid after later calls. What its pointers and slices lead to is shared with other rows: replace
-// it, never write through it. Decode does not keep line.
+// The row stays valid after later calls. The memory behind its pointers and slices is shared with other rows: replace
+// the pointers and slices, but do not write through them. Decode does not retain line.
 func (d *Decoder) Decode(line []byte, row *lake.Row) (Notes, error) {
 	if len(line) > MaxLine {
 		return Notes{}, rejectf(TooLarge, "the line has %d bytes, more than %d", len(line), MaxLine)
@@ -79,12 +80,12 @@ func (d *Decoder) Decode(line []byte, row *lake.Row) (Notes, error) {
 	return d.notes, nil
 }
 
-// decode reads a line that is valid UTF-8.
+// decode decodes a line that is valid UTF-8.
 func (d *Decoder) decode(line []byte, row *lake.Row) error {
 	d.begin(line, row)
 	if d.peek() != '{' {
 		if d.skip(); d.err == nil && d.peek() == 0 && d.pos == len(d.data) {
-			return rejectf(NotObject, "the line is JSON, but no object")
+			return rejectf(NotObject, "the line is JSON, but not an object")
 		}
 		d.fail("'{'")
 	}
@@ -108,18 +109,18 @@ func (d *Decoder) begin(line []byte, row *lake.Row) {
 	*row = lake.Row{}
 	d.row = row
 	d.when, d.hasTime, d.badTime, d.period = instant{}, false, nil, nil
-	d.seen = seenFields{}
+	d.seen = fieldSet{}
 	d.repeated = false
-	d.unknown = emptied(d.unknown)
+	d.unknown = emptySet(d.unknown)
 	d.extra, d.details = d.extra[:0], d.details[:0]
 }
 
-// finish makes what depends on several members.
+// finish checks the timestamp and sets the columns that depend on several members.
 func (d *Decoder) finish() error {
 	row := d.row
 	switch {
 	case d.badTime != nil:
-		return rejectf(BadTimestamp, "timestamp %.60s is no ISO 8601 or Unix time", d.badTime)
+		return rejectf(BadTimestamp, "timestamp %.60s is not ISO 8601 or Unix time", d.badTime)
 	case !d.hasTime:
 		return rejectf(NoTimestamp, "the record has no timestamp")
 	}
@@ -129,7 +130,7 @@ func (d *Decoder) finish() error {
 	} else {
 		row.TimePeriod = wholeSeconds(row.TsMs)
 	}
-	d.promote()
+	d.setServiceCookies()
 	if len(d.details) > 0 {
 		row.Details = d.intern(append(d.details, '}'))
 	}
@@ -139,21 +140,21 @@ func (d *Decoder) finish() error {
 	return nil
 }
 
-// promote copies the cookies of the service into their columns: the first of a name, and the rest of that name. A cookie
-// takes the place of a member of that name.
-func (d *Decoder) promote() {
+// setServiceCookies copies the cookies svcid and svcsessionid to their columns: one column for the first cookie of a
+// name, one for the others. A cookie replaces the value of a member of the same name.
+func (d *Decoder) setServiceCookies() {
 	var seenID, seenSession bool
 	for i := range d.row.Cookies {
 		switch cookie := &d.row.Cookies[i]; cookie.Name {
 		case "svcid":
-			promoteOne(cookie, &seenID, &d.row.SvcID, &d.row.SvcIDMore)
+			addServiceCookie(cookie, &seenID, &d.row.SvcID, &d.row.SvcIDMore)
 		case "svcsessionid":
-			promoteOne(cookie, &seenSession, &d.row.SvcSessionID, &d.row.SvcSessionIDMore)
+			addServiceCookie(cookie, &seenSession, &d.row.SvcSessionID, &d.row.SvcSessionIDMore)
 		}
 	}
 }
 
-func promoteOne(cookie *lake.Pair, seen *bool, first **string, more *[]string) {
+func addServiceCookie(cookie *lake.Pair, seen *bool, first **string, more *[]string) {
 	if *seen {
 		*more = append(*more, cookie.Value)
 		return
@@ -161,6 +162,7 @@ func promoteOne(cookie *lake.Pair, seen *bool, first **string, more *[]string) {
 	*first, *seen = &cookie.Value, true
 }
 
+// wholeSeconds converts milliseconds to seconds, rounded down.
 func wholeSeconds(ms int64) int64 {
 	s := ms / 1000
 	if ms%1000 < 0 {
@@ -169,8 +171,8 @@ func wholeSeconds(ms int64) int64 {
 	return s
 }
 
-// member reads one member of the record; last is the field before it, and the result the field it was: most
-// records name their fields in the order of the record before.
+// member decodes one member of the record. last is the index of the field before it, and the result is the index of
+// its own. They serve to guess the field, because most records have their fields in the order of the previous record.
 func (d *Decoder) member(last int) int {
 	raw, escaped := d.name()
 	if escaped {
@@ -184,7 +186,7 @@ func (d *Decoder) member(last int) int {
 	if fields[i].name != string(raw) {
 		var known bool
 		if i, known = fieldIndex[string(raw)]; !known {
-			d.other(raw)
+			d.unknownMember(raw)
 			return last
 		}
 		d.follows[last] = i
@@ -204,8 +206,8 @@ func (d *Decoder) member(last int) int {
 	return i
 }
 
-// other keeps a member that is no field.
-func (d *Decoder) other(name []byte) {
+// unknownMember copies a member that is not a field to extra.
+func (d *Decoder) unknownMember(name []byte) {
 	if _, again := d.unknown[string(name)]; again {
 		d.repeated = true
 	}
@@ -218,7 +220,7 @@ func (d *Decoder) other(name []byte) {
 	}
 }
 
-// valueFrom is the text of the value that was read from start on, without white space between its tokens.
+// valueFrom returns the text of the value that began at start, without white space between its tokens.
 func (d *Decoder) valueFrom(start int) []byte {
 	if !d.spaced {
 		return d.data[start:d.pos]
@@ -227,7 +229,7 @@ func (d *Decoder) valueFrom(start int) []byte {
 	return d.compact
 }
 
-// appendMember appends a member to an object that is open at its end, or empty.
+// appendMember appends a member to the text of a JSON object, which is empty or lacks its closing bracket.
 func appendMember(object, name, value []byte) []byte {
 	if len(object) == 0 {
 		object = append(object, '{')
@@ -237,7 +239,7 @@ func appendMember(object, name, value []byte) []byte {
 	return append(append(appendQuoted(object, name), ':'), value...)
 }
 
-// value reads the value of a field into its column and tells whether the column says all of it.
+// value decodes the value of a field into its column and reports whether the column represents it exactly.
 func (d *Decoder) value(f *field) (exact bool) {
 	switch f.kind {
 	case text:
@@ -278,25 +280,25 @@ func (d *Decoder) value(f *field) (exact bool) {
 		return d.countersValue()
 	case config:
 		return d.configValue()
-	case promoted:
+	case serviceCookie:
 		d.textValue(f.text(d.row))
 		return false
 	}
 	panic("record: unknown kind of field")
 }
 
-// seenFields is a set of fields.
-type seenFields [(len(fields) + 63) / 64]uint64
+// fieldSet is a set of fields, by index.
+type fieldSet [(len(fields) + 63) / 64]uint64
 
-// add adds a field and tells whether it was there.
-func (s *seenFields) add(i int) bool {
+// add adds a field and reports whether the set contained it.
+func (s *fieldSet) add(i int) bool {
 	word, bit := &s[i/64], uint64(1)<<(i%64)
-	was := *word&bit != 0
+	contained := *word&bit != 0
 	*word |= bit
-	return was
+	return contained
 }
 
-// validUTF8 replaces each byte that is no UTF-8 by U+FFFD, as encoding/json does.
+// validUTF8 replaces each byte that is not valid UTF-8 by U+FFFD, as encoding/json does.
 func validUTF8(line []byte) []byte {
 	var valid []byte
 	for len(line) > 0 {
@@ -307,7 +309,7 @@ func validUTF8(line []byte) []byte {
 	return valid
 }
 
-// lastMembers rewrites a JSON object so that of members with equal names only the last is left.
+// lastMembers removes repeated members from a JSON object. Of members with equal names it keeps the last value.
 func lastMembers(object []byte) []byte {
 	type member struct{ name, text []byte }
 	var members []member

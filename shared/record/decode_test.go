@@ -16,11 +16,12 @@ import (
 	"github.com/orrery/orrery/shared/record/recordtest"
 )
 
-// decode reads a record that consists of a timestamp and some members.
+// decode decodes a record that consists of a timestamp and the given members.
 func decode(t *testing.T, members string) lake.Row {
 	t.Helper()
+	line := `{"timestamp":"2026-01-02T03:04:05Z",` + members + `}`
 	var row lake.Row
-	if _, err := record.NewDecoder().Decode([]byte(`{"timestamp":"2026-01-02T03:04:05Z",`+members+`}`), &row); err != nil {
+	if _, err := record.NewDecoder().Decode([]byte(line), &row); err != nil {
 		t.Fatal(err)
 	}
 	return row
@@ -28,90 +29,420 @@ func decode(t *testing.T, members string) lake.Row {
 
 func p[T any](v T) *T { return &v }
 
-func TestDecode_columns(t *testing.T) {
+func TestDecodeColumns(t *testing.T) {
 	type pairs = []lake.Pair
-	for name, c := range map[string]struct {
+	for _, test := range []struct {
+		name    string
 		members string
 		column  func(*lake.Row) any
 		want    any
 		extra   string // "" for nil
 	}{
-		"text":                       {`"host":"a"`, func(r *lake.Row) any { return r.Host }, p("a"), ""},
-		"number_for_text":            {`"port":443`, func(r *lake.Row) any { return r.Port }, p("443"), `{"port":443}`},
-		"null_for_text":              {`"host":null`, func(r *lake.Row) any { return r.Host }, (*string)(nil), `{"host":null}`},
-		"list_for_text":              {`"host":["a"]`, func(r *lake.Row) any { return r.Host }, (*string)(nil), `{"host":["a"]}`},
-		"integer":                    {`"status":200`, func(r *lake.Row) any { return r.Status }, p(int64(200)), ""},
-		"large_integer":              {`"bytes_sent":9223372036854775807`, func(r *lake.Row) any { return r.BytesSent }, p(int64(9223372036854775807)), ""},
-		"huge_integer":               {`"bytes_sent":9223372036854775808`, func(r *lake.Row) any { return r.BytesSent }, (*int64)(nil), `{"bytes_sent":9223372036854775808}`},
-		"integer_as_text":            {`"status":"200"`, func(r *lake.Row) any { return r.Status }, p(int64(200)), `{"status":"200"}`},
-		"no_exact_literal":           {`"status":" 200"`, func(r *lake.Row) any { return r.Status }, (*int64)(nil), `{"status":" 200"}`},
-		"integer_with_fraction":      {`"status":200.5`, func(r *lake.Row) any { return r.Status }, (*int64)(nil), `{"status":200.5}`},
-		"integer_written_as_float":   {`"status":2e2`, func(r *lake.Row) any { return r.Status }, p(int64(200)), ""},
-		"seconds":                    {`"request_time":0.120`, func(r *lake.Row) any { return r.TotalUs }, p(int64(120_000)), ""},
-		"seconds_finer_than_us":      {`"request_time":0.0000015`, func(r *lake.Row) any { return r.TotalUs }, p(int64(2)), `{"request_time":0.0000015}`},
-		"seconds_rounded_down":       {`"request_time":0.00000149999`, func(r *lake.Row) any { return r.TotalUs }, p(int64(1)), `{"request_time":0.00000149999}`},
-		"seconds_vanishing":          {`"request_time":1e-30`, func(r *lake.Row) any { return r.TotalUs }, p(int64(0)), `{"request_time":1e-30}`},
-		"negative_seconds":           {`"request_time":-0.5`, func(r *lake.Row) any { return r.TotalUs }, p(int64(-500_000)), ""},
-		"latency_is_microseconds":    {`"svc_latency":812`, func(r *lake.Row) any { return r.SvcUs }, p(int64(812)), ""},
-		"origin_null":                {`"upstream_response_time":null`, func(r *lake.Row) any { return r.OriginNull }, true, ""},
-		"origin_absent":              {`"host":"a"`, func(r *lake.Row) any { return r.OriginNull }, false, ""},
-		"flag":                       {`"bot":false`, func(r *lake.Row) any { return r.Bot }, p(false), ""},
-		"flag_as_text":               {`"bot":"true"`, func(r *lake.Row) any { return r.Bot }, p(true), `{"bot":"true"}`},
-		"flag_as_number":             {`"bot":1`, func(r *lake.Row) any { return r.Bot }, (*bool)(nil), `{"bot":1}`},
-		"list":                       {`"tags":["a","b"]`, func(r *lake.Row) any { return r.Tags }, []string{"a", "b"}, ""},
-		"empty_list":                 {`"tags":[]`, func(r *lake.Row) any { return r.Tags }, []string{}, ""},
-		"odd_elements":               {`"tags":["a",1,null,{}]`, func(r *lake.Row) any { return r.Tags }, []string{"a", "1"}, `{"tags":["a",1,null,{}]}`},
-		"one_for_list":               {`"tags":"a"`, func(r *lake.Row) any { return r.Tags }, []string{"a"}, `{"tags":"a"}`},
-		"null_for_list":              {`"tags":null`, func(r *lake.Row) any { return r.Tags }, []string(nil), `{"tags":null}`},
-		"statuses":                   {`"upstream_status":[200,"502"]`, func(r *lake.Row) any { return r.UpstreamStatus }, []int64{200, 502}, `{"upstream_status":[200,"502"]}`},
-		"object":                     {`"headers":{"a":"1","b":["2","3"]}`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}, {Name: "b", Value: "3"}}, ""},
-		"list_of_pairs":              {`"headers":[{"name":"a","value":"1"},{"value":"2","name":"a"}]`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}, ""},
-		"value_is_no_text":           {`"headers":{"a":1,"b":null,"c":{ "d": 1 }}`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}, {Name: "c", Value: `{"d":1}`}}, `{"headers":{"a":1,"b":null,"c":{"d":1}}}`},
-		"array_of_one":               {`"headers":{"a":["1"]}`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}}, `{"headers":{"a":["1"]}}`},
-		"name_twice":                 {`"headers":{"a":"1","a":"2"}`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}, `{"headers":{"a":"1","a":"2"}}`},
-		"pair_with_more":             {`"headers":[{"name":"a","value":"1","x":0},{"name":"b"},"c"]`, func(r *lake.Row) any { return r.Headers }, pairs{{Name: "a", Value: "1"}}, `{"headers":[{"name":"a","value":"1","x":0},{"name":"b"},"c"]}`},
-		"proxy_as_object":            {`"proxy":{"realip":"::1"}`, func(r *lake.Row) any { return r.Proxy }, pairs{{Name: "realip", Value: "::1"}}, `{"proxy":{"realip":"::1"}}`},
-		"first_cookie_is_promoted":   {`"cookies":[{"name":"svcid","value":"x"},{"name":"svcid","value":"y"}]`, func(r *lake.Row) any { return r.SvcID }, p("x"), ""},
-		"session_cookie_is_promoted": {`"cookies":{"svcsessionid":"z"}`, func(r *lake.Row) any { return r.SvcSessionID }, p("z"), ""},
-		"svcid_without_cookie":       {`"svcid":"x"`, func(r *lake.Row) any { return r.SvcID }, p("x"), `{"svcid":"x"}`},
-		"cookie_before_svcid":        {`"svcid":"x","cookies":{"svcid":"y"}`, func(r *lake.Row) any { return r.SvcID }, p("y"), `{"svcid":"x"}`},
-		"time_period_as_ingested":    {`"time_period":17`, func(r *lake.Row) any { return r.TimePeriod }, int64(17), ""},
-		"time_period_of_timestamp":   {`"host":"a"`, func(r *lake.Row) any { return r.TimePeriod }, int64(1767323045), ""},
-		"time_period_null":           {`"time_period":null`, func(r *lake.Row) any { return r.TimePeriod }, int64(1767323045), `{"time_period":null}`},
-		"stage_number":               {`"processing_stage":6`, func(r *lake.Row) any { return r.ProcessingStage }, p("6"), ""},
-		"stage_text":                 {`"processing_stage":"acl"`, func(r *lake.Row) any { return r.ProcessingStage }, p("acl"), ""},
-		"stage_number_as_text":       {`"processing_stage":"6"`, func(r *lake.Row) any { return r.ProcessingStage }, p("6"), `{"processing_stage":"6"}`},
-		"counters":                   {`"trigger_counters":{"acl":1,"rl":0}`, func(r *lake.Row) any { return r.TriggerCounters }, &lake.TriggerCounters{ACL: p(int64(1)), RL: p(int64(0))}, ""},
-		"unknown_counter":            {`"trigger_counters":{"acl":1,"new":2}`, func(r *lake.Row) any { return r.TriggerCounters }, &lake.TriggerCounters{ACL: p(int64(1))}, `{"trigger_counters":{"acl":1,"new":2}}`},
-		"no_counters":                {`"trigger_counters":{}`, func(r *lake.Row) any { return r.TriggerCounters }, &lake.TriggerCounters{}, ""},
-		"config":                     {`"security_config":{"acl_active":true,"cf_rules":3,"revision":"a"}`, func(r *lake.Row) any { return r.SecurityConfig }, &lake.SecurityConfig{ACLActive: p(true), CFRules: p(int64(3)), Revision: p("a")}, ""},
-		"upstreams":                  {`"upstream_data":[{"addr":"a","response_time":0.25,"status":200},{}]`, func(r *lake.Row) any { return r.UpstreamData }, []lake.Upstream{{Addr: p("a"), ResponseUs: p(int64(250_000)), Status: p(int64(200))}, {}}, ""},
-		"one_upstream":               {`"upstream_data":{"status":200}`, func(r *lake.Row) any { return r.UpstreamData }, []lake.Upstream{{Status: p(int64(200))}}, `{"upstream_data":{"status":200}}`},
-		"unknown_field":              {`"ja3" : [ 1, "a b" ]`, func(r *lake.Row) any { return r.Host }, (*string)(nil), `{"ja3":[1,"a b"]}`},
-		"open_object":                {`"acl_triggers":{"action":"deny","tags":["all",1],"deep":{"a": [1]},"none":null}`, func(r *lake.Row) any { return r.ACLTriggers }, pairs{{Name: "action", Value: "deny"}, {Name: "tags", Value: "all"}, {Name: "tags", Value: "1"}, {Name: "deep", Value: `{"a":[1]}`}}, ""},
-		"open_list":                  {`"logs":["a",1,true,null,[2, 3],{"b":"c"}]`, func(r *lake.Row) any { return r.Logs }, pairs{{Value: "a"}, {Value: "1"}, {Value: "true"}, {Value: "[2,3]"}, {Name: "b", Value: "c"}}, ""},
-		"open_empty":                 {`"gf_triggers":[]`, func(r *lake.Row) any { return r.GFTriggers }, pairs{}, ""},
-		"open_null":                  {`"gf_triggers":null`, func(r *lake.Row) any { return r.GFTriggers }, pairs(nil), ""},
-		"biometric":                  {`"biometric":[{"name":"score","value":0.5},{"value":"v","name":"n"},{"name":"only"},{"name":"x","value":null}]`, func(r *lake.Row) any { return r.Biometric }, pairs{{Name: "score", Value: "0.5"}, {Name: "n", Value: "v"}, {Name: "name", Value: "only"}, {Name: "name", Value: "x"}}, ""},
-		"details_are_exact":          {`"logs":[ 1.0, "\u0041" ],"rl_triggers":[]`, func(r *lake.Row) any { return r.Details }, p(`{"logs":[1.0,"\u0041"],"rl_triggers":[]}`), ""},
+		{
+			name:    "text",
+			members: `"host":"a"`,
+			column:  func(r *lake.Row) any { return r.Host },
+			want:    p("a"),
+		},
+		{
+			name:    "number for text",
+			members: `"port":443`,
+			column:  func(r *lake.Row) any { return r.Port },
+			want:    p("443"),
+			extra:   `{"port":443}`,
+		},
+		{
+			name:    "null for text",
+			members: `"host":null`,
+			column:  func(r *lake.Row) any { return r.Host },
+			want:    (*string)(nil),
+			extra:   `{"host":null}`,
+		},
+		{
+			name:    "list for text",
+			members: `"host":["a"]`,
+			column:  func(r *lake.Row) any { return r.Host },
+			want:    (*string)(nil),
+			extra:   `{"host":["a"]}`,
+		},
+		{
+			name:    "integer",
+			members: `"status":200`,
+			column:  func(r *lake.Row) any { return r.Status },
+			want:    p(int64(200)),
+		},
+		{
+			name:    "large integer",
+			members: `"bytes_sent":9223372036854775807`,
+			column:  func(r *lake.Row) any { return r.BytesSent },
+			want:    p(int64(9223372036854775807)),
+		},
+		{
+			name:    "huge integer",
+			members: `"bytes_sent":9223372036854775808`,
+			column:  func(r *lake.Row) any { return r.BytesSent },
+			want:    (*int64)(nil),
+			extra:   `{"bytes_sent":9223372036854775808}`,
+		},
+		{
+			name:    "integer as text",
+			members: `"status":"200"`,
+			column:  func(r *lake.Row) any { return r.Status },
+			want:    p(int64(200)),
+			extra:   `{"status":"200"}`,
+		},
+		{
+			name:    "text that is not exactly an integer",
+			members: `"status":" 200"`,
+			column:  func(r *lake.Row) any { return r.Status },
+			want:    (*int64)(nil),
+			extra:   `{"status":" 200"}`,
+		},
+		{
+			name:    "integer with fraction",
+			members: `"status":200.5`,
+			column:  func(r *lake.Row) any { return r.Status },
+			want:    (*int64)(nil),
+			extra:   `{"status":200.5}`,
+		},
+		{
+			name:    "integer written as float",
+			members: `"status":2e2`,
+			column:  func(r *lake.Row) any { return r.Status },
+			want:    p(int64(200)),
+		},
+		{
+			name:    "seconds",
+			members: `"request_time":0.120`,
+			column:  func(r *lake.Row) any { return r.TotalUs },
+			want:    p(int64(120_000)),
+		},
+		{
+			name:    "seconds finer than a microsecond",
+			members: `"request_time":0.0000015`,
+			column:  func(r *lake.Row) any { return r.TotalUs },
+			want:    p(int64(2)),
+			extra:   `{"request_time":0.0000015}`,
+		},
+		{
+			name:    "seconds rounded down",
+			members: `"request_time":0.00000149999`,
+			column:  func(r *lake.Row) any { return r.TotalUs },
+			want:    p(int64(1)),
+			extra:   `{"request_time":0.00000149999}`,
+		},
+		{
+			name:    "seconds rounded to zero",
+			members: `"request_time":1e-30`,
+			column:  func(r *lake.Row) any { return r.TotalUs },
+			want:    p(int64(0)),
+			extra:   `{"request_time":1e-30}`,
+		},
+		{
+			name:    "negative seconds",
+			members: `"request_time":-0.5`,
+			column:  func(r *lake.Row) any { return r.TotalUs },
+			want:    p(int64(-500_000)),
+		},
+		{
+			name:    "latency is microseconds",
+			members: `"svc_latency":812`,
+			column:  func(r *lake.Row) any { return r.SvcUs },
+			want:    p(int64(812)),
+		},
+		{
+			name:    "null origin time",
+			members: `"upstream_response_time":null`,
+			column:  func(r *lake.Row) any { return r.OriginNull },
+			want:    true,
+		},
+		{
+			name:    "absent origin time",
+			members: `"host":"a"`,
+			column:  func(r *lake.Row) any { return r.OriginNull },
+			want:    false,
+		},
+		{
+			name:    "boolean",
+			members: `"bot":false`,
+			column:  func(r *lake.Row) any { return r.Bot },
+			want:    p(false),
+		},
+		{
+			name:    "boolean as text",
+			members: `"bot":"true"`,
+			column:  func(r *lake.Row) any { return r.Bot },
+			want:    p(true),
+			extra:   `{"bot":"true"}`,
+		},
+		{
+			name:    "number for boolean",
+			members: `"bot":1`,
+			column:  func(r *lake.Row) any { return r.Bot },
+			want:    (*bool)(nil),
+			extra:   `{"bot":1}`,
+		},
+		{
+			name:    "list",
+			members: `"tags":["a","b"]`,
+			column:  func(r *lake.Row) any { return r.Tags },
+			want:    []string{"a", "b"},
+		},
+		{
+			name:    "empty list",
+			members: `"tags":[]`,
+			column:  func(r *lake.Row) any { return r.Tags },
+			want:    []string{},
+		},
+		{
+			name:    "list with other elements",
+			members: `"tags":["a",1,null,{}]`,
+			column:  func(r *lake.Row) any { return r.Tags },
+			want:    []string{"a", "1"},
+			extra:   `{"tags":["a",1,null,{}]}`,
+		},
+		{
+			name:    "text for list",
+			members: `"tags":"a"`,
+			column:  func(r *lake.Row) any { return r.Tags },
+			want:    []string{"a"},
+			extra:   `{"tags":"a"}`,
+		},
+		{
+			name:    "null for list",
+			members: `"tags":null`,
+			column:  func(r *lake.Row) any { return r.Tags },
+			want:    []string(nil),
+			extra:   `{"tags":null}`,
+		},
+		{
+			name:    "list of integers",
+			members: `"upstream_status":[200,"502"]`,
+			column:  func(r *lake.Row) any { return r.UpstreamStatus },
+			want:    []int64{200, 502},
+			extra:   `{"upstream_status":[200,"502"]}`,
+		},
+		{
+			name:    "object",
+			members: `"headers":{"a":"1","b":["2","3"]}`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}, {Name: "b", Value: "3"}},
+		},
+		{
+			name:    "list of pairs",
+			members: `"headers":[{"name":"a","value":"1"},{"value":"2","name":"a"}]`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}},
+		},
+		{
+			name:    "object with other values",
+			members: `"headers":{"a":1,"b":null,"c":{ "d": 1 }}`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}, {Name: "c", Value: `{"d":1}`}},
+			extra:   `{"headers":{"a":1,"b":null,"c":{"d":1}}}`,
+		},
+		{
+			name:    "array of one",
+			members: `"headers":{"a":["1"]}`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}},
+			extra:   `{"headers":{"a":["1"]}}`,
+		},
+		{
+			name:    "repeated name",
+			members: `"headers":{"a":"1","a":"2"}`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}},
+			extra:   `{"headers":{"a":"1","a":"2"}}`,
+		},
+		{
+			name:    "list with other elements than pairs",
+			members: `"headers":[{"name":"a","value":"1","x":0},{"name":"b"},"c"]`,
+			column:  func(r *lake.Row) any { return r.Headers },
+			want:    pairs{{Name: "a", Value: "1"}},
+			extra:   `{"headers":[{"name":"a","value":"1","x":0},{"name":"b"},"c"]}`,
+		},
+		{
+			name:    "object for proxy",
+			members: `"proxy":{"realip":"::1"}`,
+			column:  func(r *lake.Row) any { return r.Proxy },
+			want:    pairs{{Name: "realip", Value: "::1"}},
+			extra:   `{"proxy":{"realip":"::1"}}`,
+		},
+		{
+			name:    "svcid is the first cookie",
+			members: `"cookies":[{"name":"svcid","value":"x"},{"name":"svcid","value":"y"}]`,
+			column:  func(r *lake.Row) any { return r.SvcID },
+			want:    p("x"),
+		},
+		{
+			name:    "svcsessionid is the cookie",
+			members: `"cookies":{"svcsessionid":"z"}`,
+			column:  func(r *lake.Row) any { return r.SvcSessionID },
+			want:    p("z"),
+		},
+		{
+			name:    "svcid without a cookie",
+			members: `"svcid":"x"`,
+			column:  func(r *lake.Row) any { return r.SvcID },
+			want:    p("x"),
+			extra:   `{"svcid":"x"}`,
+		},
+		{
+			name:    "a cookie replaces svcid",
+			members: `"svcid":"x","cookies":{"svcid":"y"}`,
+			column:  func(r *lake.Row) any { return r.SvcID },
+			want:    p("y"),
+			extra:   `{"svcid":"x"}`,
+		},
+		{
+			name:    "time period of the record",
+			members: `"time_period":17`,
+			column:  func(r *lake.Row) any { return r.TimePeriod },
+			want:    int64(17),
+		},
+		{
+			name:    "time period from timestamp",
+			members: `"host":"a"`,
+			column:  func(r *lake.Row) any { return r.TimePeriod },
+			want:    int64(1767323045),
+		},
+		{
+			name:    "null time period",
+			members: `"time_period":null`,
+			column:  func(r *lake.Row) any { return r.TimePeriod },
+			want:    int64(1767323045),
+			extra:   `{"time_period":null}`,
+		},
+		{
+			name:    "stage as number",
+			members: `"processing_stage":6`,
+			column:  func(r *lake.Row) any { return r.ProcessingStage },
+			want:    p("6"),
+		},
+		{
+			name:    "stage as text",
+			members: `"processing_stage":"acl"`,
+			column:  func(r *lake.Row) any { return r.ProcessingStage },
+			want:    p("acl"),
+		},
+		{
+			name:    "stage as number in quotes",
+			members: `"processing_stage":"6"`,
+			column:  func(r *lake.Row) any { return r.ProcessingStage },
+			want:    p("6"),
+			extra:   `{"processing_stage":"6"}`,
+		},
+		{
+			name:    "counters",
+			members: `"trigger_counters":{"acl":1,"rl":0}`,
+			column:  func(r *lake.Row) any { return r.TriggerCounters },
+			want:    &lake.TriggerCounters{ACL: p(int64(1)), RL: p(int64(0))},
+		},
+		{
+			name:    "unknown counter",
+			members: `"trigger_counters":{"acl":1,"new":2}`,
+			column:  func(r *lake.Row) any { return r.TriggerCounters },
+			want:    &lake.TriggerCounters{ACL: p(int64(1))},
+			extra:   `{"trigger_counters":{"acl":1,"new":2}}`,
+		},
+		{
+			name:    "empty counters",
+			members: `"trigger_counters":{}`,
+			column:  func(r *lake.Row) any { return r.TriggerCounters },
+			want:    &lake.TriggerCounters{},
+		},
+		{
+			name:    "config",
+			members: `"security_config":{"acl_active":true,"cf_rules":3,"revision":"a"}`,
+			column:  func(r *lake.Row) any { return r.SecurityConfig },
+			want:    &lake.SecurityConfig{ACLActive: p(true), CFRules: p(int64(3)), Revision: p("a")},
+		},
+		{
+			name:    "attempts at the origin",
+			members: `"upstream_data":[{"addr":"a","response_time":0.25,"status":200},{}]`,
+			column:  func(r *lake.Row) any { return r.UpstreamData },
+			want:    []lake.Upstream{{Addr: p("a"), ResponseUs: p(int64(250_000)), Status: p(int64(200))}, {}},
+		},
+		{
+			name:    "object for attempts",
+			members: `"upstream_data":{"status":200}`,
+			column:  func(r *lake.Row) any { return r.UpstreamData },
+			want:    []lake.Upstream{{Status: p(int64(200))}},
+			extra:   `{"upstream_data":{"status":200}}`,
+		},
+		{
+			name:    "unknown field",
+			members: `"ja3" : [ 1, "a b" ]`,
+			column:  func(r *lake.Row) any { return r.Host },
+			want:    (*string)(nil),
+			extra:   `{"ja3":[1,"a b"]}`,
+		},
+		{
+			name:    "open field with object",
+			members: `"acl_triggers":{"action":"deny","tags":["all",1],"deep":{"a": [1]},"none":null}`,
+			column:  func(r *lake.Row) any { return r.ACLTriggers },
+			want: pairs{
+				{Name: "action", Value: "deny"},
+				{Name: "tags", Value: "all"},
+				{Name: "tags", Value: "1"},
+				{Name: "deep", Value: `{"a":[1]}`},
+			},
+		},
+		{
+			name:    "open field with list",
+			members: `"logs":["a",1,true,null,[2, 3],{"b":"c"}]`,
+			column:  func(r *lake.Row) any { return r.Logs },
+			want:    pairs{{Value: "a"}, {Value: "1"}, {Value: "true"}, {Value: "[2,3]"}, {Name: "b", Value: "c"}},
+		},
+		{
+			name:    "open field with empty list",
+			members: `"gf_triggers":[]`,
+			column:  func(r *lake.Row) any { return r.GFTriggers },
+			want:    pairs{},
+		},
+		{
+			name:    "open field with null",
+			members: `"gf_triggers":null`,
+			column:  func(r *lake.Row) any { return r.GFTriggers },
+			want:    pairs(nil),
+		},
+		{
+			name: "biometric",
+			members: `"biometric":[{"name":"score","value":0.5},{"value":"v","name":"n"},` +
+				`{"name":"only"},{"name":"x","value":null}]`,
+			column: func(r *lake.Row) any { return r.Biometric },
+			want: pairs{
+				{Name: "score", Value: "0.5"},
+				{Name: "n", Value: "v"},
+				{Name: "name", Value: "only"},
+				{Name: "name", Value: "x"},
+			},
+		},
+		{
+			name:    "details are exact",
+			members: `"logs":[ 1.0, "\u0041" ],"rl_triggers":[]`,
+			column:  func(r *lake.Row) any { return r.Details },
+			want:    p(`{"logs":[1.0,"\u0041"],"rl_triggers":[]}`),
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			row := decode(t, c.members)
-			if got := c.column(&row); !reflect.DeepEqual(got, c.want) {
-				t.Error("column: ", cmp.Diff(c.want, got))
+		t.Run(test.name, func(t *testing.T) {
+			row := decode(t, test.members)
+			if got := test.column(&row); !reflect.DeepEqual(got, test.want) {
+				t.Error("column: ", cmp.Diff(test.want, got))
 			}
 			extra := ""
 			if row.Extra != nil {
 				extra = *row.Extra
 			}
-			if extra != c.extra {
-				t.Errorf("extra %s, want %s", extra, c.extra)
+			if extra != test.extra {
+				t.Errorf("extra %s, want %s", extra, test.extra)
 			}
 		})
 	}
 }
 
-func TestDecode_timestamps(t *testing.T) {
+func TestDecodeTimestamps(t *testing.T) {
 	for text, want := range map[string]string{
 		`"2026-01-02T03:04:05Z"`:                     "2026-01-02T03:04:05Z",
 		`"2026-01-02T03:04:05.670Z"`:                 "2026-01-02T03:04:05.670Z",
@@ -135,7 +466,7 @@ func TestDecode_timestamps(t *testing.T) {
 		`9223372036854`:                              "2262-04-11T23:47:16.854Z",
 		`-9223372036854775`:                          "1677-09-21T00:12:43.145225Z",
 		`-9223372036854775808`:                       "1677-09-21T00:12:43.145224192Z",
-		`9223372037`:                                 "", // later than nanoseconds in 64 bits can say
+		`9223372037`:                                 "", // out of the range of nanoseconds in 64 bits
 		`9223372036855`:                              "",
 		`9227000000000`:                              "",
 		`9223372036854776`:                           "",
@@ -169,24 +500,27 @@ func TestDecode_timestamps(t *testing.T) {
 	}
 }
 
-func TestDecode_rejects(t *testing.T) {
+func TestDecodeRejects(t *testing.T) {
+	const prefix = `{"timestamp":"2026-01-02T03:04:05Z"`
+	tooLong := `{"timestamp":"` + strings.Repeat("x", record.MaxLine) + `"}`
+	tooDeep := `{"timestamp":0,"a":` + strings.Repeat("[", 20_000)
 	for line, want := range map[string]string{
-		`{"timestamp":"2026-01-02T03:04:05Z","a":}`:     `bad_json: byte 41: a value expected, found '}'`,
-		`{"timestamp":"2026-01-02T03:04:05Z","a":1,}`:   `bad_json: byte 43: a value after ',' expected, found '}'`,
-		`{"timestamp":"2026-01-02T03:04:05Z"} x`:        `bad_json: byte 38: the end of the line expected, found 'x'`,
-		`{"timestamp":"2026-01-02T03:04:05Z"`:           `bad_json: the line ends where ',' or '}' should be`,
-		`{"timestamp":"2026-01-02T03:04:05Z","a":"\x"}`: `bad_json: byte 42: an escape expected, found '\\'`,
-		"{\"a\":\"\x00\"}":                              `bad_json: byte 7: no bare control character in a string expected, found '\x00'`,
-		`{1:2}`:                                         `bad_json: byte 2: a member's name in quotes expected, found '1'`,
-		`{"a" 2}`:                                       `bad_json: byte 6: ':' expected, found '2'`,
-		`{"a":-}`:                                       `bad_json: byte 6: a number expected, found '-'`,
-		`[1]`:                                           `not_object: the line is JSON, but no object`,
-		`[1`:                                            `bad_json: the line ends where ',' or ']' should be`,
-		``:                                              `bad_json: the line ends where a value should be`,
-		`{"host":"a"}`:                                  `no_timestamp: the record has no timestamp`,
-		`{"timestamp":"soon"}`:                          `bad_timestamp: timestamp "soon" is no ISO 8601 or Unix time`,
-		`{"timestamp":"` + strings.Repeat("x", record.MaxLine) + `"}`: `too_large: the line has 1000016 bytes, more than 1000000`,
-		`{"timestamp":0,"a":` + strings.Repeat("[", 20_000):           `bad_json: byte 10020: less nesting expected, found '['`,
+		prefix + `,"a":}`:      `bad_json: byte 41: expected a value, found '}'`,
+		prefix + `,"a":1,}`:    `bad_json: byte 43: expected a value after ',', found '}'`,
+		prefix + `} x`:         `bad_json: byte 38: expected the end of the line, found 'x'`,
+		prefix:                 `bad_json: the line ends where ',' or '}' is expected`,
+		prefix + `,"a":"\x"}`:  `bad_json: byte 42: expected a valid escape, found '\\'`,
+		"{\"a\":\"\x00\"}":     `bad_json: byte 7: expected an escaped control character, found '\x00'`,
+		`{1:2}`:                `bad_json: byte 2: expected a member's name in quotes, found '1'`,
+		`{"a" 2}`:              `bad_json: byte 6: expected ':', found '2'`,
+		`{"a":-}`:              `bad_json: byte 6: expected a number, found '-'`,
+		`[1]`:                  `not_object: the line is JSON, but not an object`,
+		`[1`:                   `bad_json: the line ends where ',' or ']' is expected`,
+		``:                     `bad_json: the line ends where a value is expected`,
+		`{"host":"a"}`:         `no_timestamp: the record has no timestamp`,
+		`{"timestamp":"soon"}`: `bad_timestamp: timestamp "soon" is not ISO 8601 or Unix time`,
+		tooLong:                `too_large: the line has 1000016 bytes, more than 1000000`,
+		tooDeep:                `bad_json: byte 10020: expected at most 10000 levels of nesting, found '['`,
 	} {
 		_, err := record.NewDecoder().Decode([]byte(line), &lake.Row{})
 		if got := fmt.Sprintf("%s: %v", codeOf(err), err); got != want {
@@ -195,7 +529,7 @@ func TestDecode_rejects(t *testing.T) {
 	}
 }
 
-func TestDecode_notes_what_is_lost(t *testing.T) {
+func TestDecodeNotes(t *testing.T) {
 	for line, want := range map[string]record.Notes{
 		`{"timestamp":0,"host":"a"}`:                     {},
 		`{"timestamp":0,"host":"\ud83d\ude00"}`:          {},
@@ -225,9 +559,9 @@ func TestDecode_notes_what_is_lost(t *testing.T) {
 	}
 }
 
-func TestDecode_ordinary_records_have_no_extra(t *testing.T) {
+func TestDecodeOrdinaryRecords(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow under the race detector, which runs with -short")
 	}
 	d := record.NewDecoder()
 	for _, line := range recordtest.Lines(2_000, start, time.Hour) {
@@ -235,23 +569,24 @@ func TestDecode_ordinary_records_have_no_extra(t *testing.T) {
 		if !checkLine(t, d, line) {
 			t.Fatalf("%s: rejected", line)
 		}
-		if notes, err := d.Decode(line, &row); err != nil || notes != (record.Notes{}) || row.Extra != nil || row.RawLine != nil {
+		notes, err := d.Decode(line, &row)
+		if err != nil || notes != (record.Notes{}) || row.Extra != nil || row.RawLine != nil {
 			t.Fatalf("%s: notes %+v, extra %v, %v", line, notes, row.Extra, err)
 		}
 	}
 }
 
-// TestDecode_rows_stay_valid compares rows that share one decoder's memory with rows that have one each.
-func TestDecode_rows_stay_valid(t *testing.T) {
+// TestDecodeRowsStayValid compares rows from one decoder with rows from a decoder each.
+func TestDecodeRowsStayValid(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow under the race detector, which runs with -short")
 	}
 	lines := recordtest.Lines(3_000, start, time.Hour)
 	shared := record.NewDecoder()
 	rows := make([]lake.Row, len(lines))
 	buffer := []byte{}
 	for i, line := range lines {
-		buffer = append(buffer[:0], line...) // Decode must not keep the line
+		buffer = append(buffer[:0], line...) // Decode must not retain the line
 		if _, err := shared.Decode(buffer, &rows[i]); err != nil {
 			t.Fatal(err)
 		}
@@ -267,8 +602,8 @@ func TestDecode_rows_stay_valid(t *testing.T) {
 	}
 }
 
-// TestDecode_forgets_strings_in_time: interned strings keep chunks of memory alive.
-func TestDecode_forgets_strings_in_time(t *testing.T) {
+// TestDecodeDropsInternedStrings checks that interned strings, which keep chunks of memory alive, are dropped.
+func TestDecodeDropsInternedStrings(t *testing.T) {
 	d := record.NewDecoder()
 	var first, later lake.Row
 	line := []byte(`{"timestamp":0,"host":"a"}`)
@@ -281,15 +616,21 @@ func TestDecode_forgets_strings_in_time(t *testing.T) {
 		}
 	}
 	if first.Host == later.Host || *first.Host != *later.Host {
-		t.Error("the string lives for ever")
+		t.Error("the string is still interned")
 	}
 }
 
-// TestFields_are_the_catalogue: every field of the catalogue is decoded into its column, and no other.
-func TestFields_are_the_catalogue(t *testing.T) {
+// TestDecodeCatalogFields checks that every field of the catalogue is decoded into its column.
+func TestDecodeCatalogFields(t *testing.T) {
 	for _, f := range catalog.Fields {
 		t.Run(f.Name, func(t *testing.T) {
-			value := map[catalog.Type]string{catalog.String: `"x"`, catalog.Int: "7", catalog.Float: "7", catalog.Bool: "true", catalog.Time: "7"}[f.Type]
+			value := map[catalog.Type]string{
+				catalog.String: `"x"`,
+				catalog.Int:    "7",
+				catalog.Float:  "7",
+				catalog.Bool:   "true",
+				catalog.Time:   "7",
+			}[f.Type]
 			switch {
 			case f.Keys == catalog.ClosedKeys && f.Name == "upstream_data":
 				value = `[{"status":7}]`
@@ -321,10 +662,10 @@ func TestFields_are_the_catalogue(t *testing.T) {
 	}
 }
 
-// TestDecode_many_names: names are told apart in time that grows with their number, not its square.
-func TestDecode_many_names(t *testing.T) {
+// TestDecodeManyNames checks that decoding many names does not take quadratic time.
+func TestDecodeManyNames(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow under the race detector, which runs with -short")
 	}
 	var members, headers []string
 	for i := range 20_000 {
@@ -339,18 +680,22 @@ func TestDecode_many_names(t *testing.T) {
 		`{"timestamp":0,"headers":{"a":"1"},"b":2}`,
 	} {
 		if !checkLine(t, d, []byte(line)) {
-			t.Errorf("%.40s… is rejected", line)
+			t.Errorf("%.40s… was rejected", line)
 		}
 	}
 }
 
-// TestDecode_repeated_cookies_of_the_service: the fields svcid and svcsessionid mean the cookies, all of that name.
-func TestDecode_repeated_cookies_of_the_service(t *testing.T) {
+// TestDecodeRepeatedServiceCookies checks that the columns of svcid and svcsessionid contain all cookies of that name.
+func TestDecodeRepeatedServiceCookies(t *testing.T) {
 	var row lake.Row
-	if _, err := record.NewDecoder().Decode([]byte(`{"timestamp":"2026-01-01T00:00:00Z","cookies":{"svcid":["a","b","c"],"svcsessionid":"x"}}`), &row); err != nil {
+	const line = `{"timestamp":"2026-01-01T00:00:00Z","cookies":{"svcid":["a","b","c"],"svcsessionid":"x"}}`
+	if _, err := record.NewDecoder().Decode([]byte(line), &row); err != nil {
 		t.Fatal(err)
 	}
-	if *row.SvcID != "a" || !slices.Equal(row.SvcIDMore, []string{"b", "c"}) || *row.SvcSessionID != "x" || row.SvcSessionIDMore != nil {
-		t.Errorf("svcid %q and %q, svcsessionid %q and %q", *row.SvcID, row.SvcIDMore, *row.SvcSessionID, row.SvcSessionIDMore)
+	if *row.SvcID != "a" || !slices.Equal(row.SvcIDMore, []string{"b", "c"}) {
+		t.Errorf("svcid %q and %q", *row.SvcID, row.SvcIDMore)
+	}
+	if *row.SvcSessionID != "x" || row.SvcSessionIDMore != nil {
+		t.Errorf("svcsessionid %q and %q", *row.SvcSessionID, row.SvcSessionIDMore)
 	}
 }

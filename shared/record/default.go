@@ -8,9 +8,9 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// SetDefault gives a field the value that the text stands for, unless the record has the field, be it as null. Fields
-// with one string, number or boolean can be set, and lists of strings, to one element. An error says that the field
-// or the value cannot be, and does not depend on the row.
+// SetDefault sets a field to the value in text form, unless the record has the field, even if it is null. It can set
+// fields with a single string, number or boolean, and lists of strings, which it sets to one element. It returns an
+// error if the field cannot be set or the value is invalid for it. The error does not depend on the row.
 func SetDefault(row *lake.Row, name, value string) error {
 	i, known := fieldIndex[name]
 	if !known {
@@ -30,7 +30,7 @@ func SetDefault(row *lake.Row, name, value string) error {
 	return nil
 }
 
-// defaultOf parses a value and returns what puts it into a row that lacks the field.
+// defaultOf parses a value and returns a function that sets it in a row without the field.
 func defaultOf(f *field, value string) (set func(*lake.Row), err error) {
 	switch f.kind {
 	case text:
@@ -61,7 +61,7 @@ func defaultNumber(f *field, value string, scale int, what string) (func(*lake.R
 	if !isNumber([]byte(value)) {
 		return nil, fmt.Errorf("%q is not %s", value, what)
 	}
-	v, exact, ok := scaled([]byte(value), scale)
+	v, exact, ok := parseScaled([]byte(value), scale)
 	if !ok || !exact {
 		return nil, fmt.Errorf("%q is not %s", value, what)
 	}
@@ -72,7 +72,7 @@ func defaultNumber(f *field, value string, scale int, what string) (func(*lake.R
 	}, nil
 }
 
-// fill points a column at the value if it is empty.
+// fill sets a column to the value if the column is nil.
 func fill[T any](column **T, value T) {
 	if *column == nil {
 		*column = &value

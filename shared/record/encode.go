@@ -6,11 +6,12 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// AppendJSON appends the API's record of a row: one JSON object on one line. names chooses fields, in that order;
-// nil is every field the record has, known or not, in the order of the catalogue. Chosen fields that the record
-// lacks are left out.
+// AppendJSON appends the record of a row as the API prints it: one JSON object on one line. names selects fields and
+// their order. If names is nil, AppendJSON prints every field of the record, known or not, in the order of the
+// catalogue. Fields that the record lacks are omitted.
 //
-// svcid and svcsessionid are printed only if chosen: they are cookies, and in all fields they are among those.
+// svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
+// them among its cookies.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {
@@ -19,7 +20,7 @@ func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	if names == nil {
 		e.all()
 	} else {
-		e.chosen(names)
+		e.selected(names)
 	}
 	if last := len(e.dst) - 1; e.dst[last] == ',' {
 		e.dst[last] = '}'
@@ -37,7 +38,7 @@ type encoder struct {
 
 func (e *encoder) all() {
 	for i := range fields {
-		if f := &fields[i]; f.kind != promoted && f.kind != open && !e.overridden(f.name) {
+		if f := &fields[i]; f.kind != serviceCookie && f.kind != open && !e.overridden(f.name) {
 			e.field(f)
 		}
 	}
@@ -48,7 +49,7 @@ func (e *encoder) all() {
 	}
 }
 
-func (e *encoder) chosen(names []string) {
+func (e *encoder) selected(names []string) {
 	var details []rawMember
 	if e.row.Details != nil {
 		details = membersOf(*e.row.Details)
@@ -63,7 +64,7 @@ func (e *encoder) chosen(names []string) {
 	}
 }
 
-// overridden tells whether Extra has the field.
+// overridden reports whether Extra contains the field.
 func (e *encoder) overridden(name string) bool {
 	for i := range e.extra {
 		if e.extra[i].name == name {
@@ -73,7 +74,7 @@ func (e *encoder) overridden(name string) bool {
 	return false
 }
 
-// raw prints a member as it stands, if it is there.
+// raw prints the member with the given name unchanged and reports whether there is one.
 func (e *encoder) raw(members []rawMember, name string) bool {
 	for _, m := range members {
 		if m.name == name {
@@ -85,13 +86,13 @@ func (e *encoder) raw(members []rawMember, name string) bool {
 	return false
 }
 
-// rawMember is a member of Details or Extra with its JSON text.
+// rawMember is a member of Details or Extra with the JSON text of its value.
 type rawMember struct {
 	name  string
 	value []byte
 }
 
-// membersOf takes apart a JSON object that Decode has made.
+// membersOf returns the members of a JSON object that Decode has written.
 func membersOf(object string) []rawMember {
 	var s scanner
 	s.reset([]byte(object))
@@ -110,11 +111,11 @@ func membersOf(object string) []rawMember {
 	return members
 }
 
-// field prints a field from its column, nothing if it is absent.
+// field prints a field from its column. It prints nothing if the field is absent.
 func (e *encoder) field(f *field) {
 	row := e.row
 	switch f.kind {
-	case text, promoted:
+	case text, serviceCookie:
 		if v := *f.text(row); v != nil {
 			e.name(f.name)
 			e.dst = append(appendQuoted(e.dst, *v), ',')
@@ -189,7 +190,7 @@ func (e *encoder) field(f *field) {
 	}
 }
 
-// name prints a member's name; the names of fields need no escapes.
+// name prints the name of a member. The names of fields need no escapes.
 func (e *encoder) name(name string) {
 	e.dst = append(append(append(e.dst, '"'), name...), `":`...)
 }
@@ -260,7 +261,7 @@ func (e *encoder) flag(name string, v *bool) {
 	}
 }
 
-// closeObject ends an object in place of the comma after its last member.
+// closeObject closes an object. The bracket replaces the comma after the last member.
 func (e *encoder) closeObject() {
 	if last := len(e.dst) - 1; e.dst[last] == ',' {
 		e.dst[last] = '}'
@@ -269,7 +270,7 @@ func (e *encoder) closeObject() {
 	e.dst = append(e.dst, '}')
 }
 
-// appendStage prints processing_stage: text that reads as a number is that number.
+// appendStage prints processing_stage. Text that is a JSON number is printed as a number.
 func appendStage(dst []byte, v string) []byte {
 	if isNumber([]byte(v)) {
 		return append(dst, v...)
@@ -311,13 +312,14 @@ func appendPairs(dst []byte, pairs []lake.Pair) []byte {
 	return append(dst, ']')
 }
 
-// appendObject prints pairs as an object; a name that repeats has an array of its values at its first place.
+// appendObject prints pairs as an object. A name that occurs several times is printed at its first place, with an array
+// of its values.
 func appendObject(dst []byte, pairs []lake.Pair) []byte {
 	if len(pairs) > manyPairs {
 		return appendLargeObject(dst, pairs)
 	}
 	dst = append(dst, '{')
-	var done uint32 // pairs already printed with an earlier one
+	var done uint32 // bit i: pair i was printed together with an earlier one
 	for i := range pairs {
 		if done&(1<<i) != 0 {
 			continue
@@ -352,6 +354,7 @@ func appendObject(dst []byte, pairs []lake.Pair) []byte {
 	return append(dst, '}')
 }
 
+// appendLargeObject is appendObject for more than manyPairs pairs.
 func appendLargeObject(dst []byte, pairs []lake.Pair) []byte {
 	values := make(map[string][]string, len(pairs))
 	names := make([]string, 0, len(pairs))
@@ -373,11 +376,11 @@ func appendLargeObject(dst []byte, pairs []lake.Pair) []byte {
 	return append(dst, '}')
 }
 
-// appendSeconds prints microseconds as seconds without needless digits.
+// appendSeconds prints microseconds as seconds without trailing zeros.
 func appendSeconds(dst []byte, us int64) []byte {
 	if us < 0 {
 		dst = append(dst, '-')
-		if us == -us { // the one integer without a positive twin
+		if us == -us { // math.MinInt64, which cannot be negated
 			return append(dst, "9223372036854.775808"...)
 		}
 		us = -us

@@ -8,8 +8,9 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-func TestAppendJSON_chooses_fields(t *testing.T) {
-	row := decode(t, `"host":"a","status":"200","cookies":{"svcid":"x"},"logs":["l"],"ja3":1,"upstream_response_time":null,"rl_triggers":[]`)
+func TestAppendJSONFields(t *testing.T) {
+	row := decode(t, `"host":"a","status":"200","cookies":{"svcid":"x"},"logs":["l"],"ja3":1,`+
+		`"upstream_response_time":null,"rl_triggers":[]`)
 	for names, want := range map[string]string{
 		"status,host":                 `{"status":"200","host":"a"}`,
 		"svcid":                       `{"svcid":"x"}`,
@@ -25,18 +26,20 @@ func TestAppendJSON_chooses_fields(t *testing.T) {
 	if got := string(record.AppendJSON([]byte("x"), &row, []string{})); got != "x{}" {
 		t.Errorf("no fields: %s", got)
 	}
-	const all = `{"cookies":{"svcid":"x"},"host":"a","time_period":1767323045,"timestamp":"2026-01-02T03:04:05Z","upstream_response_time":null,"logs":["l"],"rl_triggers":[],"status":"200","ja3":1}`
+	const all = `{"cookies":{"svcid":"x"},"host":"a","time_period":1767323045,"timestamp":"2026-01-02T03:04:05Z",` +
+		`"upstream_response_time":null,"logs":["l"],"rl_triggers":[],"status":"200","ja3":1}`
 	if got := string(record.AppendJSON(nil, &row, nil)); got != all {
 		t.Errorf("all fields: %s", got)
 	}
 }
 
-// TestAppendJSON_rows_from_elsewhere: rows of other log formats may hold what Decode never makes.
-func TestAppendJSON_rows_from_elsewhere(t *testing.T) {
+// TestAppendJSONOfOtherRows prints rows with values that Decode never writes, as rows of other log formats may have.
+func TestAppendJSONOfOtherRows(t *testing.T) {
+	const times = `"time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`
 	for want, row := range map[string]lake.Row{
-		`{"host":"\ufffda\u2028\u0001","time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`:         {Host: p("\xffa\u2028\x01")},
-		`{"request_time":-9223372036854.775808,"time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`: {TotalUs: p(int64(-1 << 63))},
-		`{"time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`:                                      {Extra: p("not JSON"[:0]), Details: p("{}")},
+		`{"host":"\ufffda\u2028\u0001",` + times:         {Host: p("\xffa\u2028\x01")},
+		`{"request_time":-9223372036854.775808,` + times: {TotalUs: p(int64(-1 << 63))},
+		`{` + times: {Extra: p("not JSON"[:0]), Details: p("{}")},
 	} {
 		if got := string(record.AppendJSON(nil, &row, nil)); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -69,16 +72,17 @@ func TestSetDefault(t *testing.T) {
 	}
 }
 
-func TestSetDefault_refuses(t *testing.T) {
+func TestSetDefaultErrors(t *testing.T) {
+	const unsupported = `only fields with a single string, number or boolean can be set, and lists of strings`
 	for _, c := range []struct{ name, value, want string }{
 		{"hots", "a", `no field "hots"`},
 		{"status", "ok", `set status: "ok" is not an integer of 64 bits`},
 		{"status", "1.5", `set status: "1.5" is not an integer of 64 bits`},
 		{"request_time", "0.0000001", `set request_time: "0.0000001" is not a number of seconds in whole microseconds`},
 		{"blocked", "1", `set blocked: "1" is neither true nor false`},
-		{"headers", "a", `set headers: only fields with a single string, number or boolean can be set, and lists of strings`},
-		{"timestamp", "a", `set timestamp: only fields with a single string, number or boolean can be set, and lists of strings`},
-		{"svcid", "a", `set svcid: only fields with a single string, number or boolean can be set, and lists of strings`},
+		{"headers", "a", `set headers: ` + unsupported},
+		{"timestamp", "a", `set timestamp: ` + unsupported},
+		{"svcid", "a", `set svcid: ` + unsupported},
 	} {
 		if err := record.SetDefault(&lake.Row{}, c.name, c.value); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)

@@ -2,30 +2,30 @@ package record
 
 import "github.com/orrery/orrery/shared/lake"
 
-// kind is how a field's JSON becomes columns and back.
+// kind is the way in which the JSON of a field is converted to columns and back.
 type kind uint8
 
 const (
 	text          kind = iota // a string
 	whole                     // an integer
 	seconds                   // a number of seconds, stored in microseconds
-	originSeconds             // the same, or null
+	originSeconds             // a number of seconds, or null: upstream_response_time
 	flag                      // true or false
 	textList                  // array of strings
 	wholeList                 // array of integers: upstream_status
-	pairsObject               // object name → value or values, or a list of {name, value}; printed as an object
+	pairsObject               // object name → value or values, or list of {name, value}; printed as an object
 	pairsList                 // list of {name, value}
-	open                      // anything: its text in Details, its members as pairs
-	timestamp                 //
-	timePeriod                //
+	open                      // any JSON: its text in Details, its members as pairs
+	timestamp                 // timestamp
+	timePeriod                // time_period
 	stage                     // string or number: processing_stage
 	upstreams                 // array of attempts at the origin
 	counters                  // trigger_counters
 	config                    // security_config
-	promoted                  // the cookies svcid and svcsessionid, no members of a record of their own
+	serviceCookie             // the cookies svcid and svcsessionid, which are not members of a record
 )
 
-// field is one field of the record and the column it lies in.
+// field is a field of the record with its column. Only the accessor for the type of the column is set.
 type field struct {
 	name  string
 	kind  kind
@@ -36,7 +36,8 @@ type field struct {
 	pairs func(*lake.Row) *[]lake.Pair
 }
 
-// fields is every field of the specification, in the order printed.
+// fields lists every field of the specification in the order in which fields are printed. A test compares it with the
+// catalogue.
 var fields = [...]field{
 	pairsField("acl_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.ACLTriggers }),
 	pairsField("arguments", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.Arguments }),
@@ -87,8 +88,8 @@ var fields = [...]field{
 	pairsField("session_ids", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.SessionIDs }),
 	intField("status", whole, func(r *lake.Row) **int64 { return &r.Status }),
 	intField("svc_latency", whole, func(r *lake.Row) **int64 { return &r.SvcUs }),
-	textField("svcid", func(r *lake.Row) **string { return &r.SvcID }).promoted(),
-	textField("svcsessionid", func(r *lake.Row) **string { return &r.SvcSessionID }).promoted(),
+	cookieField("svcid", func(r *lake.Row) **string { return &r.SvcID }),
+	cookieField("svcsessionid", func(r *lake.Row) **string { return &r.SvcSessionID }),
 	{name: "tags", kind: textList, texts: func(r *lake.Row) *[]string { return &r.Tags }},
 	{name: "time_period", kind: timePeriod},
 	{name: "timestamp", kind: timestamp},
@@ -102,7 +103,7 @@ var fields = [...]field{
 	textField("version", func(r *lake.Row) **string { return &r.Version }),
 }
 
-// FieldNames lists every field of the specification, in alphabetical order.
+// FieldNames returns the names of the fields of the specification in alphabetical order.
 func FieldNames() []string {
 	names := make([]string, len(fields))
 	for i := range fields {
@@ -135,7 +136,6 @@ func pairsField(name string, k kind, column func(*lake.Row) *[]lake.Pair) field 
 	return field{name: name, kind: k, pairs: column}
 }
 
-func (f field) promoted() field {
-	f.kind = promoted
-	return f
+func cookieField(name string, column func(*lake.Row) **string) field {
+	return field{name: name, kind: serviceCookie, text: column}
 }

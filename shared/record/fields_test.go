@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// TestFieldsAreThoseOfTheCatalogue: every field that can be asked for has a place in the row, and no other.
-func TestFieldsAreThoseOfTheCatalogue(t *testing.T) {
+// TestFieldNamesMatchTheCatalogue checks that fields lists exactly the fields of the catalogue.
+func TestFieldNamesMatchTheCatalogue(t *testing.T) {
 	var want []string
 	for _, f := range catalog.Fields {
 		want = append(want, f.Name)

@@ -2,12 +2,12 @@ package record
 
 import "math"
 
-// micros is how many decimals durations keep: whole microseconds of a second.
+// micros is the number of decimals of a duration in seconds: durations are stored in whole microseconds.
 const micros = 6
 
-// scaled reads a JSON number as a whole number of 10^-scale: scaled("1.25", 6) is 1250000. exact is whether
-// nothing was rounded away; ok is whether it fits into 64 bits.
-func scaled(number []byte, scale int) (v int64, exact, ok bool) {
+// parseScaled parses a JSON number as a whole number of units of 10^-scale: parseScaled("1.25", 6) is 1250000. exact is
+// whether no digits were lost by rounding; ok is whether the result fits into 64 bits.
+func parseScaled(number []byte, scale int) (v int64, exact, ok bool) {
 	var mantissa uint64
 	digits, exponent := 0, scale
 	lost, negative, fraction := false, false, false
@@ -24,7 +24,7 @@ scan:
 		case c|0x20 == 'e':
 			exponent += exponentOf(number[i+1:])
 			break scan
-		case digits == 19: // further digits only tell whether something is lost
+		case digits == 19: // further digits only determine whether the result is exact
 			lost = lost || c != '0'
 			if !fraction {
 				exponent++
@@ -50,7 +50,7 @@ scan:
 	}
 	if exponent < 0 {
 		var rest bool
-		mantissa, rest = shifted(mantissa, -exponent)
+		mantissa, rest = dropDigits(mantissa, -exponent)
 		lost = lost || rest
 	}
 	switch {
@@ -62,8 +62,8 @@ scan:
 	return 0, false, false
 }
 
-// shifted is m without its last n digits, rounded half up, and whether they were not all zero.
-func shifted(m uint64, n int) (uint64, bool) {
+// dropDigits removes the last n digits of m and rounds half up. lossy is whether one of the digits was not zero.
+func dropDigits(m uint64, n int) (rounded uint64, lossy bool) {
 	if n > 19 {
 		return 0, true
 	}
@@ -79,7 +79,7 @@ func shifted(m uint64, n int) (uint64, bool) {
 	return m, rest
 }
 
-// exponentOf reads what follows the e of a number, cut to what makes a difference.
+// exponentOf parses the exponent after the e of a number. It is limited to 32 bits, which makes no difference.
 func exponentOf(b []byte) int {
 	negative, n := false, 0
 	for _, c := range b {

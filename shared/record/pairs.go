@@ -2,11 +2,12 @@ package record
 
 import "github.com/orrery/orrery/shared/lake"
 
-// manyPairs is from how many on names are looked up in a map instead of one by one.
+// manyPairs is the number of pairs from which names are looked up in a map instead of one by one.
 const manyPairs = 32
 
-// pairsValue reads names and values in either shape, object or list of {name, value}. asObject says which one the
-// field is printed in; a list is exact for both, because lists becoming objects is a named normalisation.
+// pairsValue decodes names and values in either shape, object or list of {name, value}. asObject is whether the field
+// is printed as an object. A list is exact in both cases, because the conversion of lists to objects is a documented
+// normalisation.
 func (d *Decoder) pairsValue(column *[]lake.Pair, asObject bool) (exact bool) {
 	d.entries = d.entries[:0]
 	switch d.peek() {
@@ -22,10 +23,10 @@ func (d *Decoder) pairsValue(column *[]lake.Pair, asObject bool) (exact bool) {
 	return exact
 }
 
-// pairsObject reads {"name": value, "name": [value, value]}. What is no string counts by its text and is not exact,
-// nor are fewer than two values in an array, or a name that comes twice.
+// pairsObject decodes {"name": value, "name": [value, value]}. A value other than a string is stored as its text and is
+// not exact. An array of fewer than two values and a repeated name are not exact either.
 func (d *Decoder) pairsObject() (exact bool) {
-	d.names = emptied(d.names)
+	d.names = emptySet(d.names)
 	return d.members(func(raw []byte) bool {
 		start := len(d.entries)
 		name := *d.intern(raw)
@@ -38,7 +39,7 @@ func (d *Decoder) pairsObject() (exact bool) {
 	})
 }
 
-// nameIsNew tells whether none of the entries has the name.
+// nameIsNew reports whether no entry has the name.
 func (d *Decoder) nameIsNew(name string) bool {
 	if len(d.entries) < manyPairs {
 		for i := range d.entries {
@@ -58,8 +59,8 @@ func (d *Decoder) nameIsNew(name string) bool {
 	return !old
 }
 
-// pairsList reads [{"name": …, "value": …}]. An element that is anything else is not exact; it counts if it has
-// a name at least.
+// pairsList decodes [{"name": …, "value": …}]. Any other element is not exact. It is stored if it has a name and a
+// value.
 func (d *Decoder) pairsList() (exact bool) {
 	return d.elements(func() bool {
 		if d.peek() != '{' {
@@ -87,7 +88,7 @@ func (d *Decoder) pairsList() (exact bool) {
 	})
 }
 
-// addEntry reads a value of a name. Only strings are exact; null is no value.
+// addEntry decodes a value of a name. Only strings are exact. null adds no entry.
 func (d *Decoder) addEntry(name string) (exact bool) {
 	quoted := d.peek() == '"'
 	if value := d.entryText(); value != nil {
@@ -96,8 +97,8 @@ func (d *Decoder) addEntry(name string) (exact bool) {
 	return quoted
 }
 
-// entryText reads any value as text: strings as they are, literals as written, nested values as compact JSON, and
-// null as nil.
+// entryText decodes any value as text: a string is unescaped, a literal is copied, and a nested value becomes compact
+// JSON. It returns nil for null.
 func (d *Decoder) entryText() *string {
 	switch d.peek() {
 	case '"':
@@ -110,9 +111,9 @@ func (d *Decoder) entryText() *string {
 	return d.intern(d.scratch)
 }
 
-// openValue reads anything: the entries of an array, or a single one. Filters see every member of every entry as
-// a name and a text, and an entry without members as a text without name. biometric entries that are exactly
-// {name, value} are a name and a text themselves.
+// openValue decodes any value: the entries of an array, or a single entry. Filters see every member of every entry as a
+// name and a text, and an entry that is not an object as a text without a name. If biometric is set, an entry that is
+// exactly {name, value} becomes a single name and text.
 func (d *Decoder) openValue(column *[]lake.Pair, biometric bool) {
 	d.entries = d.entries[:0]
 	switch d.peek() {
@@ -146,7 +147,7 @@ func (d *Decoder) openEntry(biometric bool) (exact bool) {
 	return true
 }
 
-// foldBiometric makes of the entries name → a, value → b the one entry a → b.
+// foldBiometric replaces the entries name → a and value → b by the entry a → b. start is the index of the first.
 func (d *Decoder) foldBiometric(start int) {
 	added := d.entries[start:]
 	if len(added) != 2 {

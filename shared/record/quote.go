@@ -7,8 +7,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted prints a JSON string. What is no UTF-8 becomes U+FFFD; U+2028 and U+2029, which old JavaScript
-// takes for line ends, are escaped.
+// appendQuoted prints a JSON string. Invalid UTF-8 becomes U+FFFD. U+2028 and U+2029 are escaped, because old versions
+// of JavaScript treat them as line ends.
 func appendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start, i := 0, 0
@@ -55,7 +55,7 @@ func appendControl(dst []byte, c byte) []byte {
 	return append(append(dst, `\u00`...), hexDigits[c>>4], hexDigits[c&15])
 }
 
-// plain8 tells whether eight bytes are ASCII that needs no escape.
+// plain8 reports whether eight bytes are ASCII characters that need no escape.
 func plain8[T string | []byte](s T) bool {
 	var b [8]byte
 	copy(b[:], s)

@@ -21,14 +21,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a record must print is said here a second time, over encoding/json and exact decimals and without a look at
-// the decoder: checkLine holds for every line there is.
+// This file defines the expected output for any line a second time, with encoding/json and exact decimals and
+// independent of the decoder. checkLine compares the two.
 
-func TestDecode_loses_nothing(t *testing.T) {
+func TestDecodeIsLossless(t *testing.T) {
 	d := record.NewDecoder()
 	kept := 0
 	rapid.Check(t, func(t *rapid.T) {
-		if checkLine(t, d, []byte(nastyLine().Draw(t, "line"))) {
+		if checkLine(t, d, []byte(anyLine().Draw(t, "line"))) {
 			kept++
 		}
 	})
@@ -38,9 +38,9 @@ func TestDecode_loses_nothing(t *testing.T) {
 	t.Logf("%d lines kept", kept)
 }
 
-func TestDecode_loses_nothing_through_Parquet(t *testing.T) {
+func TestDecodeIsLosslessThroughParquet(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow under the race detector, which runs with -short")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := record.NewDecoder()
@@ -48,22 +48,23 @@ func TestDecode_loses_nothing_through_Parquet(t *testing.T) {
 		var want []string
 		for range rapid.IntRange(1, 20).Draw(t, "lines") {
 			var row lake.Row
-			if _, err := d.Decode([]byte(nastyLine().Draw(t, "line")), &row); err != nil {
+			if _, err := d.Decode([]byte(anyLine().Draw(t, "line")), &row); err != nil {
 				continue
 			}
 			rows = append(rows, row)
 			want = append(want, string(record.AppendJSON(nil, &row, nil)))
 		}
-		got := stored(t, rows)
+		got := writeAndRead(t, rows)
 		for i := range want {
 			if got := string(record.AppendJSON(nil, &got[i], nil)); got != want[i] {
-				t.Fatalf("stored and read back: %s", cmp.Diff(want[i], got))
+				t.Fatalf("written and read back: %s", cmp.Diff(want[i], got))
 			}
 		}
 	})
 }
 
-func stored(t *rapid.T, rows []lake.Row) []lake.Row {
+// writeAndRead writes rows to a Parquet object and reads them back.
+func writeAndRead(t *rapid.T, rows []lake.Row) []lake.Row {
 	var object bytes.Buffer
 	w := parquet.NewWriter(&object)
 	if err := errors.Join(w.Write(rows), w.Close()); err != nil {
@@ -85,32 +86,47 @@ func FuzzDecode(f *testing.F) {
 }
 
 var seedLines = []string{
-	`{"timestamp":"2026-01-02T03:04:05.678Z","status":200,"headers":[{"name":"a","value":"1"},{"name":"a","value":"2"}],"upstream_response_time":null}`,
+	`{"timestamp":"2026-01-02T03:04:05.678Z","status":200,"headers":[{"name":"a","value":"1"},{"name":"a",` +
+		`"value":"2"}],"upstream_response_time":null}`,
 	`{"timestamp":"2026-01-02 03:04:05,123456789012+02:30","headers":{"a":["1","2"],"b":"3"},"cookies":{"svcid":"x"}}`,
-	`{"timestamp":1700000000123,"status":"200","bytes_sent":99999999999999999999,"request_time":1.0000001,"tags":["a",null,1]}`,
-	`{"timestamp":"1700000000.5","x":1,"x":2,"headers":{"a":"1","a":"2"},"security_config":{"acl_active":true,"acl_active":false}}`,
+	`{"timestamp":1700000000123,"status":"200","bytes_sent":99999999999999999999,"request_time":1.0000001,` +
+		`"tags":["a",null,1]}`,
+	`{"timestamp":"1700000000.5","x":1,"x":2,"headers":{"a":"1","a":"2"},"security_config":{"acl_active":true,` +
+		`"acl_active":false}}`,
 	"{\"timestamp\":\"2026-01-02T03:04Z\",\"path\":\"/\xff\",\"host\":\"\\ud800\",\"query\":\"\\u0000\\ud83d\\ude00\"}",
-	`{"timestamp":"2026-01-02T03:04:05Z","acl_triggers":{"tags":["all",1,{"a":[ ]}]},"biometric":[{"name":"score","value":0.5},"x",[1]],"logs":null}`,
-	`{"timestamp":"2026-01-02T03:04:05Z","processing_stage":"6","proxy":[{"name":"realip","value":1}],"trigger_counters":{"acl":1,"new":2}}`,
+	`{"timestamp":"2026-01-02T03:04:05Z","acl_triggers":{"tags":["all",1,{"a":[ ]}]},` +
+		`"biometric":[{"name":"score","value":0.5},"x",[1]],"logs":null}`,
+	`{"timestamp":"2026-01-02T03:04:05Z","processing_stage":"6","proxy":[{"name":"realip","value":1}],` +
+		`"trigger_counters":{"acl":1,"new":2}}`,
 	"  {\t\"timestamp\" : \"2026-01-02T03:04:05Z\" ,\r\"unknown\" : [ 1 , { \"a b\" : \" \\\" \" } ] }  ",
-	`{"timestamp":9227000000000}`, `{"timestamp":-9223372036854775808}`, `{"timestamp":922337203685477581}`, `{"timestamp":10000000000}`,
-	`[]`, `{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":"2026-01-02T03:04:05Z"`, `{"a":01}`, `nul`, ``,
+	`{"timestamp":9227000000000}`,
+	`{"timestamp":-9223372036854775808}`,
+	`{"timestamp":922337203685477581}`,
+	`{"timestamp":10000000000}`,
+	`[]`,
+	`{}`,
+	`{"timestamp":null}`,
+	`{"timestamp":"yesterday"}`,
+	`{"timestamp":"2026-01-02T03:04:05Z"`,
+	`{"a":01}`,
+	`nul`,
+	``,
 }
 
-// fataler is what testing.T and rapid.T have in common.
+// fataler is the common part of testing.T and rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// checkLine decodes a line and tells whether it became a record. It fails if encoding/json disagrees about what the
-// line is, or about what the record says.
+// checkLine decodes a line and reports whether it is a record. The test fails if the result, or the printed record,
+// differs from that of encoding/json.
 func checkLine(t fataler, d *record.Decoder, line []byte) bool {
 	t.Helper()
 	if len(line) > record.MaxLine {
 		return false
 	}
-	want, wantCode := normalised(line)
+	want, wantCode := normalise(line)
 	row := lake.Row{Source: "left over"}
 	notes, err := d.Decode(line, &row)
 	if code := codeOf(err); code != wantCode {
@@ -127,7 +143,7 @@ func checkLine(t fataler, d *record.Decoder, line []byte) bool {
 	if a, b := exact(want), exact(got); !cmp.Equal(a, b) {
 		t.Fatalf("%q: printed %q: %s", line, text, cmp.Diff(a, b))
 	}
-	if row.Source != "" || row.RawLine == nil && (notes.InvalidUTF8 || notes.Duplicates) || row.RawLine != nil && notes == (record.Notes{}) {
+	if row.Source != "" || (row.RawLine != nil) != (notes != (record.Notes{})) {
 		t.Fatalf("%q: notes %+v, source %q, raw line %v", line, notes, row.Source, row.RawLine)
 	}
 	if !utf8.Valid(line) && !notes.InvalidUTF8 {
@@ -141,7 +157,7 @@ func codeOf(err error) record.Code {
 		return reject.Code
 	}
 	if err != nil {
-		panic("Decode returns another error than *Reject")
+		panic("Decode returned an error other than *Reject")
 	}
 	return ""
 }
@@ -158,8 +174,8 @@ func parse(text []byte) (v any, err error) {
 	return v, nil
 }
 
-// normalised is what a line must come back as, or the code it is rejected with.
-func normalised(line []byte) (map[string]any, record.Code) {
+// normalise returns the expected record of a line, or the code of its rejection.
+func normalise(line []byte) (map[string]any, record.Code) {
 	v, err := parse(line)
 	if err != nil {
 		return nil, record.BadJSON
@@ -189,7 +205,7 @@ func normalised(line []byte) (map[string]any, record.Code) {
 	return object, ""
 }
 
-// asObject makes a list of {name, value} an object; anything else stays what it is.
+// asObject converts a list of {name, value} to an object. It returns any other list unchanged.
 func asObject(list []any) any {
 	object := map[string]any{}
 	for _, element := range list {
@@ -212,11 +228,12 @@ func asObject(list []any) any {
 }
 
 var (
-	iso  = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$`)
+	iso = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)?` +
+		` ?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$`)
 	unix = regexp.MustCompile(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
 )
 
-// normalTime is the RFC 3339 text of a timestamp in UTC, and its whole seconds.
+// normalTime returns the RFC 3339 text of a timestamp in UTC, and its whole seconds.
 func normalTime(v any) (text string, seconds int64, ok bool) {
 	s, isText := v.(string)
 	if n, isNumber := v.(json.Number); isNumber {
@@ -253,7 +270,7 @@ func normalTime(v any) (text string, seconds int64, ok bool) {
 
 func normalUnix(s string) (text string, seconds int64, ok bool) {
 	if _, exponent, has := strings.Cut(strings.ToLower(s), "e"); has && len(exponent) > 4 {
-		return "", 0, false // no time lies there, and big.Rat would try
+		return "", 0, false // out of range, and big.Rat would compute the number
 	}
 	value, _ := new(big.Rat).SetString(s)
 	digits := 0
@@ -292,7 +309,7 @@ func normalUnix(s string) (text string, seconds int64, ok bool) {
 	return text[:20+digits] + "Z", t.Unix(), true
 }
 
-// exact replaces numbers by a text that is equal for equal values, whatever their literals.
+// exact replaces numbers by texts that are equal for equal values.
 func exact(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -313,7 +330,7 @@ func exact(v any) any {
 	return v
 }
 
-// decimal is a JSON number as its significant digits and power of ten.
+// decimal returns a JSON number as its significant digits and power of ten.
 func decimal(literal string) string {
 	mantissa, exponentText, _ := strings.Cut(strings.ToLower(literal), "e")
 	exponent, _ := new(big.Int).SetString("0"+strings.TrimLeft(exponentText, "+-"), 10)

@@ -8,39 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and arrays may nest, as in encoding/json.
+// maxDepth is the maximum nesting depth of objects and arrays, as in encoding/json.
 const maxDepth = 10_000
 
-// scanner walks over one JSON text that is valid UTF-8. It accepts exactly what encoding/json accepts.
+// scanner reads one JSON text that is valid UTF-8. It accepts exactly the texts that encoding/json accepts.
 //
-// The first mistake is kept in err, and the position jumps to the end, where peek answers 0 and every loop
-// stops: callers need not ask after each step.
+// At the first error, it sets err and moves to the end of the text, where peek returns 0 and every loop stops. So
+// callers need not check err after each step.
 type scanner struct {
 	data   []byte
 	pos    int
 	err    error
-	spaced bool // white space was seen between tokens
-	lossy  bool // a \u escape that is no Unicode was read as U+FFFD
-	nest   []byte
+	spaced bool   // whether there was white space between tokens
+	lossy  bool   // whether an invalid \u escape was read as U+FFFD
+	nest   []byte // used by skip: the closing brackets that are expected
 }
 
 func (s *scanner) reset(data []byte) {
 	s.data, s.pos, s.err, s.spaced, s.lossy = data, 0, nil, false, false
 }
 
+// fail records the first error: expected describes what is missing at the current position.
 func (s *scanner) fail(expected string) {
 	if s.err == nil {
 		switch {
 		case s.pos >= len(s.data):
-			s.err = fmt.Errorf("the line ends where %s should be", expected)
+			s.err = fmt.Errorf("the line ends where %s is expected", expected)
 		default:
-			s.err = fmt.Errorf("byte %d: %s expected, found %q", s.pos+1, expected, rune(s.data[s.pos]))
+			s.err = fmt.Errorf("byte %d: expected %s, found %q", s.pos+1, expected, rune(s.data[s.pos]))
 		}
 	}
 	s.pos = len(s.data)
 }
 
-// peek is the first byte of the next token, 0 at the end.
+// peek skips white space and returns the first byte of the next token, or 0 at the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -56,7 +57,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// next tells whether the array or object closed by end goes on, past its comma. first is true at the opening.
+// next moves to the next element of an array or object and reports whether there is one. end is the closing bracket,
+// and first is whether no element was read before. next consumes the comma or the closing bracket.
 func (s *scanner) next(first bool, end byte) bool {
 	switch c := s.peek(); {
 	case c == end:
@@ -66,7 +68,7 @@ func (s *scanner) next(first bool, end byte) bool {
 		return c != 0 || s.stop(end)
 	case c == ',':
 		s.pos++
-		if s.peek() == end { // a comma at the end
+		if s.peek() == end { // a trailing comma
 			return s.stop(0)
 		}
 		return s.pos < len(s.data) || s.stop(end)
@@ -74,6 +76,7 @@ func (s *scanner) next(first bool, end byte) bool {
 	return s.stop(end)
 }
 
+// stop records an error of next and returns false. end is 0 after a comma.
 func (s *scanner) stop(end byte) bool {
 	switch end {
 	case '}':
@@ -86,7 +89,7 @@ func (s *scanner) stop(end byte) bool {
 	return false
 }
 
-// name reads the name of a member and its colon.
+// name reads the name of a member and its colon. It returns the text between the quotes, and whether it has escapes.
 func (s *scanner) name() (raw []byte, escaped bool) {
 	if s.peek() != '"' {
 		s.fail("a member's name in quotes")
@@ -106,7 +109,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads a string from its opening quote and returns what is between the quotes.
+// str reads a string from its opening quote and returns the text between the quotes, and whether it has escapes.
 func (s *scanner) str() (raw []byte, escaped bool) {
 	s.pos++
 	start, i, data := s.pos, s.pos, s.data
@@ -134,7 +137,7 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 			s.pos++
 			return data[start:i], escaped
 		case data[i] != '\\':
-			s.fail("no bare control character in a string")
+			s.fail("an escaped control character")
 			return nil, false
 		}
 		escaped = true
@@ -145,7 +148,7 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 	}
 }
 
-// escape checks the escape at i and returns where it ends, 0 for a mistake.
+// escape checks the escape at i and returns its end, or 0 if the escape is invalid.
 func (s *scanner) escape(i int) int {
 	i++
 	if i < len(s.data) {
@@ -158,11 +161,11 @@ func (s *scanner) escape(i int) int {
 			}
 		}
 	}
-	s.fail("an escape")
+	s.fail("a valid escape")
 	return 0
 }
 
-// hex4 is the value of four hexadecimal digits, -1 if they are none.
+// hex4 returns the value of four hexadecimal digits, or -1 if b does not begin with four.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
@@ -184,7 +187,7 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// unescape appends the text that a checked string stands for. An escape of half a surrogate pair becomes
+// unescape appends the unescaped text of a string that str has checked. An escape of half a surrogate pair becomes
 // U+FFFD, as in encoding/json.
 func (s *scanner) unescape(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
@@ -228,7 +231,7 @@ func (s *scanner) unescape(dst, raw []byte) []byte {
 	return dst
 }
 
-// number reads a number literal.
+// number reads a number.
 func (s *scanner) number() []byte {
 	n := numberLen(s.data[s.pos:])
 	if n == 0 {
@@ -240,7 +243,7 @@ func (s *scanner) number() []byte {
 	return raw
 }
 
-// numberLen is the length of the JSON number that b begins with, 0 if it begins with none.
+// numberLen returns the length of the JSON number at the start of b, or 0 if there is none.
 func numberLen(b []byte) int {
 	i := 0
 	digits := func() bool {
@@ -276,10 +279,10 @@ func numberLen(b []byte) int {
 	return i
 }
 
-// isNumber tells whether the whole of b is a JSON number.
+// isNumber reports whether b is a JSON number.
 func isNumber(b []byte) bool { return len(b) > 0 && numberLen(b) == len(b) }
 
-// word reads the literal w, of which the first byte has been seen.
+// word reads the literal w. The caller has seen its first byte.
 func (s *scanner) word(w string) {
 	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
 		s.fail(w)
@@ -293,16 +296,16 @@ func (s *scanner) skip() []byte {
 	s.peek()
 	start := s.pos
 	s.nest = s.nest[:0]
-	var first bool // whether what comes next is the first of its list or object
+	var first bool // whether the next element is the first of its array or object
 	for s.err == nil {
 		switch c := s.peek(); c {
 		case '{', '[':
 			if len(s.nest) == maxDepth {
-				s.fail("less nesting")
+				s.fail("at most 10000 levels of nesting")
 				return nil
 			}
 			s.pos++
-			s.nest = append(s.nest, c+2) // '}' and ']' are two after their openings
+			s.nest = append(s.nest, c+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
 			first = true
 		default:
 			s.scalar(c)

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// instant is a timestamp to the nanosecond, with what is needed to print it as it came.
+// instant is a timestamp in nanoseconds, with the information that is needed to print all of its digits.
 type instant struct {
-	ms     int64  // since the Unix epoch
-	nanos  int64  // within the millisecond
-	digits int    // of the fraction
+	ms     int64  // milliseconds since the Unix epoch
+	nanos  int64  // nanoseconds within the millisecond
+	digits int    // number of digits of the fraction, at most 9
 	finer  []byte // the digits after the ninth
 }
 
-// parseTime reads the timestamps that logs have: year, month, day, then 'T', 't', '_' or a space, hour, minute and
-// optional second, an optional fraction after '.' or ',', and a zone: Z, ±hh, ±hhmm or ±hh:mm, maybe after a
-// space. Without a zone it is UTC. A number alone is Unix time, see parseUnix.
+// parseTime parses the timestamps of logs: year, month, day, then 'T', 't', '_' or a space, then hour, minute and an
+// optional second with an optional fraction after '.' or ',', then a zone: Z, ±hh, ±hhmm or ±hh:mm, optionally after a
+// space. Without a zone the time is in UTC. A number alone is Unix time, see parseUnix.
 func parseTime(b []byte) (t instant, ok bool) {
 	if isNumber(b) {
 		return parseUnix(b)
@@ -53,13 +53,14 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// parseUnix reads a number of seconds since 1970, with a fraction or without; a whole number of twelve digits or
-// more is milliseconds, of fifteen microseconds, of eighteen nanoseconds, as those units are since 1973. In every unit
-// the years are those that nanoseconds reach in 64 bits, 1677 to 2262.
+// parseUnix parses Unix time. A number of seconds may have a fraction. A whole number of at least twelve digits is in
+// milliseconds, of at least fifteen digits in microseconds, and of at least eighteen digits in nanoseconds, because
+// times since 1973 have that many digits in these units. In every unit the time must be in the range of nanoseconds in
+// 64 bits, the years 1677 to 2262.
 func parseUnix(number []byte) (t instant, ok bool) {
-	nanos, exact, ok := scaled(number, 9)
+	nanos, exact, ok := parseScaled(number, 9)
 	digits := fractionDigits(number)
-	if whole, isWhole, fits := scaled(number, 0); fits && isWhole {
+	if whole, isWhole, fits := parseScaled(number, 0); fits && isWhole {
 		within := func(limit int64) bool { return -limit < whole && whole < limit }
 		unit := int64(1) // in nanoseconds
 		switch {
@@ -84,6 +85,7 @@ func parseUnix(number []byte) (t instant, ok bool) {
 	return t, true
 }
 
+// fractionDigits returns the number of digits with which the fraction of a number is printed.
 func fractionDigits(number []byte) int {
 	point := -1
 	for i, c := range number {
@@ -91,7 +93,7 @@ func fractionDigits(number []byte) int {
 		case c == '.':
 			point = i
 		case c|0x20 == 'e':
-			return 9 // whatever it is, nothing is lost
+			return 9 // enough for every time that parseUnix accepts
 		}
 	}
 	if point < 0 {
@@ -100,7 +102,7 @@ func fractionDigits(number []byte) int {
 	return len(number) - point - 1
 }
 
-// timeParser takes a timestamp apart from the front.
+// timeParser parses a timestamp from the front. b is the rest of the text.
 type timeParser struct {
 	b   []byte
 	bad bool
@@ -146,7 +148,7 @@ func (p *timeParser) oneOf(set string) {
 	p.bad = true
 }
 
-// fraction reads the digits of a second's fraction.
+// fraction parses the digits of a fraction of a second.
 func (p *timeParser) fraction(t *instant) {
 	n := 0
 	for n < len(p.b) && '0' <= p.b[n] && p.b[n] <= '9' {
@@ -170,7 +172,7 @@ func (p *timeParser) fraction(t *instant) {
 	p.b = p.b[n:]
 }
 
-// zone reads the offset from UTC in minutes.
+// zone parses the zone and returns its offset from UTC in minutes.
 func (p *timeParser) zone() int {
 	p.has(' ')
 	sign := 1
@@ -193,7 +195,7 @@ func (p *timeParser) zone() int {
 	return sign * (hours*60 + minutes)
 }
 
-// appendTime prints RFC 3339 in UTC with the given digits of the fraction.
+// appendTime prints a time as RFC 3339 in UTC with the given number of digits of the fraction, at most 9.
 func appendTime(dst []byte, ms, nanos int64, digits int) []byte {
 	t := time.UnixMilli(ms).UTC()
 	year, month, day := t.Date()
@@ -215,6 +217,7 @@ func appendTime(dst []byte, ms, nanos int64, digits int) []byte {
 	return append(dst, 'Z')
 }
 
+// append2 prints n with two digits, followed by the byte after.
 func append2(dst []byte, n int, after byte) []byte {
 	return append(dst, byte('0'+n/10), byte('0'+n%10), after)
 }

@@ -4,10 +4,10 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// The methods here read one value each and tell whether the column now says all of it. If not, its text goes to
-// Extra, and the column holds what filters should find.
+// Each of the methods below decodes one value and reports whether the column represents it exactly. If it does not, the
+// text of the value goes to Extra, and the column contains the value that filters compare.
 
-// string reads a string, unescaped. The result is valid until the next one is read.
+// string reads a string and unescapes it. The result is valid until the next call.
 func (d *Decoder) string() []byte {
 	raw, escaped := d.str()
 	if escaped {
@@ -17,8 +17,8 @@ func (d *Decoder) string() []byte {
 	return raw
 }
 
-// scalarText is the text of a scalar value, which filters compare: a string's own, or the literal. Of null and
-// of anything nested it is nil; those are read over.
+// scalarText reads a value and returns the text that filters compare: the text of a string, or a literal. It returns
+// nil for null, arrays and objects.
 func (d *Decoder) scalarText() []byte {
 	switch c := d.peek(); c {
 	case '"':
@@ -57,8 +57,8 @@ func (d *Decoder) numberValue(column **int64, scale int) (exact bool) {
 	return exact
 }
 
-// numberIn reads a number in units of 10^-scale, has says whether there was one. A string that is exactly a number
-// counts, but is not exact.
+// numberIn decodes a number in units of 10^-scale. has is whether the value is a number. A string that contains exactly
+// a number is decoded, too, but it is not exact.
 func (d *Decoder) numberIn(scale int) (v int64, has, exact bool) {
 	quoted := false
 	var literal []byte
@@ -76,7 +76,7 @@ func (d *Decoder) numberIn(scale int) (v int64, has, exact bool) {
 		d.skip()
 		return 0, false, false
 	}
-	v, exact, ok := scaled(literal, scale)
+	v, exact, ok := parseScaled(literal, scale)
 	if !ok || !exact && scale == 0 {
 		return 0, false, false
 	}
@@ -106,7 +106,7 @@ func (d *Decoder) flagValue(column **bool) (exact bool) {
 	return false
 }
 
-// textListValue reads an array of strings; a lone value counts as a list of one.
+// textListValue decodes an array of strings. Any other value is decoded as a list of one element, which is not exact.
 func (d *Decoder) textListValue(column *[]string) (exact bool) {
 	d.texts = d.texts[:0]
 	exact = d.elements(func() bool {
@@ -122,7 +122,7 @@ func (d *Decoder) textListValue(column *[]string) (exact bool) {
 	return exact
 }
 
-// wholeListValue reads an array of integers; a lone value counts as a list of one.
+// wholeListValue decodes an array of integers. Any other value is decoded as a list of one element, which is not exact.
 func (d *Decoder) wholeListValue(column *[]int64) (exact bool) {
 	d.ints = d.ints[:0]
 	exact = d.elements(func() bool {
@@ -138,8 +138,8 @@ func (d *Decoder) wholeListValue(column *[]int64) (exact bool) {
 	return exact
 }
 
-// elements calls element for each element of an array and tells whether all were exact. A value that is no array
-// is taken for its only element, and is not exact.
+// elements calls element for each element of an array and reports whether all were exact. A value that is not an array
+// is treated as its only element, and is not exact.
 func (d *Decoder) elements(element func() (exact bool)) (exact bool) {
 	if d.peek() != '[' {
 		element()
@@ -154,7 +154,7 @@ func (d *Decoder) elements(element func() (exact bool)) (exact bool) {
 }
 
 func (d *Decoder) timestampValue() (exact bool) {
-	if d.peek() == 'n' { // as if there were none
+	if d.peek() == 'n' { // null counts as absent
 		d.word("null")
 		return true
 	}
@@ -171,15 +171,15 @@ func (d *Decoder) timestampValue() (exact bool) {
 	return true
 }
 
-// appendFineTime keeps a timestamp with more digits than nanoseconds have.
+// appendFineTime appends a timestamp with more than nine digits of the fraction to extra.
 func appendFineTime(extra []byte, when instant) []byte {
 	nine := appendTime(nil, when.ms, when.nanos, 9)
 	all := append(append(nine[:len(nine)-1], when.finer...), 'Z')
 	return appendMember(extra, []byte("timestamp"), appendQuoted(nil, all))
 }
 
-// stageValue reads processing_stage, of which the column keeps the text. Text that reads as a number stands
-// for that number, so a string that does so is not exact.
+// stageValue decodes processing_stage. The column contains its text. Text that is a JSON number is printed as a number,
+// so a string with such text is not exact.
 func (d *Decoder) stageValue() (exact bool) {
 	quoted := d.peek() == '"'
 	b := d.scalarText()
@@ -190,7 +190,7 @@ func (d *Decoder) stageValue() (exact bool) {
 	return quoted != isNumber(b)
 }
 
-// upstreamsValue reads the attempts at the origin.
+// upstreamsValue decodes the attempts at the origin.
 func (d *Decoder) upstreamsValue() (exact bool) {
 	d.attempts = d.attempts[:0]
 	exact = d.elements(func() bool {
@@ -224,7 +224,7 @@ func (d *Decoder) countersValue() (exact bool) {
 		d.skip()
 		return false
 	}
-	c := one(&d.counters)
+	c := add(&d.counters)
 	d.row.TriggerCounters = c
 	return d.members(func(name []byte) bool {
 		switch string(name) {
@@ -250,7 +250,7 @@ func (d *Decoder) configValue() (exact bool) {
 		d.skip()
 		return false
 	}
-	c := one(&d.configs)
+	c := add(&d.configs)
 	d.row.SecurityConfig = c
 	return d.members(func(name []byte) bool {
 		switch string(name) {
@@ -275,8 +275,8 @@ func (d *Decoder) configValue() (exact bool) {
 	})
 }
 
-// members calls member with the name of each member of an object, which must read its value, and tells
-// whether all were exact. The name is valid until member reads another.
+// members calls member with the name of each member of an object and reports whether all were exact. member must read
+// the value. The name is valid until member reads another name.
 func (d *Decoder) members(member func(name []byte) (exact bool)) (exact bool) {
 	d.pos++
 	exact = true
@@ -291,7 +291,8 @@ func (d *Decoder) members(member func(name []byte) (exact bool)) (exact bool) {
 	return exact
 }
 
-// The members of a struct: a second value under the same name replaces the first, but is not exact.
+// The methods below decode the members of a struct. A second value with the same name replaces the first, but is not
+// exact.
 
 func (d *Decoder) textMember(column **string) (exact bool) {
 	first := *column == nil

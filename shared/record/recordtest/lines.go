@@ -1,4 +1,4 @@
-// Package recordtest makes log lines like those of a busy site, for tests and benchmarks of what stores them.
+// Package recordtest generates log lines like those of a busy site, for tests and benchmarks of storage.
 package recordtest
 
 import (
@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// Lines returns n records of about 2.6 kB, spread evenly from start on over the given time. Equal arguments give equal
-// lines. Addresses, paths, agents and referers repeat as on real sites; every sixth record is blocked early.
+// Lines returns n records of about 2.6 kB each, whose times are spread evenly from start over the given duration. Equal
+// arguments yield equal lines. Addresses, paths, agents and referers repeat as on real sites, and about one record in
+// six is blocked early.
 func Lines(n int, start time.Time, over time.Duration) [][]byte {
 	s := newSite(rand.New(rand.NewPCG(1, 2)))
 	lines := make([][]byte, n)
 	for i := range lines {
 		line, err := json.Marshal(s.request(start.Add(over * time.Duration(i) / time.Duration(n)).UTC()))
 		if err != nil {
-			panic(err) // a struct of plain values
+			panic(err) // impossible: the struct has only plain values
 		}
 		lines[i] = line
 	}
@@ -115,13 +116,29 @@ type site struct {
 	zReferer               *rand.Zipf
 }
 
-var words = strings.Fields("account api app assets auth basket blog cart catalog checkout client cloud config css data download edit event feed file form gallery group help image index item language list login media menu message news order page partner pay photo post price product profile search shop status store support team ticket upload user video widget")
+// words are the words of paths, hosts and names.
+var words = strings.Fields(`
+	account api app assets auth basket blog cart catalog checkout client cloud config css data download edit
+	event feed file form gallery group help image index item language list login media menu message news order
+	page partner pay photo post price product profile search shop status store support team ticket upload user
+	video widget`)
+
+// chrome is the format of a User-Agent header with three parts of the version.
+const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+	"Chrome/%d.0.%d.%d Safari/537.36"
 
 func newSite(r *rand.Rand) *site {
 	zipf := func(s, v float64, n int) *rand.Zipf { return rand.NewZipf(r, s, v, uint64(n-1)) }
-	s := &site{r: r,
-		hosts: make([]string, 40), paths: make([]string, 20_000), referers: make([]string, 5_000), clients: make([]client, 60_000),
-		zClient: zipf(1.1, 40, 60_000), zPath: zipf(1.12, 10, 20_000), zHost: zipf(1.3, 2, 40), zReferer: zipf(1.15, 4, 5_000),
+	s := &site{
+		r:        r,
+		hosts:    make([]string, 40),
+		paths:    make([]string, 20_000),
+		referers: make([]string, 5_000),
+		clients:  make([]client, 60_000),
+		zClient:  zipf(1.1, 40, 60_000),
+		zPath:    zipf(1.12, 10, 20_000),
+		zHost:    zipf(1.3, 2, 40),
+		zReferer: zipf(1.15, 4, 5_000),
 	}
 	for i := range s.hosts {
 		s.hosts[i] = s.word() + strconv.Itoa(i) + ".example.com"
@@ -144,7 +161,7 @@ func newSite(r *rand.Rand) *site {
 			ip:      fmt.Sprintf("%d.%d.%d.%d", 1+r.IntN(222), r.IntN(256), r.IntN(256), 1+r.IntN(254)),
 			country: "Country " + strconv.Itoa(int(math.Sqrt(float64(org)))), region: "R" + strconv.Itoa(r.IntN(30)),
 			asn: "AS" + strconv.Itoa(1_000+org*7), org: words[org%len(words)] + " Networks " + strconv.Itoa(org),
-			agent:   fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.%d Safari/537.36", 90+agent%50, 4_000+agent, agent%200),
+			agent:   fmt.Sprintf(chrome, 90+agent%50, 4_000+agent, agent%200),
 			session: s.hex(32), svcid: s.hex(24), bot: r.IntN(12) == 0,
 		}
 		if c.bot {
@@ -165,7 +182,7 @@ func (s *site) hex(n int) string {
 	return string(b)
 }
 
-// request is one request at a time.
+// request generates a request at time t.
 func (s *site) request(t time.Time) *request {
 	r := s.r
 	c := &s.clients[s.zClient.Uint64()]
@@ -174,9 +191,12 @@ func (s *site) request(t time.Time) *request {
 		Timestamp: t.Format("2006-01-02T15:04:05.000Z"), TimePeriod: t.Unix(), RequestID: s.hex(32),
 		IP: c.ip, Host: host, Hostname: host, Authority: host, Method: "GET", Path: path, URL: host + path,
 		Protocol: "HTTP/2.0", Port: "443", Version: "5.3.1", Branch: "prod", Country: c.country, GeoRegion: c.region,
-		ASN: c.asn, Organization: c.org, UserAgent: c.agent, Session: c.session, Result: "Passed", Status: 200, Stage: 6,
-		BytesSent: int64(300 + math.Exp(r.NormFloat64()*1.3+8)), RequestLength: int64(300 + r.IntN(1_500)), SvcLatency: int64(80 + r.IntN(900)),
-		Bot: c.bot, Human: !c.bot, Counters: map[string]int{"acl": 0, "cf": 0, "cf_restrict": 0, "dr": 0, "gf": 0, "rl": 0},
+		ASN: c.asn, Organization: c.org, UserAgent: c.agent, Session: c.session, Result: "Passed", Status: 200,
+		Stage: 6, Bot: c.bot, Human: !c.bot,
+		BytesSent:     int64(300 + math.Exp(r.NormFloat64()*1.3+8)),
+		RequestLength: int64(300 + r.IntN(1_500)),
+		SvcLatency:    int64(80 + r.IntN(900)),
+		Counters:      map[string]int{"acl": 0, "cf": 0, "cf_restrict": 0, "dr": 0, "gf": 0, "rl": 0},
 	}
 	if r.IntN(7) == 0 {
 		x.Method = "POST"
@@ -195,9 +215,23 @@ func (s *site) request(t time.Time) *request {
 	}
 	x.RequestTime = math.Round(origin*1e6+float64(x.SvcLatency)) / 1e6
 	entry, policy := "e"+strconv.Itoa(len(path)%7), "sp"+strconv.Itoa(len(host)%5)
-	x.Config = map[string]any{"acl_active": true, "cf_active": true, "cf_rules": 1800, "gf_rules": 64, "revision": "9f2c1d7", "rl_rules": 12, "secpolentryid": entry, "secpolid": policy}
+	x.Config = map[string]any{
+		"acl_active":    true,
+		"cf_active":     true,
+		"cf_rules":      1800,
+		"gf_rules":      64,
+		"revision":      "9f2c1d7",
+		"rl_rules":      12,
+		"secpolentryid": entry,
+		"secpolid":      policy,
+	}
 	x.Profiling = []pair{{"secpol", policy}, {"acl", "acl1"}}
-	x.Proxy = []pair{{"realip", c.ip}, {"ssl_protocol", "TLSv1.3"}, {"ssl_cipher", "TLS_AES_128_GCM_SHA256"}, {"geo_lat", strconv.Itoa(len(c.org) * 3)}}
+	x.Proxy = []pair{
+		{"realip", c.ip},
+		{"ssl_protocol", "TLSv1.3"},
+		{"ssl_cipher", "TLS_AES_128_GCM_SHA256"},
+		{"geo_lat", strconv.Itoa(len(c.org) * 3)},
+	}
 	s.addTags(x, c, entry)
 	return x
 }
@@ -217,7 +251,12 @@ func (s *site) addArguments(x *request) {
 }
 
 func (s *site) addHeaders(x *request, c *client) {
-	x.Headers = []pair{{"host", x.Host}, {"user-agent", c.agent}, {"accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, {"accept-encoding", "gzip, deflate, br"}}
+	x.Headers = []pair{
+		{"host", x.Host},
+		{"user-agent", c.agent},
+		{"accept", "text/html,application/xhtml+xml,*/*;q=0.8"},
+		{"accept-encoding", "gzip, deflate, br"},
+	}
 	if !c.bot {
 		x.Headers = append(x.Headers, pair{"accept-language", "en-US,en;q=0.9"})
 	}
@@ -230,7 +269,10 @@ func (s *site) addHeaders(x *request, c *client) {
 		x.Headers = append(x.Headers, pair{"x-forwarded-for", s.clients[s.zClient.Uint64()].ip})
 	}
 	if x.Method == "POST" {
-		x.Headers = append(x.Headers, pair{"content-type", "application/x-www-form-urlencoded"}, pair{"content-length", strconv.Itoa(20 + s.r.IntN(800))})
+		x.Headers = append(x.Headers,
+			pair{"content-type", "application/x-www-form-urlencoded"},
+			pair{"content-length", strconv.Itoa(20 + s.r.IntN(800))},
+		)
 	}
 	if s.r.IntN(10) < 7 {
 		x.Cookies = []pair{{"svcid", c.svcid}, {"svcsessionid", c.session}}
@@ -246,7 +288,16 @@ func (s *site) block(x *request) {
 	x.Blocked, x.Result, x.Status, x.Stage, x.Reason = true, "Blocked", 403, 2+s.r.IntN(4), &reason
 	x.BytesSent = int64(180 + s.r.IntN(60))
 	x.Counters["cf"] = 1
-	x.CFTriggers = []trigger{{Action: "custom", Name: "q", RiskLevel: 1 + k%5, RuleID: strconv.Itoa(100_000 + k), Section: "args", TriggerID: "cf" + strconv.Itoa(k), TriggerName: "content filter " + strconv.Itoa(k), Value: "1' OR 1=1--"}}
+	x.CFTriggers = []trigger{{
+		Action:      "custom",
+		Name:        "q",
+		RiskLevel:   1 + k%5,
+		RuleID:      strconv.Itoa(100_000 + k),
+		Section:     "args",
+		TriggerID:   "cf" + strconv.Itoa(k),
+		TriggerName: "content filter " + strconv.Itoa(k),
+		Value:       "1' OR 1=1--",
+	}}
 }
 
 func (s *site) answer(x *request, origin float64) {
@@ -264,9 +315,25 @@ func (s *site) answer(x *request, origin float64) {
 }
 
 func (s *site) addTags(x *request, c *client, entry string) {
-	x.Tags = []string{"all", "geo-country:" + c.country, "geo-asn:" + c.asn, "geo-org:" + c.org, "ip:" + c.ip, "host:" + x.Host, "method:" + x.Method,
-		"securitypolicy:default", "securitypolicy-entry:" + entry, "status:" + strconv.Itoa(x.Status), "status-class:" + strconv.Itoa(x.Status/100) + "xx",
-		"aclid:acl1", "contentfilterid:cf1", "protocol:h2", "args:" + strconv.Itoa(len(x.Arguments)), "cookies:" + strconv.Itoa(len(x.Cookies)), "headers:" + strconv.Itoa(len(x.Headers))}
+	x.Tags = []string{
+		"all",
+		"geo-country:" + c.country,
+		"geo-asn:" + c.asn,
+		"geo-org:" + c.org,
+		"ip:" + c.ip,
+		"host:" + x.Host,
+		"method:" + x.Method,
+		"securitypolicy:default",
+		"securitypolicy-entry:" + entry,
+		"status:" + strconv.Itoa(x.Status),
+		"status-class:" + strconv.Itoa(x.Status/100) + "xx",
+		"aclid:acl1",
+		"contentfilterid:cf1",
+		"protocol:h2",
+		"args:" + strconv.Itoa(len(x.Arguments)),
+		"cookies:" + strconv.Itoa(len(x.Cookies)),
+		"headers:" + strconv.Itoa(len(x.Headers)),
+	}
 	if c.bot {
 		x.Tags = append(x.Tags, "bot", "bot-kind:script")
 	} else {

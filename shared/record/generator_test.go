@@ -2,28 +2,61 @@ package record_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
 )
 
 var (
-	textNames   = []string{"asn", "authority", "branch", "challenge_type", "country", "geo_region", "host", "hostname", "ip", "method", "organization", "path", "port", "protocol", "query", "reason", "referer", "request_id", "result", "session", "url", "user_agent", "version"}
+	textNames = []string{
+		"asn", "authority", "branch", "challenge_type", "country", "geo_region", "host", "hostname", "ip",
+		"method", "organization", "path", "port", "protocol", "query", "reason", "referer", "request_id", "result",
+		"session", "url", "user_agent", "version",
+	}
 	intNames    = []string{"status", "bytes_sent", "request_length", "svc_latency", "time_period"}
 	secondNames = []string{"request_time", "upstream_response_time"}
 	flagNames   = []string{"blocked", "bot", "human", "challenge", "ichallenge", "monitor"}
 	textLists   = []string{"tags", "monitor_reasons", "upstream_addr"}
 	pairNames   = []string{"headers", "cookies", "arguments", "path_parts", "session_ids", "proxy", "profiling"}
-	openNames   = []string{"acl_triggers", "cf_triggers", "cf_restrict_triggers", "dr_triggers", "gf_triggers", "rl_triggers", "biometric", "logs"}
-	otherNames  = []string{"upstream_status", "upstream_data", "trigger_counters", "security_config", "processing_stage", "svcid", "svcsessionid", "unknown", "", "ünknown", "a\\\"b", "st\\u0061tus", "name", "value"}
-	allNames    = concat(textNames, intNames, secondNames, flagNames, textLists, pairNames, openNames, otherNames)
+	openNames   = []string{
+		"acl_triggers", "cf_triggers", "cf_restrict_triggers", "dr_triggers", "gf_triggers", "rl_triggers",
+		"biometric", "logs",
+	}
+	otherNames = []string{
+		"upstream_status", "upstream_data", "trigger_counters", "security_config", "processing_stage", "svcid",
+		"svcsessionid", "unknown", "", "ünknown", "a\\\"b", "st\\u0061tus", "name", "value",
+	}
+	allNames = concat(textNames, intNames, secondNames, flagNames, textLists, pairNames, openNames, otherNames)
 
-	integers  = []string{"0", "1", "200", "-1", "-0", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "123456789012345678901234567890", "2e2", "200.0", "2.5", "1e400", "1E-2", "100e-2", "1e999999999999", "0e5"}
-	decimals  = []string{"0", "0.0", "1.5", "0.000001", "0.0000001", "0.1234567890123", "1e-6", "1e-7", "12345678.25", "-0.5", "-0.0000005", "9223372036854.775807", "9223372036854.775808", "1e300", "0.100000000000000005551", "1e-999999999999"}
-	timestamp = []string{`"2026-01-02T03:04:05.678Z"`, `"2026-01-02T03:04:05Z"`, `"2026-12-31 23:59:59.123456789-11:30"`, `"2026-01-02t03:04:05,1234567890123z"`, `"2026-01-02_03:04"`, `"2026-01-02 03:04:05 +0200"`, `"1969-12-31T23:59:59.5Z"`,
-		"1700000000", "1700000000123", "1700000000123456", "1700000000123456789", "1700000000.25", "-1.5", `"1700000000"`, "1.7e9", "1.7000000005e9"}
-	badTimes = []string{"null", "true", `"2026-02-29T00:00:00Z"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `"24:00"`, `""`, `"2026-01-01T24:00:00Z"`, `"2026-01-01T00:00:60Z"`, `"0000-01-01T00:00:00+01:00"`, `"9999-12-31T23:59:59-01:00"`, `"2026-01-01T00:00:00.Z"`, `"2026-01-01T00:00:00Z "`, "1e400", "0.0000000001", "{}", "[]"}
-	texts    = []string{"", "a", "200", "true", "6", "0.5", "1e3", "null", "it\\\"s", "back\\\\slash", "\\u0000", "\\u0041\\/", "tab\\t\\b\\f\\n\\r", "\\ud83d\\ude00", "\\ud800", "\\udc00\\ud800", "\\ud800\\u0041", "ünïcödé", "\u2028\u2029", "\u202eRTL", "\U0001F600", "\x7f", "=cmd()", "%27 OR 1=1", "\xff\xfe", "\xed\xa0\x80", "cut\xe2\x82", "long"}
+	integers = []string{
+		"0", "1", "200", "-1", "-0", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+		"123456789012345678901234567890", "2e2", "200.0", "2.5", "1e400", "1E-2", "100e-2", "1e999999999999",
+		"0e5",
+	}
+	decimals = []string{
+		"0", "0.0", "1.5", "0.000001", "0.0000001", "0.1234567890123", "1e-6", "1e-7", "12345678.25", "-0.5",
+		"-0.0000005", "9223372036854.775807", "9223372036854.775808", "1e300", "0.100000000000000005551",
+		"1e-999999999999",
+	}
+	timestamp = []string{
+		`"2026-01-02T03:04:05.678Z"`, `"2026-01-02T03:04:05Z"`, `"2026-12-31 23:59:59.123456789-11:30"`,
+		`"2026-01-02t03:04:05,1234567890123z"`, `"2026-01-02_03:04"`, `"2026-01-02 03:04:05 +0200"`,
+		`"1969-12-31T23:59:59.5Z"`, "1700000000", "1700000000123", "1700000000123456", "1700000000123456789",
+		"1700000000.25", "-1.5", `"1700000000"`, "1.7e9", "1.7000000005e9",
+	}
+	badTimes = []string{
+		"null", "true", `"2026-02-29T00:00:00Z"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `"24:00"`, `""`,
+		`"2026-01-01T24:00:00Z"`, `"2026-01-01T00:00:60Z"`, `"0000-01-01T00:00:00+01:00"`,
+		`"9999-12-31T23:59:59-01:00"`, `"2026-01-01T00:00:00.Z"`, `"2026-01-01T00:00:00Z "`, "1e400",
+		"0.0000000001", "{}", "[]",
+	}
+	texts = []string{
+		"", "a", "200", "true", "6", "0.5", "1e3", "null", "it\\\"s", "back\\\\slash", "\\u0000", "\\u0041\\/",
+		"tab\\t\\b\\f\\n\\r", "\\ud83d\\ude00", "\\ud800", "\\udc00\\ud800", "\\ud800\\u0041", "ünïcödé",
+		"\u2028\u2029", "\u202eRTL", "\U0001F600", "\x7f", "=cmd()", "%27 OR 1=1", "\xff\xfe", "\xed\xa0\x80",
+		"cut\xe2\x82", "long",
+	}
 )
 
 func concat(lists ...[]string) (all []string) {
@@ -33,9 +66,9 @@ func concat(lists ...[]string) (all []string) {
 	return all
 }
 
-// nastyLine generates lines that are records, nearly all of them: right and odd values for every field, both shapes,
-// duplicates, escapes, bytes that are no UTF-8, white space.
-func nastyLine() *rapid.Generator[string] {
+// anyLine generates lines, most of which are records: valid and unexpected values for every field, both shapes of
+// pairs, duplicates, escapes, invalid UTF-8, white space.
+func anyLine() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var members []string
 		add := func(name, value string) {
@@ -68,7 +101,7 @@ func pick(t *rapid.T, from []string) string { return rapid.SampledFrom(from).Dra
 
 func space(t *rapid.T) string { return pick(t, []string{"", "", "", "", "", "", " ", "\t\r ", "\n"}) }
 
-// quoted is a string literal.
+// quoted generates a JSON string.
 func quoted(t *rapid.T) string {
 	s := pick(t, texts)
 	if s == "long" {
@@ -77,16 +110,9 @@ func quoted(t *rapid.T) string {
 	return `"` + s + `"`
 }
 
-// fieldValue is a value of the type that a field should have.
+// fieldValue generates a value of the type of a field.
 func fieldValue(t *rapid.T, name string) string {
-	is := func(names []string) bool {
-		for _, n := range names {
-			if n == name {
-				return true
-			}
-		}
-		return false
-	}
+	is := func(names []string) bool { return slices.Contains(names, name) }
 	switch {
 	case is(intNames):
 		return pick(t, integers)
@@ -106,21 +132,25 @@ func fieldValue(t *rapid.T, name string) string {
 		})
 	case name == "upstream_data":
 		return list(t, 3, func() string {
-			return object(t, 3, []string{"addr", "response_time", "status"}, func() string { return pick(t, concat(decimals, integers, []string{`"10.0.0.1:80"`})) })
+			return object(t, 3, []string{"addr", "response_time", "status"}, func() string {
+				return pick(t, concat(decimals, integers, []string{`"10.0.0.1:80"`}))
+			})
 		})
 	case name == "trigger_counters":
-		return object(t, 6, []string{"acl", "cf", "cf_restrict", "dr", "gf", "rl"}, func() string { return pick(t, integers) })
+		names := []string{"acl", "cf", "cf_restrict", "dr", "gf", "rl"}
+		return object(t, 6, names, func() string { return pick(t, integers) })
 	case name == "security_config":
-		return object(t, 8, []string{"acl_active", "cf_active", "cf_rules", "gf_rules", "revision", "rl_rules", "secpolentryid", "secpolid"}, func() string {
-			return pick(t, []string{"true", "false", "3", `"text"`})
-		})
+		names := []string{
+			"acl_active", "cf_active", "cf_rules", "gf_rules", "revision", "rl_rules", "secpolentryid", "secpolid",
+		}
+		return object(t, 8, names, func() string { return pick(t, []string{"true", "false", "3", `"text"`}) })
 	case name == "processing_stage":
 		return pick(t, concat(integers, []string{quoted(t)}))
 	}
 	return quoted(t)
 }
 
-// pairs is names and values in one of the two shapes, now and then very many.
+// pairs generates names and values in one of the two shapes, sometimes very many.
 func pairs(t *rapid.T) string {
 	most := 6
 	if rapid.IntRange(0, 15).Draw(t, "many") == 0 {
@@ -163,7 +193,7 @@ func object(t *rapid.T, most int, names []string, value func() string) string {
 	return "{" + strings.Join(members, ",") + space(t) + "}"
 }
 
-// anyValue is any JSON value.
+// anyValue generates a JSON value. Objects and arrays are nested at most depth levels deep.
 func anyValue(t *rapid.T, depth int) string {
 	most := 7
 	if depth == 0 {
@@ -181,7 +211,8 @@ func anyValue(t *rapid.T, depth int) string {
 	case 6:
 		return list(t, 3, func() string { return anyValue(t, depth-1) })
 	case 7:
-		return object(t, 3, []string{"name", "value", "a", "addr", "status", "acl", "acl_active"}, func() string { return anyValue(t, depth-1) })
+		names := []string{"name", "value", "a", "addr", "status", "acl", "acl_active"}
+		return object(t, 3, names, func() string { return anyValue(t, depth-1) })
 	}
 	return quoted(t)
 }
