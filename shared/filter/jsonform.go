@@ -63,7 +63,7 @@ func (j *jsonForm) all(values []node, pointer string, negated bool) {
 // one converts a group or a condition.
 func (j *jsonForm) one(n node, pointer string, negated bool) {
 	if n.kind != objectNode {
-		if n.kind != brokenNode && !j.reported(n.span) {
+		if n.kind != brokenNode && !j.hasSyntaxError(n.span) {
 			j.fail(expectedCondition(j.text, n.span), pointer)
 		}
 		return
@@ -148,7 +148,7 @@ func (j *jsonForm) not(n node, pointer string, negated bool) {
 		j.fail(notSeveral(n.span), pointer)
 		j.incomplete = append(j.incomplete, j.conditions[conditions:]...)
 		j.conditions = j.conditions[:conditions]
-	case read == 0 && len(j.errs) == errs && !j.reported(n.span):
+	case read == 0 && len(j.errs) == errs && !j.hasSyntaxError(n.span):
 		j.fail(notNothing(n.span), pointer)
 	}
 }
@@ -173,7 +173,7 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 			missing = append(missing, name)
 		}
 	}
-	if len(missing) > 0 && !j.reported(n.span) {
+	if len(missing) > 0 && !j.hasSyntaxError(n.span) {
 		j.fail(missingMembers(n.span, missing), pointer)
 	}
 	c := Condition{Span: n.span, Pointer: pointer}
@@ -394,9 +394,9 @@ func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 	return true
 }
 
-// reported reports whether the reader found a mistake within a span. If it did, members that are missing there are not
-// reported as a second mistake.
-func (j *jsonForm) reported(span Span) bool {
+// hasSyntaxError reports whether the reader found a mistake within a span. If it did, members that are missing there
+// are not reported as a second mistake.
+func (j *jsonForm) hasSyntaxError(span Span) bool {
 	return slices.ContainsFunc(j.syntax, func(e Error) bool {
 		return span.Offset <= e.Span.Offset && e.Span.Offset <= span.End()
 	})

@@ -155,8 +155,8 @@ func (p *parser) isJoiner(t Token) bool {
 }
 
 // joinerWithin searches a bare value for another condition after and, or, &&, ||, ; or a line break. It returns the end
-// of the value before that, or end if there is none. If anySpace is set, any white space counts as a line break; that
-// is so after between, whose values are numbers or times.
+// of the value before that, or end if there is none. If anySpace is set, any white space counts as a line break, as
+// after between, whose values are numbers or times.
 func (p *parser) joinerWithin(at, end int, anySpace bool) int {
 	for i := at; i < end; i++ {
 		switch classes[p.text[i]] {
