@@ -8,8 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Answer is what an engine found. Exactly the slice of the query's shape is set. Figures are exact integers;
-// averages and empty segments are made from them in one place (package search), so they are equal on every engine.
+// Answer is the result of an engine. Only the slice of the query's shape is set. Figures are exact integers;
+// package search computes averages and adds empty segments, so both are equal on every engine.
 type Answer struct {
 	Logs     []*lake.Row   // newest first
 	Stats    []StatsRow    // by segment, then hostname; segments without records are missing
@@ -17,17 +17,17 @@ type Answer struct {
 	TopX     []TopXRow     // by label, then blocked, requests (descending), key
 }
 
-// StatsRow is the figures of one segment, or of one hostname in it.
+// StatsRow holds the figures of one segment, or of one hostname in it.
 type StatsRow struct {
 	Segment   int64  // start, Unix seconds
-	Hostname  string // the busiest hostname (ties by name), or the group; "" when none
+	Hostname  string // the busiest hostname (ties by name), or the group's; "" when no record has one
 	Requests  int64
 	Bandwidth int64 // bytes_sent + request_length
 	TimeUs    int64 // sum of request_time
-	Timed     int64 // records that have a request_time
+	Timed     int64 // number of records that have a request_time
 }
 
-// TimelineRow is the figures of one segment.
+// TimelineRow holds the figures of one segment.
 type TimelineRow struct {
 	Segment                                             int64 // start, Unix seconds
 	Requests, Blocked, Challenges, Human, OriginBlocked int64
@@ -39,7 +39,7 @@ type TimelineRow struct {
 // StatusCount counts the responses with one status.
 type StatusCount struct{ Status, Count int64 }
 
-// SortedStatuses puts how often each status came into the order of answers.
+// SortedStatuses returns the counts of statuses in the order of answers: by count descending, then by status as text.
 func SortedStatuses(counts map[int64]int64) []StatusCount {
 	var sorted []StatusCount
 	for status, n := range counts {
@@ -54,19 +54,19 @@ func SortedStatuses(counts map[int64]int64) []StatusCount {
 	return sorted
 }
 
-// TopXRow is the figures of one key of one label.
+// TopXRow holds the figures of one key of one label.
 type TopXRow struct {
 	Label, Key                                            string
 	Requests, Blocked, Bots, Challenges, Human, Monitored int64
 	BytesSent, RequestLength                              int64
 	Origin, Svc, Total                                    Times
-	FirstASN, FirstCountry, FirstOrganization             string // the smallest in the group, "" when none
+	FirstASN, FirstCountry, FirstOrganization             string // the smallest in the group, "" when it has none
 }
 
-// Times sums up durations in microseconds. With Count 0 the other figures mean nothing.
+// Times summarizes durations in microseconds. When Count is 0, the other figures have no meaning.
 type Times struct{ Count, Sum, Min, Max int64 }
 
-// Average is the mean in microseconds, as every engine ranks by it; 0 when there is nothing to average.
+// Average returns the mean in microseconds, by which every engine ranks. It is 0 when Count is 0.
 func (t Times) Average() float64 {
 	if t.Count == 0 {
 		return 0

@@ -9,9 +9,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// ten is a filter of ten conditions as people write them. Parsing and binding it takes less than 50 µs.
-const ten = `timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00, status>=400, host="shop.example", ip!="203.0.113.7", ` +
-	`path~"^/api/v[0-9]+/", tags="bot", headers["user-agent"]~"(?i)curl", method in (POST, PUT), blocked is true, request_time>2.5`
+// ten is a typical filter of ten conditions. Parsing and binding it takes less than 50 µs.
+const ten = `timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00, ` +
+	`status>=400, host="shop.example", ip!="203.0.113.7", path~"^/api/v[0-9]+/", tags="bot", ` +
+	`headers["user-agent"]~"(?i)curl", method in (POST, PUT), blocked is true, request_time>2.5`
 
 func BenchmarkParseAndBindTenConditions(b *testing.B) {
 	for b.Loop() {
@@ -33,7 +34,7 @@ func BenchmarkParseAndBindFiveThousandConditions(b *testing.B) {
 			b.Fatal(err)
 		}
 		if len(query.Groups(q.Conditions)) != 2 {
-			b.Fatal("not grouped")
+			b.Fatal("the conditions are not grouped")
 		}
 	}
 }

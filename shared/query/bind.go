@@ -6,22 +6,26 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// Bind gives a filter its meaning for one shape. Figures of the shape that are zero get their defaults.
+// Bind resolves a filter for one shape: it looks up fields and converts values to their types. Figures of the shape
+// that are zero get their defaults.
 //
-// The error is a *FilterError with every mistake of the filter, those of its syntax included; or of kind
+// The error is a *FilterError with every mistake of the filter, including those of its syntax, or an error of kind
 // fault.Invalid when the filter is right but the shape's segments are not.
 func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	n := len(f.Conditions)
 	b := binder{
-		filter: f, problems: slices.Clone(f.Problems), seen: make(map[string]bool, n),
-		conditions: make([]Condition, 0, n), canonical: make([]filter.Condition, 1, n+1), // the first place is the period's
+		filter:     f,
+		problems:   slices.Clone(f.Problems),
+		seen:       make(map[string]bool, n),
+		conditions: make([]Condition, 0, n),
+		canonical:  make([]filter.Condition, 1, n+1), // the first is the period
 	}
-	b.parsed = len(b.problems)
+	b.parserProblems = len(b.problems)
 	b.bindPeriod()
 	for i := range f.Incomplete {
 		b.bindNames(&f.Incomplete[i])
 	}
-	b.before = len(b.problems)
+	b.problemsBefore = len(b.problems)
 	for i := range f.Conditions {
 		if i != b.periodAt && !b.full() {
 			b.bindCondition(&f.Conditions[i])
@@ -43,11 +47,11 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	return q.withDefaults()
 }
 
-// Option changes what Bind makes of a filter.
+// Option changes how Bind binds a filter.
 type Option func(*binder)
 
-// WithBranches lets the query see only records of these branches; records without one are unseen. No
-// branches at all means no restriction, as on a key that carries none.
+// WithBranches restricts the query to records of these branches; it excludes records without a branch. An empty list
+// means no restriction, like an API key without branches.
 func WithBranches(branches []string) Option {
 	return func(b *binder) {
 		if len(branches) == 0 {
@@ -61,28 +65,29 @@ func WithBranches(branches []string) Option {
 	}
 }
 
-// binder collects what the conditions of one filter mean and what is wrong with them.
+// binder collects the bound conditions of one filter and its mistakes.
 type binder struct {
-	filter   filter.Filter
-	problems filter.Errors
-	parsed   int    // how many of them, the first ones, are the parser's
-	before   int    // how many were found before the first condition was bound
-	pointer  string // JSON pointer of the condition at hand
-	fixing   bool   // this is the trial of a correction
+	filter         filter.Filter
+	problems       filter.Errors
+	parserProblems int    // number of problems, at the front, that the parser found
+	problemsBefore int    // number of problems found before the first condition was bound
+	pointer        string // JSON pointer of the current condition
+	noFix          bool   // suggest no correction: this filter is itself a correction under test
 
-	period     Period
-	periodAt   int  // index of the condition that is the period, -1 when there is none
-	misplaced  bool // the period is not where the JSON form has it
-	conditions []Condition
-	canonical  []filter.Condition // the period first
-	seen       map[string]bool    // canonical conditions, so that a repeated one is kept once
-	programs   int                // size of all patterns so far
+	period          Period
+	periodAt        int  // index of the condition that is the period, -1 when there is none
+	periodMisplaced bool // the period is not the first condition of the JSON form
+	conditions      []Condition
+	canonical       []filter.Condition // the period first
+	seen            map[string]bool    // canonical conditions, so that a repeated one is kept once
+	programs        int                // size of all patterns so far, in instructions
 }
 
-// full reports whether further mistakes would not be reported: conditions are bound in their order.
-func (b *binder) full() bool { return len(b.problems)-b.before > filter.MaxErrors }
+// full reports whether there are so many mistakes that later ones would not be reported. Conditions are bound in the
+// order written, so the reported mistakes are the first ones.
+func (b *binder) full() bool { return len(b.problems)-b.problemsBefore > filter.MaxErrors }
 
-// bindNames reports mistakes in the names of a condition that could not be read to its end.
+// bindNames reports mistakes in the field and key of a condition that the parser did not read to its end.
 func (b *binder) bindNames(c *filter.Condition) {
 	b.pointer = c.Pointer
 	if field, ok := b.lookup(c); ok {
@@ -90,7 +95,7 @@ func (b *binder) bindNames(c *filter.Condition) {
 	}
 }
 
-// bindCondition binds one condition, or records everything that is wrong with it.
+// bindCondition binds one condition, or records all its mistakes.
 func (b *binder) bindCondition(c *filter.Condition) {
 	b.pointer = c.Pointer
 	field, ok := b.lookup(c)
@@ -99,7 +104,7 @@ func (b *binder) bindCondition(c *filter.Condition) {
 		return
 	}
 	sources, key, keyed := b.bindKey(field, c)
-	if !keyed { // operator and values may be wrong whatever the key
+	if !keyed { // check the operator and the values as if there were no key
 		keyless := *c
 		keyless.Key, c, sources = nil, &keyless, field.Sources
 	}
@@ -126,6 +131,7 @@ func (b *binder) bindCondition(c *filter.Condition) {
 		}
 		v.terms[i].Fold = key.fold
 	}
-	b.conditions = append(b.conditions, Condition{Field: field, Key: key.key, Op: v.op, Negated: c.Negated, Terms: v.terms})
+	bound := Condition{Field: field, Key: key.key, Op: v.op, Negated: c.Negated, Terms: v.terms}
+	b.conditions = append(b.conditions, bound)
 	b.canonical = append(b.canonical, canonical)
 }

@@ -15,19 +15,20 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// TestBind holds the files of testdata/bind: what each filter comes to, or everything that is wrong with it.
+// TestBind compares the files of testdata/bind, which contain filters and the result of binding them:
 //
 //	# a rule
 //	> a whole filter
-//	+ conditions, to which the period is added
-//	= canonical form
-//	where  what is tested, as Query.String shows it
+//	+ conditions, to which the test adds the period
+//	= the canonical form
+//	where  a bound condition, as Query.String prints it
 //
-// A filter with mistakes is followed by its drawing and, when they can be mended, by "fixed" and the filter.
+// After a filter with mistakes come the drawing of its errors and, when they have a mechanical correction, "fixed" and
+// the corrected filter.
 func TestBind(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bind/*.txt")
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("no files of cases: %v", err)
+		t.Fatalf("testdata/bind has no files: %v", err)
 	}
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
@@ -40,6 +41,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// answerCases returns the content of a file of cases with the current results.
 func answerCases(content string) string {
 	var b strings.Builder
 	for line := range strings.Lines(content) {
@@ -62,7 +64,7 @@ func withPeriod(text string) string {
 	return text + ", timestamp between 2026-01-01 and 2026-01-02"
 }
 
-// describe shows what a filter comes to; without the period, if that was only added.
+// describe prints the result of binding a filter. Without period, it omits the period, which the test added.
 func describe(text string, period bool) string {
 	q, err := query.Bind(filter.Parse(text), query.Logs{})
 	if err != nil {
@@ -89,24 +91,31 @@ func describe(text string, period bool) string {
 	return b.String()
 }
 
-func TestBindTellsTheKindOfItsErrors(t *testing.T) {
+func TestBindErrorKind(t *testing.T) {
 	_, err := query.Bind(filter.Parse("hots=1"), query.Logs{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a filter with mistakes is of kind %v", fault.KindOf(err))
 	}
 	_, err = query.Bind(filter.Parse("timestamp between 2026-01-01 and 2027-01-01"), query.Stats{SegmentSeconds: 60})
 	if e := (*query.FilterError)(nil); errors.As(err, &e) || fault.KindOf(err) != fault.Invalid {
-		t.Errorf("too many segments are told as %v", err)
+		t.Errorf("the error of too many segments is %v", err)
 	}
-	if want := "segments of 60 s cut the period into as many as 525601 results, more than 10000; the shortest that fits is 3600 s"; err.Error() != want {
+	const want = "segments of 60 s cut the period into as many as 525601 results, more than 10000; " +
+		"the shortest that fits is 3600 s"
+	if err.Error() != want {
 		t.Errorf("got %q\nwant %q", err, want)
 	}
 }
 
-func TestBindPointsIntoTheJSONForm(t *testing.T) {
-	_, err := query.Bind(filter.Parse(`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","yesterday"]},`+
-		`{"field":"hots","op":"eq","value":1},{"field":"path","op":"gt","value":1},{"field":"tags","key":"a","op":"eq","value":"b"},`+
-		`{"field":"status","op":"in","value":[200,"ok"]},{"field":"headers","key":"(","op":"eq","value":"b"}]}`), query.Logs{})
+func TestBindErrorPointersInJSON(t *testing.T) {
+	_, err := query.Bind(filter.Parse(`{"AND":[
+		{"field":"timestamp","op":"between","value":["2026-01-01","yesterday"]},
+		{"field":"hots","op":"eq","value":1},
+		{"field":"path","op":"gt","value":1},
+		{"field":"tags","key":"a","op":"eq","value":"b"},
+		{"field":"status","op":"in","value":[200,"ok"]},
+		{"field":"headers","key":"(","op":"eq","value":"b"}
+	]}`), query.Logs{})
 	var e *query.FilterError
 	if !errors.As(err, &e) {
 		t.Fatal(err)
@@ -121,7 +130,7 @@ func TestBindPointsIntoTheJSONForm(t *testing.T) {
 	}
 }
 
-func TestBranchesRestrictEveryQuery(t *testing.T) {
+func TestWithBranches(t *testing.T) {
 	f := filter.Parse(`timestamp between 2026-01-01 and 2026-01-02, status=404`)
 	free, err := query.Bind(f, query.Logs{}, query.WithBranches(nil))
 	if err != nil || len(free.Conditions) != 1 {
@@ -135,51 +144,56 @@ func TestBranchesRestrictEveryQuery(t *testing.T) {
 		t.Errorf("the condition is %s, want %s", got, want)
 	}
 	if bound.Fingerprint() == free.Fingerprint() {
-		t.Error("a restricted query has the fingerprint of the unrestricted one: they would share cached answers")
+		t.Error("a restricted query has the fingerprint of the unrestricted one, so they would share cached answers")
 	}
 	again, err := query.Bind(bound.Filter, query.Logs{}, query.WithBranches([]string{"prod", "staging"}))
 	if err != nil || again.Fingerprint() != bound.Fingerprint() {
 		t.Errorf("binding the canonical filter again gives %s, %v", filter.Format(again.Filter), err)
 	}
 	if _, err := query.Bind(f, query.Logs{}, query.WithBranches([]string{"prod", "a\x00b"})); err == nil {
-		t.Error("a branch that cannot be asked for was dropped, and with it the restriction")
+		t.Error("an invalid branch was dropped, and the restriction with it")
 	}
 }
 
-func TestBindTellsTheFirstTwentyMistakes(t *testing.T) {
-	_, err := query.Bind(filter.Parse(strings.Repeat("hots=1, ", 500)+"status~(, timestamp between 2026-01-01 and 2026-01-02"), query.Logs{})
+func TestBindReportsFirstTwentyMistakes(t *testing.T) {
+	text := strings.Repeat("hots=1, ", 500) + "status~(, timestamp between 2026-01-01 and 2026-01-02"
+	_, err := query.Bind(filter.Parse(text), query.Logs{})
 	var e *query.FilterError
 	if !errors.As(err, &e) || len(e.Errors) != filter.MaxErrors {
 		t.Fatalf("%v", err)
 	}
 	for i, one := range e.Errors {
 		if one.Span.Offset != 8*i {
-			t.Errorf("mistake %d stands at %d", i, one.Span.Offset)
+			t.Errorf("mistake %d is at offset %d", i, one.Span.Offset)
 		}
 	}
 	if e.Fixed != "" {
-		t.Errorf("fixed as %.100s", e.Fixed)
+		t.Errorf("the correction is %.100s, want none", e.Fixed)
 	}
 }
 
-// TestBindTellsOfWhatItCouldRead: a filter of 1 MB with a period was once said to have none.
-func TestBindTellsOfWhatItCouldRead(t *testing.T) {
+// TestBindErrorsOfUnreadText checks that Bind does not report a missing period when the parser did not read the whole
+// text. Once, it did so for a filter of 1 MB with a period.
+func TestBindErrorsOfUnreadText(t *testing.T) {
 	const period = `timestamp between 2026-01-01 and 2026-01-02`
-	for name, test := range map[string]struct {
+	const periodJSON = `{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]}`
+	const statusJSON = `{"field":"status","op":"eq","value":1}`
+	for _, test := range []struct {
+		name string
 		text string
 		want []string
 	}{
-		"too_long":                    {period + ", path=" + strings.Repeat("a", filter.MaxText), []string{"too_long"}},
-		"not_UTF-8":                   {period + ", path=\xff", []string{"invalid_utf8"}},
-		"too_deep":                    {strings.Repeat(`{"AND":[`, 40) + `{"field":"status","op":"eq","value":1}` + strings.Repeat("]}", 40), []string{"too_deep"}},
-		"NUL_in_a_quoted_value":       {period + ", path=\"/\x00\"", []string{"nul"}},
-		"NUL_in_a_bare_value":         {period + ", path=/\x00", []string{"nul"}},
-		"NUL_in_a_key":                {period + ", headers[\"a\x00\"]=b", []string{"nul"}},
-		"NUL_escaped_in_JSON":         {`[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"path","op":"eq","value":"/\u0000"}]`, []string{"nul"}},
-		"NUL_in_two_values":           {period + ", path=\"/\x00\", host=\"\x00\"", []string{"nul", "nul"}},
-		"nothing_unreadable_about_it": {"path=/", []string{"period_missing"}},
+		{"too long", period + ", path=" + strings.Repeat("a", filter.MaxText), []string{"too_long"}},
+		{"not UTF-8", period + ", path=\xff", []string{"invalid_utf8"}},
+		{"too deep", strings.Repeat(`{"AND":[`, 40) + statusJSON + strings.Repeat("]}", 40), []string{"too_deep"}},
+		{"NUL in a quoted value", period + ", path=\"/\x00\"", []string{"nul"}},
+		{"NUL in a bare value", period + ", path=/\x00", []string{"nul"}},
+		{"NUL in a key", period + ", headers[\"a\x00\"]=b", []string{"nul"}},
+		{"NUL escaped in JSON", `[` + periodJSON + `,{"field":"path","op":"eq","value":"/\u0000"}]`, []string{"nul"}},
+		{"NUL in two values", period + ", path=\"/\x00\", host=\"\x00\"", []string{"nul", "nul"}},
+		{"readable without a period", "path=/", []string{"period_missing"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			_, err := query.Bind(filter.Parse(test.text), query.Logs{})
 			var e *query.FilterError
 			if !errors.As(err, &e) {
@@ -196,8 +210,8 @@ func TestBindTellsOfWhatItCouldRead(t *testing.T) {
 	}
 }
 
-// TestBindTakesFiltersMadeByHand: without a text there are no places, but there are mistakes.
-func TestBindTakesFiltersMadeByHand(t *testing.T) {
+// TestBindFilterWithoutText binds filters that no parser made. Their mistakes have no positions.
+func TestBindFilterWithoutText(t *testing.T) {
 	value := func(texts ...string) (values []filter.Value) {
 		for _, text := range texts {
 			values = append(values, filter.Value{Kind: filter.Text, Text: text, Quoted: true})
@@ -215,13 +229,20 @@ func TestBindTakesFiltersMadeByHand(t *testing.T) {
 		{Field: filter.Word{Text: "host"}, Op: filter.Eq, Values: value(strings.Repeat("long", 99) + "\x00")},
 	}
 	_, err := query.Bind(filter.Filter{Form: filter.QueryString, Conditions: conditions}, query.Logs{})
-	want := "malformed regular expression: unclosed (; the language is RE2; operator eq takes one value, not 2; operator eq takes one value, not 0; " +
-		"operator between takes two values, not 1; the text is not valid UTF-8; malformed regular expression: missing closing ] [; " +
-		"the language is RE2; the character NUL cannot be asked for"
+	want := strings.Join([]string{
+		"malformed regular expression: unclosed (; the language is RE2",
+		"operator eq takes one value, not 2",
+		"operator eq takes one value, not 0",
+		"operator between takes two values, not 1",
+		"the text is not valid UTF-8",
+		"malformed regular expression: missing closing ] [; the language is RE2",
+		"a filter cannot contain the character NUL",
+	}, "; ")
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	conditions = append(conditions[:1], filter.Condition{Field: filter.Word{Text: "status"}, Op: filter.Eq, Values: value("404")})
+	status := filter.Condition{Field: filter.Word{Text: "status"}, Op: filter.Eq, Values: value("404")}
+	conditions = append(conditions[:1], status)
 	if q, err := query.Bind(filter.Filter{Conditions: conditions}, query.Logs{}); err != nil || len(q.Conditions) != 1 {
 		t.Errorf("%v, %v", q.Conditions, err)
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// canonicalValues spells the values of a bound condition: numbers shortest, durations in whole microseconds,
-// times UTC and ascending. Text stays as written.
+// canonicalValues returns the canonical form of the values of a bound condition: numbers in their shortest form,
+// durations in whole microseconds, times in UTC and ascending. Text stays as written.
 func canonicalValues(sources []catalog.Source, op filter.Op, values []operand) []filter.Value {
-	spelled := make([]filter.Value, 0, len(values))
+	canonical := make([]filter.Value, 0, len(values))
 	for _, v := range values {
-		spelled = append(spelled, canonicalValue(sources, op, v))
+		canonical = append(canonical, canonicalValue(sources, op, v))
 	}
 	if op == filter.In {
-		return distinct(spelled)
+		return distinct(canonical)
 	}
 	if sources[0].Type == catalog.Time {
-		slices.SortFunc(spelled, func(a, b filter.Value) int { return strings.Compare(a.Text, b.Text) })
+		slices.SortFunc(canonical, func(a, b filter.Value) int { return strings.Compare(a.Text, b.Text) })
 	}
-	return spelled
+	return canonical
 }
 
 func canonicalValue(sources []catalog.Source, op filter.Op, v operand) filter.Value {
@@ -61,7 +61,7 @@ func textValue(text string) filter.Value {
 	return filter.Value{Kind: filter.Text, Text: text, Quoted: true}
 }
 
-// canonicalPeriod is the condition that says the period.
+// canonicalPeriod returns the canonical condition for a period.
 func canonicalPeriod(p Period) filter.Condition {
 	return filter.Condition{
 		Field: filter.Word{Text: "timestamp"}, Op: filter.Between,
@@ -69,7 +69,7 @@ func canonicalPeriod(p Period) filter.Condition {
 	}
 }
 
-// canonicalTime is YYYY-MM-DD HH:MM:SS in UTC, with milliseconds when there are any.
+// canonicalTime formats epoch milliseconds as YYYY-MM-DD HH:MM:SS in UTC, with the milliseconds unless they are 0.
 func canonicalTime(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
 	if t.Nanosecond() != 0 {
@@ -78,7 +78,7 @@ func canonicalTime(ms int64) string {
 	return t.Format(time.DateTime)
 }
 
-// identity is a text that is equal for conditions that are written equally.
+// identity returns a text that is equal for two canonical conditions exactly when they are equal.
 func identity(c *filter.Condition) string {
 	id := make([]byte, 0, 64)
 	id = append(id, c.Field.Text...)
@@ -89,7 +89,7 @@ func identity(c *filter.Condition) string {
 	}
 	for _, v := range c.Values {
 		id = append(id, 0, byte(v.Kind))
-		id = append(id, v.Text...) // no value holds a NUL
+		id = append(id, v.Text...) // no value contains a NUL
 	}
 	return string(id)
 }
@@ -101,8 +101,8 @@ func flag(set bool) byte {
 	return 0
 }
 
-// Fingerprint names the canonical filter: filters written differently that mean the same in the ways the
-// language reference lists have equal fingerprints. It is 128 bits of SHA-256, in hex.
+// Fingerprint returns a hash of the canonical filter: the first 128 bits of SHA-256, in hex. Filters that are written
+// differently but mean the same, in the ways that the language reference lists, have equal fingerprints.
 func (q Query) Fingerprint() string {
 	sum := sha256.Sum256([]byte(filter.FormatJSON(q.Filter)))
 	return hex.EncodeToString(sum[:16])

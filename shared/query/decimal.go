@@ -14,8 +14,8 @@ type decimal struct {
 	exponent int
 }
 
-// parseDecimal reads what JSON calls a number, leading zeros allowed: at most 40 digits on either side of the
-// point and three in the exponent.
+// parseDecimal parses a JSON number, which may have leading zeros here. It accepts at most 40 digits on either side of
+// the decimal point and three in the exponent.
 func parseDecimal(text string) (decimal, bool) {
 	var d decimal
 	rest, negative := strings.CutPrefix(text, "-")
@@ -75,7 +75,7 @@ func parseExponent(s string) (int, bool) {
 	return sign * n, err == nil
 }
 
-// String prints the number in its shortest form that JSON and NumericText-like readers take.
+// String returns the shortest form of the number that is a JSON number and that catalog.NumericText accepts.
 func (d decimal) String() string {
 	if d.digits == "" {
 		return "0"
@@ -100,7 +100,7 @@ func (d decimal) String() string {
 	return sign + mantissa + "e" + strconv.Itoa(point-1)
 }
 
-// scaled multiplies by a power of ten.
+// scaled returns d × 10^power.
 func (d decimal) scaled(power int) decimal {
 	if d.digits != "" {
 		d.exponent += power
@@ -111,7 +111,7 @@ func (d decimal) scaled(power int) decimal {
 // integral reports whether the number has no fraction.
 func (d decimal) integral() bool { return d.exponent >= 0 }
 
-// floor is the greatest integer not above the number; ok is false outside of int64.
+// floor returns the greatest integer not above the number; ok is false outside int64.
 func (d decimal) floor() (n int64, ok bool) {
 	n, ok = d.truncate()
 	if d.negative && !d.integral() {
@@ -120,7 +120,7 @@ func (d decimal) floor() (n int64, ok bool) {
 	return n, ok
 }
 
-// ceil is the smallest integer not below the number; ok is false outside of int64.
+// ceil returns the smallest integer not below the number; ok is false outside int64.
 func (d decimal) ceil() (n int64, ok bool) {
 	n, ok = d.truncate()
 	if !d.negative && !d.integral() {
@@ -129,7 +129,7 @@ func (d decimal) ceil() (n int64, ok bool) {
 	return n, ok
 }
 
-// round is the nearest integer, halves away from zero; ok is false outside of int64.
+// round returns the nearest integer, rounding halves away from zero; ok is false outside int64.
 func (d decimal) round() (n int64, ok bool) {
 	first := len(d.digits) + d.exponent // index of the first digit after the point
 	switch {
@@ -141,7 +141,7 @@ func (d decimal) round() (n int64, ok bool) {
 	return d.ceil()
 }
 
-// truncate drops the fraction.
+// truncate returns the number without its fraction; the result is false outside int64.
 func (d decimal) truncate() (int64, bool) {
 	point := len(d.digits) + d.exponent
 	if point <= 0 {
@@ -158,26 +158,26 @@ func (d decimal) truncate() (int64, bool) {
 	return n, err == nil
 }
 
-// float is the nearest double.
+// float returns the nearest float64; the result is false when the number is too large for one.
 func (d decimal) float() (float64, bool) {
 	f, err := strconv.ParseFloat(d.String(), 64)
 	return f, err == nil
 }
 
-// rounded is the nearest integer as a decimal, halves away from zero.
+// rounded returns the nearest integer as a decimal, rounding halves away from zero.
 func (d decimal) rounded() decimal {
 	if d.integral() {
 		return d
 	}
 	n, ok := d.round()
 	if !ok {
-		return d // and stays out of range
+		return d // the caller finds it out of range
 	}
 	rounded, _ := parseDecimal(strconv.FormatInt(n, 10))
 	return rounded
 }
 
-// compare is -1, 0 or 1 as d is less than, equal to or greater than e.
+// compare returns -1, 0 or 1 as d is less than, equal to or greater than e.
 func (d decimal) compare(e decimal) int {
 	switch {
 	case d.sign() != e.sign():
@@ -198,7 +198,7 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// compareSize compares without signs.
+// compareSize compares the absolute values of d and e.
 func (d decimal) compareSize(e decimal) int {
 	if c := cmp.Compare(len(d.digits)+d.exponent, len(e.digits)+e.exponent); c != 0 {
 		return c

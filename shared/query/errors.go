@@ -10,66 +10,72 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// FilterError is everything that is wrong with a filter, in its syntax and in its meaning.
+// FilterError is the error of a filter with mistakes in its syntax or its meaning.
 type FilterError struct {
 	Text   string
-	Errors filter.Errors // sorted by place, at most filter.MaxErrors
-	Fixed  string        // the whole filter with every mistake corrected, or "" when that takes a person
+	Errors filter.Errors // sorted by position, at most filter.MaxErrors
+	Fixed  string        // the whole filter with every mistake corrected, or "" when there is no mechanical correction
 }
 
 func (e *FilterError) Error() string { return e.Errors.Error() }
 
-// Unwrap labels the error for those who only ask for its kind.
+// Unwrap returns an error of kind fault.Invalid, for callers that check only the kind.
 func (e *FilterError) Unwrap() error { return fault.New(fault.Invalid, "the filter is unacceptable") }
 
 // Codes of the mistakes that binding finds. They are stable.
 const (
-	codeUnknownField      = "unknown_field"
-	codeOperatorMissing   = "operator_not_available"
-	codeKeyNotTaken       = "key_not_taken"
-	codeUnknownKey        = "unknown_key"
-	codeValueCount        = "value_count"
-	codeWrongType         = "wrong_type"
-	codeOutOfRange        = "out_of_range"
-	codeInvalidTime       = "invalid_time"
-	codePeriodMissing     = "period_missing"
-	codePeriodNotFirst    = "period_not_first"
-	codeNul               = "nul"
-	codeNotUTF8           = "invalid_utf8"
-	codeRegexSyntax       = "regex_syntax"
-	codeRegexUnsupported  = "regex_unsupported"
-	codeRegexTooLarge     = "regex_too_large"
-	regexLanguage         = "; the language is RE2"
-	periodExample         = "timestamp between 2026-01-01 and 2026-01-02"
-	timeIncomplete        = "must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59"
-	timeUnreadable        = "is not a time; write 2026-01-31 23:59:59, with Z or an offset if it is not UTC"
-	timeNoSuchDay         = "names a day that does not exist"
-	timeNoSuchYear        = "lies outside of the years 0001 to 9999"
-	timeNoSuchClock       = "names a time of day or an offset that does not exist"
-	largestPatternMessage = "a pattern is at most 4 kB and at most as large, once compiled, as RE2 takes; shorten it or its repeats"
+	codeUnknownField     = "unknown_field"
+	codeOperatorMissing  = "operator_not_available"
+	codeKeyNotTaken      = "key_not_taken"
+	codeUnknownKey       = "unknown_key"
+	codeValueCount       = "value_count"
+	codeWrongType        = "wrong_type"
+	codeOutOfRange       = "out_of_range"
+	codeInvalidTime      = "invalid_time"
+	codePeriodMissing    = "period_missing"
+	codePeriodNotFirst   = "period_not_first"
+	codeNul              = "nul"
+	codeNotUTF8          = "invalid_utf8"
+	codeRegexSyntax      = "regex_syntax"
+	codeRegexUnsupported = "regex_unsupported"
+	codeRegexTooLarge    = "regex_too_large"
 )
 
-// Codes lists the codes of mistakes in meaning, and what each says. nul and invalid_utf8 are mistakes of the
-// languages too, and documented there.
+// Parts of messages.
+const (
+	regexLanguage   = "; the language is RE2"
+	periodExample   = "timestamp between 2026-01-01 and 2026-01-02"
+	timeIncomplete  = "must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59"
+	timeUnreadable  = "is not a time; write 2026-01-31 23:59:59, with Z or an offset if it is not UTC"
+	timeNoSuchDay   = "names a day that does not exist"
+	timeNoSuchYear  = "is outside the years 0001 to 9999"
+	timeNoSuchClock = "names a time of day or an offset that does not exist"
+)
+
+// Codes lists the codes of mistakes in meaning, and the meaning of each. The codes nul and invalid_utf8 are missing,
+// because the parser reports them too and package filter documents them.
 var Codes = []struct{ Code, Meaning string }{
 	{codeUnknownField, "no field has that name"},
 	{codeOperatorMissing, "the type of the field, or of its member, does not have the operator"},
 	{codeKeyNotTaken, "the field has no members that a key could choose"},
-	{codeUnknownKey, "the field's members are known, and the key can match none"},
+	{codeUnknownKey, "the field's members are known, and the key matches none of them"},
 	{codeValueCount, "too few or too many values for the operator"},
 	{codeWrongType, "the value is not of the field's type"},
 	{codeOutOfRange, "the number is larger than the field can hold"},
 	{codeInvalidTime, "the text is not a time with year, month and day"},
-	{codePeriodMissing, "no condition says which period is asked"},
-	{codePeriodNotFirst, "in the JSON form the period comes first"},
+	{codePeriodMissing, "no condition gives the period"},
+	{codePeriodNotFirst, "in the JSON form the period must come first"},
 	{codeRegexSyntax, "the regular expression is malformed"},
-	{codeRegexUnsupported, "the regular expression uses what RE2 does not have"},
+	{codeRegexUnsupported, "the regular expression uses a construct that RE2 does not have"},
 	{codeRegexTooLarge, "the regular expression is too long, or too large once compiled"},
 }
 
 func unknownField(word filter.Word) filter.Error {
-	e := filter.Error{Code: codeUnknownField, Message: fmt.Sprintf("unknown field %q", word.Text), Span: word.Span, Pointer: "field"}
-	e.Suggestion = meantField(word.Text)
+	e := filter.Error{
+		Code: codeUnknownField, Span: word.Span, Pointer: "field",
+		Message: fmt.Sprintf("unknown field %q", word.Text),
+	}
+	e.Suggestion = nearestField(word.Text)
 	if e.Suggestion != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
 		e.Fix = &filter.Edit{Span: word.Span, Text: e.Suggestion}
@@ -77,8 +83,10 @@ func unknownField(word filter.Word) filter.Error {
 	return e
 }
 
-// operatorMissing speaks the language that the filter is written in: > in a query string, gt in JSON.
-func operatorMissing(form filter.Form, field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition) filter.Error {
+// operatorMissing names operators as the form of the filter does: > in a query string, gt in JSON.
+func operatorMissing(
+	form filter.Form, field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition,
+) filter.Error {
 	where := fmt.Sprintf("field %q", field.Name)
 	if c.Key != nil {
 		where = fmt.Sprintf("%q of field %q", c.Key.Text, field.Name)
@@ -89,7 +97,8 @@ func operatorMissing(form filter.Form, field *catalog.Field, sources []catalog.S
 	}
 	return filter.Error{
 		Code: codeOperatorMissing, Span: c.OpSpan, Pointer: "op", Expected: names,
-		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s", opText(form, op), where, typesOf(sources), strings.Join(names, ", ")),
+		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s",
+			opText(form, op), where, typesOf(sources), strings.Join(names, ", ")),
 	}
 }
 
@@ -100,7 +109,7 @@ func opText(form filter.Form, op filter.Op) string {
 	return op.String()
 }
 
-// typesOf names the types of the sources: "integer", "boolean or string".
+// typesOf returns the types of the sources as text: "integer", "boolean or string".
 func typesOf(sources []catalog.Source) string {
 	var names []string
 	for _, s := range sources {
@@ -163,7 +172,8 @@ func valueCount(op filter.Op, c *filter.Condition) filter.Error {
 func notText(field *catalog.Field, v filter.Value, member string) filter.Error {
 	return filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: member, Fix: &filter.Edit{Span: v.Span, Text: `"` + v.Text + `"`},
-		Message: fmt.Sprintf("field %q needs a string, %s is a %s; write it in quotes", field.Name, v.Text, kindNames[v.Kind]),
+		Message: fmt.Sprintf("field %q needs a string, %s is a %s; write it in quotes",
+			field.Name, v.Text, kindNames[v.Kind]),
 	}
 }
 
@@ -172,7 +182,7 @@ var kindNames = [...]string{filter.Text: "string", filter.Number: "number", filt
 func notBoolean(field *catalog.Field, v operand) *filter.Error {
 	e := filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member, Expected: []string{"true", "false"},
-		Message: fmt.Sprintf("field %q is true or false, not %s", field.Name, shown(v.Value)),
+		Message: fmt.Sprintf("field %q is true or false, not %s", field.Name, valueText(v.Value)),
 	}
 	switch strings.ToLower(v.Text) {
 	case "true", "yes", "1", "on":
@@ -202,7 +212,7 @@ func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v operand) 
 	}
 	e := filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("%s needs %s, not %s", where, wants, shown(v.Value)),
+		Message: fmt.Sprintf("%s needs %s, not %s", where, wants, valueText(v.Value)),
 	}
 	plain := withoutZeros(v.Text)
 	if _, number := parseDecimal(plain); number && plain != v.Text {
@@ -221,26 +231,27 @@ func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v operand) 
 func noMemberTakes(field *catalog.Field, sources []catalog.Source, v operand) filter.Error {
 	return filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("no member of field %q takes %s; with this operator they are %s", field.Name, shown(v.Value), typesOf(sources)),
+		Message: fmt.Sprintf("no member of field %q accepts %s; with this operator the members are %s",
+			field.Name, valueText(v.Value), typesOf(sources)),
 	}
 }
 
 func outOfRange(field *catalog.Field, v operand) *filter.Error {
 	return &filter.Error{
 		Code: codeOutOfRange, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("%s is more than field %q can hold", shown(v.Value), field.Name),
+		Message: fmt.Sprintf("%s is more than field %q can hold", valueText(v.Value), field.Name),
 	}
 }
 
 func invalidTime(v operand, problem string) *filter.Error {
 	return &filter.Error{
 		Code: codeInvalidTime, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("%s %s", shown(v.Value), problem),
+		Message: fmt.Sprintf("%s %s", valueText(v.Value), problem),
 	}
 }
 
-// shown prints a value for a message, at most 60 characters of it.
-func shown(v filter.Value) string {
+// valueText prints a value for a message, at most 60 characters of it.
+func valueText(v filter.Value) string {
 	text := []rune(v.Text)
 	if len(text) > 60 {
 		text = append(text[:60:60], '…')
@@ -254,31 +265,35 @@ func shown(v filter.Value) string {
 func periodMissing(text string) filter.Error {
 	return filter.Error{
 		Code: codePeriodMissing, Span: filter.Span{Length: len(text)}, Expected: []string{periodExample},
-		Message: "the filter says no period: a condition such as " + periodExample + " is required",
+		Message: "the filter has no period: a condition such as " + periodExample + " is required",
 	}
 }
 
 func periodNotFirst(c *filter.Condition) filter.Error {
 	return filter.Error{
-		Code: codePeriodNotFirst, Span: c.Span, Message: "in the JSON form the first condition must be the period, a timestamp between",
+		Code: codePeriodNotFirst, Span: c.Span,
+		Message: "in the JSON form the first condition must be the period, a timestamp between",
 	}
 }
 
 func nulInText(span filter.Span, member string) filter.Error {
-	return filter.Error{Code: codeNul, Span: span, Pointer: member, Message: "the character NUL cannot be asked for"}
+	return filter.Error{
+		Code: codeNul, Span: span, Pointer: member,
+		Message: "a filter cannot contain the character NUL",
+	}
 }
 
 func notUTF8(span filter.Span, member string) filter.Error {
 	return filter.Error{Code: codeNotUTF8, Span: span, Pointer: member, Message: "the text is not valid UTF-8"}
 }
 
-func regexRefused(p *regexProblem, span filter.Span, member string) filter.Error {
+func regexError(p *regexProblem, span filter.Span, member string) filter.Error {
 	e := filter.Error{Code: p.code, Span: span, Pointer: member}
 	switch p.code {
 	case codeRegexTooLarge:
-		e.Message = "regular expression refused, " + p.what + ": " + largestPatternMessage
+		e.Message = "regular expression too large: " + p.what + "; shorten it or its repeats"
 	case codeRegexUnsupported:
-		e.Message = "regular expressions here have no " + p.what + regexLanguage
+		e.Message = "unsupported regular expression: " + p.what + regexLanguage
 	default:
 		e.Message = "malformed regular expression: " + p.what + regexLanguage
 	}

@@ -7,24 +7,25 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// lookup finds the field that a condition names.
+// lookup returns the field of a condition, or reports an unknown name.
 func (b *binder) lookup(c *filter.Condition) (*catalog.Field, bool) {
 	field, ok := catalog.Lookup(c.Field.Text)
 	if !ok {
-		b.fail(b.undot(c, unknownField(c.Field)))
+		b.fail(b.mergeDotted(c, unknownField(c.Field)))
 	}
 	return field, ok
 }
 
-// meantField is the field that an unknown name was most likely meant to be, or "".
-func meantField(name string) string {
+// nearestField returns the field to suggest for an unknown name, or "".
+func nearestField(name string) string {
 	if field := catalog.Alias(name); field != "" {
 		return field
 	}
 	return filter.Nearest(name, catalog.Names())
 }
 
-// bindOp settles the operator: eq with a list means in, and one of the sources must have it.
+// bindOp returns the operator of a condition. eq with a list means in. At least one of the sources must have the
+// operator.
 func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filter.Condition) (filter.Op, bool) {
 	op := c.Op
 	if op == filter.Eq && c.List {
@@ -37,7 +38,7 @@ func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filte
 	return op, false
 }
 
-// takes reports whether a source has the operator, eq on a boolean included, which means is.
+// takes reports whether a source has the operator. A boolean has eq too, which means is.
 func takes(s catalog.Source, op filter.Op) bool {
 	return s.Takes(op) || op == filter.Eq && s.Type == catalog.Bool
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// fail records a mistake in the condition at hand.
+// fail records a mistake in the current condition.
 func (b *binder) fail(e filter.Error) {
-	if e.Pointer != "field" && e.Pointer != "" && b.amend(e) {
+	if e.Pointer != "field" && e.Pointer != "" && b.addToParserError(e) {
 		return
 	}
 	if b.filter.Form == filter.JSON && b.pointer != "" {
@@ -22,11 +22,11 @@ func (b *binder) fail(e filter.Error) {
 	b.problems = append(b.problems, e)
 }
 
-// amend adds a mistake to the parser's own about the same key, operator or value, if there is one: what the parser
-// took it for is no correction then.
-func (b *binder) amend(e filter.Error) bool {
+// addToParserError adds a mistake to the parser's error about the same key, operator or value, if there is one. It
+// removes the parser's suggestion, which would not correct the mistake.
+func (b *binder) addToParserError(e filter.Error) bool {
 	i := slices.IndexFunc(b.problems, func(p filter.Error) bool { return p.Span == e.Span && p.Span.Length > 0 })
-	if i < 0 || i >= b.parsed {
+	if i < 0 || i >= b.parserProblems {
 		return false
 	}
 	p := &b.problems[i]
@@ -36,17 +36,18 @@ func (b *binder) amend(e filter.Error) bool {
 	return true
 }
 
-// undot makes one mistake of field.member and of what the catalogue says of its field or member: both are
-// about the same text.
-func (b *binder) undot(c *filter.Condition, e filter.Error) filter.Error {
+// mergeDotted combines the parser's error about the notation field.member with the binder's error e about that field
+// or member, because both are about the same text.
+func (b *binder) mergeDotted(c *filter.Condition, e filter.Error) filter.Error {
 	if c.Key == nil || !c.Key.Dotted {
 		return e
 	}
 	whole := filter.Span{Offset: c.Field.Span.Offset, Length: c.Key.Span.End() - c.Field.Span.Offset}
-	if i := slices.IndexFunc(b.problems[:b.parsed], func(p filter.Error) bool { return p.Code == "dotted_field" && p.Span == whole }); i >= 0 {
+	isDotted := func(p filter.Error) bool { return p.Code == "dotted_field" && p.Span == whole }
+	if i := slices.IndexFunc(b.problems[:b.parserProblems], isDotted); i >= 0 {
 		b.problems = slices.Delete(b.problems, i, i+1)
-		b.parsed--
-		b.before-- // so that as many of the binder's own mistakes are reported
+		b.parserProblems--
+		b.problemsBefore-- // so that the binder still reports as many mistakes of its own
 	}
 	e.Span, e.Pointer, e.Fix = whole, "field", nil
 	field, member := c.Field.Text, c.Key.Text
@@ -56,7 +57,7 @@ func (b *binder) undot(c *filter.Condition, e filter.Error) filter.Error {
 	case codeUnknownKey:
 		member = e.Suggestion
 	}
-	if meant, ok := catalog.Lookup(field); ok && meant.Keys != catalog.NoKey && member != "" {
+	if found, ok := catalog.Lookup(field); ok && found.Keys != catalog.NoKey && member != "" {
 		text := filter.MemberText(b.filter.Form, field, member)
 		was := e.Suggestion
 		e.Suggestion, e.Fix = text, &filter.Edit{Span: whole, Text: text}
@@ -68,35 +69,36 @@ func (b *binder) undot(c *filter.Condition, e filter.Error) filter.Error {
 	return e
 }
 
-// failure is the error of a filter with mistakes.
+// failure returns the error of a filter with mistakes.
 func (b *binder) failure(shape Shape, opts []Option) *FilterError {
 	return &FilterError{Text: b.filter.Text, Errors: b.problems.Sorted(), Fixed: b.fixed(shape, opts)}
 }
 
-// fixed is the filter with every mistake corrected, or "". It is offered only if it binds: a correction that
-// leads to the next mistake is no help.
+// fixed returns the filter with every mistake corrected, or "". It returns only a text that binds, because a
+// correction that leads to the next mistake does not help.
 func (b *binder) fixed(shape Shape, opts []Option) string {
-	if b.fixing || len(b.problems) > filter.MaxErrors {
+	if b.noFix || len(b.problems) > filter.MaxErrors {
 		return ""
 	}
 	text := b.filter.Text
-	mendable := slices.DeleteFunc(slices.Clone(b.problems), func(e filter.Error) bool { return e.Code == codePeriodNotFirst })
-	if len(mendable) > 0 {
+	isMisplacedPeriod := func(e filter.Error) bool { return e.Code == codePeriodNotFirst }
+	fixable := slices.DeleteFunc(slices.Clone(b.problems), isMisplacedPeriod)
+	if len(fixable) > 0 {
 		var ok bool
-		if text, ok = mendable.Fixed(text); !ok {
+		if text, ok = fixable.Fixed(text); !ok {
 			return ""
 		}
 	}
 	f := parseAs(b.filter.Form, text)
-	if b.misplaced {
+	if b.periodMisplaced {
 		if len(f.Problems) > 0 {
-			return "" // printing it anew would lose what could not be read
+			return "" // printing the filter would lose the part that the parser did not read
 		}
 		f = periodFirst(f)
 		text = filter.FormatJSON(f)
 		f = filter.ParseJSON(text)
 	}
-	if _, err := Bind(f, shape, append(slices.Clone(opts), whileFixing)...); err != nil {
+	if _, err := Bind(f, shape, append(slices.Clone(opts), withoutFix)...); err != nil {
 		return ""
 	}
 	return text
@@ -109,10 +111,10 @@ func parseAs(form filter.Form, text string) filter.Filter {
 	return filter.ParseQueryString(text)
 }
 
-// whileFixing keeps the trial binding of a corrected filter from correcting in turn.
-func whileFixing(b *binder) { b.fixing = true }
+// withoutFix is an Option that keeps Bind from correcting the filter: it is itself a correction.
+func withoutFix(b *binder) { b.noFix = true }
 
-// periodFirst moves the period to the front.
+// periodFirst returns the filter with the period moved to the front.
 func periodFirst(f filter.Filter) filter.Filter {
 	at := periodIndex(f.Conditions)
 	if at < 0 {

@@ -14,8 +14,9 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// FuzzBind: whatever the text, binding does not panic, mistakes point into the text and can be drawn, a fixed
-// filter binds, and a filter that binds is matched, grouped, printed and bound again to the same.
+// FuzzBind checks that for any text Bind does not panic, that mistakes point into the text and can be drawn, and that
+// a corrected filter binds. A filter that binds must give the same results when it is grouped, and the same query when
+// it is printed and bound again.
 func FuzzBind(f *testing.F) {
 	for _, file := range []string{"fields", "keys", "values", "times", "regexes"} {
 		content, err := os.ReadFile("testdata/bind/" + file + ".txt")
@@ -56,10 +57,10 @@ func checkMistakes(t *testing.T, bad *query.FilterError) {
 	}
 	for _, e := range bad.Errors {
 		if e.Span.Offset < 0 || e.Span.Length < 0 || e.Span.End() > len(bad.Text) {
-			t.Fatalf("%q: mistake %+v lies outside of the text", bad.Text, e)
+			t.Fatalf("%q: mistake %+v is outside the text", bad.Text, e)
 		}
 		if e.Code == "" || e.Message == "" || utf8.ValidString(bad.Text) && !utf8.ValidString(e.Message) {
-			t.Fatalf("%q: mistake %+v says nothing", bad.Text, e)
+			t.Fatalf("%q: mistake %+v has no code or no valid message", bad.Text, e)
 		}
 	}
 	if drawing := filter.Draw(bad.Text, bad.Errors); drawing == "" {
@@ -79,7 +80,7 @@ func checkBound(t *testing.T, q query.Query, rows []*lake.Row) {
 	plain.Conditions = q.Conditions
 	for _, row := range rows {
 		if want, got := query.Match(&plain, row), groupsHold(groups, row); got != want {
-			t.Fatalf("%s: conditions say %v, groups %v", q, want, got)
+			t.Fatalf("%s: the conditions hold: %v, the groups: %v", q, want, got)
 		}
 	}
 	for _, printed := range []string{filter.Format(q.Filter), filter.FormatJSON(q.Filter)} {
@@ -88,7 +89,7 @@ func checkBound(t *testing.T, q query.Query, rows []*lake.Row) {
 			t.Fatalf("the canonical form %q does not bind: %v", printed, err)
 		}
 		if again.String() != q.String() || again.Fingerprint() != q.Fingerprint() {
-			t.Fatalf("%s\nis printed as %q, which is\n%s", q, printed, again)
+			t.Fatalf("%s\nis printed as %q, which binds to\n%s", q, printed, again)
 		}
 	}
 }

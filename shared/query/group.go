@@ -9,14 +9,14 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Group is several conditions on the same values as one, so that an engine prints it once, with the values as
-// data. All groups of a query must hold. A group is one of
+// Group combines several conditions on the same values, so that an engine prints them once, with the values as data.
+// All groups of a query must hold. A group is one of
 //
 //   - a condition, when Every is empty: it holds when any of the terms holds, or, negated, when none does.
 //     The terms of negated conditions and the value sets of positive ones over single values have been merged.
-//   - a list of demands, when Every is not: it is not negated, Terms has one term, and for every test in Every
-//     some value that the term looks at must pass that test (the term's own Test is nil). All tests are of one
-//     type. This is how many positive conditions over a multi-valued field, or many patterns, are one.
+//   - a list of tests, when Every is not empty: the group is not negated, Terms has one term, whose Test is nil, and
+//     for every test in Every some value of the term must pass that test. All tests are of one type. Many positive
+//     conditions over a multi-valued field, or many patterns, become such a group.
 type Group struct {
 	Field   *catalog.Field
 	Negated bool
@@ -24,9 +24,9 @@ type Group struct {
 	Every   []Test
 }
 
-// PairIn holds for an element of a name/value field whose name and value are one of the pairs. Only Groups
-// makes it, out of conditions with many exact keys. With Fold names compare without regard to ASCII case, and
-// those in Pairs are in lower case.
+// PairIn holds for an element of a name/value field if Pairs contains its name and value. Only Groups makes it, from
+// conditions with exact keys. With Fold, names compare without regard to ASCII case, and the names in Pairs are in
+// lower case.
 type PairIn struct {
 	Pairs []lake.Pair
 	Fold  bool
@@ -34,8 +34,8 @@ type PairIn struct {
 
 func (PairIn) test() {}
 
-// Groups merges conditions that differ only in their values. The groups hold for exactly the records for which
-// the conditions hold; their order is that of the first condition of each.
+// Groups merges conditions that differ only in their values. The groups hold for exactly the records for which the
+// conditions hold. They are in the order of the first condition of each.
 func Groups(conditions []Condition) []Group {
 	g := grouper{index: map[string]int{}}
 	for _, c := range conditions {
@@ -49,20 +49,21 @@ func Groups(conditions []Condition) []Group {
 	return g.groups
 }
 
+// grouper collects the groups of a query.
 type grouper struct {
 	groups []Group
-	index  map[string]int // of each group by what its conditions have in common
+	index  map[string]int // of each group, by a text that its conditions have in common
 }
 
-// addNegated uses that not A and not B is not (A or B): the terms of all negated conditions on a field go into
-// one group, and terms that differ only in their values into one term.
+// addNegated merges negated conditions: "not A and not B" equals "not (A or B)". The terms of all negated conditions
+// on a field go into one group, and terms that differ only in their values become one term.
 func (g *grouper) addNegated(c Condition) {
 	i := g.group("not "+c.Field.Name, Group{Field: c.Field, Negated: true})
 	g.groups[i].Terms = append(g.groups[i].Terms, pairTerms(c.Terms)...)
 }
 
-// addPositive merges conditions of one term that look at the same values with the same kind of test. A condition of
-// several terms stays alone, unless it has been said before.
+// addPositive merges conditions of one term that apply the same type of test to the same values. A condition of several
+// terms stays a group of its own; Bind has removed repeated ones.
 func (g *grouper) addPositive(c Condition) {
 	terms := pairTerms(c.Terms)
 	if len(terms) != 1 {
@@ -74,7 +75,7 @@ func (g *grouper) addPositive(c Condition) {
 	g.groups[i].Every = append(g.groups[i].Every, t.Test)
 }
 
-// group finds the group that is called so, or begins it.
+// group returns the index of the group with a name. It adds the group if there is none.
 func (g *grouper) group(name string, empty Group) int {
 	i, ok := g.index[name]
 	if !ok {
@@ -91,14 +92,14 @@ func (g *grouper) finish() {
 		case group.Negated:
 			group.Terms = uniteTerms(group.Terms)
 		case group.Every != nil:
-			group.settle()
+			group.simplify()
 		}
 	}
 }
 
-// settle turns what is asked of the same values into one condition where it can be: a single demand always, and
-// demands on a single value by intersection.
-func (g *Group) settle() {
+// simplify turns the tests of a group into one condition where it can: a single test always, and several tests of a
+// single value by intersection.
+func (g *Group) simplify() {
 	t := &g.Terms[0]
 	if t.Source.Layout == catalog.Scalar {
 		g.Every = intersect(g.Every)
@@ -110,8 +111,8 @@ func (g *Group) settle() {
 	t.Test = nil
 }
 
-// pairTerms replaces tests for texts under an exact key by tests for pairs, so that conditions with different
-// keys look alike.
+// pairTerms replaces tests for texts under an exact key by tests for pairs, so that conditions with different keys can
+// be merged.
 func pairTerms(terms []Term) []Term {
 	paired := slices.Clone(terms)
 	for i, t := range paired {
@@ -128,7 +129,7 @@ func pairTerms(terms []Term) []Term {
 	return paired
 }
 
-// termID tells terms apart that look at different values or test them differently.
+// termID returns a text that is equal for terms that apply the same type of test to the same values.
 func termID(t Term) string {
 	id := t.Source.Column + "." + t.Source.Member + "?" + strconv.Itoa(testKind(t.Test))
 	switch {
@@ -143,7 +144,7 @@ func termID(t Term) string {
 
 func testKind(test Test) int {
 	switch test.(type) {
-	case TrueFalse:
+	case BoolIs:
 		return 1
 	case TextIn:
 		return 2
@@ -161,7 +162,8 @@ func testKind(test Test) int {
 	panic("query: unknown test")
 }
 
-// uniteTerms merges alternatives: the sets of terms that look at the same values are united.
+// uniteTerms merges terms of which any may hold: terms that test the same values become one term with the union of
+// their sets.
 func uniteTerms(terms []Term) []Term {
 	var united []Term
 	index := map[string]int{}
@@ -189,8 +191,8 @@ func uniteTerms(terms []Term) []Term {
 	return united
 }
 
-// unite makes one test of two of the same type that holds when either does, if there is such a test.
-func unite(a, b Test) (Test, bool) {
+// unite returns a test that holds when a or b holds; both are of the same type. ok is false if there is no such test.
+func unite(a, b Test) (union Test, ok bool) {
 	switch a := a.(type) {
 	case TextIn:
 		return TextIn{Values: append(a.Values, b.(TextIn).Values...)}, true
@@ -204,8 +206,8 @@ func unite(a, b Test) (Test, bool) {
 	return nil, false
 }
 
-// clip takes the room behind the set of a test, so that growing it never writes into an array that belongs to
-// a condition, which others may be reading.
+// clip removes the spare capacity of the set of a test, so that appending to it never writes into the array of a
+// condition, which other goroutines may be reading.
 func clip(test Test) Test {
 	switch test := test.(type) {
 	case TextIn:
@@ -220,18 +222,18 @@ func clip(test Test) Test {
 	return test
 }
 
-// intersect merges demands on one and the same value. Sets of texts or integers become their common elements
-// (none: nothing passes), ranges their common range; patterns and truths stay as they are.
-func intersect(demands []Test) []Test {
-	switch demands[0].(type) {
+// intersect merges tests that one single value must pass. Sets of texts or integers become their intersection (if it is
+// empty, nothing passes), ranges their common range. Patterns and booleans stay as they are.
+func intersect(tests []Test) []Test {
+	switch tests[0].(type) {
 	case TextIn:
-		return []Test{TextIn{Values: common(demands, func(t Test) []string { return t.(TextIn).Values })}}
+		return []Test{TextIn{Values: common(tests, func(t Test) []string { return t.(TextIn).Values })}}
 	case IntIn:
-		return []Test{IntIn{Values: common(demands, func(t Test) []int64 { return t.(IntIn).Values })}}
+		return []Test{IntIn{Values: common(tests, func(t Test) []int64 { return t.(IntIn).Values })}}
 	case IntRange:
 		low, high := int64(math.MinInt64), int64(math.MaxInt64)
 		var r IntRange
-		for _, t := range demands {
+		for _, t := range tests {
 			if t := t.(IntRange); t.Min != nil && (r.Min == nil || *t.Min > low) {
 				low = *t.Min
 				r.Min = &low
@@ -243,20 +245,20 @@ func intersect(demands []Test) []Test {
 		}
 		return []Test{r}
 	}
-	return demands
+	return tests
 }
 
-// common lists the elements of the first set that are in all others.
-func common[T comparable](demands []Test, set func(Test) []T) []T {
+// common lists the elements of the first set that are in all the other sets.
+func common[T comparable](tests []Test, set func(Test) []T) []T {
 	in := map[T]int{}
-	for _, d := range demands {
-		for _, v := range distinct(set(d)) {
+	for _, test := range tests {
+		for _, v := range distinct(set(test)) {
 			in[v]++
 		}
 	}
 	var all []T
-	for _, v := range distinct(set(demands[0])) {
-		if in[v] == len(demands) {
+	for _, v := range distinct(set(tests[0])) {
+		if in[v] == len(tests) {
 			all = append(all, v)
 		}
 	}

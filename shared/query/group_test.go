@@ -13,13 +13,14 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// everything is a query without conditions over all time.
+// everything returns a query without conditions over all time.
 func everything() query.Query {
 	return query.Query{Scope: query.Scope{Period: query.Period{FromMs: -1 << 62, ToMs: 1 << 62}}}
 }
 
-// TestGroupsMeanTheConditions: grouping changes no verdict, of single conditions or of many on the same fields.
-func TestGroupsMeanTheConditions(t *testing.T) {
+// TestGroupsEqualConditions checks that groups hold for the same records as their conditions, with one condition or
+// many on the same fields.
+func TestGroupsEqualConditions(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, 0))
 	rows := querytest.Rows(r, 60)
@@ -38,16 +39,16 @@ func TestGroupsMeanTheConditions(t *testing.T) {
 			want := query.Match(&plain, row)
 			verdicts[want]++
 			if got := groupsHold(groups, row); got != want {
-				t.Fatalf("seed %d: groups say %v, conditions %v\n%s\n%+v", seed, got, want, plain, groups)
+				t.Fatalf("seed %d: the groups hold: %v, the conditions: %v\n%s\n%+v", seed, got, want, plain, groups)
 			}
 		}
 	}
 	if verdicts[true] < 5000 || verdicts[false] < 5000 {
-		t.Errorf("the verdicts are lopsided: %v", verdicts)
+		t.Errorf("one result is rare: %v", verdicts)
 	}
 }
 
-// groupsHold reads the definition of a group to the letter.
+// groupsHold evaluates groups exactly as the documentation of Group defines them.
 func groupsHold(groups []query.Group, row *lake.Row) bool {
 	q := everything()
 	for _, g := range groups {
@@ -63,13 +64,14 @@ func groupsHold(groups []query.Group, row *lake.Row) bool {
 	return query.Match(&q, row)
 }
 
-// TestThousandsOfConditionsAreFewGroups: what users paste in bulk, keyed headers included.
-func TestThousandsOfConditionsAreFewGroups(t *testing.T) {
+// TestThousandsOfConditionsMakeFewGroups groups conditions that users paste in bulk, including keyed headers.
+func TestThousandsOfConditionsMakeFewGroups(t *testing.T) {
 	templates := []string{
-		`ip!="10.0.%d.1"`, `path!~"^/p%d/"`, `headers["x-h%d"]!="v"`, `headers["x-id"]!="v%d"`, `tags="t%d"`, `tags!="t%d"`,
-		`cookies["c%d"]="v"`, `status!=%d`, `status not between %d and 1`, `arguments["a"]!~"x%d$"`, `user_agent~"a%d"`,
-		`upstream_status=%d`, `request_time<%d`, `headers["x-n"]<%d`, `trigger_counters["acl"]!=%d`, `security_config["revision"]!="r%d"`,
-		`upstream_data["status"]!=%d`, `host not in ("h%d", "x")`, `gf_triggers["name"]!="g%d"`, `proxy["realip"]~"^1%d"`,
+		`ip!="10.0.%d.1"`, `path!~"^/p%d/"`, `headers["x-h%d"]!="v"`, `headers["x-id"]!="v%d"`,
+		`tags="t%d"`, `tags!="t%d"`, `cookies["c%d"]="v"`, `status!=%d`, `status not between %d and 1`,
+		`arguments["a"]!~"x%d$"`, `user_agent~"a%d"`, `upstream_status=%d`, `request_time<%d`, `headers["x-n"]<%d`,
+		`trigger_counters["acl"]!=%d`, `security_config["revision"]!="r%d"`, `upstream_data["status"]!=%d`,
+		`host not in ("h%d", "x")`, `gf_triggers["name"]!="g%d"`, `proxy["realip"]~"^1%d"`,
 	}
 	conditions := []string{"timestamp between 2026-01-01 and 2026-01-02"}
 	for i := range 5000 {
@@ -100,10 +102,17 @@ func TestGroups(t *testing.T) {
 		{`tags=a, tags=b`, `any tags every: in {"a"} in {"b"}`},
 		{`tags=a`, `any tags in {"a"}`},
 		{`headers["X-A"]=1, headers["x-b"]=2`, `any headers every: in {"x-a": "1"} in {"x-b": "2"}`},
-		{`headers["a"]!=1, headers["b"]!=2, headers["a"]!~"c"`, `not (any headers in {"a": "1", "b": "2"} or any headers["a"] matches {/c/})`},
-		{`trigger_counters>1, trigger_counters["acl"]<9`, `trigger_counters.acl from 2 to any or trigger_counters.cf from 2 to any or ` +
-			`trigger_counters.cf_restrict from 2 to any or trigger_counters.dr from 2 to any or trigger_counters.gf from 2 to any or ` +
-			`trigger_counters.rl from 2 to any trigger_counters.acl from any to 8`},
+		{
+			`headers["a"]!=1, headers["b"]!=2, headers["a"]!~"c"`,
+			`not (any headers in {"a": "1", "b": "2"} or any headers["a"] matches {/c/})`,
+		},
+		{
+			`trigger_counters>1, trigger_counters["acl"]<9`,
+			`trigger_counters.acl from 2 to any or trigger_counters.cf from 2 to any or ` +
+				`trigger_counters.cf_restrict from 2 to any or trigger_counters.dr from 2 to any or ` +
+				`trigger_counters.gf from 2 to any or trigger_counters.rl from 2 to any ` +
+				`trigger_counters.acl from any to 8`,
+		},
 		{`blocked is true, blocked is false`, `blocked every: is true is false`},
 		{`processing_stage>1, processing_stage<=3`, `processing_stage every: as a number > 1 as a number <= 3`},
 	} {
@@ -121,9 +130,11 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsLeaveConditionsAlone: sets of values may have room behind them, and others may be reading them.
-func TestGroupsLeaveConditionsAlone(t *testing.T) {
-	q, err := query.Bind(filter.Parse(withPeriod(`ip!=x, ip!=y, status!=1, status!=2, path!~"a.", path!~"b.", headers["a"]!=x, headers["b"]!=y`)), query.Logs{})
+// TestGroupsDoNotChangeConditions checks that grouping does not write into the spare capacity of sets of values, which
+// other goroutines may be reading.
+func TestGroupsDoNotChangeConditions(t *testing.T) {
+	const text = `ip!=x, ip!=y, status!=1, status!=2, path!~"a.", path!~"b.", headers["a"]!=x, headers["b"]!=y`
+	q, err := query.Bind(filter.Parse(withPeriod(text)), query.Logs{})
 	if err != nil {
 		t.Fatal(querytest.Explain(err))
 	}
@@ -139,7 +150,7 @@ func TestGroupsLeaveConditionsAlone(t *testing.T) {
 	}
 	for i := 1; i < 8; i++ {
 		if texts[:8][i] != "" || ints[:8][i] != 0 || patterns[:8][i] != nil {
-			t.Errorf("grouping wrote behind a condition's values: %v %v %v", texts[:8], ints[:8], patterns[:8])
+			t.Errorf("grouping wrote beyond a condition's values: %v %v %v", texts[:8], ints[:8], patterns[:8])
 		}
 	}
 }

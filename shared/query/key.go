@@ -7,23 +7,23 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// boundKey is a condition's key with its meaning.
+// boundKey is the bound key of a condition.
 type boundKey struct {
 	key       *Key // nil when the condition has none
 	canonical *filter.Key
 	fold      bool
 }
 
-// bindKey settles which values a condition looks at: the sources, and for open keys the names in them.
+// bindKey returns the values that a condition tests: the sources, and for open keys the names in them.
 //
-// A name made only of letters, digits, _ and - is exact; the parser has marked it so. A pattern that can
-// match one name only is that exact name too.
+// A name made only of letters, digits, _ and - is exact; the parser has marked it so. A pattern that can match only one
+// name is that exact name too.
 func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.Source, boundKey, bool) {
 	if c.Key == nil {
 		return field.Sources, boundKey{fold: field.Keys == catalog.FoldedKeys}, true
 	}
 	if field.Keys == catalog.NoKey {
-		b.fail(b.undot(c, keyNotTaken(field, c.Key)))
+		b.fail(b.mergeDotted(c, keyNotTaken(field, c.Key)))
 		return nil, boundKey{}, false
 	}
 	key, ok := b.parseKey(field, c.Key)
@@ -34,15 +34,15 @@ func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.S
 		return field.Sources, key, true
 	}
 	sources := slices.Clone(field.Sources)
-	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Names(s.Name) })
+	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Matches(s.Name) })
 	if len(sources) == 0 {
-		b.fail(b.undot(c, unknownKey(b.filter.Form, field, c.Key)))
+		b.fail(b.mergeDotted(c, unknownKey(b.filter.Form, field, c.Key)))
 		return nil, boundKey{}, false
 	}
 	return sources, key, true
 }
 
-// parseKey turns a key's text into an exact name or a pattern.
+// parseKey parses the text of a key as an exact name or a pattern.
 func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) {
 	fold := field.Keys == catalog.FoldedKeys
 	name := k.Text
@@ -65,17 +65,18 @@ func (b *binder) parseKey(field *catalog.Field, k *filter.Key) (boundKey, bool) 
 	return boundKey{key: &Key{Name: name}, canonical: &filter.Key{Text: name, Exact: true}, fold: fold}, true
 }
 
-// keyValue is the key as a value, to find places in it: the span of a key stands inside its quotes, that of a value
-// around them.
+// keyValue returns the key as a value, to locate errors in it. The span of a key excludes its quotes, the span of a
+// value includes them.
 func keyValue(k *filter.Key) filter.Value {
 	if !k.Quoted {
 		return filter.Value{Text: k.Text, Span: k.Span}
 	}
-	return filter.Value{Text: k.Text, Quoted: true, Span: filter.Span{Offset: k.Span.Offset - 1, Length: k.Span.Length + 2}}
+	quoted := filter.Span{Offset: k.Span.Offset - 1, Length: k.Span.Length + 2}
+	return filter.Value{Text: k.Text, Quoted: true, Span: quoted}
 }
 
-// Names reports whether the key chooses a member of that name.
-func (k *Key) Names(name string) bool {
+// Matches reports whether the key selects the member with this name.
+func (k *Key) Matches(name string) bool {
 	if k.Pattern != nil {
 		return k.Pattern.Compiled.MatchString(name)
 	}

@@ -8,8 +8,8 @@ import (
 // Label is one ranking of topx: the top keys of a column.
 type Label struct {
 	Name   string
-	Column string // holds the keys; "reason" stands for reason and monitor_reasons together
-	Time   string // column of the durations whose average ranks the keys; "": blocked requests rank them
+	Column string // column of the keys; "reason" means reason and monitor_reasons together
+	Time   string // column of durations: their average ranks the keys; if "", blocked requests rank them
 }
 
 // TopXLabels lists the labels of topx, by name.
@@ -31,17 +31,17 @@ var TopXLabels = []Label{
 // Labels lists the names of the labels of topx, in alphabetical order.
 var Labels = labelNames(TopXLabels)
 
-// TimeLabels lists the labels that rank URLs by a time.
+// TimeLabels lists the labels that rank URLs by an average time.
 var TimeLabels = slices.DeleteFunc(slices.Clone(TopXLabels), func(l Label) bool { return l.Time == "" })
 
-// TopXPart is the labels whose keys are in one column.
+// TopXPart is a group of labels with their keys in the same column.
 type TopXPart struct {
 	Column string
 	Labels []string
 }
 
-// TopXParts lists the parts of a topx query, by column. An engine that cannot answer all labels at once answers part
-// by part: labels of different parts have no keys in common.
+// TopXParts lists the parts of a topx query, by column. An engine that cannot answer all labels at once answers them
+// part by part: labels of different parts have no keys in common.
 var TopXParts = topXParts()
 
 func topXParts() []TopXPart {
@@ -65,5 +65,5 @@ func labelNames(labels []Label) []string {
 	return names
 }
 
-// Has reports whether the answer has a label.
+// Has reports whether the answer includes a label.
 func (s TopX) Has(label string) bool { return s.Labels == nil || slices.Contains(s.Labels, label) }

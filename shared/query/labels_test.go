@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-func TestTopXPartsAreEveryLabelOnce(t *testing.T) {
+func TestTopXPartsHaveEachLabelOnce(t *testing.T) {
 	var all []string
 	for _, part := range query.TopXParts {
 		all = append(all, part.Labels...)
@@ -23,7 +23,7 @@ func TestLabelsNameColumns(t *testing.T) {
 	for _, l := range query.TopXLabels {
 		for _, column := range []string{l.Column, l.Time} {
 			if _, ok := lake.ColumnByName(column); !ok && column != "" {
-				t.Errorf("label %s: there is no column %q", l.Name, column)
+				t.Errorf("label %s: no column %q", l.Name, column)
 			}
 		}
 	}

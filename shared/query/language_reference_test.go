@@ -13,11 +13,11 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// languageReference is the language reference. What follows from the catalogue and from this package stands in it
-// between markers, and is written there by -update.
+// languageReference is the file of the language reference. Its sections between markers are generated from the catalog
+// and this package; -update writes them.
 const languageReference = "../filter/README.md"
 
-func TestReferenceIsUpToDate(t *testing.T) {
+func TestLanguageReferenceIsUpToDate(t *testing.T) {
 	content, err := os.ReadFile(languageReference)
 	if err != nil {
 		t.Fatal(err)
@@ -30,18 +30,18 @@ func TestReferenceIsUpToDate(t *testing.T) {
 		before, rest, opened := strings.Cut(text, begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !opened || !closed {
-			t.Fatalf("%s has no place for %s", languageReference, marker)
+			t.Fatalf("%s has no markers of %s", languageReference, marker)
 		}
 		text = before + begin + section + end + after
 	}
 	golden(t, languageReference, text)
 }
 
-// truthTable prints the verdicts that TestTruthTable executes for every field.
+// truthTable prints the truth table that TestTruthTable executes for every field.
 func truthTable(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("The verdicts of every operator on what a request holds of a field. Tests execute this table for every field, on the reference\n" +
-		"evaluator and on every engine.\n\n| operator |")
+	b.WriteString("The table shows for which contents of a field the conditions of each operator hold. Tests execute " +
+		"it for every field, on the\nreference evaluator and on every engine.\n\n| operator |")
 	for _, state := range querytest.States {
 		fmt.Fprintf(&b, " %s |", state)
 	}
@@ -56,21 +56,23 @@ func truthTable(t *testing.T) string {
 			for _, state := range querytest.States {
 				verdict := querytest.Verdict(state, negated)
 				if state == querytest.Absent && verdict != (o.Absent != negated) {
-					t.Errorf("the catalogue says %v of an absent value under %s, the truth table %v", o.Absent, o.Op, verdict)
+					t.Errorf("operator %s holds for an absent value: %v in the catalog, %v in the truth table",
+						o.Op, o.Absent, verdict != negated)
 				}
 				fmt.Fprintf(&b, " %s |", map[bool]string{true: "holds", false: "–"}[verdict])
 			}
 			b.WriteByte('\n')
 		}
 	}
-	b.WriteString("\nA field of one value is never in the last two states. `timestamp` and `time_period` are never absent: a request without\n" +
-		"`time_period` has its `timestamp` in whole seconds. `svcid` and `svcsessionid` are the first cookie of that name.\n")
+	b.WriteString("\nA field of one value is never in the last two states. `timestamp` and `time_period` are never " +
+		"absent: a request without\n`time_period` has its `timestamp` in whole seconds. `svcid` and `svcsessionid` " +
+		"are the first cookie of that name.\n")
 	return b.String()
 }
 
 func codeTable() string {
 	var b strings.Builder
-	b.WriteString("And these are the mistakes of meaning:\n\n| code | |\n|---|---|\n")
+	b.WriteString("These are the codes of mistakes in meaning:\n\n| code | |\n|---|---|\n")
 	for _, c := range query.Codes {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, c.Meaning)
 	}
@@ -92,19 +94,22 @@ func fieldTable() string {
 			}
 		}
 		example := strings.ReplaceAll(d.Example, "|", `\|`)
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | `%s` |\n", d.Name, d.Type, strings.Join(d.Operators, ", "), key, d.Doc, example)
+		operators := strings.Join(d.Operators, ", ")
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | `%s` |\n", d.Name, d.Type, operators, key, d.Doc, example)
 	}
 	return b.String()
 }
 
-// TestReferenceExamplesBind binds every example of the language reference and of the catalogue.
-func TestReferenceExamplesBind(t *testing.T) {
+var examplePattern = regexp.MustCompile("(?ms)^```(?:json )?filter\n(.*?)^```$")
+
+// TestLanguageReferenceExamplesBind binds every example of the language reference and of the catalog.
+func TestLanguageReferenceExamplesBind(t *testing.T) {
 	content, err := os.ReadFile(languageReference)
 	if err != nil {
 		t.Fatal(err)
 	}
 	examples := 0
-	for _, m := range regexp.MustCompile("(?ms)^```(?:json )?filter\n(.*?)^```$").FindAllStringSubmatch(string(content), -1) {
+	for _, m := range examplePattern.FindAllStringSubmatch(string(content), -1) {
 		examples++
 		checkBinds(t, strings.TrimSpace(m[1]))
 	}
@@ -117,7 +122,7 @@ func TestReferenceExamplesBind(t *testing.T) {
 			text = withPeriod(text)
 		}
 		if q := checkBinds(t, text); len(q.Conditions) == 1 && q.Conditions[0].Field.Name != f.Name {
-			t.Errorf("the example of %s is about %s", f.Name, q.Conditions[0].Field.Name)
+			t.Errorf("the example of field %s has a condition on %s", f.Name, q.Conditions[0].Field.Name)
 		}
 	}
 }
@@ -131,7 +136,7 @@ func checkBinds(t *testing.T, text string) query.Query {
 	return q
 }
 
-// TestCodesAreComplete: every code that some case of testdata/bind ends in is documented, and the other way round.
+// TestCodesAreComplete checks that Codes documents every code that errors.go defines, and no other code.
 func TestCodesAreComplete(t *testing.T) {
 	source, err := os.ReadFile("errors.go")
 	if err != nil {
@@ -148,6 +153,6 @@ func TestCodesAreComplete(t *testing.T) {
 		delete(documented, m[1])
 	}
 	for code := range documented {
-		t.Errorf("code %s is documented but never given", code)
+		t.Errorf("code %s is documented but not defined", code)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Match reports whether a stored record belongs to the answer of q. It is the oracle that every engine is
-// compared with, so it is written to be obviously right, not fast, and shares nothing with the SQL.
+// Match reports whether a stored record matches q. Tests compare every engine with it, so it is written to be obviously
+// right, not fast, and shares no code with the SQL.
 func Match(q *Query, r *lake.Row) bool {
 	if r.TsMs < q.Scope.FromMs || r.TsMs > q.Scope.ToMs {
 		return false
@@ -23,54 +23,52 @@ func Match(q *Query, r *lake.Row) bool {
 	return true
 }
 
-// holds gives the two-valued verdict of a condition: any term, or negated, none.
+// holds reports whether a condition holds: any of its terms does or, if it is negated, none does.
 func holds(c Condition, r *lake.Row) bool {
 	any := slices.ContainsFunc(c.Terms, func(t Term) bool { return termHolds(t, r) })
 	return any != c.Negated
 }
 
-// termHolds reports whether any value at the term's source passes its test. What is absent has no values.
+// termHolds reports whether any value at the term's source passes its test. An absent field has no values.
 func termHolds(t Term, r *lake.Row) bool {
 	for _, v := range valuesAt(r, t.Source) {
-		if named(t, v.name) && passes(t.Test, v) {
+		if t.MatchesName(v.name) && passes(t.Test, v) {
 			return true
 		}
 	}
 	return false
 }
 
-func named(t Term, name string) bool {
+// MatchesName reports whether the term tests values with this name in a name/value field.
+func (t Term) MatchesName(name string) bool {
 	if t.Key == nil {
 		return true
 	}
 	if t.Fold && t.Key.Pattern == nil {
 		name = lowerASCII(name)
 	}
-	return t.Key.Names(name)
+	return t.Key.Matches(name)
 }
 
-// Chooses reports whether the term looks at values of that name in a name/value field.
-func (t Term) Chooses(name string) bool { return named(t, name) }
-
-// PassesText reports whether a text at the term's source passes its test; this and the following are for engines
-// that decide about a value once, however many records have it.
+// PassesText reports whether a text at the term's source passes its test. PassesText, PassesInt and PassesBool are for
+// engines that test each distinct value once, however many records have it.
 func (t Term) PassesText(text string) bool {
 	return passes(t.Test, value{kind: t.Source.Type, text: text})
 }
 
-// PassesInt is PassesText for integers, durations and times.
+// PassesInt is like PassesText, for integers, durations and times.
 func (t Term) PassesInt(n int64) bool { return passes(t.Test, value{kind: t.Source.Type, int: n}) }
 
-// PassesBool is PassesText for truths.
-func (t Term) PassesBool(truth bool) bool {
-	return passes(t.Test, value{kind: t.Source.Type, truth: truth})
+// PassesBool is like PassesText, for booleans.
+func (t Term) PassesBool(boolean bool) bool {
+	return passes(t.Test, value{kind: t.Source.Type, boolean: boolean})
 }
 
 // passes reports whether one value passes a test.
 func passes(test Test, v value) bool {
 	switch test := test.(type) {
-	case TrueFalse:
-		return v.kind == catalog.Bool && v.truth == test.Want
+	case BoolIs:
+		return v.kind == catalog.Bool && v.boolean == test.Want
 	case TextIn:
 		return slices.Contains(test.Values, v.text)
 	case IntIn:
@@ -86,7 +84,7 @@ func passes(test Test, v value) bool {
 		return slices.Contains(test.Pairs, lake.Pair{Name: v.name, Value: v.text}) ||
 			slices.Contains(test.Pairs, lake.Pair{Name: lowerASCII(v.name), Value: v.text}) && test.Fold
 	}
-	panic(fmt.Sprintf("query: no verdict for %T", test))
+	panic(fmt.Sprintf("query: unknown test %T", test))
 }
 
 func numberPasses(test NumberRange, text string) bool {
@@ -95,7 +93,7 @@ func numberPasses(test NumberRange, text string) bool {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(fmt.Sprintf("query: numeric text %q is no number: %v", text, err))
+		panic(fmt.Sprintf("query: numeric text %q is not a number: %v", text, err))
 	}
 	switch {
 	case test.Min != nil && (n < *test.Min || test.MinOpen && n == *test.Min):

@@ -8,11 +8,11 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// This file defines what a query touches. Engines read it, and so do estimates and error messages. The labels of topx
-// are in labels.go.
+// This file defines the time span and the columns that a query reads. Engines, estimates and error messages use them.
+// The labels of topx are in labels.go.
 
-// Span is the time that can hold matching records: the scope, narrowed by every further condition on the timestamp.
-// It is empty when nothing can match.
+// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp.
+// It is empty when no record can match.
 func (q Query) Span() Period {
 	span := q.Scope.Period
 	for _, c := range q.Conditions {
@@ -33,7 +33,7 @@ func (q Query) Span() Period {
 	return span
 }
 
-// Columns lists the top-level columns that the query touches, in the order of the table.
+// Columns lists the top-level columns that the query reads, in the order of the table.
 func (q Query) Columns() []string {
 	return inTableOrder(shapeColumns(q.Shape), q.ConditionColumns())
 }
@@ -49,15 +49,16 @@ func (q Query) ConditionColumns() []string {
 	return inTableOrder(columns)
 }
 
-// FindingColumns lists the columns that decide which records are the newest that match, in the order of the table.
+// FindingColumns lists the columns needed to find the newest matching records, in the order of the table.
 func (q Query) FindingColumns() []string {
 	return inTableOrder(OrderColumns, q.ConditionColumns())
 }
 
-// OrderColumns are the columns that records are ordered by: newest first, and of one instant the later line first.
+// OrderColumns are the columns that define the order of records: the newest first, and at equal times the later line
+// first.
 var OrderColumns = []string{"ts_ms", "ts_nanos", "source", "line"}
 
-// RecordColumns lists the columns that the returned records are made of, in the order of the table.
+// RecordColumns lists the columns of the returned records, in the order of the table.
 func (s Logs) RecordColumns() []string {
 	if s.Fields == nil {
 		return lake.ColumnNames
@@ -71,7 +72,7 @@ func (s Logs) RecordColumns() []string {
 	return inTableOrder(columns)
 }
 
-// shapeColumns lists the columns that the figures or records of an answer are made of.
+// shapeColumns lists the columns from which the figures or records of an answer are computed.
 func shapeColumns(shape Shape) []string {
 	switch s := shape.(type) {
 	case Logs:
@@ -84,15 +85,16 @@ func shapeColumns(shape Shape) []string {
 		}
 	case TopX:
 		columns := []string{
-			"monitor_reasons", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length",
-			"origin_us", "svc_us", "total_us", "asn", "country", "organization",
+			"monitor_reasons", "blocked", "bot", "human", "challenge", "ichallenge", "monitor",
+			"bytes_sent", "request_length", "origin_us", "svc_us", "total_us",
+			"asn", "country", "organization",
 		}
 		for _, part := range TopXParts {
 			columns = append(columns, part.Column)
 		}
 		return columns
 	}
-	panic(fmt.Sprintf("query: no columns for %T", shape))
+	panic(fmt.Sprintf("query: unknown shape %T", shape))
 }
 
 // inTableOrder lists each of the columns once, in the order of the table.

@@ -22,7 +22,7 @@ func bindShape(t *testing.T, text string, shape query.Shape) query.Query {
 	return q
 }
 
-func TestSpanIsNarrowedByFurtherTimes(t *testing.T) {
+func TestSpan(t *testing.T) {
 	for text, want := range map[string]query.Period{
 		midnight: {FromMs: 1767308400000, ToMs: 1767315600000},
 		midnight + ", timestamp between 2026-01-01 and 2026-01-02":     {FromMs: 1767308400000, ToMs: 1767312000000},
@@ -41,9 +41,16 @@ func TestColumns(t *testing.T) {
 		shape  query.Shape
 		want   []string
 	}{
-		{`, status=404, headers["a"]="b"`, query.Stats{}, []string{"ts_ms", "host", "hostname", "status", "bytes_sent", "request_length", "total_us", "headers"}},
-		{`, security_config["cf_rules"]>0`, query.Logs{Fields: []string{"ip", "rl_triggers", "timestamp"}},
-			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"}},
+		{
+			`, status=404, headers["a"]="b"`,
+			query.Stats{},
+			[]string{"ts_ms", "host", "hostname", "status", "bytes_sent", "request_length", "total_us", "headers"},
+		},
+		{
+			`, security_config["cf_rules"]>0`,
+			query.Logs{Fields: []string{"ip", "rl_triggers", "timestamp"}},
+			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"},
+		},
 		{``, query.Logs{}, lake.ColumnNames},
 	} {
 		q := bindShape(t, midnight+c.filter, c.shape)
@@ -53,6 +60,6 @@ func TestColumns(t *testing.T) {
 	}
 	q := bindShape(t, midnight+", ip=a", query.Logs{})
 	if diff := cmp.Diff([]string{"ts_ms", "ts_nanos", "source", "line", "ip"}, q.FindingColumns()); diff != "" {
-		t.Errorf("finding (-want +got):\n%s", diff)
+		t.Errorf("FindingColumns (-want +got):\n%s", diff)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/query/reference"
 )
 
-// eachFilter calls the test with random bound filters over random records.
+// eachFilter calls test with n random bound filters and the random records from which they were made.
 func eachFilter(t *testing.T, n int, test func(t *testing.T, text string, q query.Query, rows []*lake.Row)) {
 	t.Helper()
 	const seed = 20260101
@@ -43,8 +43,8 @@ func matching(q query.Query, rows []*lake.Row) []*lake.Row {
 	return found
 }
 
-// TestCanonicalFormsBindToTheSame: string form = JSON form = parse(print(x)).
-func TestCanonicalFormsBindToTheSame(t *testing.T) {
+// TestCanonicalFormRoundTrip checks that string form = JSON form = parse(print(x)).
+func TestCanonicalFormRoundTrip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -64,8 +64,8 @@ func TestCanonicalFormsBindToTheSame(t *testing.T) {
 	})
 }
 
-// TestNegationIsTheComplement: n(p) + n(not p) = n(all), record by record.
-func TestNegationIsTheComplement(t *testing.T) {
+// TestNegationIsComplement checks that n(p) + n(not p) = n(all) for every condition p.
+func TestNegationIsComplement(t *testing.T) {
 	hits := 0
 	eachFilter(t, 800, func(t *testing.T, text string, q query.Query, rows []*lake.Row) {
 		for i := range q.Conditions {
@@ -85,12 +85,12 @@ func TestNegationIsTheComplement(t *testing.T) {
 		}
 	})
 	if hits < 300 {
-		t.Errorf("only %d conditions told records apart: the generator misses", hits)
+		t.Errorf("only %d conditions hold for some records and not for others; the generator is too weak", hits)
 	}
 }
 
-// TestBetweenHasNoOrder: between(a,b) = between(b,a).
-func TestBetweenHasNoOrder(t *testing.T) {
+// TestBetweenIgnoresOrder checks that between(a,b) = between(b,a).
+func TestBetweenIgnoresOrder(t *testing.T) {
 	eachFilter(t, 1000, func(t *testing.T, text string, q query.Query, _ []*lake.Row) {
 		f := filter.Parse(text)
 		swapped := slices.Clone(f.Conditions)
@@ -110,8 +110,8 @@ func TestBetweenHasNoOrder(t *testing.T) {
 	})
 }
 
-// TestSegmentsAddUpToTheTotal: Σ segments = total, and a range cut in two sums to the whole.
-func TestSegmentsAddUpToTheTotal(t *testing.T) {
+// TestSegmentsSumToTotal checks that Σ segments = total, and that two halves of a period sum to the whole.
+func TestSegmentsSumToTotal(t *testing.T) {
 	eachFilter(t, 300, func(t *testing.T, text string, q query.Query, rows []*lake.Row) {
 		found := matching(q, rows)
 		q.Shape = query.Stats{SegmentSeconds: 3600}
@@ -123,7 +123,7 @@ func TestSegmentsAddUpToTheTotal(t *testing.T) {
 		}
 		total := sum(q)
 		if total != int64(len(found)) {
-			t.Errorf("segments hold %d requests, %d match", total, len(found))
+			t.Errorf("the segments have %d requests, %d match", total, len(found))
 		}
 		q.Shape = query.Timeline{SegmentSeconds: 60}
 		timeline := int64(0)
@@ -141,13 +141,14 @@ func TestSegmentsAddUpToTheTotal(t *testing.T) {
 		left.Scope.ToMs = found[len(found)/2].TsMs
 		right.Scope.FromMs = left.Scope.ToMs + 1
 		if cut := sum(left) + sum(right); cut != total {
-			t.Errorf("the two halves hold %d requests, the whole %d", cut, total)
+			t.Errorf("the two halves have %d requests, the whole %d", cut, total)
 		}
 	})
 }
 
-// TestGeneratorCoversTheCatalogue: the differential tests are worth what the generator reaches.
-func TestGeneratorCoversTheCatalogue(t *testing.T) {
+// TestGeneratorCoversCatalog checks that the generator of filters reaches every operator of every field, plain and
+// negated. The differential tests depend on it.
+func TestGeneratorCoversCatalog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}

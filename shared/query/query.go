@@ -1,5 +1,5 @@
-// Package query gives a filter its meaning: names become fields, text becomes typed values, a route becomes
-// a shape. A Query is everything an engine needs; it knows neither text nor SQL.
+// Package query binds a filter: names become fields, texts become typed values, a route becomes a shape. A Query is
+// everything that an engine needs. It depends neither on the text of the filter nor on SQL.
 package query
 
 import (
@@ -8,50 +8,52 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Query is one bound question.
+// Query is one bound query.
 type Query struct {
-	Period     Period      // the period asked, as in the filter
-	Scope      Scope       // what is read: the period clamped to the data, and the compaction watermark
+	Period     Period      // the period of the filter
+	Scope      Scope       // the period to read, clamped to the data, and the compaction watermark
 	Conditions []Condition // all must hold; the period is not among them
 	Shape      Shape
 	Filter     filter.Filter // the canonical filter, period first; filter.Format and FormatJSON print it
 }
 
-// Period is a stretch of time, both ends included, in epoch milliseconds.
+// Period is a time interval in epoch milliseconds; it includes both ends.
 type Period struct{ FromMs, ToMs int64 }
 
-// Scope is the stretch of time that is read and how far compaction has come.
+// Scope is the period that a query reads and the progress of compaction.
 type Scope struct {
 	Period
-	// Watermark is the first partition not yet compacted: earlier ones are read from the compacted
-	// table, it and later ones from the fresh one.
+	// Watermark is the first partition not yet compacted. Earlier partitions are read from the compacted table, this
+	// and later ones from the fresh table.
 	Watermark lake.Partition
 }
 
-// Shape is what is made of the matching records: Logs, Stats, Timeline or TopX.
+// Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline or TopX.
 type Shape interface{ shape() }
 
-// Logs is the newest matching records.
+// Logs asks for the newest matching records.
 type Logs struct {
 	Limit  int      // 1…2500
 	Fields []string // fields to return; nil for all
 }
 
-// Stats is traffic figures per segment.
+// Stats asks for traffic figures per segment.
 type Stats struct {
 	SegmentSeconds  int64
 	GroupByHostname bool // one result per segment and hostname
 }
 
-// Timeline is security figures per segment.
+// Timeline asks for security figures per segment.
 type Timeline struct {
 	SegmentSeconds int64
 }
 
-// TopX is the top keys of each of twelve labels.
+// TopX asks for the top keys of each of twelve labels.
 type TopX struct {
-	Limit  int      // keys per label, 1…80
-	Labels []string // the labels wanted, some of Labels; nil: all. Engines split a question they are too small for
+	Limit int // keys per label, 1…80
+	// Labels is a subset of the variable Labels; nil means all. An engine that cannot answer all labels at once splits
+	// the query by them.
+	Labels []string
 }
 
 func (Logs) shape()     {}
@@ -69,46 +71,46 @@ type Condition struct {
 	Terms   []Term
 }
 
-// Key chooses members by name: exactly one of the two is set.
+// Key selects members by name. Exactly one of its fields is set.
 type Key struct {
 	Name    string // the exact name
-	Pattern *Regex // searched in the names
+	Pattern *Regex // selects the names in which it is found
 }
 
 // Term tests the values at one source. It holds when any of them passes.
 type Term struct {
 	Source catalog.Source
-	Key    *Key // for catalog.Pairs: which names; nil for all
+	Key    *Key // for catalog.Pairs, the names to test; nil for all
 	Fold   bool // names compare without regard to ASCII case
 	Test   Test
 }
 
-// Test is what is asked of one value: TrueFalse, TextIn, IntIn, IntRange, NumberRange or Matches.
+// Test is a test of one value: BoolIs, TextIn, IntIn, IntRange, NumberRange, Matches or, in groups, PairIn.
 type Test interface{ test() }
 
-// TrueFalse holds for the one boolean.
-type TrueFalse struct{ Want bool }
+// BoolIs holds for the boolean Want.
+type BoolIs struct{ Want bool }
 
-// TextIn holds for any of the texts; for nothing when there are none.
+// TextIn holds for any of the texts. An empty list holds for nothing.
 type TextIn struct{ Values []string }
 
-// IntIn holds for any of the integers: integers, microseconds, or a boolean counted as 1 or 0.
+// IntIn holds for any of the integers. The value may be an integer, microseconds, or a boolean counted as 1 or 0.
 type IntIn struct{ Values []int64 }
 
-// IntRange holds between the bounds, both included; a nil bound is open. gt and lt are bound as the next
-// integer, so there are no strict bounds. A range whose Min is above its Max holds for nothing.
+// IntRange holds between the bounds, both included; a nil bound is unlimited. The operators gt and lt are bound to the
+// next integer, so there are no strict bounds. A range with Min above Max holds for nothing.
 type IntRange struct{ Min, Max *int64 }
 
-// NumberRange holds for text that reads as a number (catalog.NumericText) between the bounds.
+// NumberRange holds for a text that is a number (see catalog.NumericText) between the bounds.
 type NumberRange struct {
 	Min, Max         *float64
 	MinOpen, MaxOpen bool // the bound itself is excluded
 }
 
-// Matches holds for text that any of the patterns is found in.
+// Matches holds for a text in which any of the patterns is found.
 type Matches struct{ Patterns []*Regex }
 
-func (TrueFalse) test()   {}
+func (BoolIs) test()      {}
 func (TextIn) test()      {}
 func (IntIn) test()       {}
 func (IntRange) test()    {}

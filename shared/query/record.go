@@ -12,21 +12,21 @@ import (
 
 // value is one value of a stored record, with the name it has in a name/value field.
 type value struct {
-	name  string
-	kind  catalog.Type
-	text  string
-	int   int64
-	truth bool
+	name    string
+	kind    catalog.Type
+	text    string
+	int     int64
+	boolean bool
 }
 
-// Elements lists the values at a source as a filter would write them, with their names in name/value fields.
+// Elements lists the values at a source as a filter writes them, with their names in name/value fields.
 func Elements(r *lake.Row, s catalog.Source) []lake.Pair {
 	var elements []lake.Pair
 	for _, v := range valuesAt(r, s) {
 		e := lake.Pair{Name: v.name, Value: v.text}
 		switch s.Type {
 		case catalog.Bool:
-			e.Value = strconv.FormatBool(v.truth)
+			e.Value = strconv.FormatBool(v.boolean)
 		case catalog.Int:
 			e.Value = strconv.FormatInt(v.int, 10)
 		case catalog.Float:
@@ -40,15 +40,15 @@ func Elements(r *lake.Row, s catalog.Source) []lake.Pair {
 	return elements
 }
 
-// integer is the number that numeric tests see: a boolean counts as 1 or 0.
+// integer returns the number for numeric tests: a boolean counts as 1 or 0.
 func (v value) integer() int64 {
-	if v.kind == catalog.Bool && v.truth {
+	if v.kind == catalog.Bool && v.boolean {
 		return 1
 	}
 	return v.int
 }
 
-// valuesAt lists the values at a source; there are none when the column, the member or the list is absent.
+// valuesAt lists the values at a source. The list is empty when the column, the member or the list is absent.
 func valuesAt(r *lake.Row, s catalog.Source) []value {
 	column := field(reflect.ValueOf(r).Elem(), s.Column)
 	switch s.Layout {
@@ -79,10 +79,10 @@ func valuesAt(r *lake.Row, s catalog.Source) []value {
 		}
 		return values
 	}
-	panic(fmt.Sprintf("query: no values in layout %d", s.Layout))
+	panic(fmt.Sprintf("query: unknown layout %d", s.Layout))
 }
 
-// scalarValues is the value behind a column of one value, none when it is nil.
+// scalarValues returns the value of a column of one value, or an empty list when it is nil.
 func scalarValues(v reflect.Value, kind catalog.Type) []value {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -97,14 +97,14 @@ func scalarValues(v reflect.Value, kind catalog.Type) []value {
 	case reflect.Int64:
 		one.int = v.Int()
 	case reflect.Bool:
-		one.truth = v.Bool()
+		one.boolean = v.Bool()
 	default:
-		panic(fmt.Sprintf("query: a column of %s", v.Kind()))
+		panic(fmt.Sprintf("query: unknown kind of column %s", v.Kind()))
 	}
 	return []value{one}
 }
 
-// field finds the field of a struct by its column's name.
+// field returns the field of a struct by the name of its column.
 func field(v reflect.Value, column string) reflect.Value {
 	i, ok := columns[v.Type()][column]
 	if !ok {
@@ -113,11 +113,14 @@ func field(v reflect.Value, column string) reflect.Value {
 	return v.Field(i)
 }
 
-// columns gives the place of every column in the structs of a record.
+// columns maps each struct of a record to the index of the field of every column.
 var columns = func() map[reflect.Type]map[string]int {
 	all := map[reflect.Type]map[string]int{}
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[lake.Row](), reflect.TypeFor[lake.Upstream](), reflect.TypeFor[lake.TriggerCounters](), reflect.TypeFor[lake.SecurityConfig](),
+		reflect.TypeFor[lake.Row](),
+		reflect.TypeFor[lake.Upstream](),
+		reflect.TypeFor[lake.TriggerCounters](),
+		reflect.TypeFor[lake.SecurityConfig](),
 	} {
 		all[t] = map[string]int{}
 		for i := range t.NumField() {

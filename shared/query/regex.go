@@ -10,27 +10,27 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// Regex is a user's RE2 pattern, parsed once and re-printed canonically. Only the re-print reaches an engine.
+// Regex is a user's RE2 pattern, parsed once and printed in canonical form. Engines get only the canonical form.
 type Regex struct {
 	Source    string // as written, for the canonical filter
 	Canonical string // RE2 syntax, printed from the syntax tree
 	Compiled  *regexp.Regexp
 
-	size int // of the program, in instructions
+	size int // of the compiled program, in instructions
 }
 
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 4096
 
-// maxExact is how many texts a pattern may stand for and still be bound as those texts.
+// maxExact is the largest number of texts as which a pattern that matches only whole texts is bound.
 const maxExact = 32
 
-// parseRegex reads a pattern as Go's regexp/syntax does, with fold as if it began with (?i). When the pattern,
-// without fold, can match only a few whole texts (^/login$), these are returned beside it: equality is what
-// engines can look up.
+// parseRegex parses a pattern as Go's regexp/syntax does; with fold, as if it began with (?i). When the pattern without
+// fold can match only a few whole texts, as ^/login$ does, parseRegex also returns these texts, because engines can
+// look up equal values.
 func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 	if len(pattern) > maxPattern {
-		return nil, nil, &regexProblem{code: codeRegexTooLarge, what: "pattern over 4 kB", length: len(pattern)}
+		return nil, nil, tooLarge(pattern, "the pattern is longer than 4 kB")
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -44,17 +44,17 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 	}
 	size := programSize(tree)
 	if size > maxProgram {
-		return nil, nil, &regexProblem{code: codeRegexTooLarge, what: "too large once compiled", length: len(pattern)}
+		return nil, nil, tooLarge(pattern, programTooLarge)
 	}
 	canonical := printRegex(tree)
 	compiled, err := regexp.Compile(canonical)
 	if err != nil {
-		return nil, nil, &regexProblem{code: codeRegexTooLarge, what: err.Error(), length: len(pattern)}
+		return nil, nil, tooLarge(pattern, err.Error())
 	}
 	return &Regex{Source: pattern, Canonical: canonical, Compiled: compiled, size: size}, exact, nil
 }
 
-// parsePattern reads a pattern of the filter, or records why it is refused and where in the filter's text.
+// parsePattern parses a pattern of the filter, or records why it is refused and where it is in the filter's text.
 func (b *binder) parsePattern(v filter.Value, fold bool, member string) (*Regex, []string, bool) {
 	pattern, exact, problem := parseRegex(v.Text, fold)
 	if problem == nil {
@@ -62,24 +62,32 @@ func (b *binder) parsePattern(v filter.Value, fold bool, member string) (*Regex,
 		if b.programs <= maxPrograms {
 			return pattern, exact, true
 		}
-		problem = &regexProblem{code: codeRegexTooLarge, what: "all patterns together are too large once compiled", length: len(v.Text)}
+		problem = tooLarge(v.Text, "the patterns of the filter together are too large once compiled")
 	}
 	span := v.Span
-	if span.Length > 0 { // a filter that was not parsed has no text to point into
+	if span.Length > 0 { // a filter that was not parsed has no text
 		span = b.filter.Within(v, problem.offset, problem.offset+problem.length)
 	}
-	b.fail(regexRefused(problem, span, member))
+	b.fail(regexError(problem, span, member))
 	return nil, nil, false
 }
 
-// regexProblem is why a pattern is refused: a code, the construct, and where it stands in the pattern.
+// regexProblem is the reason why a pattern is refused.
 type regexProblem struct {
 	code           string
-	what           string
-	offset, length int
+	what           string // the construct, or for codeRegexTooLarge the limit
+	offset, length int    // of the construct in the pattern, in bytes
 }
 
-// explainRegex finds the construct that the parser could not take.
+// programTooLarge explains the refusal of a pattern with a large program.
+const programTooLarge = "the compiled pattern exceeds the limit of RE2"
+
+// tooLarge returns the problem of a pattern that exceeds a limit.
+func tooLarge(pattern, what string) *regexProblem {
+	return &regexProblem{code: codeRegexTooLarge, what: what, length: len(pattern)}
+}
+
+// explainRegex returns the construct that the parser refused.
 func explainRegex(pattern string, err error) *regexProblem {
 	var e *syntax.Error
 	if !errors.As(err, &e) {
@@ -104,9 +112,9 @@ func explainRegex(pattern string, err error) *regexProblem {
 		}
 		return at(codeRegexSyntax, "repeat of a repeat "+e.Expr, e.Expr)
 	case syntax.ErrInvalidRepeatSize:
-		return at(codeRegexUnsupported, "repeat over 1000 in all "+e.Expr, e.Expr)
+		return at(codeRegexUnsupported, "more than 1000 repeats in total "+e.Expr, e.Expr)
 	case syntax.ErrLarge, syntax.ErrNestingDepth:
-		return &regexProblem{code: codeRegexTooLarge, what: "too large once compiled", length: len(pattern)}
+		return tooLarge(pattern, programTooLarge)
 	case syntax.ErrMissingParen:
 		return &regexProblem{code: codeRegexSyntax, what: "unclosed (", offset: unclosedGroup(pattern), length: 1}
 	case syntax.ErrUnexpectedParen:
@@ -117,7 +125,7 @@ func explainRegex(pattern string, err error) *regexProblem {
 	return at(codeRegexSyntax, e.Code.String()+" "+e.Expr, e.Expr)
 }
 
-// groupName names a group beginning with (? that RE2 does not have.
+// groupName returns the prefix and the name of a group beginning with (? that RE2 does not have.
 func groupName(group string) (prefix, name string) {
 	for _, g := range []struct{ prefix, name string }{
 		{"(?=", "look-ahead"}, {"(?!", "negative look-ahead"},
@@ -131,10 +139,10 @@ func groupName(group string) (prefix, name string) {
 			return g.prefix, g.name
 		}
 	}
-	return group[:min(len(group), 3)], "such group"
+	return group[:min(len(group), 3)], "unknown group"
 }
 
-// escapeName names an escape that other languages have and RE2 has not, or gives "".
+// escapeName returns the name of an escape that other languages have and RE2 does not have, or "".
 func escapeName(escape string) string {
 	if len(escape) < 2 {
 		return ""
@@ -152,8 +160,8 @@ func escapeName(escape string) string {
 	return ""
 }
 
-// findConstruct finds where expr begins in the pattern, at a place where a construct can begin: not behind a
-// backslash, not inside \Q…\E.
+// findConstruct returns the offset of expr in the pattern, at a place where a construct can begin: not after a
+// backslash and not inside \Q…\E.
 func findConstruct(pattern, expr string) int {
 	for i := 0; i < len(pattern); i = nextConstruct(pattern, i) {
 		if strings.HasPrefix(pattern[i:], expr) {
@@ -163,7 +171,7 @@ func findConstruct(pattern, expr string) int {
 	return max(strings.Index(pattern, expr), 0)
 }
 
-// nextConstruct steps over one character, escape or quotation.
+// nextConstruct returns the offset after the character, escape or quotation at i.
 func nextConstruct(pattern string, i int) int {
 	if pattern[i] != '\\' || i+1 == len(pattern) {
 		_, size := utf8.DecodeRuneInString(pattern[i:])
@@ -178,7 +186,7 @@ func nextConstruct(pattern string, i int) int {
 	return len(pattern)
 }
 
-// unclosedGroup finds the innermost "(" that is never closed.
+// unclosedGroup returns the offset of the innermost "(" that is never closed.
 func unclosedGroup(pattern string) int {
 	open, _ := matchGroups(pattern)
 	if len(open) == 0 {
@@ -187,13 +195,14 @@ func unclosedGroup(pattern string) int {
 	return open[len(open)-1]
 }
 
-// unopenedGroup finds the first ")" that closes nothing.
+// unopenedGroup returns the offset of the first ")" that closes nothing.
 func unopenedGroup(pattern string) int {
 	_, stray := matchGroups(pattern)
 	return max(stray, 0)
 }
 
-// matchGroups pairs parentheses outside of classes; it gives those left open and the first stray ")", or -1.
+// matchGroups pairs the parentheses outside classes. It returns the offsets of those left open, and of the first ")"
+// without a "(", or -1.
 func matchGroups(pattern string) (open []int, stray int) {
 	for i := 0; i < len(pattern); i = nextConstruct(pattern, i) {
 		switch c := pattern[i]; {
@@ -210,7 +219,8 @@ func matchGroups(pattern string) (open []int, stray int) {
 	return open, -1
 }
 
-// classEnd finds the "]" that closes the class at an offset: not one that comes first in it, nor that of [:alpha:].
+// classEnd returns the offset of the "]" that closes the class at i. A "]" that comes first in the class does not close
+// it, nor does the "]" of [:alpha:].
 func classEnd(pattern string, i int) int {
 	i++
 	if strings.HasPrefix(pattern[i:], "^") {

@@ -9,23 +9,22 @@ import (
 	"unicode"
 )
 
-// printRegex prints a syntax tree as RE2 syntax that depends on no flag, no Unicode table and no engine's
-// habit: classes and case folds are spelled out as code points, anchors as \A and \z, captures are dropped.
-// It finds a match in exactly the texts in which the original does; what the match spans may differ, since
-// laziness is dropped too.
+// printRegex prints a syntax tree as RE2 syntax that depends on no flag, no Unicode table and no peculiarity of an
+// engine: it writes classes and case folds as code points, anchors as \A and \z, and drops captures. The result matches
+// exactly the texts that the original matches. The extent of a match may differ, because laziness is dropped too.
 func printRegex(re *syntax.Regexp) string {
 	var b strings.Builder
 	writeRegex(&b, re)
-	if plain(re) {
+	if hasEmptyMatchAtEndsOnly(re) {
 		return b.String()
 	}
 	return "(" + b.String() + ")"
 }
 
-// plain reports whether the only empty parts of a pattern are anchors at its very ends. DuckDB 1.5.5 rewrites
-// sequences of literals as LIKE, and gets anchors and empty groups wrong elsewhere: k\A finds "k". A capture
-// round the whole keeps it from trying.
-func plain(re *syntax.Regexp) bool {
+// hasEmptyMatchAtEndsOnly reports whether the only empty parts of a pattern are anchors at its ends. DuckDB 1.5.5
+// rewrites sequences of literals as LIKE, and handles anchors and empty groups elsewhere incorrectly: k\A finds "k".
+// A capture around the whole pattern prevents the rewriting.
+func hasEmptyMatchAtEndsOnly(re *syntax.Regexp) bool {
 	parts := []*syntax.Regexp{re}
 	if re.Op == syntax.OpConcat {
 		parts = re.Sub
@@ -36,18 +35,18 @@ func plain(re *syntax.Regexp) bool {
 	if n := len(parts); n > 0 && parts[n-1].Op == syntax.OpEndText {
 		parts = parts[:n-1]
 	}
-	return !slices.ContainsFunc(parts, hasEmpty)
+	return !slices.ContainsFunc(parts, hasEmptyMatch)
 }
 
-func hasEmpty(re *syntax.Regexp) bool {
+func hasEmptyMatch(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText:
 		return true
 	}
-	return slices.ContainsFunc(re.Sub, hasEmpty)
+	return slices.ContainsFunc(re.Sub, hasEmptyMatch)
 }
 
-// noMatch is the class of no character.
+// noMatch is an empty character class: it matches nothing.
 const noMatch = `[^\x{0}-\x{10ffff}]`
 
 func writeRegex(b *strings.Builder, re *syntax.Regexp) {
@@ -108,7 +107,7 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 			writeRegex(b, sub)
 		}
 	default:
-		panic(fmt.Sprintf("query: no printing of regular expression %v", re.Op))
+		panic(fmt.Sprintf("query: unknown operator of a regular expression %v", re.Op))
 	}
 }
 
@@ -140,7 +139,7 @@ func repeatCount(low, high int) string {
 	return count + "}"
 }
 
-// writeLiteral prints one character, or with fold the class of all that equal it but for case.
+// writeLiteral prints one character; with fold, the class of all characters that differ from it only in case.
 func writeLiteral(b *strings.Builder, r rune, fold bool) {
 	if !fold || unicode.SimpleFold(r) == r {
 		writeRune(b, r)
@@ -166,7 +165,8 @@ func writeClass(b *strings.Builder, ranges []rune) {
 	b.WriteByte(']')
 }
 
-// writeRune prints letters, digits and what is no operator anywhere as itself, everything else by number.
+// writeRune prints letters, digits and characters that are not an operator anywhere as they are, and all others by
+// their code points.
 func writeRune(b *strings.Builder, r rune) {
 	if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/_ ,;:=%@", r) {
 		b.WriteByte(byte(r))
@@ -177,8 +177,8 @@ func writeRune(b *strings.Builder, r rune) {
 	b.WriteByte('}')
 }
 
-// wholeTexts lists the texts that a pattern stands for when it is anchored at both ends and stands for at
-// most maxExact of them; otherwise nil.
+// wholeTexts lists the texts that a pattern matches when it is anchored at both ends and matches at most maxExact
+// texts. Otherwise it returns nil.
 func wholeTexts(re *syntax.Regexp) []string {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
@@ -190,7 +190,8 @@ func wholeTexts(re *syntax.Regexp) []string {
 	return concatTexts(re.Sub[1 : n-1])
 }
 
-// texts lists the texts that a part of a pattern stands for, or nil.
+// texts lists the texts that a part of a pattern matches. It returns nil when there are more than maxExact, or when the
+// part is of a kind that it does not expand.
 func texts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpEmptyMatch:

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxProgram is how large a pattern's program may be, in instructions. RE2 takes a program of two thirds of its
-// 8 MB, 8 bytes an instruction: 699,000. DuckDB 1.5.5 refuses classes such as \pL, for which our count is nearly
-// exact, from 692,000 on; for everything else we count more than RE2 does.
+// maxProgram is the largest program of a pattern, in instructions. RE2 accepts a program of two thirds of its 8 MB, at
+// 8 bytes per instruction: 699,000. DuckDB 1.5.5 refuses classes such as \pL, for which our count is nearly exact, from
+// 692,000 instructions on. For everything else we count more than RE2 does.
 const maxProgram = 500_000
 
-// maxPrograms bounds all patterns of a filter together, and so the memory that one filter can ask for.
+// maxPrograms limits all patterns of a filter together, in instructions, and so the memory that one filter can use.
 const maxPrograms = 4 * maxProgram
 
-// programSize counts, from above, the instructions RE2 compiles a pattern to.
+// programSize returns an upper bound of the number of instructions to which RE2 compiles a pattern.
 func programSize(re *syntax.Regexp) int {
 	size := 2
 	switch re.Op {
@@ -54,8 +54,8 @@ func literalSize(r rune, fold bool) int {
 	return size
 }
 
-// classSize counts the byte ranges, and the choices between them, that spell a class of characters in UTF-8. As
-// in RE2, sequences that begin alike share their first bytes, and equal last bytes are one.
+// classSize counts the byte ranges of a class of characters in UTF-8, and the choices between them. As in RE2,
+// sequences with equal first bytes share them, and equal last bytes count once.
 func classSize(ranges []rune) int {
 	size := 0
 	lasts := map[byteRange]bool{}
@@ -77,9 +77,9 @@ func classSize(ranges []rune) int {
 
 type byteRange struct{ low, high byte }
 
-// splitRange cuts a range of characters into sequences of independent byte ranges, in order.
+// splitRange splits a range of characters into sequences of independent byte ranges, in order.
 func splitRange(low, high rune, emit func(bytes []byteRange)) {
-	if low < 0xE000 && high >= 0xD800 { // surrogates are not encoded
+	if low < 0xE000 && high >= 0xD800 { // surrogates have no encoding
 		if low < 0xD800 {
 			splitRange(low, 0xD7FF, emit)
 		}

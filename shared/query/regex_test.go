@@ -5,20 +5,23 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// The atoms of random patterns, and texts that tell the difficult ones apart.
+// The atoms of random patterns, and texts that distinguish the difficult ones.
 var (
 	regexAtoms = []string{
-		"a", "b", "A", "k", "K", "s", "ß", "é", "ſ", ".", "^", "$", `\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `\S`, "[a-c]", "[^a-c]", `[\w-]`,
-		"[a&&b]", "[[a]", `\.`, `[[:^alpha:]]`, `\pL`, `\PL`, `\x{e9}`, `\Qa.b\E`, `\A`, `\z`, `\n`, "-", "_", " ", "]", "{", "0", "#",
-		"(?i)", "(?s)", "(?m)", "(?U)", "(?i:s)", "(?-i)", "(?s:.)", "(?m:^)", "(?m:$)", "(?:)", "[^\\x00-\\x{10FFFF}]", "/", ":", "[:a]",
+		"a", "b", "A", "k", "K", "s", "ß", "é", "ſ", ".", "^", "$", `\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `\S`,
+		"[a-c]", "[^a-c]", `[\w-]`, "[a&&b]", "[[a]", `\.`, `[[:^alpha:]]`, `\pL`, `\PL`, `\x{e9}`, `\Qa.b\E`,
+		`\A`, `\z`, `\n`, "-", "_", " ", "]", "{", "0", "#",
+		"(?i)", "(?s)", "(?m)", "(?U)", "(?i:s)", "(?-i)", "(?s:.)", "(?m:^)", "(?m:$)", "(?:)",
+		"[^\\x00-\\x{10FFFF}]", "/", ":", "[:a]",
 	}
 	regexTexts = []string{
-		"", "a", "b", "A", "k", "K", "\u212a", "s", "S", "ſ", "ß", "ss", "é", "É", "\n", "\r", " ", "\v", "\u00a0", "[", "&", "]", "-", "_",
-		"0", "٣", ".", "{", "#", "😀", "a.b", "a\nb", "ab", "aab", "ba", "bab", ":", "/",
+		"", "a", "b", "A", "k", "K", "\u212a", "s", "S", "ſ", "ß", "ss", "é", "É", "\n", "\r", " ", "\v", "\u00a0",
+		"[", "&", "]", "-", "_", "0", "٣", ".", "{", "#", "😀", "a.b", "a\nb", "ab", "aab", "ba", "bab", ":", "/",
 	}
 )
 
@@ -38,8 +41,8 @@ func randomPattern(r *rand.Rand, depth int) string {
 	return pick([]string{"(", "(?i:", "(?P<n>", "(?:"}) + sub() + ")"
 }
 
-// TestCanonicalRegexFindsTheSame: the re-print matches exactly where the original does.
-func TestCanonicalRegexFindsTheSame(t *testing.T) {
+// TestCanonicalRegexMatchesSameTexts compares random patterns with their canonical form.
+func TestCanonicalRegexMatchesSameTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -51,16 +54,19 @@ func TestCanonicalRegexFindsTheSame(t *testing.T) {
 		}
 	}
 	if compared < 4000 {
-		t.Errorf("only %d random patterns are patterns", compared)
+		t.Errorf("only %d random patterns are valid", compared)
 	}
 }
 
-// FuzzRegex holds any pattern and text to the same rule.
+// FuzzRegex compares any pattern with its canonical form, on any text.
 func FuzzRegex(f *testing.F) {
 	for i, atom := range regexAtoms {
 		f.Add(atom, regexTexts[i%len(regexTexts)], i%2 == 0)
 	}
-	for _, pattern := range []string{`((\pL{100}){9})`, `^(?:/a|/b)c?$`, `(a)\1`, `(?=a)`, `a++`, `x{1001}`, `(`, `[`, `a)`, `\Q(`, `[^]a]`, `(?P<n`} {
+	for _, pattern := range []string{
+		`((\pL{100}){9})`, `^(?:/a|/b)c?$`, `(a)\1`, `(?=a)`, `a++`, `x{1001}`,
+		`(`, `[`, `a)`, `\Q(`, `[^]a]`, `(?P<n`,
+	} {
 		f.Add(pattern, "/ac", false)
 	}
 	f.Fuzz(func(t *testing.T, pattern, text string, fold bool) {
@@ -73,7 +79,7 @@ func checkCanonical(t *testing.T, pattern string, fold bool, texts []string) boo
 	got, exact, problem := parseRegex(pattern, fold)
 	if problem != nil {
 		if problem.offset < 0 || problem.length < 0 || problem.offset+problem.length > len(pattern) {
-			t.Fatalf("%q: the problem %+v lies outside", pattern, problem)
+			t.Fatalf("%q: the problem %+v is outside the pattern", pattern, problem)
 		}
 		if _, err := regexp.Compile(pattern); err == nil && problem.code != codeRegexTooLarge {
 			t.Fatalf("%q is refused: %+v", pattern, problem)
@@ -88,26 +94,17 @@ func checkCanonical(t *testing.T, pattern string, fold bool, texts []string) boo
 	for _, text := range texts {
 		want := original.MatchString(text)
 		if is := got.Compiled.MatchString(text); is != want {
-			t.Fatalf("%q finds %v in %q, its print %q %v", written, want, text, got.Canonical, is)
+			t.Fatalf("%q matches %q: %v; its canonical form %q: %v", written, text, want, got.Canonical, is)
 		}
-		if exact != nil && !fold && contains(exact, text) != want {
-			t.Fatalf("%q finds %v in %q, but stands for %q", pattern, want, text, exact)
+		if exact != nil && !fold && slices.Contains(exact, text) != want {
+			t.Fatalf("%q matches %q: %v, but its exact texts are %q", pattern, text, want, exact)
 		}
 	}
 	return true
 }
 
-func contains(texts []string, text string) bool {
-	for _, one := range texts {
-		if one == text {
-			return true
-		}
-	}
-	return false
-}
-
-// TestRegexBudget: DuckDB 1.5.5 takes \pL 445 times and refuses it 446 times.
-func TestRegexBudget(t *testing.T) {
+// TestRegexSizeLimit checks patterns around the limit. DuckDB 1.5.5 accepts \pL 445 times and refuses it 446 times.
+func TestRegexSizeLimit(t *testing.T) {
 	for pattern, fits := range map[string]bool{
 		`(\pL{100}){3}`:                           true,
 		`(\pL{100}){4}`:                           false,
@@ -121,16 +118,16 @@ func TestRegexBudget(t *testing.T) {
 	} {
 		_, _, problem := parseRegex(pattern, false)
 		if (problem == nil) != fits {
-			t.Errorf("%.40s: refused %v, want fits = %v", pattern, problem, fits)
+			t.Errorf("%.40s: problem %v, want accepted %v", pattern, problem, fits)
 		}
 		if problem != nil && problem.code != codeRegexTooLarge {
-			t.Errorf("%.40s is refused as %s", pattern, problem.code)
+			t.Errorf("%.40s is refused with code %s", pattern, problem.code)
 		}
 	}
 }
 
-// TestProgramSizeIsAnUpperBound compares with Go's own programs over ASCII, where an instruction is a byte.
-func TestProgramSizeIsAnUpperBound(t *testing.T) {
+// TestProgramSizeIsUpperBound compares with Go's own programs over ASCII, where an instruction is a byte.
+func TestProgramSizeIsUpperBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
 		pattern := randomPattern(r, 5)
@@ -142,13 +139,17 @@ func TestProgramSizeIsAnUpperBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if size := programSize(tree); size+2 < len(program.Inst) { // Go adds one to begin and one to end
+		if size := programSize(tree); size+2 < len(program.Inst) { // Go adds an instruction at the start and at the end
 			t.Errorf("%q: %d instructions, counted %d", pattern, len(program.Inst), size)
 		}
 	}
 }
 
 func TestDecimal(t *testing.T) {
+	const (
+		maxInt = "9223372036854775807"
+		minInt = "-9223372036854775808"
+	)
 	for _, c := range []struct{ text, prints, floor, ceil, round string }{
 		{"0", "0", "0", "0", "0"},
 		{"-0.000", "0", "0", "0", "0"},
@@ -163,14 +164,14 @@ func TestDecimal(t *testing.T) {
 		{"1e-6", "0.000001", "0", "1", "0"},
 		{"-1.5e22", "-1.5e22", "range", "range", "range"},
 		{"123456789012345678901", "123456789012345678901", "range", "range", "range"},
-		{"9223372036854775807", "9223372036854775807", "9223372036854775807", "9223372036854775807", "9223372036854775807"},
-		{"-9223372036854775808", "-9223372036854775808", "-9223372036854775808", "-9223372036854775808", "-9223372036854775808"},
-		{"9223372036854775807.5", "9223372036854775807.5", "9223372036854775807", "range", "range"},
-		{"-9223372036854775808.5", "-9223372036854775808.5", "range", "-9223372036854775808", "range"},
+		{maxInt, maxInt, maxInt, maxInt, maxInt},
+		{minInt, minInt, minInt, minInt, minInt},
+		{maxInt + ".5", maxInt + ".5", maxInt, "range", "range"},
+		{minInt + ".5", minInt + ".5", "range", minInt, "range"},
 	} {
 		d, ok := parseDecimal(c.text)
 		if !ok {
-			t.Errorf("%s is not read", c.text)
+			t.Errorf("%s is refused", c.text)
 			continue
 		}
 		show := func(n int64, ok bool) string {
@@ -182,13 +183,17 @@ func TestDecimal(t *testing.T) {
 		if got := d.String(); got != c.prints {
 			t.Errorf("%s prints as %s, want %s", c.text, got, c.prints)
 		}
-		if floor, ceil, round := show(d.floor()), show(d.ceil()), show(d.round()); floor != c.floor || ceil != c.ceil || round != c.round {
-			t.Errorf("%s: floor %s, ceil %s, round %s; want %s, %s, %s", c.text, floor, ceil, round, c.floor, c.ceil, c.round)
+		got := [3]string{show(d.floor()), show(d.ceil()), show(d.round())}
+		if want := [3]string{c.floor, c.ceil, c.round}; got != want {
+			t.Errorf("%s: floor, ceil and round are %s, want %s", c.text, got, want)
 		}
 	}
-	for _, text := range []string{"", "-", "+1", ".5", "5.", "1e", "1e+", "1e1234", "1x", " 1", "NaN", "Inf", "0x10", "1_000", strings.Repeat("1", 41), "0." + strings.Repeat("1", 41)} {
+	for _, text := range []string{
+		"", "-", "+1", ".5", "5.", "1e", "1e+", "1e1234", "1x", " 1", "NaN", "Inf", "0x10", "1_000",
+		strings.Repeat("1", 41), "0." + strings.Repeat("1", 41),
+	} {
 		if d, ok := parseDecimal(text); ok {
-			t.Errorf("%q is read as %s", text, d)
+			t.Errorf("%q is parsed as %s", text, d)
 		}
 	}
 }

@@ -17,36 +17,36 @@ const (
 
 const (
 	day = 86400 // seconds
-	// maxSegments is how many segments an answer may have.
+	// maxSegments is the largest number of segments in an answer.
 	maxSegments = 10_000
-	// goodSegments is how many segments a default gives at most.
-	goodSegments = 1_500
+	// maxDefaultSegments is the largest number of segments when the request names no length.
+	maxDefaultSegments = 1_500
 )
 
-// Segments lists the lengths a segment may have, in seconds: 1 m, 5 m, 15 m, 1 h, 6 h, 1, 2, 4, 8 … 4096 days,
-// which is enough for every period that can be written.
+// Segments lists the possible lengths of a segment, in seconds: 1 m, 5 m, 15 m, 1 h, 6 h, 1, 2, 4, 8 … 4096 days, which
+// is enough for every period that a filter can have.
 var Segments = []int64{
 	60, 300, 900, 3600, 6 * 3600, day, 2 * day, 4 * day, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
 }
 
-// SegmentFor is the default length of a segment: a minute up to 24 hours, then the shortest that gives at most
-// 1,500.
+// SegmentFor returns the default length of a segment, in seconds: a minute for periods up to 24 hours, then the
+// shortest length that gives at most 1,500 segments.
 func SegmentFor(p Period) int64 {
 	if p.ToMs-p.FromMs <= day*1000 {
 		return Segments[0]
 	}
-	return shortest(p, Segments[1:], goodSegments)
+	return shortestSegment(p, Segments[1:], maxDefaultSegments)
 }
 
-// SegmentCount is how many segments of a length an answer may have. An upper bound exactly on a boundary counts
-// as one more, because requests may lie on that very instant.
+// SegmentCount returns the largest number of segments of a length that an answer can have. When the upper bound is
+// exactly on a boundary, it counts one more segment, because requests may have that time.
 func SegmentCount(p Period, seconds int64) int64 {
 	return (SegmentStart(p.ToMs, seconds)-SegmentStart(p.FromMs, seconds))/seconds + 1
 }
 
-// SegmentStart is the start, in Unix seconds, of the segment that holds an instant. Segments are aligned to
-// the Unix epoch.
+// SegmentStart returns the start, in Unix seconds, of the segment that contains an instant. Segments are aligned to the
+// Unix epoch.
 func SegmentStart(tsMs, seconds int64) int64 {
 	length := seconds * 1000
 	start := tsMs - tsMs%length
@@ -56,20 +56,24 @@ func SegmentStart(tsMs, seconds int64) int64 {
 	return start / 1000
 }
 
-// CheckSegment refuses a length that is not one of Segments, or that cuts the period into more than 10,000.
+// CheckSegment returns an error if a length is not one of Segments, or divides the period into more than 10,000
+// segments.
 func CheckSegment(p Period, seconds int64) error {
 	if !slices.Contains(Segments, seconds) {
+		first := strings.Trim(strings.ReplaceAll(fmt.Sprint(Segments[:8]), " ", ", "), "[]")
 		return fault.New(fault.Invalid, "a segment is one of %s … %d seconds, not %d",
-			strings.Trim(strings.ReplaceAll(fmt.Sprint(Segments[:8]), " ", ", "), "[]"), Segments[len(Segments)-1], seconds)
+			first, Segments[len(Segments)-1], seconds)
 	}
 	if n := SegmentCount(p, seconds); n > maxSegments {
-		return fault.New(fault.Invalid, "segments of %d s cut the period into as many as %d results, more than %d; the shortest that fits is %d s",
-			seconds, n, maxSegments, shortest(p, Segments, maxSegments))
+		const message = "segments of %d s cut the period into as many as %d results, more than %d; " +
+			"the shortest that fits is %d s"
+		return fault.New(fault.Invalid, message, seconds, n, maxSegments, shortestSegment(p, Segments, maxSegments))
 	}
 	return nil
 }
 
-func shortest(p Period, lengths []int64, limit int64) int64 {
+// shortestSegment returns the first of the ascending lengths that gives at most limit segments, else the last.
+func shortestSegment(p Period, lengths []int64, limit int64) int64 {
 	for _, seconds := range lengths {
 		if SegmentCount(p, seconds) <= limit {
 			return seconds
@@ -78,7 +82,7 @@ func shortest(p Period, lengths []int64, limit int64) int64 {
 	return lengths[len(lengths)-1]
 }
 
-// withDefaults fills in what the shape leaves open, once the period is known.
+// withDefaults sets the figures of the shape that are zero. Their defaults may depend on the period.
 func (q Query) withDefaults() (Query, error) {
 	var err error
 	switch s := q.Shape.(type) {
@@ -102,14 +106,15 @@ func (q Query) withDefaults() (Query, error) {
 	return q, err
 }
 
-func (q Query) segment(asked int64) (int64, error) {
-	if asked == 0 {
+// segment returns the length of the segments: the requested one, in seconds, or the default when that is 0.
+func (q Query) segment(requested int64) (int64, error) {
+	if requested == 0 {
 		return SegmentFor(q.Period), nil
 	}
-	return asked, CheckSegment(q.Period, asked)
+	return requested, CheckSegment(q.Period, requested)
 }
 
-// Clamp narrows what is read to the time the data covers; the period asked stays.
+// Clamp returns the query with its scope narrowed to the time of the data. The period stays the same.
 func (q Query) Clamp(e lake.Extent) Query {
 	q.Scope.FromMs = max(q.Scope.FromMs, e.MinTsMs)
 	q.Scope.ToMs = min(q.Scope.ToMs, e.MaxTsMs)
@@ -119,5 +124,5 @@ func (q Query) Clamp(e lake.Extent) Query {
 	return q
 }
 
-// Empty reports whether no instant lies in the period: after Clamp, when all data is outside.
+// Empty reports whether the period contains no instant. After Clamp, a scope is empty when it contains no data.
 func (p Period) Empty() bool { return p.FromMs > p.ToMs }

@@ -34,7 +34,7 @@ func TestSegmentFor(t *testing.T) {
 		{"2026-01-01T00:00:30Z", "2026-01-02T00:00:30Z", 60, 1441},
 		{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00.001Z", 300, 289},
 		{"2026-01-01T00:00:00Z", "2026-01-06T04:59:59.999Z", 300, 1500},
-		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00Z", 900, 501}, // 1,501 of 300 s were answered
+		{"2026-01-01T00:00:00Z", "2026-01-06T05:00:00Z", 900, 501}, // once, the answer had 1,501 segments of 300 s
 		{"2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", 3600, 1417},
 		{"2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", 21600, 1461},
 		{"2020-01-01T00:00:00Z", "2024-01-01T00:00:00Z", 86400, 1462},
@@ -45,7 +45,7 @@ func TestSegmentFor(t *testing.T) {
 		p := period(t, c.from, c.to)
 		got := query.SegmentFor(p)
 		if count := query.SegmentCount(p, got); got != c.want || count != c.count {
-			t.Errorf("%s: segments of %d s, %d of them; want %d s, %d", p, got, count, c.want, c.count)
+			t.Errorf("%s: %d segments of %d s, want %d of %d s", p, count, got, c.count, c.want)
 		}
 		if err := query.CheckSegment(p, got); err != nil {
 			t.Errorf("%s: the default is refused: %v", p, err)
@@ -54,12 +54,17 @@ func TestSegmentFor(t *testing.T) {
 }
 
 func TestCheckSegment(t *testing.T) {
+	const (
+		tooShort = "segments of 60 s cut the period into as many as 10081 results, more than 10000; " +
+			"the shortest that fits is 300 s"
+		notListed = "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not "
+	)
 	week := period(t, "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z")
 	for seconds, want := range map[int64]string{
 		300: "",
-		60:  "segments of 60 s cut the period into as many as 10081 results, more than 10000; the shortest that fits is 300 s",
-		61:  "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 61",
-		0:   "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not 0",
+		60:  tooShort,
+		61:  notListed + "61",
+		0:   notListed + "0",
 	} {
 		got := ""
 		if err := query.CheckSegment(week, seconds); err != nil {
@@ -71,11 +76,12 @@ func TestCheckSegment(t *testing.T) {
 	}
 }
 
-// TestABoundarySegmentCountsAgainstTheLimit: stats over this period gave 10,001 results.
-func TestABoundarySegmentCountsAgainstTheLimit(t *testing.T) {
+// TestCheckSegmentCountsSegmentAtUpperBound uses a period whose upper bound is on a boundary. Once, stats over it had
+// 10,001 results.
+func TestCheckSegmentCountsSegmentAtUpperBound(t *testing.T) {
 	p := period(t, "2026-10-26T01:20:00Z", "2026-11-02T00:00:00Z")
 	if err := query.CheckSegment(p, 60); err == nil {
-		t.Errorf("%d segments are let through", query.SegmentCount(p, 60))
+		t.Errorf("%d segments are accepted", query.SegmentCount(p, 60))
 	}
 	p.ToMs--
 	if err := query.CheckSegment(p, 60); err != nil || query.SegmentCount(p, 60) != 10_000 {
@@ -83,7 +89,7 @@ func TestABoundarySegmentCountsAgainstTheLimit(t *testing.T) {
 	}
 }
 
-func TestSegmentsAreAlignedToTheEpoch(t *testing.T) {
+func TestSegmentStart(t *testing.T) {
 	for ms, want := range map[int64]int64{0: 0, 59_999: 0, 60_000: 60, -1: -60, -60_000: -60, -60_001: -120} {
 		if got := query.SegmentStart(ms, 60); got != want {
 			t.Errorf("the segment of %d ms starts at %d s, want %d", ms, got, want)
@@ -92,7 +98,8 @@ func TestSegmentsAreAlignedToTheEpoch(t *testing.T) {
 }
 
 func TestClamp(t *testing.T) {
-	q := query.Query{Period: query.Period{FromMs: 100, ToMs: 200}, Scope: query.Scope{Period: query.Period{FromMs: 100, ToMs: 200}, Watermark: 7}}
+	asked := query.Period{FromMs: 100, ToMs: 200}
+	q := query.Query{Period: asked, Scope: query.Scope{Period: asked, Watermark: 7}}
 	for _, c := range []struct {
 		extent lake.Extent
 		want   query.Period

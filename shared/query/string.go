@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// String shows the bound query for people, a fact a line: the period asked, what is read, the shape, and each
-// condition as the columns and typed values it tests.
+// String prints the bound query for people, one fact a line: the period, the scope if it differs, the shape, and each
+// condition as the columns and typed values that it tests.
 func (q Query) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "period %s\n", q.Period)
@@ -62,7 +62,7 @@ func shapeText(s Shape) string {
 	panic(fmt.Sprintf("query: no text for %T", s))
 }
 
-// String shows the condition: its terms, any of which is enough, or with "not" none of which may hold.
+// String prints the terms of the condition. Any of them must hold; with "not", none of them.
 func (c Condition) String() string {
 	terms := make([]string, len(c.Terms))
 	for i, t := range c.Terms {
@@ -75,7 +75,7 @@ func (c Condition) String() string {
 	return text
 }
 
-// String shows the term: the values it looks at and what is asked of them.
+// String prints the term: its values and their test.
 func (t Term) String() string {
 	return t.place() + " " + testText(t.Test)
 }
@@ -94,7 +94,7 @@ func (t Term) place() string {
 	return place
 }
 
-// String shows the group like the condition it stands for, or as a place and every test that must pass there.
+// String prints the group like a condition, or as a source and every test that its values must pass.
 func (g Group) String() string {
 	if len(g.Every) == 0 {
 		return Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms}.String()
@@ -106,7 +106,7 @@ func (g Group) String() string {
 	return text
 }
 
-// String shows the key: a quoted name, or a pattern between slashes.
+// String prints the key: a quoted name, or a pattern between slashes.
 func (k *Key) String() string {
 	if k.Pattern != nil {
 		return "/" + k.Pattern.Canonical + "/"
@@ -116,7 +116,7 @@ func (k *Key) String() string {
 
 func testText(t Test) string {
 	switch t := t.(type) {
-	case TrueFalse:
+	case BoolIs:
 		return "is " + strconv.FormatBool(t.Want)
 	case TextIn:
 		return "in " + listText(t.Values, strconv.Quote)
@@ -127,7 +127,7 @@ func testText(t Test) string {
 	case NumberRange:
 		return "as a number " + numberRangeText(t)
 	case PairIn:
-		return "in " + listText(t.Pairs, func(p lake.Pair) string { return strconv.Quote(p.Name) + ": " + strconv.Quote(p.Value) })
+		return "in " + listText(t.Pairs, pairText)
 	case Matches:
 		return "matches " + listText(t.Patterns, func(r *Regex) string { return "/" + r.Canonical + "/" })
 	}
@@ -141,6 +141,8 @@ func listText[T any](values []T, text func(T) string) string {
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
+
+func pairText(p lake.Pair) string { return strconv.Quote(p.Name) + ": " + strconv.Quote(p.Value) }
 
 func boundText(n *int64) string {
 	if n == nil {

@@ -10,19 +10,20 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// periodIndex finds the condition that is the period: the first timestamp between that is not negated.
+// periodIndex returns the index of the condition that is the period, or -1: the first timestamp between that is not
+// negated.
 func periodIndex(conditions []filter.Condition) int {
 	return slices.IndexFunc(conditions, func(c filter.Condition) bool {
 		return c.Field.Text == "timestamp" && c.Op == filter.Between && !c.Negated
 	})
 }
 
-// bindPeriod binds the period, or records what is wrong with it or that there is none.
+// bindPeriod binds the period, or records its mistakes or that the filter has none.
 func (b *binder) bindPeriod() {
 	conditions := b.filter.Conditions
 	b.periodAt = periodIndex(conditions)
 	if b.periodAt < 0 {
-		if !b.unread() && !b.meantPeriod(conditions) {
+		if !b.hasUnreadText() && !b.reportsPeriod(conditions) {
 			b.fail(periodMissing(b.filter.Text))
 		}
 		return
@@ -30,15 +31,14 @@ func (b *binder) bindPeriod() {
 	c := &conditions[b.periodAt]
 	b.pointer = c.Pointer
 	if b.filter.Form == filter.JSON && b.periodAt > 0 {
-		b.misplaced = true
+		b.periodMisplaced = true
 		b.fail(periodNotFirst(c))
 	}
 	field, _ := catalog.Lookup("timestamp")
 	if _, _, ok := b.bindKey(field, c); !ok || !b.checkCount(filter.Between, c) {
 		return
 	}
-	values := readValues(filter.Between, c.Values)
-	period, refusals := readPeriod(values, make([]*filter.Error, len(values)))
+	period, refusals := readPeriod(readValues(filter.Between, c.Values))
 	for _, refusal := range refusals {
 		if refusal != nil {
 			b.fail(*refusal)
@@ -49,15 +49,17 @@ func (b *binder) bindPeriod() {
 	b.seen[identity(&b.canonical[0])] = true
 }
 
-// unread reports whether the text, or what follows some place of it, was not read at all: the period may be there.
-func (b *binder) unread() bool {
+// hasUnreadText reports whether the parser did not read the whole text; the period may be in the rest. The parser stops
+// at errors with these codes.
+func (b *binder) hasUnreadText() bool {
 	return slices.ContainsFunc(b.filter.Problems, func(e filter.Error) bool {
-		return e.Code == "too_long" || e.Code == "too_deep" || e.Code == codeNotUTF8 // the languages' own, beyond which they do not read
+		return e.Code == "too_long" || e.Code == "too_deep" || e.Code == codeNotUTF8
 	})
 }
 
-// meantPeriod reports whether some condition was meant as the period and is already reported.
-func (b *binder) meantPeriod(conditions []filter.Condition) bool {
+// reportsPeriod reports whether some condition was probably meant as the period and a mistake in it is already
+// reported.
+func (b *binder) reportsPeriod(conditions []filter.Condition) bool {
 	for _, c := range slices.Concat(conditions, b.filter.Incomplete) {
 		if c.Negated {
 			continue
@@ -65,15 +67,19 @@ func (b *binder) meantPeriod(conditions []filter.Condition) bool {
 		if c.Field.Text == "timestamp" {
 			return true
 		}
-		if _, known := catalog.Lookup(c.Field.Text); !known && c.Op == filter.Between && meantField(c.Field.Text) == "timestamp" {
+		if c.Op != filter.Between {
+			continue
+		}
+		if _, known := catalog.Lookup(c.Field.Text); !known && nearestField(c.Field.Text) == "timestamp" {
 			return true
 		}
 	}
 	return len(b.problems) > 0 && strings.Contains(b.filter.Text, "timestamp")
 }
 
-// readPeriod reads two times, in either order.
-func readPeriod(values []operand, refusals []*filter.Error) (Period, []*filter.Error) {
+// readPeriod parses two times, in either order. For every value it returns its error, nil if it is a time.
+func readPeriod(values []operand) (Period, []*filter.Error) {
+	refusals := make([]*filter.Error, len(values))
 	var ms [2]int64
 	for i, v := range values {
 		t, problem := parseTime(v.Text)
@@ -86,16 +92,17 @@ func readPeriod(values []operand, refusals []*filter.Error) (Period, []*filter.E
 	return Period{FromMs: min(ms[0], ms[1]), ToMs: max(ms[0], ms[1])}, refusals
 }
 
-// parseTime reads
+// parseTime parses
 //
 //	time = date [ ( " " | "T" ) clock ] [ zone ] .
 //	date = yyyy "-" mm "-" dd | yyyymmdd .
 //	clock = hh [ [":"] mm [ [":"] ss ] ] [ ( "." | "," ) digits ] .
 //	zone = [" "] ( "Z" | ( "+" | "-" ) hh [ [":"] mm ] ) | " " hh ":" mm .
 //
-// A fraction is one of the last unit written. The last zone is a plus sign that was not URL-encoded; only a
-// clock has it before. Right after a date -hh is no zone: 2026-01-01-02 may mean anything. Without a zone the
-// time is UTC. What is finer than a millisecond is cut off. The second result says what is wrong, or is empty.
+// A fraction belongs to the last unit written. In the last form of zone, the space is a plus sign that was not
+// URL-encoded; this form is allowed only after a clock. Directly after a date, -hh is not a zone, because 2026-01-01-02
+// is ambiguous. Without a zone the time is UTC. Digits below a millisecond are cut off. The second result describes the
+// mistake, or is empty.
 func parseTime(text string) (time.Time, string) {
 	s := timeScanner{rest: strings.TrimSpace(text)}
 	year, month, day := s.date()
@@ -137,7 +144,7 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// timeScanner reads a time from left to right; after a problem its results mean nothing.
+// timeScanner reads a time from left to right. After a problem its results have no meaning.
 type timeScanner struct {
 	rest    string
 	problem string
@@ -167,7 +174,7 @@ func (s *timeScanner) number(n int) int {
 	return value
 }
 
-// digits reports whether n digits come next.
+// digits reports whether at least n digits come next.
 func (s *timeScanner) digits(n int) bool {
 	digits, _ := cutDigits(s.rest)
 	return len(digits) >= n
@@ -180,7 +187,7 @@ func (s *timeScanner) date() (year, month, day int) {
 		year = s.number(4)
 		s.cut("-")
 		if next, _ := cutDigits(s.rest); len(next) != 2 || !strings.HasPrefix(s.rest[2:], "-") {
-			s.problem = timeIncomplete // a week, an ordinal day, or only a month
+			s.problem = timeIncomplete // a week date, an ordinal date, or only a month
 			return
 		}
 		month = s.number(2)
@@ -219,7 +226,8 @@ func (s *timeScanner) clock() (hour, minute, second, millis int) {
 
 func (s *timeScanner) point() bool { return s.cut(".") || s.cut(",") }
 
-// fraction reads the digits after a point as a part of a unit of so many milliseconds. Eighteen of them decide.
+// fraction reads the digits after a decimal point as a fraction of a unit, given in milliseconds, and returns
+// milliseconds. Only the first eighteen digits count.
 func (s *timeScanner) fraction(unit uint64) int {
 	digits, rest := cutDigits(s.rest)
 	if digits == "" {
@@ -239,13 +247,13 @@ func (s *timeScanner) fraction(unit uint64) int {
 	return int(millis)
 }
 
-// zoneFollows reports whether a zone stands right after the date.
+// zoneFollows reports whether a zone comes directly after the date.
 func (s *timeScanner) zoneFollows() bool {
 	rest := strings.TrimPrefix(s.rest, " ")
 	return rest != "" && strings.IndexByte("Zz+-", rest[0]) >= 0 && (rest[0] != '-' || len(rest) > len("-hh"))
 }
 
-// zone gives the minutes east of UTC.
+// zone reads an optional zone and returns the minutes east of UTC.
 func (s *timeScanner) zone() int {
 	space := s.cut(" ")
 	sign := 1

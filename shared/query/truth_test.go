@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// TestTruthTable runs every cell of the truth table from text to verdict.
+// TestTruthTable parses, binds and matches every cell of the truth table.
 func TestTruthTable(t *testing.T) {
 	decoder := record.NewDecoder()
 	seen := map[querytest.State]int{}
@@ -28,13 +28,13 @@ func TestTruthTable(t *testing.T) {
 			t.Fatalf("%s: decode %s: %v", c, c.Record, err)
 		}
 		if got := query.Match(&q, &row); got != c.Want {
-			t.Errorf("%s: holds for %s: %v, want %v", c, c.Record, got, c.Want)
+			t.Errorf("%s: matches %s: %v, want %v", c, c.Record, got, c.Want)
 		}
 		seen[c.State]++
 	}
 	for _, state := range querytest.States {
 		if seen[state] < 100 {
-			t.Errorf("state %q comes up only %d times", state, seen[state])
+			t.Errorf("only %d cases have state %q", seen[state], state)
 		}
 	}
 }

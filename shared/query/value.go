@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// boundValues is what the values of a condition mean, and how they are written canonically.
+// boundValues holds the bound values of a condition and their canonical form.
 type boundValues struct {
 	op        filter.Op
 	list      bool
@@ -20,29 +20,24 @@ type boundValues struct {
 	canonical []filter.Value
 }
 
-// bindValues gives the values of a condition their types: one term for every source that has the operator and
-// can take them.
-func (b *binder) bindValues(field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition) (boundValues, bool) {
+// bindValues converts the values of a condition to their types. It makes one term for every source that has the
+// operator and accepts the values.
+func (b *binder) bindValues(
+	field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition,
+) (boundValues, bool) {
 	if !b.checkCount(op, c) || !b.checkTexts(c.Values) {
 		return boundValues{}, false
 	}
 	if lacks := func(s catalog.Source) bool { return !takes(s, op) }; slices.ContainsFunc(sources, lacks) {
 		sources = slices.DeleteFunc(slices.Clone(sources), lacks)
 	}
-	v := boundValues{op: op, list: op == filter.In || op == filter.Regex && len(c.Values) > 1}
-	var ok bool
 	if op == filter.Regex {
-		v.terms, v.canonical, ok = b.bindPatterns(field, sources, c.Values)
-	} else {
-		v.op, v.terms, v.canonical, ok = b.bindTyped(field, sources, op, c.Values)
+		return b.bindPatterns(field, sources, c.Values)
 	}
-	if v.list && len(v.canonical) == 1 && op == filter.Regex {
-		v.list = false
-	}
-	return v, ok
+	return b.bindTyped(field, sources, op, c.Values)
 }
 
-// checkCount refuses too few or too many values for the operator.
+// checkCount reports too few or too many values for the operator.
 func (b *binder) checkCount(op filter.Op, c *filter.Condition) bool {
 	n := len(c.Values)
 	switch {
@@ -58,7 +53,7 @@ func (b *binder) checkCount(op filter.Op, c *filter.Condition) bool {
 	return true
 }
 
-// checkTexts refuses what no engine can be given as a value.
+// checkTexts reports values that no engine accepts.
 func (b *binder) checkTexts(values []filter.Value) bool {
 	ok := true
 	for i, v := range values {
@@ -67,10 +62,11 @@ func (b *binder) checkTexts(values []filter.Value) bool {
 	return ok
 }
 
+// checkText reports a text with a NUL or invalid UTF-8.
 func (b *binder) checkText(text string, span filter.Span, member string) bool {
 	for i := range len(text) {
 		if text[i] == 0 {
-			if !b.toldOfNUL(span) {
+			if !b.hasReportedNUL(span) {
 				b.fail(nulInText(span, member))
 			}
 			return false
@@ -83,8 +79,8 @@ func (b *binder) checkText(text string, span filter.Span, member string) bool {
 	return true
 }
 
-// toldOfNUL reports whether the parser has already reported a NUL in the span.
-func (b *binder) toldOfNUL(span filter.Span) bool {
+// hasReportedNUL reports whether the parser has already reported a NUL in the span.
+func (b *binder) hasReportedNUL(span filter.Span) bool {
 	return slices.ContainsFunc(b.filter.Problems, func(e filter.Error) bool {
 		return e.Code == codeNul && e.Span.Offset >= span.Offset && e.Span.End() <= span.End()
 	})
@@ -102,11 +98,13 @@ func (b *binder) checkValues(c *filter.Condition) {
 	}
 }
 
-// bindPatterns binds the patterns of a regex condition. Those that stand for whole texts become these texts.
-func (b *binder) bindPatterns(field *catalog.Field, sources []catalog.Source, values []filter.Value) ([]Term, []filter.Value, bool) {
+// bindPatterns binds the patterns of a regex condition. Patterns that match only whole texts become these texts.
+func (b *binder) bindPatterns(
+	field *catalog.Field, sources []catalog.Source, values []filter.Value,
+) (boundValues, bool) {
+	bound := boundValues{op: filter.Regex}
 	var patterns []*Regex
 	var exact []string
-	var canonical []filter.Value
 	written := map[string]bool{}
 	ok := true
 	for i, v := range values {
@@ -129,53 +127,56 @@ func (b *binder) bindPatterns(field *catalog.Field, sources []catalog.Source, va
 		} else {
 			patterns = append(patterns, pattern)
 		}
-		canonical = append(canonical, filter.Value{Kind: filter.Text, Text: v.Text, Quoted: true})
+		bound.canonical = append(bound.canonical, textValue(v.Text))
 	}
-	var terms []Term
+	bound.list = len(values) > 1 && len(bound.canonical) != 1
 	for _, s := range sources {
 		if len(exact) > 0 {
-			terms = append(terms, Term{Source: s, Test: TextIn{Values: distinct(exact)}})
+			bound.terms = append(bound.terms, Term{Source: s, Test: TextIn{Values: distinct(exact)}})
 		}
 		if len(patterns) > 0 {
-			terms = append(terms, Term{Source: s, Test: Matches{Patterns: patterns}})
+			bound.terms = append(bound.terms, Term{Source: s, Test: Matches{Patterns: patterns}})
 		}
 	}
-	return terms, canonical, ok
+	return bound, ok
 }
 
-// operand is a value of a condition, with what it can be read as.
+// operand is a value of a condition, and the number that it is, if it is one.
 type operand struct {
 	filter.Value
-	member  string // of the condition, for the error's pointer
+	member  string // JSON member of the condition that has the value, for the error's pointer
 	number  decimal
-	numeric bool
+	numeric bool // the value is a number
 }
 
-// literal reports whether the value is a number as JSON writes it, which has no leading zeros. Only values of no
-// documented type may have them: there any text that reads as a number counts.
+// literal reports whether the value is a number without leading zeros, as in JSON. Leading zeros are allowed only for
+// sources of type catalog.Any, where any text that catalog.NumericText matches is a number.
 func (v operand) literal() bool { return v.numeric && withoutZeros(v.Text) == v.Text }
 
 func (v operand) boolean() bool {
 	return v.Kind != filter.Number && (v.Text == "true" || v.Text == "false")
 }
 
-// bindTyped binds the values of every operator but regex. Where members differ in type, a value is wrong only
-// when no member can take it.
-func (b *binder) bindTyped(field *catalog.Field, sources []catalog.Source, op filter.Op, written []filter.Value) (filter.Op, []Term, []filter.Value, bool) {
+// bindTyped binds the values of every operator except regex. Where members differ in type, a value is wrong only if no
+// member accepts it.
+func (b *binder) bindTyped(
+	field *catalog.Field, sources []catalog.Source, op filter.Op, written []filter.Value,
+) (boundValues, bool) {
 	values := readValues(op, written)
 	mixed := slices.ContainsFunc(sources, func(s catalog.Source) bool { return s.Type != sources[0].Type })
 	if op == filter.Eq && allBoolean(sources, values) {
 		op = filter.Is
 	}
 	var terms []Term
-	first := make([]*filter.Error, len(values)) // what the first member says of each value
+	first := make([]*filter.Error, len(values)) // the error of each value at the first member
 	accepted := make([]bool, len(values))
 	for i, s := range sources {
-		test, refusals := b.test(field, s, op, values, mixed)
+		t := typedTest{field: field, source: s, op: op, values: values, mixed: mixed}
+		test := t.build()
 		if test != nil {
 			terms = append(terms, Term{Source: s, Test: test})
 		}
-		for j, refusal := range refusals {
+		for j, refusal := range t.refusals {
 			if i == 0 {
 				first[j] = refusal
 			}
@@ -195,12 +196,13 @@ func (b *binder) bindTyped(field *catalog.Field, sources []catalog.Source, op fi
 		ok = false
 	}
 	if !ok {
-		return op, nil, nil, false
+		return boundValues{}, false
 	}
-	return op, terms, canonicalValues(sources, op, values), true
+	canonical := canonicalValues(sources, op, values)
+	return boundValues{op: op, list: op == filter.In, terms: terms, canonical: canonical}, true
 }
 
-// readValues reads numbers and puts the bounds of between in order.
+// readValues parses numbers and orders the bounds of between.
 func readValues(op filter.Op, written []filter.Value) []operand {
 	values := make([]operand, len(written))
 	for i, v := range written {
@@ -209,13 +211,15 @@ func readValues(op filter.Op, written []filter.Value) []operand {
 			values[i].number, values[i].numeric = parseDecimal(v.Text)
 		}
 	}
-	if op == filter.Between && values[0].numeric && values[1].numeric && values[0].number.compare(values[1].number) > 0 {
-		values[0], values[1] = values[1], values[0]
+	if op == filter.Between && values[0].numeric && values[1].numeric {
+		if values[0].number.compare(values[1].number) > 0 {
+			values[0], values[1] = values[1], values[0]
+		}
 	}
 	return values
 }
 
-// withoutZeros drops the zeros that a text has before its first other digit.
+// withoutZeros drops the leading zeros of a number, except the last digit before the decimal point.
 func withoutZeros(text string) string {
 	rest, negative := strings.CutPrefix(text, "-")
 	for len(rest) > 1 && rest[0] == '0' && '0' <= rest[1] && rest[1] <= '9' {
@@ -232,48 +236,63 @@ func allBoolean(sources []catalog.Source, values []operand) bool {
 		!slices.ContainsFunc(values, func(v operand) bool { return !v.boolean() })
 }
 
-// test makes the test of one source, nil when it can take none of the values, and says for every value why it
-// is refused, if it is.
-func (b *binder) test(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, mixed bool) (Test, []*filter.Error) {
-	refusals := make([]*filter.Error, len(values))
-	switch {
-	case s.Type == catalog.Time:
-		return b.timeTest(values, refusals)
-	case s.Type == catalog.Bool && (op == filter.Is || op == filter.Eq && (s.Name == "" || values[0].boolean())):
-		if !values[0].boolean() {
-			refusals[0] = notBoolean(field, values[0])
-			return nil, refusals
-		}
-		return TrueFalse{Want: values[0].Text == "true"}, refusals
-	case s.Type == catalog.String, s.Type == catalog.Any && (op == filter.Eq || op == filter.In):
-		return textTest(field, s, values, mixed, refusals)
-	case s.Type == catalog.Any:
-		return numberTest(field, s, op, values, refusals)
-	case op == filter.Eq, op == filter.In:
-		return integerTest(field, s, op, values, refusals)
-	}
-	return rangeTest(field, s, op, values, refusals)
+// typedTest builds the test of one source from the values of a condition.
+type typedTest struct {
+	field    *catalog.Field
+	source   catalog.Source
+	op       filter.Op
+	values   []operand
+	mixed    bool            // the members of the field differ in type
+	refusals []*filter.Error // for every value, why the source refuses it; nil if it accepts it
 }
 
-// textTest holds for the texts. A JSON number or boolean is not text, except where members of other types
-// take it and it stands for its literal.
-func textTest(field *catalog.Field, s catalog.Source, values []operand, mixed bool, refusals []*filter.Error) (Test, []*filter.Error) {
+// build returns the test, or nil when the source accepts none of the values. It sets refusals.
+func (t *typedTest) build() Test {
+	t.refusals = make([]*filter.Error, len(t.values))
+	kind, op, first := t.source.Type, t.op, t.values[0]
+	switch {
+	case kind == catalog.Time:
+		return t.timeTest()
+	case kind == catalog.Bool && (op == filter.Is || op == filter.Eq && (t.source.Name == "" || first.boolean())):
+		if !first.boolean() {
+			t.refusals[0] = notBoolean(t.field, first)
+			return nil
+		}
+		return BoolIs{Want: first.Text == "true"}
+	case kind == catalog.String, kind == catalog.Any && (op == filter.Eq || op == filter.In):
+		return t.textTest()
+	case kind == catalog.Any:
+		return t.numberTest()
+	case op == filter.Eq, op == filter.In:
+		return t.integerTest()
+	}
+	return t.rangeTest()
+}
+
+// refusesAny reports whether the source refuses any of the values.
+func (t *typedTest) refusesAny() bool {
+	return slices.ContainsFunc(t.refusals, func(e *filter.Error) bool { return e != nil })
+}
+
+// textTest returns a test for texts. A JSON number or boolean is not a text, except where members of other types accept
+// it: there its literal is the text.
+func (t *typedTest) textTest() Test {
 	var texts []string
-	for i, v := range values {
-		if v.Kind != filter.Text && s.Type == catalog.String && !mixed {
-			e := notText(field, v.Value, v.member)
-			refusals[i] = &e
+	for i, v := range t.values {
+		if v.Kind != filter.Text && t.source.Type == catalog.String && !t.mixed {
+			e := notText(t.field, v.Value, v.member)
+			t.refusals[i] = &e
 			continue
 		}
 		texts = append(texts, v.Text)
 	}
 	if texts == nil {
-		return nil, refusals
+		return nil
 	}
-	return TextIn{Values: distinct(texts)}, refusals
+	return TextIn{Values: distinct(texts)}
 }
 
-// scale is how many decimal places the stored integers of a type carry.
+// scale returns the number of decimal places in the stored integers of a type.
 func scale(t catalog.Type) int {
 	if t == catalog.Float {
 		return 6
@@ -281,45 +300,45 @@ func scale(t catalog.Type) int {
 	return 0
 }
 
-// integerTest holds for the integers, or for durations rounded to whole microseconds.
-func integerTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
+// integerTest returns a test for integers, or for durations rounded to whole microseconds.
+func (t *typedTest) integerTest() Test {
 	var ints []int64
-	for i, v := range values {
-		stored := v.number.scaled(scale(s.Type))
+	for i, v := range t.values {
+		stored := v.number.scaled(scale(t.source.Type))
 		n, inRange := stored.round()
 		switch {
-		case !v.literal(), s.Type != catalog.Float && !stored.integral():
-			refusals[i] = notNumber(field, s, op, v)
+		case !v.literal(), t.source.Type != catalog.Float && !stored.integral():
+			t.refusals[i] = notNumber(t.field, t.source, t.op, v)
 		case !inRange:
-			refusals[i] = outOfRange(field, v)
+			t.refusals[i] = outOfRange(t.field, v)
 		default:
 			ints = append(ints, n)
 		}
 	}
 	if ints == nil {
-		return nil, refusals
+		return nil
 	}
-	return IntIn{Values: distinct(ints)}, refusals
+	return IntIn{Values: distinct(ints)}
 }
 
-// rangeTest holds between bounds. A bound between two integers moves to the next one inside the range.
-func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
+// rangeTest returns a test for integers or durations between bounds. A bound between two integers moves to the next
+// integer inside the range.
+func (t *typedTest) rangeTest() Test {
 	var r IntRange
-	ok := true
-	for i, v := range values {
-		stored := v.number.scaled(scale(s.Type))
-		if s.Type == catalog.Float {
+	op := t.op
+	for i, v := range t.values {
+		stored := v.number.scaled(scale(t.source.Type))
+		if t.source.Type == catalog.Float {
 			stored = stored.rounded()
 		}
 		floor, floorFits := stored.floor()
 		ceil, ceilFits := stored.ceil()
 		switch {
 		case !v.literal():
-			refusals[i] = notNumber(field, s, op, v)
+			t.refusals[i] = notNumber(t.field, t.source, op, v)
 		case !floorFits || !ceilFits:
-			refusals[i] = outOfRange(field, v)
+			t.refusals[i] = outOfRange(t.field, v)
 		}
-		ok = ok && refusals[i] == nil
 		switch {
 		case op == filter.Gt && floor == math.MaxInt64, op == filter.Lt && ceil == math.MinInt64:
 			r = nothing()
@@ -334,59 +353,59 @@ func rangeTest(field *catalog.Field, s catalog.Source, op filter.Op, values []op
 		case op == filter.Lte, op == filter.Between:
 			r.Max = &floor
 		default:
-			panic(fmt.Sprintf("query: no range for operator %s", op))
+			panic(fmt.Sprintf("query: operator %s has no range", op))
 		}
 	}
-	if !ok {
-		return nil, refusals
+	if t.refusesAny() {
+		return nil
 	}
-	return r, refusals
+	return r
 }
 
-// nothing is the range of no integer.
+// nothing returns a range that contains no integer.
 func nothing() IntRange {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	return IntRange{Min: &high, Max: &low}
 }
 
-// numberTest holds for text that reads as a number within bounds.
-func numberTest(field *catalog.Field, s catalog.Source, op filter.Op, values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
+// numberTest returns a test for texts that are numbers between bounds.
+func (t *typedTest) numberTest() Test {
 	var r NumberRange
-	ok := true
-	for i, v := range values {
+	op := t.op
+	for i, v := range t.values {
 		n, inRange := v.number.float()
 		switch {
 		case !v.numeric:
-			refusals[i] = notNumber(field, s, op, v)
+			t.refusals[i] = notNumber(t.field, t.source, op, v)
 		case !inRange:
-			refusals[i] = outOfRange(field, v)
+			t.refusals[i] = outOfRange(t.field, v)
 		}
-		ok = ok && refusals[i] == nil
 		switch {
 		case op == filter.Gt, op == filter.Gte, op == filter.Between && i == 0:
 			r.Min, r.MinOpen = &n, op == filter.Gt
 		case op == filter.Lt, op == filter.Lte, op == filter.Between:
 			r.Max, r.MaxOpen = &n, op == filter.Lt
 		default:
-			panic(fmt.Sprintf("query: no range for operator %s", op))
+			panic(fmt.Sprintf("query: operator %s has no range", op))
 		}
 	}
-	if !ok {
-		return nil, refusals
+	if t.refusesAny() {
+		return nil
 	}
-	return r, refusals
+	return r
 }
 
-// timeTest holds for instants between two times.
-func (b *binder) timeTest(values []operand, refusals []*filter.Error) (Test, []*filter.Error) {
-	p, refusals := readPeriod(values, refusals)
-	if slices.ContainsFunc(refusals, func(e *filter.Error) bool { return e != nil }) {
-		return nil, refusals
+// timeTest returns a test for instants between two times.
+func (t *typedTest) timeTest() Test {
+	p, refusals := readPeriod(t.values)
+	t.refusals = refusals
+	if t.refusesAny() {
+		return nil
 	}
-	return IntRange{Min: &p.FromMs, Max: &p.ToMs}, refusals
+	return IntRange{Min: &p.FromMs, Max: &p.ToMs}
 }
 
-// distinct drops repeated values and keeps the order.
+// distinct drops repeated values. It keeps the order.
 func distinct[T comparable](values []T) []T {
 	if len(values) < 2 {
 		return values
@@ -402,7 +421,7 @@ func distinct[T comparable](values []T) []T {
 	return kept
 }
 
-// valueMember is the JSON member that holds the i-th of n values.
+// valueMember returns the JSON member of the i-th of n values.
 func valueMember(i, n int) string {
 	if n == 1 {
 		return "value"

@@ -97,7 +97,7 @@ func scalar(s catalog.Source, test query.Test) fragment {
 	if s.Member != "" {
 		value += "." + name(s.Member)
 	}
-	if _, boolean := test.(query.TrueFalse); s.Type == catalog.Bool && !boolean {
+	if _, boolean := test.(query.BoolIs); s.Type == catalog.Bool && !boolean {
 		return "CAST(" + value + " AS integer)"
 	}
 	return value
@@ -106,7 +106,7 @@ func scalar(s catalog.Source, test query.Test) fragment {
 // test asks one value.
 func (p *printer) test(value fragment, test query.Test) fragment {
 	switch t := test.(type) {
-	case query.TrueFalse:
+	case query.BoolIs:
 		if t.Want {
 			return value
 		}
@@ -130,8 +130,8 @@ func (p *printer) test(value fragment, test query.Test) fragment {
 // opposite is the complement of a plain comparison for values that are there.
 func (p *printer) opposite(value fragment, test query.Test) (fragment, bool) {
 	switch t := test.(type) {
-	case query.TrueFalse:
-		return p.test(value, query.TrueFalse{Want: !t.Want}), true
+	case query.BoolIs:
+		return p.test(value, query.BoolIs{Want: !t.Want}), true
 	case query.TextIn:
 		return noneOf(value, p.texts(t.Values)), true
 	case query.IntIn:

@@ -91,7 +91,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		chosen := onEntries(names, func(entry int32) bool { return t.Chooses(string(names.Texts.At(entry))) })
+		chosen := onEntries(names, func(entry int32) bool { return t.MatchesName(string(names.Texts.At(entry))) })
 		value := passes
 		passes = func(i int32) bool { return chosen(i) && value(i) }
 	}
