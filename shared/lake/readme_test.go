@@ -1,17 +1,15 @@
 package lake_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing")
 
 // TestREADME_lists_the_columns keeps the table of the README equal to Row.
 func TestREADME_lists_the_columns(t *testing.T) {
@@ -25,7 +23,7 @@ func TestREADME_lists_the_columns(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("README.md has lost the marks of the column table")
 	}
-	golden(t, "README.md", before+open+columnTable()+end+after)
+	goldentest.Compare(t, "README.md", before+open+columnTable()+end+after)
 }
 
 func columnTable() string {
@@ -48,21 +46,4 @@ func stored(field reflect.StructField) string {
 		return "plain"
 	}
 	return strings.Join(words, ", ")
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; run with -update and read the diff. Now:\n%s", path, got)
-	}
 }

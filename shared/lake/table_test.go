@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -27,7 +28,7 @@ func TestTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+c.file, text+"\n")
+			goldentest.Compare(t, "testdata/"+c.file, text+"\n")
 		})
 	}
 }

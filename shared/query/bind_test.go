@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 )
@@ -36,7 +37,7 @@ func TestBind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, path, answerCases(string(content)))
+			goldentest.Compare(t, path, answerCases(string(content)))
 		})
 	}
 }

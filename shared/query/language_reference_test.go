@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 )
@@ -34,7 +35,7 @@ func TestLanguageReferenceIsUpToDate(t *testing.T) {
 		}
 		text = before + begin + section + end + after
 	}
-	golden(t, languageReference, text)
+	goldentest.Compare(t, languageReference, text)
 }
 
 // truthTable prints the truth table that TestTruthTable executes for every field.

@@ -1,8 +1,6 @@
 package query_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -11,8 +9,6 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/record"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // TestTruthTable parses, binds and matches every cell of the truth table.
 func TestTruthTable(t *testing.T) {
@@ -36,23 +32,5 @@ func TestTruthTable(t *testing.T) {
 		if seen[state] < 100 {
 			t.Errorf("only %d cases have state %q", seen[state], state)
 		}
-	}
-}
-
-// golden compares with a file, or writes it under -update.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is out of date; read the difference that -update makes\ngot:\n%s", path, got)
 	}
 }

@@ -2,17 +2,15 @@ package parquet
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
-)
 
-var update = flag.Bool("update", false, "write golden files instead of comparing")
+	"github.com/orrery/orrery/shared/goldentest"
+)
 
 // TestWriter_layout pins down what engines see of an object: change testdata/layout.txt only with intent, and raise
 // SchemaVersion if a column has changed its meaning.
@@ -22,7 +20,7 @@ func TestWriter_layout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/layout.txt", describe(t, file))
+	goldentest.Compare(t, "testdata/layout.txt", describe(t, file))
 }
 
 func describe(t *testing.T, file *parquet.File) string {
@@ -78,23 +76,6 @@ func extras(file *parquet.File, column int, chunk *format.ColumnChunk) (with []s
 		with = append(with, "page-index")
 	}
 	return with
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; run with -update and read the diff. Now:\n%s", path, got)
-	}
 }
 
 // TestWriter_size_of_ordinary_records holds the layout to its promise: bytes a record, and of the columns that the
