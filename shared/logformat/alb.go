@@ -8,16 +8,16 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// alb is the access log of AWS Application Load Balancers. Its fields stand in albFields in their order; lines
-// of older load balancers end earlier, those of newer ones later, and what we do not know goes to log_rest.
+// alb is the access log of AWS Application Load Balancers. The constants below are its fields, in order. Lines of older
+// load balancers have fewer fields, lines of newer ones have more; the member log_rest keeps unknown fields.
 type alb struct{}
 
 func (alb) Name() string { return "alb" }
 
-// albTypes are the first words a line may have.
+// albTypes are the possible first words of a line.
 var albTypes = []string{"http", "https", "h2", "grpcs", "ws", "wss"}
 
-// The fields of a line that become fields of the record, by position.
+// The positions of the fields of a line. The first field, at position 0, is the type.
 const (
 	albTime = iota + 1
 	albELB
@@ -48,16 +48,28 @@ const (
 	albLast
 )
 
-// albProxy names the entries of proxy that keep the balancer's own figures, by position of the field.
+// albProxy lists the fields of a line that become entries of proxy, with the names of these entries.
 var albProxy = []struct {
-	field int
+	field int // position
 	name  string
 }{
-	{0, "type"}, {albELB, "elb"}, {albRequestTime, "request_processing_time"}, {albTargetTime, "target_processing_time"},
-	{albResponseTime, "response_processing_time"}, {albTLSCipher, "ssl_cipher"}, {albTLSProtocol, "ssl_protocol"},
-	{albTargetGroup, "target_group_arn"}, {albCertificate, "chosen_cert_arn"}, {albRulePriority, "matched_rule_priority"},
-	{albCreated, "request_creation_time"}, {albActions, "actions_executed"}, {albRedirect, "redirect_url"},
-	{albError, "error_reason"}, {albLast, "classification"}, {albLast + 1, "classification_reason"}, {albLast + 2, "conn_trace_id"},
+	{0, "type"},
+	{albELB, "elb"},
+	{albRequestTime, "request_processing_time"},
+	{albTargetTime, "target_processing_time"},
+	{albResponseTime, "response_processing_time"},
+	{albTLSCipher, "ssl_cipher"},
+	{albTLSProtocol, "ssl_protocol"},
+	{albTargetGroup, "target_group_arn"},
+	{albCertificate, "chosen_cert_arn"},
+	{albRulePriority, "matched_rule_priority"},
+	{albCreated, "request_creation_time"},
+	{albActions, "actions_executed"},
+	{albRedirect, "redirect_url"},
+	{albError, "error_reason"},
+	{albLast, "classification"},
+	{albLast + 1, "classification_reason"},
+	{albLast + 2, "conn_trace_id"},
 }
 
 func (alb) Matches(line []byte) bool {
@@ -78,12 +90,12 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 		if i >= len(fields) {
 			return nil
 		}
-		return present(fields[i])
+		return dashToNil(fields[i])
 	}
 	o := newObject(dst)
 	o.text("timestamp", field(albTime))
 	client, port := splitHostPort(fields[albClient])
-	o.text("ip", present(bytes.Trim(client, "[]")))
+	o.text("ip", dashToNil(bytes.Trim(client, "[]")))
 	o.text("client_port", port)
 	albAppendRequest(&o, fields[albRequest])
 	o.text("user_agent", field(albUserAgent))
@@ -93,7 +105,7 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 		return nil, err
 	}
 	albAppendTargets(&o, field)
-	albAppendVerdict(&o, field(albActions))
+	albAppendDecision(&o, field(albActions))
 	albAppendProxy(&o, field)
 	if len(fields) > albLast+3 {
 		o.text("log_rest", bytes.Join(fields[albLast+3:], []byte(" ")))
@@ -101,13 +113,13 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 	return o.close(), nil
 }
 
-// albSplit cuts a line into its fields, quotes taken off.
+// albSplit appends the fields of a line to fields, without their quotes.
 func albSplit(fields [][]byte, line []byte) ([][]byte, error) {
 	for rest := line; len(rest) > 0; {
 		var value []byte
 		if rest[0] == '"' {
 			var closed bool
-			if value, rest, closed, _ = quoted(rest); !closed {
+			if value, rest, closed, _ = cutQuoted(rest); !closed {
 				return nil, badLine("the line ends inside field %d", len(fields)+1)
 			}
 		} else {
@@ -116,22 +128,23 @@ func albSplit(fields [][]byte, line []byte) ([][]byte, error) {
 		fields = append(fields, value)
 	}
 	if len(fields) <= albUserAgent {
-		return nil, badLine("%d fields, where a load balancer writes at least %d", len(fields), albUserAgent+1)
+		return nil, badLine("%d fields; a load balancer writes at least %d", len(fields), albUserAgent+1)
 	}
 	return fields, nil
 }
 
-// albAppendRequest writes the fields of the request line; one that is none is kept in the member request.
+// albAppendRequest writes the fields of the request line. The member request keeps a text that is not a request line.
 func albAppendRequest(o *object, line []byte) {
 	r, ok := parseRequest(line)
 	if !ok {
-		o.text("request", present(line))
+		o.text("request", dashToNil(line))
 		return
 	}
 	r.append(o)
 }
 
-// albAppendFigures writes statuses, sizes and times. The balancer writes -1 for the time of a step not reached.
+// albAppendFigures writes the status, sizes and times. The load balancer logs -1 as the time of a step that it did not
+// reach.
 func albAppendFigures(o *object, fields [][]byte) error {
 	for _, f := range []struct {
 		field int
@@ -167,7 +180,7 @@ func albAppendFigures(o *object, fields [][]byte) error {
 	return nil
 }
 
-// microseconds reads seconds such as 0.001; false for -1 and for anything else.
+// microseconds parses seconds, such as 0.001. It returns false for -1 and for anything else.
 func microseconds(word []byte) (int64, bool) {
 	whole, fraction, _ := bytes.Cut(word, []byte("."))
 	if !isSeconds(word) || len(whole) > 9 || len(fraction) > 6 {
@@ -177,7 +190,7 @@ func microseconds(word []byte) (int64, bool) {
 	return us, err == nil
 }
 
-// appendSeconds prints microseconds as seconds, as short as possible.
+// appendSeconds prints microseconds as seconds, without trailing zeros.
 func appendSeconds(b []byte, us int64) []byte {
 	b = strconv.AppendInt(b, us/1e6, 10)
 	if us%1e6 == 0 {
@@ -187,7 +200,8 @@ func appendSeconds(b []byte, us int64) []byte {
 	return append(append(b, '.'), bytes.TrimRight(fraction, "0")...)
 }
 
-// albAppendTargets writes the origins tried and what they answered: the lists of newer lines, else the one target.
+// albAppendTargets writes the addresses and statuses of the origins tried: the lists of newer lines, else the one
+// target.
 func albAppendTargets(o *object, field func(int) []byte) {
 	addresses, statuses := field(albTargets), field(albTargetStatuses)
 	if addresses == nil {
@@ -206,9 +220,9 @@ func albAppendTargets(o *object, field func(int) []byte) {
 	}
 }
 
-// albAppendVerdict writes blocked and result when a firewall has looked at the request: it has refused it when
-// waf is the last action.
-func albAppendVerdict(o *object, actions []byte) {
+// albAppendDecision writes blocked and result when a firewall has checked the request, so that waf is one of the
+// actions. The firewall has blocked the request when waf is the last action.
+func albAppendDecision(o *object, actions []byte) {
 	list := bytes.Split(actions, []byte(","))
 	if !slices.ContainsFunc(list, func(a []byte) bool { return string(a) == "waf" }) {
 		return
@@ -222,7 +236,7 @@ func albAppendVerdict(o *object, actions []byte) {
 	}
 }
 
-// albAppendProxy writes the balancer's own figures.
+// albAppendProxy writes the fields of albProxy.
 func albAppendProxy(o *object, field func(int) []byte) {
 	list := make([]pair, 0, len(albProxy))
 	for _, p := range albProxy {

@@ -12,25 +12,27 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// awsWAF is the log of AWS WAF v2, one JSON object a line. What has a place in the specification goes there; every
-// other member is kept under its own name, so that nothing of the line is lost.
+// awsWAF is the log of AWS WAF v2, one JSON object per line. Members with a field in the specification become that
+// field; all others keep their names, so that nothing of the line is lost.
 type awsWAF struct{}
 
 func (awsWAF) Name() string { return "aws-waf" }
 
 func (awsWAF) Matches(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"httpRequest"`)) && bytes.Contains(line, []byte(`"webaclId"`))
+	return bytes.HasPrefix(line, []byte("{")) &&
+		bytes.Contains(line, []byte(`"httpRequest"`)) &&
+		bytes.Contains(line, []byte(`"webaclId"`))
 }
 
 func (awsWAF) Complete(row *lake.Row) { completeURL(row) }
 
-// wafLine is what a line says that several fields of the record need.
+// wafLine holds the members of a line that several fields of the record need.
 type wafLine struct {
 	o           object
 	action      string
-	rule, kind  string   // the rule that decided, and its type
+	rule, kind  string   // the terminating rule and its type
 	inner       string   // the rule inside it, when it is a group
-	counted     []string // rules that matched and only counted
+	counted     []string // rules that matched with the action COUNT
 	tags        [][]byte
 	fingerprint []pair
 	request     wafRequest
@@ -40,7 +42,7 @@ type wafLine struct {
 type wafRequest struct {
 	request
 	headers []pair
-	rest    object // members without a place
+	rest    object // members without a field in the specification
 }
 
 func (awsWAF) Convert(dst, line []byte) ([]byte, error) {
@@ -50,7 +52,7 @@ func (awsWAF) Convert(dst, line []byte) ([]byte, error) {
 		return nil, &record.Reject{Code: record.BadJSON, Message: fmt.Sprintf("not a record of AWS WAF: %v", err)}
 	}
 	w.appendRequest()
-	w.appendVerdict()
+	w.appendDecision()
 	w.o.texts("tags", w.tags)
 	w.o.pairs("proxy", w.fingerprint)
 	if w.request.rest.comma {
@@ -59,7 +61,7 @@ func (awsWAF) Convert(dst, line []byte) ([]byte, error) {
 	return w.o.close(), nil
 }
 
-// member takes one member of the line.
+// member reads one member of the line.
 func (w *wafLine) member(d *jx.Decoder, name string) (err error) {
 	switch name {
 	case "httpRequest":
@@ -96,6 +98,7 @@ func (w *wafLine) member(d *jx.Decoder, name string) (err error) {
 	return err
 }
 
+// label reads one element of labels: its name becomes a tag.
 func (w *wafLine) label(d *jx.Decoder) error {
 	return d.ObjBytes(func(d *jx.Decoder, key []byte) error {
 		if string(key) != "name" {
@@ -107,7 +110,7 @@ func (w *wafLine) label(d *jx.Decoder) error {
 	})
 }
 
-// ruleGroup takes from a group the rule that decided and those that only counted.
+// ruleGroup reads the terminating rule of a group, and the rules that matched with the action COUNT.
 func (w *wafLine) ruleGroup(d *jx.Decoder) error {
 	return d.ObjBytes(func(d *jx.Decoder, key []byte) error {
 		switch {
@@ -122,6 +125,7 @@ func (w *wafLine) ruleGroup(d *jx.Decoder) error {
 	})
 }
 
+// matchedRules reads a list of rules and keeps those with the action COUNT.
 func (w *wafLine) matchedRules(d *jx.Decoder) error {
 	if d.Next() != jx.Array {
 		return d.Skip()
@@ -151,7 +155,7 @@ func ruleOf(d *jx.Decoder) (id, action string, err error) {
 	return id, action, err
 }
 
-// member takes one member of httpRequest.
+// member reads one member of httpRequest.
 func (r *wafRequest) member(d *jx.Decoder, o *object, name string) (err error) {
 	switch name {
 	case "headers":
@@ -206,11 +210,11 @@ func (r *wafRequest) header(d *jx.Decoder) error {
 	return err
 }
 
-// appendRequest writes the request with its headers. Host, user agent and referer are promoted from them. A Cookie
-// header becomes cookies, and stays a header only if they do not spell it exactly.
+// appendRequest writes the request with its headers. The headers Host, User-Agent and Referer also become fields. A
+// Cookie header becomes cookies; it stays a header only if formatCookies does not reproduce it exactly.
 func (w *wafLine) appendRequest() {
 	r := &w.request
-	var crumbs []pair
+	var cookies []pair
 	kept := r.headers[:0]
 	for _, h := range r.headers {
 		switch {
@@ -221,9 +225,9 @@ func (w *wafLine) appendRequest() {
 		case bytes.EqualFold(h.name, []byte("referer")):
 			w.o.text("referer", h.value)
 		case bytes.EqualFold(h.name, []byte("cookie")):
-			list := cookies(h.value)
-			crumbs = append(crumbs, list...)
-			if bytes.Equal(spellCookies(list), h.value) {
+			list := parseCookies(h.value)
+			cookies = append(cookies, list...)
+			if bytes.Equal(formatCookies(list), h.value) {
 				continue
 			}
 		}
@@ -231,11 +235,11 @@ func (w *wafLine) appendRequest() {
 	}
 	r.append(&w.o)
 	w.o.pairs("headers", kept)
-	w.o.pairs("cookies", crumbs)
+	w.o.pairs("cookies", cookies)
 }
 
-// spellCookies is the Cookie header that browsers send for cookies.
-func spellCookies(list []pair) []byte {
+// formatCookies returns the Cookie header that browsers send for cookies.
+func formatCookies(list []pair) []byte {
 	parts := make([][]byte, len(list))
 	for i, c := range list {
 		parts[i] = slices.Concat(c.name, []byte("="), c.value)
@@ -243,12 +247,12 @@ func spellCookies(list []pair) []byte {
 	return bytes.Join(parts, []byte("; "))
 }
 
-// appendVerdict writes what the firewall decided. Reasons are in the product's own grammar:
+// appendDecision writes the decision of the firewall. Reasons have the grammar of the product:
 //
 //	Block - aws-waf MANAGED_RULE_GROUP ["SQLi_QUERYARGUMENTS"] - AWS-AWSManagedRulesSQLiRuleSet - [request]
 //
-// with the rule inside a group, else the action, in brackets.
-func (w *wafLine) appendVerdict() {
+// The first brackets contain the rule inside the group, or the action if the rule is not a group.
+func (w *wafLine) appendDecision() {
 	blocked, challenged := w.action == "BLOCK", w.action == "CAPTCHA" || w.action == "CHALLENGE"
 	w.o.flag("blocked", blocked)
 	switch {

@@ -14,23 +14,25 @@ import (
 // combined is the access log of Apache and nginx in the common and combined formats, with or without the
 // virtual host in front:
 //
-//	[vhost[:port]] client ident user [17/May/2015:10:05:03 +0000] "request" status bytes ["referer" "user agent" [seconds [seconds]]]
+//	[vhost[:port]] client ident user [17/May/2015:10:05:03 +0000] "request" status bytes
+//	["referer" "user agent" [seconds [seconds]]]
 //
-// The seconds that many configurations append are request_time and upstream_response_time, if they have a decimal
-// point. Whatever else follows is kept in log_rest. Some exports put quotes around the whole line.
+// Many configurations append seconds, which become request_time and upstream_response_time if they have a decimal
+// point. The member log_rest keeps anything else that follows. Some exports put quotes around the whole line.
 type combined struct{}
 
 func (combined) Name() string { return "combined" }
 
-// lineCut is the member of the record of a line whose end is missing.
+// lineCut is the member that marks the record of an incomplete line.
 const lineCut = "log_line_cut"
 
-// IsCut reports whether a record, as Convert returns it, is of a line whose end is missing.
+// IsCut reports whether a record, as Convert returns it, comes from an incomplete line.
 func IsCut(text []byte) bool { return bytes.Contains(text, []byte(`"`+lineCut+`":true`)) }
 
 var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}\] "`)
 
-// syslogPattern is what syslog puts in front of a line. Its month would pass for a client, the rest for a user.
+// syslogPattern matches the header that syslog puts in front of a line. Without this check, its month would be read as
+// the client and the rest as the user.
 var syslogPattern = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} `)
 
 func (combined) Matches(line []byte) bool {
@@ -48,7 +50,7 @@ func (combined) Complete(row *lake.Row) { completeURL(row) }
 func (combined) Convert(dst, line []byte) ([]byte, error) {
 	line = unwrap(line)
 	if syslogPattern.Match(line) {
-		return nil, badLine("the line begins with a header of syslog, not with the client; remove the header")
+		return nil, badLine("the line begins with a header of syslog instead of the client; remove the header")
 	}
 	front, rest, ok := bytes.Cut(line, []byte(" ["))
 	if !ok {
@@ -74,7 +76,7 @@ func (combined) Convert(dst, line []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest = appendAgents(&o, rest)
+	rest = appendRefererAndUserAgent(&o, rest)
 	appendTimings(&o, rest)
 	return o.close(), nil
 }
@@ -90,8 +92,8 @@ func appendCommonTime(o *object, stamp []byte) bool {
 	return true
 }
 
-// unwrap strips the quotes around a whole line. No server writes such a line: its first word is never quoted. The first
-// quote inside shows how the export escaped the others: not at all, as "" in CSV, or as \" in JSON.
+// unwrap strips quotes around a whole line. An export added them, because no server quotes the first word. The first
+// quote inside shows how the export escaped the quotes of the line: not at all, as "" in CSV, or as \" in JSON.
 func unwrap(line []byte) []byte {
 	whole := bytes.TrimRight(line, " \t")
 	if len(whole) < 2 || whole[0] != '"' || whole[len(whole)-1] != '"' {
@@ -102,14 +104,14 @@ func unwrap(line []byte) []byte {
 	switch {
 	case first > 0 && inner[first-1] == '\\':
 		return unescapeWrapped(whole, inner)
-	case isDoubled(inner):
+	case hasDoubledQuotes(inner):
 		return bytes.ReplaceAll(inner, []byte(`""`), []byte(`"`))
 	}
 	return inner
 }
 
-// isDoubled reports whether every quote of a text is doubled.
-func isDoubled(text []byte) bool {
+// hasDoubledQuotes reports whether every quote of a text is doubled.
+func hasDoubledQuotes(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '"' {
 			continue
@@ -121,7 +123,8 @@ func isDoubled(text []byte) bool {
 	return true
 }
 
-// unescapeWrapped decodes a whole line that is a JSON string. If it is none, it undoes \" and \\ alone.
+// unescapeWrapped decodes a whole line that is a JSON string. If it is not valid JSON, unescapeWrapped decodes only \"
+// and \\.
 func unescapeWrapped(whole, inner []byte) []byte {
 	var text string
 	if utf8.Valid(whole) && json.Unmarshal(whole, &text) == nil {
@@ -137,7 +140,7 @@ func unescapeWrapped(whole, inner []byte) []byte {
 	return out
 }
 
-// appendClient writes who asked, and gives the virtual host if the line begins with one.
+// appendClient writes the client and the user, and returns the virtual host if the line begins with one.
 func appendClient(o *object, front []byte) (vhost []byte, err error) {
 	vhost, client, rest, err := cutClient(front)
 	if err != nil {
@@ -145,23 +148,23 @@ func appendClient(o *object, front []byte) (vhost []byte, err error) {
 	}
 	ident, user, ok := bytes.Cut(rest, []byte(" "))
 	if !ok {
-		return nil, badLine("before the time there are fewer than three words")
+		return nil, badLine("fewer than three words before the time")
 	}
-	o.text("ip", present(client))
-	o.text("ident", present(ident))
-	o.text("remote_user", present(user))
+	o.text("ip", dashToNil(client))
+	o.text("ident", dashToNil(ident))
+	o.text("remote_user", dashToNil(user))
 	return vhost, nil
 }
 
-// cutClient cuts the virtual host, if any, and the client from what precedes the time. The line begins with a virtual
-// host if the second word, not the first, is an address. A user's name may hold spaces.
+// cutClient splits the text before the time into the virtual host, if any, the client and the rest. The line begins
+// with a virtual host if the second word is an address and the first is not. The name of a user may contain spaces.
 func cutClient(front []byte) (vhost, client, rest []byte, err error) {
 	client, rest, _ = bytes.Cut(front, []byte(" "))
 	if second, after, ok := bytes.Cut(rest, []byte(" ")); ok && isAddress(second) && !isAddress(client) {
 		if !isVirtualHost(client) {
 			return nil, nil, nil, badLine("%.80q is neither a virtual host nor a client", client)
 		}
-		return present(client), second, after, nil
+		return dashToNil(client), second, after, nil
 	}
 	if !isClient(client) {
 		return nil, nil, nil, badLine("%.80q is neither an address nor a host name", client)
@@ -169,8 +172,8 @@ func cutClient(front []byte) (vhost, client, rest []byte, err error) {
 	return nil, client, rest, nil
 }
 
-// isClient reports whether a server may log a word as the client: an address; a host name, by HostnameLookups of
-// Apache; a dash, by Apache for a client unknown; unix:, by nginx for a client of a Unix socket.
+// isClient reports whether a server can log a word as the client: an address; a host name, with HostnameLookups of
+// Apache; a dash, from Apache for an unknown client; unix:, from nginx for a client of a Unix socket.
 func isClient(word []byte) bool {
 	return isAddress(word) || isHostName(word) || string(word) == "-" || string(word) == "unix:"
 }
@@ -180,8 +183,8 @@ func isAddress(word []byte) bool {
 	return err == nil
 }
 
-// isVirtualHost reports whether a server may log a word as the virtual host: a host name or an address with or without
-// a port; a wildcard, _ or nothing, as nginx allows them; a dash.
+// isVirtualHost reports whether a server can log a word as the virtual host: a host name or an address, with or without
+// a port; a wildcard, _ or nothing, which nginx allows; a dash.
 func isVirtualHost(word []byte) bool {
 	if len(word) == 0 || string(word) == "-" {
 		return true
@@ -193,14 +196,14 @@ func isVirtualHost(word []byte) bool {
 	return isAddress(host) || isHostName(bytes.TrimPrefix(host, []byte("*.")))
 }
 
-// isHostName reports whether a word is labels of letters, digits, hyphens and underscores, of which the last is no
-// number: that would be an address, or what is left of one.
+// isHostName reports whether a word consists of labels of letters, digits, hyphens and underscores, and the last label
+// is not a number. With a number it would be an address or a part of one.
 func isHostName(word []byte) bool {
 	word = bytes.TrimSuffix(word, []byte("."))
 	if len(word) > 253 {
 		return false
 	}
-	label := 0 // where it begins
+	label := 0 // offset of the current label
 	for i := 0; i <= len(word); i++ {
 		if i < len(word) && word[i] != '.' {
 			if !isHostByte(word[i]) {
@@ -220,23 +223,24 @@ func isHostByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// present is nil for the dash that logs write for nothing.
-func present(text []byte) []byte {
+// dashToNil returns nil for a dash, which logs write for an absent value, and any other text as it is.
+func dashToNil(text []byte) []byte {
 	if len(text) == 1 && text[0] == '-' {
 		return nil
 	}
 	return text
 }
 
-// appendRequestLine writes the quoted request. One that is no request line is kept in the member request.
+// appendRequestLine writes the quoted request and returns the text after it. The member request keeps a text that is
+// not a request line.
 func appendRequestLine(o *object, rest, vhost []byte) ([]byte, error) {
-	line, rest, closed, ok := quoted(rest)
+	line, rest, closed, ok := cutQuoted(rest)
 	if !ok || !closed {
 		return nil, badLine("no request in quotes after the time")
 	}
 	r, ok := parseRequest(line)
 	if !ok {
-		o.text("request", present(line))
+		o.text("request", dashToNil(line))
 	}
 	if r.authority == nil {
 		r.authority = vhost
@@ -245,7 +249,7 @@ func appendRequestLine(o *object, rest, vhost []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// appendStatus writes status and bytes. A dash for bytes means none were sent.
+// appendStatus writes the status and the bytes sent, and returns the text after them. A dash means 0 bytes.
 func appendStatus(o *object, rest []byte) ([]byte, error) {
 	status, rest, _ := bytes.Cut(rest, []byte(" "))
 	sent, rest, _ := bytes.Cut(rest, []byte(" "))
@@ -272,15 +276,15 @@ func unpadded(digits []byte) []byte {
 	return digits
 }
 
-// appendAgents writes referer and user agent, which the common format lacks. A line whose end was cut off, as
-// some loggers do with long ones, keeps what there is and says so.
-func appendAgents(o *object, rest []byte) []byte {
+// appendRefererAndUserAgent writes the referer and the user agent, which the common format does not have, and returns
+// the text after them. Some loggers cut off long lines: the record keeps the incomplete value and the mark lineCut.
+func appendRefererAndUserAgent(o *object, rest []byte) []byte {
 	for _, name := range []string{"referer", "user_agent"} {
-		value, after, closed, ok := quoted(rest)
+		value, after, closed, ok := cutQuoted(rest)
 		if !ok {
 			return rest
 		}
-		o.text(name, present(value))
+		o.text(name, dashToNil(value))
 		if !closed {
 			o.raw(lineCut, []byte("true"))
 		}
@@ -289,7 +293,7 @@ func appendAgents(o *object, rest []byte) []byte {
 	return rest
 }
 
-// appendTimings writes the seconds that may follow, and keeps what else does.
+// appendTimings writes the seconds that may follow. The member log_rest keeps the remaining text.
 func appendTimings(o *object, rest []byte) {
 	for _, name := range []string{"request_time", "upstream_response_time"} {
 		word, after, _ := bytes.Cut(rest, []byte(" "))
@@ -304,15 +308,16 @@ func appendTimings(o *object, rest []byte) {
 	}
 }
 
-// isSeconds tells whether a word is a number of seconds with a decimal point, in the form that JSON has too.
+// isSeconds reports whether a word is a number of seconds with a decimal point that is also a JSON number.
 func isSeconds(word []byte) bool {
 	whole, fraction, ok := bytes.Cut(word, []byte("."))
 	return ok && isDigits(whole) && isDigits(fraction) && (len(whole) == 1 || whole[0] != '0')
 }
 
-// quoted reads a quoted string and the space after it. A quote ends it only before a space or the end of the line,
-// as not every server escapes quotes. closed is false when the line ends before the quote.
-func quoted(text []byte) (value, rest []byte, closed, ok bool) {
+// cutQuoted splits text after a quoted string and the space that follows it. A quote ends the string only before a
+// space or the end of the line, because not every server escapes quotes. closed is false when the line ends before the
+// quote, ok is false when text does not begin with a quote.
+func cutQuoted(text []byte) (value, rest []byte, closed, ok bool) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text, false, false
 	}
@@ -332,7 +337,7 @@ func quoted(text []byte) (value, rest []byte, closed, ok bool) {
 	return unescapeLog(text[1:]), nil, false, true
 }
 
-// unescapeLog undoes the escapes of access logs: \" \\ \xHH \n \r \t. Any other backslash stands for itself.
+// unescapeLog decodes the escapes of access logs: \" \\ \xHH \n \r \t. It keeps any other backslash.
 func unescapeLog(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text

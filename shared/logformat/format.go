@@ -1,5 +1,5 @@
-// Package logformat turns a line of a log into a record of the specification: one file for each format, and the
-// detection of the format by the first lines of a log. README.md says which field comes from where.
+// Package logformat converts a line of a log to a record of the specification. It has one file for each format, and
+// detects the format by the first lines of a log. README.md lists the source of each field.
 package logformat
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// Format is a log format. It turns a line into a record of the specification, written as one JSON object, so that all
-// formats share one decoder. A Format has no state: several goroutines may use it at once.
+// Format is a log format. It converts a line to a record of the specification, written as one JSON object, so that all
+// formats share one decoder. A Format has no state, so several goroutines may use it at once.
 type Format interface {
-	// Name is what --format calls it.
+	// Name returns the name of the format for the flag --format.
 	Name() string
-	// Matches reports whether a line looks like this format; it need not be exact.
+	// Matches reports whether a line looks like this format. It need not be exact.
 	Matches(line []byte) bool
-	// Convert returns the record of a line: the line itself, or JSON appended to dst. A line that is not of the
-	// format is a *record.Reject. Members that the specification does not know are kept as they are.
+	// Convert returns the record of a line: the line itself, or JSON appended to dst. For a line that is not of the
+	// format, the error is a *record.Reject. Convert keeps members that are not in the specification as they are.
 	Convert(dst, line []byte) ([]byte, error)
-	// Complete sets the fields that follow from several others, after defaults were set.
+	// Complete sets the fields that depend on several others. It is called after defaults are set.
 	Complete(row *lake.Row)
 }
 
 // Formats lists the formats in the order in which detection prefers them.
 var Formats = []Format{native{}, awsWAF{}, alb{}, combined{}}
 
-// ByName returns the format of a name.
+// ByName returns the format with a name. The error for an unknown name lists the formats.
 func ByName(name string) (Format, error) {
 	names := make([]string, len(Formats))
 	for i, s := range Formats {
@@ -38,23 +38,23 @@ func ByName(name string) (Format, error) {
 		}
 		names[i] = s.Name()
 	}
-	return nil, fault.New(fault.Invalid, "unknown format %q: it is one of auto, %s", name, strings.Join(names, ", "))
+	return nil, fault.New(fault.Invalid, "unknown format %q; use one of auto, %s", name, strings.Join(names, ", "))
 }
 
-// BadLine is the code of a line that is not of the format.
+// BadLine is the code of a line that does not have the format of its log.
 const BadLine record.Code = "bad_line"
 
 func badLine(format string, args ...any) error {
 	return &record.Reject{Code: BadLine, Message: fmt.Sprintf(format, args...)}
 }
 
-// ByteOrderMark may begin a log. It is no part of the first line.
+// ByteOrderMark is the UTF-8 byte order mark. A log may begin with it; it is not part of the first line.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// detectLines is how many lines detection looks at.
+// detectLines is the number of lines that Detect reads.
 const detectLines = 20
 
-// Detect returns the format that most of the first lines of a log look like.
+// Detect returns the format that matches most of the first lines of a log.
 func Detect(head []byte) (Format, error) {
 	votes := make([]int, len(Formats))
 	seen := 0
@@ -80,7 +80,8 @@ func Detect(head []byte) (Format, error) {
 		}
 	}
 	if votes[best] == 0 {
-		return nil, fault.New(fault.Invalid, "none of the first %d lines looks like a known log format; say which with --format", min(seen, detectLines))
+		const message = "none of the first %d lines looks like a known log format; name the format with --format"
+		return nil, fault.New(fault.Invalid, message, min(seen, detectLines))
 	}
 	return Formats[best], nil
 }

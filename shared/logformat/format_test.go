@@ -3,7 +3,6 @@ package logformat
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,17 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-// logFiles are a few lines of each format with everything that is special about it; testdata/<file>.golden shows the
-// records they become, as the API prints them.
+// logFiles maps each format to a file with a few lines that contain all its special cases. testdata/<file>.golden
+// contains their records, as the API prints them.
 var logFiles = map[string]string{"combined": "combined.log", "alb": "alb.log", "aws-waf": "aws-waf.jsonl"}
 
-func TestLinesBecomeRecords(t *testing.T) {
+func TestConvert(t *testing.T) {
 	for format, file := range logFiles {
 		t.Run(format, func(t *testing.T) {
 			content, err := os.ReadFile(filepath.Join("testdata", file))
@@ -34,20 +32,8 @@ func TestLinesBecomeRecords(t *testing.T) {
 			if err != nil || f.Name() != format {
 				t.Fatalf("detected as %v, %v", f, err)
 			}
-			golden := filepath.Join("testdata", file+".golden")
-			got := pretty(t, recordsOf(t, f, string(content)))
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			got := formatRecords(t, recordsOf(t, f, string(content)))
+			goldentest.Compare(t, filepath.Join("testdata", file+".golden"), got)
 		})
 	}
 }
@@ -77,8 +63,8 @@ func recordsOf(t *testing.T, f Format, content string) []string {
 	return records
 }
 
-// pretty prints records with one field a line.
-func pretty(t *testing.T, records []string) string {
+// formatRecords prints records with one field per line.
+func formatRecords(t *testing.T, records []string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, text := range records {
@@ -94,7 +80,7 @@ func pretty(t *testing.T, records []string) string {
 	return b.String()
 }
 
-func TestBadLinesAreRejected(t *testing.T) {
+func TestConvertRejectsBadLines(t *testing.T) {
 	const at, request, alb = ` [17/May/2026:10:05:03 +0000] `, `"GET / HTTP/1.1" `, "http 2026-07-05T04:47:50Z elb "
 	tests := []struct{ format, line, want string }{
 		{"combined", "", "no time in brackets"},
@@ -119,7 +105,7 @@ func TestBadLinesAreRejected(t *testing.T) {
 		{"combined", "1.2.3.4 - -" + at + request + "2x0 1", "no status"},
 		{"combined", "1.2.3.4 - -" + at + request + "200", "no number of bytes"},
 		{"combined", "1.2.3.4 - -" + at + request + "200 1e9", "no number of bytes"},
-		{"alb", alb + "1.2.3.4:5 - 0.1 0.1 0.1 200", "fields, where"},
+		{"alb", alb + "1.2.3.4:5 - 0.1 0.1 0.1 200", "fields; a load balancer"},
 		{"alb", alb + `1.2.3.4:5 - 0.1 0.1 0.1 200 200 1 1 "GET http://a:80/ HTTP/1.1`, "ends inside field 13"},
 		{"alb", alb + `1.2.3.4:5 - 0.1 0.1 0.1 two 200 1 1 "GET http://a:80/ HTTP/1.1" "-"`, `status is "two"`},
 		{"aws-waf", `{"timestamp":1`, "not a record of AWS WAF"},
@@ -141,23 +127,25 @@ func TestBadLinesAreRejected(t *testing.T) {
 	}
 }
 
-func TestDetectionTellsTheFormats(t *testing.T) {
+func TestDetect(t *testing.T) {
 	for want, file := range logFiles {
 		content, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := "\n# a comment\n" + string(content) // one odd line does not matter
+		text := "\n# a comment\n" + string(content) // one other line does not matter
 		if got, err := Detect([]byte(text)); err != nil || got.Name() != want {
 			t.Errorf("%s: %v, %v", file, got, err)
 		}
 	}
-	if got, err := Detect([]byte(`{"timestamp":"2026-04-01T10:00:00Z","status":200}` + "\n")); err != nil || got.Name() != "orrery" {
-		t.Errorf("%v, %v", got, err)
+	const line = `{"timestamp":"2026-04-01T10:00:00Z","status":200}` + "\n"
+	if got, err := Detect([]byte(line)); err != nil || got.Name() != "orrery" {
+		t.Errorf("%s: %v, %v", line, got, err)
 	}
 }
 
-func TestClientsThatServersLog(t *testing.T) {
+// TestConvertClients converts the words with which Apache and nginx log clients and virtual hosts.
+func TestConvertClients(t *testing.T) {
 	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 1`
 	tests := []struct{ words, ip, host string }{
 		{"192.0.2.7", "192.0.2.7", ""},
@@ -176,7 +164,7 @@ func TestClientsThatServersLog(t *testing.T) {
 		{"*.shop.example 192.0.2.7", "192.0.2.7", "*.shop.example"},
 		{"_ 192.0.2.7", "192.0.2.7", "_"},
 		{"- 192.0.2.7", "192.0.2.7", ""},
-		{" 192.0.2.7", "192.0.2.7", ""}, // a server of nginx with an empty name
+		{" 192.0.2.7", "192.0.2.7", ""}, // an nginx server with an empty name
 	}
 	for _, test := range tests {
 		t.Run(test.words, func(t *testing.T) {
@@ -195,9 +183,11 @@ func TestClientsThatServersLog(t *testing.T) {
 	}
 }
 
-// wrappedLines are lines that some exports put into quotes, and the lines that they were before.
+// wrappedLines are lines that some exports put into quotes, each with the original line. The original is empty if the
+// line is invalid.
 var wrappedLines = func() [][2]string {
-	const scan = `192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] "GET /?q=%f0''%f0\"\"&b=\x16 HTTP/1.1" 303 382 "http://a/" "X (11)"`
+	const scan = `192.0.2.25 - - [22/Dec/2016:16:30:52 +0300] ` +
+		`"GET /?q=%f0''%f0\"\"&b=\x16 HTTP/1.1" 303 382 "http://a/" "X (11)"`
 	const empty = `192.0.2.25 - - [22/Dec/2016:16:30:53 +0300] "" 400 0 "-" "-"`
 	const common = `shop.example 192.0.2.25 - - [22/Dec/2016:16:30:54 +0300] "GET /\xff HTTP/1.1" 200 5`
 	lines := [][2]string{
@@ -217,13 +207,13 @@ var wrappedLines = func() [][2]string {
 	return lines
 }()
 
-func TestQuotesRoundWholeLinesAreStripped(t *testing.T) {
+func TestConvertQuotedLines(t *testing.T) {
 	for _, wrapped := range wrappedLines {
 		line, bare := []byte(wrapped[0]), []byte(wrapped[1])
 		got, err := combined{}.Convert(nil, line)
 		if len(bare) == 0 {
 			if err == nil || (combined{}).Matches(line) {
-				t.Errorf("%s is taken: %s", line, got)
+				t.Errorf("%s is accepted: %s", line, got)
 			}
 			continue
 		}
@@ -241,13 +231,13 @@ func TestQuotesRoundWholeLinesAreStripped(t *testing.T) {
 	}
 }
 
-// notClients are what lines may begin with that only look like those of an access log.
+// notClients are the beginnings of lines that only look like lines of an access log.
 var notClients = []string{
 	`"1.2.3.4`, "1.2.3.4:5", "300.1.2.3", "a\x00b", "May 17 10:05:03 web nginx: 1.2.3.4",
 	"access.log\x00\x000000644\x00ustar\x0000",
 }
 
-func TestLogsThatOnlyLookCombinedAreNotDetected(t *testing.T) {
+func TestDetectRefusesSimilarLogs(t *testing.T) {
 	const rest = ` - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`
 	for _, client := range notClients {
 		if got, err := Detect([]byte(client + rest + "\n")); err == nil {
@@ -256,8 +246,8 @@ func TestLogsThatOnlyLookCombinedAreNotDetected(t *testing.T) {
 	}
 }
 
-// FuzzConvert feeds any line to every format: what it gives must be a rejection or JSON that the decoder accepts or
-// rejects for its time or size, never for its form, unless the line itself was JSON.
+// FuzzConvert converts any line with every format. The result must be a rejection, or JSON that the decoder does not
+// reject for its syntax, unless the line itself was JSON.
 func FuzzConvert(f *testing.F) {
 	for _, file := range logFiles {
 		content, err := os.ReadFile(filepath.Join("testdata", file))
@@ -288,8 +278,9 @@ func FuzzConvert(f *testing.F) {
 			}
 			var row lake.Row
 			_, err = decoder.Decode(text, &row)
-			if errors.As(err, &reject) && s.Name() != "orrery" && (reject.Code == record.BadJSON || reject.Code == record.NotObject) {
-				t.Fatalf("%s made of %q what is no record: %s: %v", s.Name(), line, text, err)
+			isSyntax := errors.As(err, &reject) && (reject.Code == record.BadJSON || reject.Code == record.NotObject)
+			if isSyntax && s.Name() != "orrery" {
+				t.Fatalf("%s converts %q to an invalid record: %s: %v", s.Name(), line, text, err)
 			}
 			if err == nil {
 				s.Complete(&row)

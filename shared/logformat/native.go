@@ -6,18 +6,20 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// native is NDJSON of the specification's records, in the API's shape or the engine's. Lines go to the decoder
-// as they are.
+// native is NDJSON of the specification's records, in the shape of the API or of the gateway's engine. The decoder
+// reads the lines as they are.
 type native struct{}
 
 func (native) Name() string { return "orrery" }
 
-// Matches takes any JSON object with a timestamp but for AWS WAF's.
+// Matches reports whether a line is a JSON object with a timestamp, except one of AWS WAF.
 func (native) Matches(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"timestamp"`)) && !(awsWAF{}).Matches(line)
+	return bytes.HasPrefix(line, []byte("{")) &&
+		bytes.Contains(line, []byte(`"timestamp"`)) &&
+		!(awsWAF{}).Matches(line)
 }
 
 func (native) Convert(_, line []byte) ([]byte, error) { return line, nil }
 
-// Complete does nothing: what a record lacks it lacked when it was recorded.
+// Complete does nothing: a field that is absent from the line was absent when it was recorded.
 func (native) Complete(*lake.Row) {}

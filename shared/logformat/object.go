@@ -18,13 +18,13 @@ func (o *object) name(name string) {
 	o.b = append(appendString(o.b, name), ':')
 }
 
-// raw appends a member whose value is JSON already.
+// raw appends a member with a value that is already JSON.
 func (o *object) raw(name string, value []byte) {
 	o.name(name)
 	o.b = append(o.b, value...)
 }
 
-// text appends a member of text; nil is no member.
+// text appends a member with a string; it appends nothing if value is nil.
 func (o *object) text(name string, value []byte) {
 	if value == nil {
 		return
@@ -45,7 +45,7 @@ func (o *object) flag(name string, value bool) {
 // pair is a name and a value.
 type pair struct{ name, value []byte }
 
-// pairs appends a list of {name, value}; an empty one is no member.
+// pairs appends a member with a list of {name, value}; it appends nothing if list is empty.
 func (o *object) pairs(name string, list []pair) {
 	if len(list) == 0 {
 		return
@@ -64,7 +64,7 @@ func (o *object) pairs(name string, list []pair) {
 	o.b = append(o.b, ']')
 }
 
-// texts appends a list of strings; an empty one is no member.
+// texts appends a member with a list of strings; it appends nothing if list is empty.
 func (o *object) texts(name string, list [][]byte) {
 	if len(list) == 0 {
 		return
@@ -82,8 +82,7 @@ func (o *object) texts(name string, list [][]byte) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends a JSON string. Bytes that are no UTF-8 go through as they are: the decoder counts and
-// replaces them.
+// appendString appends a JSON string. It keeps bytes that are not UTF-8; the decoder counts and replaces them.
 func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	from := 0

@@ -8,13 +8,13 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// request is the target of a request as log formats give it, cut into the fields of the specification.
+// request is a request line or target of a log, split into fields of the specification.
 type request struct {
 	method, authority, path, query, protocol []byte
 }
 
-// parseRequest cuts a request line: GET http://host:80/path?query HTTP/1.1. It says false for what is none, such as
-// the first bytes of a TLS handshake sent to a plain port.
+// parseRequest parses a request line: GET http://host:80/path?query HTTP/1.1. ok is false for any other text, such as
+// the first bytes of a TLS handshake sent to a port without TLS.
 func parseRequest(line []byte) (r request, ok bool) {
 	method, rest, ok := bytes.Cut(line, []byte(" "))
 	if !ok || !isMethod(method) {
@@ -32,7 +32,7 @@ func parseRequest(line []byte) (r request, ok bool) {
 	return r, true
 }
 
-// isMethod tells whether text can be a method: real ones are letters, perhaps with - or _ after the first.
+// isMethod reports whether text can be a method: letters, and - or _ after the first.
 func isMethod(text []byte) bool {
 	for i, c := range text {
 		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (i == 0 || c != '-' && c != '_') {
@@ -42,7 +42,7 @@ func isMethod(text []byte) bool {
 	return len(text) > 0
 }
 
-// setTarget cuts the target of a request: /path?query, or the absolute form that proxies and load balancers log.
+// setTarget parses the target of a request: /path?query, or the absolute form that proxies and load balancers log.
 func (r *request) setTarget(target []byte) {
 	if i := bytes.Index(target, []byte("://")); i > 0 && i < len("https")+1 {
 		end := bytes.IndexAny(target[i+3:], "/?")
@@ -73,7 +73,7 @@ func (r *request) append(o *object) {
 	appendAuthority(o, r.authority)
 }
 
-// appendAuthority writes authority, host and port of what the client asked for: shop.example:8443, [::1]:80.
+// appendAuthority writes authority, host and port of an authority, such as shop.example:8443 or [::1]:80.
 func appendAuthority(o *object, authority []byte) {
 	if len(authority) == 0 {
 		return
@@ -101,7 +101,7 @@ func isDigits(text []byte) bool {
 	return len(text) > 0
 }
 
-// appendPathParts writes path_parts: part1, part2, … for the segments that are not empty, and path.
+// appendPathParts writes path_parts: the segments that are not empty as part1, part2, …, and the whole path.
 func appendPathParts(o *object, path []byte) {
 	if len(path) == 0 {
 		return
@@ -116,8 +116,8 @@ func appendPathParts(o *object, path []byte) {
 	o.pairs("path_parts", append(parts, pair{[]byte("path"), path}))
 }
 
-// arguments cuts a query without its question mark into names and values, percent-decoded. What would not be
-// Unicode when decoded stays encoded, so that nothing is lost; the field query holds the original anyway.
+// arguments splits a query without its question mark into names and values, percent-decoded. A text that would not be
+// valid UTF-8 when decoded stays encoded, so that nothing is lost. The field query has the original in any case.
 func arguments(query []byte) []pair {
 	var list []pair
 	for part := range bytes.SplitSeq(query, []byte("&")) {
@@ -177,8 +177,8 @@ func hexValue(c byte) (byte, bool) {
 	return 0, false
 }
 
-// cookies cuts the value of a Cookie header.
-func cookies(header []byte) []pair {
+// parseCookies splits the value of a Cookie header into names and values.
+func parseCookies(header []byte) []pair {
 	var list []pair
 	for part := range bytes.SplitSeq(header, []byte(";")) {
 		part = bytes.TrimSpace(part)
@@ -191,7 +191,8 @@ func cookies(header []byte) []pair {
 	return list
 }
 
-// completeURL sets url, which is host and path, once defaults are set: an access log seldom names its host.
+// completeURL sets url, which is host and path. It is called after defaults are set, because an access log seldom
+// contains its host.
 func completeURL(row *lake.Row) {
 	if row.URL != nil || row.Path == nil {
 		return
