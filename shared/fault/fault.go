@@ -1,5 +1,5 @@
-// Package fault says what kind of failure an error is, so that the edge can choose a status code
-// without knowing which package failed. Only kinds that somebody branches on exist.
+// Package fault labels errors with the kind of failure, so that the HTTP layer can choose a status code without knowing
+// which package failed. A kind exists only if some code branches on it.
 package fault
 
 import (
@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Kind is what a caller may do about a failure.
+// Kind classifies failures by what a caller can do about them.
 type Kind uint8
 
 const (
-	Internal     Kind = iota // ours to mend; the zero value, so an unlabelled error never blames the user
+	Internal     Kind = iota // a bug or an operational problem; the zero value, so no unlabeled error blames the user
 	Invalid                  // a parameter or body has the wrong shape or value
-	NotFound                 // what was named does not exist, or the caller may not know that it does
-	Conflict                 // somebody else wrote first
+	NotFound                 // the named thing does not exist, or the caller may not know that it does
+	Conflict                 // another writer wrote first
 	Precondition             // a required precondition is missing
-	Forbidden                // known caller, not allowed
-	Unauthorized             // no or unknown credentials
-	TooLarge                 // over a documented limit of size
-	EngineLimit              // the query is right, but more than the engine can take
-	RegexRefused             // the engine could not take the regular expression
-	Unavailable              // a dependency is down or the line is long; try later
-	Timeout                  // the time allowed ran out
-	Canceled                 // the caller went away
+	Forbidden                // the caller is known and not allowed
+	Unauthorized             // the credentials are missing or unknown
+	TooLarge                 // the size exceeds a documented limit
+	EngineLimit              // the query is valid, but exceeds a limit of the engine
+	RegexRefused             // the engine refused the regular expression
+	Unavailable              // a dependency is down or the queue is long; try later
+	Timeout                  // the time limit is exceeded
+	Canceled                 // the caller is gone
 )
 
-// Error is a failure of a known kind. Message is for the user and complete in itself; Err is the cause,
-// for the log only.
+// Error is a failure of a known kind. Message is a complete text for the user; Err is the cause, for the log only.
 type Error struct {
 	Kind       Kind
 	Message    string
-	RetryAfter time.Duration // for Unavailable and Timeout: when trying again may help; 0 when unknown
+	RetryAfter time.Duration // for Unavailable and Timeout, the time after which a retry may succeed; 0 if unknown
 	Err        error
 }
 
@@ -48,17 +47,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes an error of a kind with a message for the user.
+// New returns an error of a kind with a message for the user.
 func New(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap labels a cause with a kind and a message for the user; the cause is for the log.
+// Wrap returns an error of a kind with a message for the user and a cause for the log.
 func Wrap(kind Kind, err error, format string, args ...any) error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// KindOf tells the kind of an error: the outermost label in its chain, or Internal.
+// KindOf returns the kind of the outermost Error in the chain of err, or Internal if there is none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {

@@ -1,5 +1,5 @@
-// Package querytest makes what every engine is tested with: random filters over the whole catalogue, and the
-// truth table of absent values.
+// Package querytest generates the inputs with which every engine is tested: random filters over the whole catalog,
+// random records, and the truth table of absent values.
 package querytest
 
 import (
@@ -19,21 +19,22 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Filter makes a random filter that binds, in either form: every field, operator, key rule, negation and list
-// comes up, and values are mostly drawn from the records, so that they hit.
+// Filter returns a random filter that binds, in either form. It uses every field, operator, kind of key, negation and
+// list. Most values are from the records, so that conditions hold for some of them.
 func Filter(r *rand.Rand, rows []*lake.Row) string {
 	return newGenerator(r, rows, catalog.Names()).filter([]int{0, 1, 1, 1, 2, 2, 3, 5}[r.IntN(8)])
 }
 
-// FilterOn makes a random filter of n conditions on the given fields, beside its period.
+// FilterOn returns a random filter of a period and n conditions on the given fields.
 func FilterOn(r *rand.Rand, rows []*lake.Row, n int, fields ...string) string {
 	return newGenerator(r, rows, fields).filter(n)
 }
 
+// generator generates one filter.
 type generator struct {
 	r      *rand.Rand
 	rows   []*lake.Row
-	row    *lake.Row // the record that most conditions are true of; never nil
+	row    *lake.Row // the record for which most conditions hold; never nil
 	fields []string
 }
 
@@ -54,7 +55,7 @@ func (g *generator) filter(n int) string {
 	if g.chance(2) {
 		return filter.FormatJSON(f)
 	}
-	g.r.Shuffle(len(conditions), func(i, j int) { // the period may stand anywhere, if it stays the first of its kind
+	g.r.Shuffle(len(conditions), func(i, j int) { // the period must stay the first condition on the timestamp
 		if conditions[i].Field.Text != "timestamp" && conditions[j].Field.Text != "timestamp" {
 			conditions[i], conditions[j] = conditions[j], conditions[i]
 		}
@@ -65,7 +66,7 @@ func (g *generator) filter(n int) string {
 	return filter.Format(f)
 }
 
-// period covers all records most of the time, else it begins or ends at one of them.
+// period returns a period that usually covers all records. Otherwise it begins or ends near one of them.
 func (g *generator) period() filter.Condition {
 	from, to := int64(0), int64(4102444800000) // to the year 2100
 	if g.chance(3) {
@@ -77,7 +78,7 @@ func (g *generator) period() filter.Condition {
 	return filter.Condition{Field: filter.Word{Text: "timestamp"}, Op: filter.Between, Values: g.times(from, to)}
 }
 
-// times writes two instants in any order and in any of the accepted spellings.
+// times formats two instants in any order and in any of the accepted layouts.
 func (g *generator) times(from, to int64) []filter.Value {
 	if g.chance(4) {
 		from, to = to, from
@@ -86,7 +87,11 @@ func (g *generator) times(from, to int64) []filter.Value {
 }
 
 var timeLayouts = []string{
-	"2006-01-02 15:04:05.000", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000-07:00", "20060102T150405.000Z", "2006-01-02t15:04:05.000-0700",
+	"2006-01-02 15:04:05.000",
+	"2006-01-02T15:04:05.000Z",
+	"2006-01-02T15:04:05.000000-07:00",
+	"20060102T150405.000Z",
+	"2006-01-02t15:04:05.000-0700",
 }
 
 func (g *generator) time(ms int64) filter.Value {
@@ -99,11 +104,11 @@ func (g *generator) time(ms int64) filter.Value {
 	return text(t.Format(layout))
 }
 
-// condition is a random condition on a random field.
+// condition returns a random condition on a random field.
 func (g *generator) condition() filter.Condition {
 	field, ok := catalog.Lookup(pick(g.r, g.fields))
 	if !ok {
-		panic("querytest: no such field")
+		panic("querytest: unknown field")
 	}
 	source := pick(g.r, field.Sources)
 	c := filter.Condition{Field: filter.Word{Text: field.Name}, Op: pick(g.r, source.Ops()), Negated: g.chance(3)}
@@ -133,7 +138,8 @@ func (g *generator) condition() filter.Condition {
 	return c
 }
 
-// sample draws a value of the source from the row at hand, or from any; numeric operators want a number.
+// sample returns a value of the source from g.row or another row; for numeric operators, a number. If it finds none, it
+// returns a fixed pair and false.
 func (g *generator) sample(s catalog.Source, op filter.Op) (lake.Pair, bool) {
 	numeric := s.Type == catalog.Any && op != filter.Eq && op != filter.In && op != filter.Regex
 	for try := range 4 {
@@ -151,18 +157,18 @@ func (g *generator) sample(s catalog.Source, op filter.Op) (lake.Pair, bool) {
 	return lake.Pair{Name: "name", Value: "value"}, false
 }
 
-// writable tells which texts a filter can hold, and short enough to be read in a report.
+// writable reports whether a filter can contain a text, and the text is short enough for a report.
 func writable(text string) bool {
 	return len(text) <= 300 && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }
 
-// key is none, the exact name, a pattern that finds it, or some other name.
+// key returns no key, the exact name, a pattern that matches it, or another pattern.
 func (g *generator) key(field *catalog.Field, s catalog.Source, name string) *filter.Key {
 	switch field.Keys {
 	case catalog.NoKey:
 		return nil
 	case catalog.ClosedKeys:
-		if g.chance(2) && mixesNothing(field) {
+		if g.chance(2) && hasOneType(field) {
 			return nil
 		}
 		if g.chance(3) {
@@ -185,11 +191,12 @@ func (g *generator) key(field *catalog.Field, s catalog.Source, name string) *fi
 	return &filter.Key{Text: name, Exact: true}
 }
 
-// mixesNothing tells the fields whose members are all of one type, so that any value binds without a key.
-func mixesNothing(field *catalog.Field) bool {
+// hasOneType reports whether all members of the field have the same type, so that any value binds without a key.
+func hasOneType(field *catalog.Field) bool {
 	return !slices.ContainsFunc(field.Sources, func(s catalog.Source) bool { return s.Type != field.Sources[0].Type })
 }
 
+// textValues sets the values of a condition on texts: mostly the sample or patterns of it.
 func (g *generator) textValues(c *filter.Condition, sample string) {
 	one := func() string {
 		garbage := pick(g.r, []string{"", "no such value", "' OR 1=1 --", `\`, "%", "é", "\u202e", "0", "null"})
@@ -212,7 +219,7 @@ func (g *generator) textValues(c *filter.Condition, sample string) {
 	}
 }
 
-// pattern is a regular expression that often finds the sample.
+// pattern returns a regular expression that often matches the sample.
 func (g *generator) pattern(sample string) string {
 	part := prefix(g.r, sample)
 	switch g.r.IntN(10) {
@@ -225,16 +232,19 @@ func (g *generator) pattern(sample string) string {
 	case 3:
 		return "^(?:" + regexp.QuoteMeta(part) + "|nothing)"
 	case 4:
-		return "(?:" + regexp.QuoteMeta(part) + ")" + pick(g.r, []string{".*", "+", "?", "{1,3}", `\b`, `.{0,5}$`, "|^$"})
+		suffix := pick(g.r, []string{".*", "+", "?", "{1,3}", `\b`, `.{0,5}$`, "|^$"})
+		return "(?:" + regexp.QuoteMeta(part) + ")" + suffix
 	case 5, 6:
 		return pick(g.r, []string{
-			`[0-9]+`, `^\w+$`, `\pL{2,}`, `[^a-z]`, `(?i)[k-s]{2}`, `\s`, `\bs`, `^$`, `(?s)a.b`, `(?m)^[[:upper:]]`, `\.`, `(a|b)*c`,
-			`^(GET|POST)$`, `\d{1,3}\.\d{1,3}`, `[\x00-\x1f]`, `(?i)ſ`, `(?U)a+?`, `\Qa.b\E`, `x{0}`, `\B-`, `^[^/]*/`, `[^\n]$`, `(?-s).$`,
+			`[0-9]+`, `^\w+$`, `\pL{2,}`, `[^a-z]`, `(?i)[k-s]{2}`, `\s`, `\bs`, `^$`, `(?s)a.b`, `(?m)^[[:upper:]]`,
+			`\.`, `(a|b)*c`, `^(GET|POST)$`, `\d{1,3}\.\d{1,3}`, `[\x00-\x1f]`, `(?i)ſ`, `(?U)a+?`, `\Qa.b\E`,
+			`x{0}`, `\B-`, `^[^/]*/`, `[^\n]$`, `(?-s).$`,
 		})
 	}
 	return regexp.QuoteMeta(part)
 }
 
+// numbers sets the values of a condition on numbers, near the sample if it is known.
 func (g *generator) numbers(c *filter.Condition, sample string, known bool) {
 	n, err := strconv.ParseFloat(sample, 64)
 	if err != nil || !known {
@@ -262,15 +272,15 @@ func (g *generator) numbers(c *filter.Condition, sample string, known bool) {
 	}
 }
 
-// jsonNumber matches what JSON takes for a number: no leading zeros.
+// jsonNumber matches a JSON number, which has no leading zeros.
 var jsonNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
 
-// chance is true once in n times.
+// chance returns true with a probability of 1/n.
 func (g *generator) chance(n int) bool { return g.r.IntN(n) == 0 }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// prefix is a random beginning of a text, cut between characters.
+// prefix returns a random number of characters from the beginning of a text, at most 11.
 func prefix(r *rand.Rand, s string) string {
 	runes := []rune(s)
 	return string(runes[:min(len(runes), r.IntN(12))])
@@ -278,7 +288,7 @@ func prefix(r *rand.Rand, s string) string {
 
 func text(s string) filter.Value { return filter.Value{Kind: filter.Text, Text: s, Quoted: true} }
 
-// Explain tells why a generated filter does not bind, for the report of a test.
+// Explain returns the error of a filter that does not bind as text, for the report of a test.
 func Explain(err error) string {
 	if e := (*query.FilterError)(nil); errors.As(err, &e) {
 		return filter.Draw(e.Text, e.Errors)

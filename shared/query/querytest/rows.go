@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Rows makes small random records: every column is now absent, now hostile, now one of a few values that
-// repeat. They are not realistic; package gen makes those that are.
+// Rows returns n small random records. Every column is absent, hostile, or one of a few values that repeat. The records
+// are not realistic; those of package gen are.
 func Rows(r *rand.Rand, n int) []*lake.Row {
 	rows := make([]*lake.Row, n)
 	for i := range rows {
@@ -26,7 +26,7 @@ func Rows(r *rand.Rand, n int) []*lake.Row {
 	return rows
 }
 
-// fill sets a value at random; pointers and lists stay nil one time in three.
+// fill sets a value at random. Pointers and lists stay nil with a probability of 1/3.
 func fill(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -54,14 +54,16 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.Bool:
 		v.SetBool(r.IntN(2) == 0)
 	default:
-		panic(fmt.Sprintf("querytest: a column of %s", v.Kind()))
+		panic(fmt.Sprintf("querytest: unknown kind of column %s", v.Kind()))
 	}
 }
 
 func words(r *rand.Rand) []string {
 	return []string{
-		"", "name", "Name", "x-name", "svcid", "shop.example", "/login", "GET", "POST", "5", "-1.5e3", "007", "0.1", "1e400", "NaN", " 5", "true",
-		"a,b", `"quoted"`, `back\slash`, "it's", "100%", "line\nbreak", "tab\t", "é", "ſK", "😀", "\u202ertl", "=1+1", "null", "[]", "ab.c",
+		"", "name", "Name", "x-name", "svcid", "shop.example", "/login", "GET", "POST",
+		"5", "-1.5e3", "007", "0.1", "1e400", "NaN", " 5", "true",
+		"a,b", `"quoted"`, `back\slash`, "it's", "100%", "line\nbreak", "tab\t",
+		"é", "ſK", "😀", "\u202ertl", "=1+1", "null", "[]", "ab.c",
 		strings.Repeat("long ", r.IntN(100)), fmt.Sprint(r.IntN(20)),
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// Case is one cell of the truth table: a record, a filter, and whether the filter holds for the record.
+// Case is one cell of the truth table: a record, a filter, and whether the filter matches the record.
 type Case struct {
-	Field   string // with its key, as a filter writes it
+	Field   string // with its key, as in a filter
 	State   State
 	Op      filter.Op
 	Negated bool
-	Record  string // JSON, as it is ingested
+	Record  string // JSON, as ingested
 	Filter  string // query-string form
 	Want    bool
 }
 
 func (c Case) String() string { return fmt.Sprintf("%s/%s/%s", c.Field, c.State, c.Filter) }
 
-// State is what a record holds of a field.
+// State is the content of a field in a record.
 type State string
 
 const (
@@ -37,14 +37,14 @@ const (
 // States lists the states in the order of the published table.
 var States = []State{Absent, Null, Empty, OneHit, OneMiss, SeveralHit, SeveralMissed}
 
-// Verdict is the truth table itself: a condition holds when a value is there that passes, and a negated one
-// exactly when it does not.
+// Verdict defines the truth table. It reports whether a condition holds for a state: a condition holds if some value
+// passes its test, and a negated condition holds if the plain one does not.
 func Verdict(s State, negated bool) bool {
 	return (s == OneHit || s == SeveralHit) != negated
 }
 
-// Cases spells the truth table out: every field and closed member, every operator it has, every state that a
-// record can have of it, plain and negated.
+// Cases lists the cells of the truth table: every field and closed member, each of its operators, and every state that
+// it can have in a record, plain and negated.
 func Cases() []Case {
 	var cases []Case
 	for i := range catalog.Fields {
@@ -89,7 +89,7 @@ func casesOf(field *catalog.Field, source catalog.Source, op filter.Op) []Case {
 	return cases
 }
 
-// sample is a test, and JSON values that pass and fail it.
+// sample is a test, as in a filter, and JSON values that pass and fail it.
 type sample struct{ test, hit, miss string }
 
 func sampleOf(source catalog.Source, op filter.Op) sample {
@@ -122,7 +122,7 @@ var numberSamples = map[filter.Op]sample{
 	filter.Between: {" between 6 and 4", "6", "7"},
 }
 
-// boolMemberSamples: under numeric operators a boolean member counts as 1 or 0.
+// boolMemberSamples are the samples of boolean members, which count as 1 or 0 with numeric operators.
 var boolMemberSamples = map[filter.Op]sample{
 	filter.Eq:      {"=1", "true", "false"},
 	filter.Gt:      {">0", "true", "false"},
@@ -133,7 +133,7 @@ var boolMemberSamples = map[filter.Op]sample{
 	filter.Between: {" between 1 and 2", "true", "false"},
 }
 
-// recordOf is a record in the state; ok is false when the field cannot be in it.
+// recordOf returns a record with the field in the state; ok is false when the field cannot be in that state.
 func recordOf(field *catalog.Field, source catalog.Source, state State, s sample) (record string, ok bool) {
 	values := map[State][]string{
 		OneHit: {s.hit}, OneMiss: {s.miss}, SeveralHit: {s.miss, s.hit, s.miss}, SeveralMissed: {s.miss, s.miss},
@@ -142,18 +142,18 @@ func recordOf(field *catalog.Field, source catalog.Source, state State, s sample
 	switch {
 	case name == "timestamp":
 		if len(values) != 1 {
-			return "", false // a record without a timestamp is not one
+			return "", false // every record has one timestamp
 		}
 		return `{"timestamp":` + values[0] + `}`, true
 	case state == Absent && name == "time_period":
-		return "", false // it is then the timestamp, in whole seconds
+		return "", false // the default is the timestamp, in whole seconds
 	case state == Null && name == "time_period":
 		return "", false
 	case state == Absent:
 		return "{" + stamp + "}", true
 	case name == "svcid", name == "svcsessionid":
 		if state == Empty {
-			return "", false // cookies that are there have a value
+			return "", false // a cookie has a value
 		}
 		if len(values) > 0 {
 			return fmt.Sprintf(`{%s,"cookies":{%q:[%s]}}`, stamp, name, strings.Join(values, ",")), true
@@ -164,7 +164,7 @@ func recordOf(field *catalog.Field, source catalog.Source, state State, s sample
 	return fmt.Sprintf("{%s,%q:%s}", stamp, name, content), ok
 }
 
-// contentOf is what the record holds under the field's name.
+// contentOf returns the JSON value of the field in the record.
 func contentOf(field *catalog.Field, source catalog.Source, state State, values []string) (content string, ok bool) {
 	if state == Null {
 		return "null", true
@@ -192,8 +192,8 @@ func contentOf(field *catalog.Field, source catalog.Source, state State, values 
 	return values[0], true
 }
 
-// pairsOf writes values under the name k, beside another name that would pass. Open fields are lists of
-// entries, of which every member is looked at.
+// pairsOf returns the JSON value of a name/value field: values of the name k, and another name with a value that would
+// pass. Open fields are lists of entries; filters test every member of an entry.
 func pairsOf(field *catalog.Field, state State, values []string, list string) string {
 	open := strings.HasSuffix(field.Name, "_triggers") || field.Name == "biometric" || field.Name == "logs"
 	named := field.Name == "proxy" || field.Name == "profiling"

@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateLogs gives the newest records: the full timestamp, then the later line of the later source, first.
+// evaluateLogs returns the newest records. The order is descending by full timestamp, then source, then line.
 func evaluateLogs(shape query.Logs, rows []*lake.Row) []*lake.Row {
 	newest := slices.Clone(rows)
 	slices.SortStableFunc(newest, func(a, b *lake.Row) int {

@@ -1,5 +1,5 @@
-// Package reference answers queries over records in memory, by the letter of the contract: written to be obviously
-// right, not fast. Tests compare every engine with it; no engine shares code with it.
+// Package reference answers queries over records in memory, exactly as the contract defines the answers. It is written
+// to be obviously right, not fast. Tests compare every engine with it, and no engine shares code with it.
 package reference
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Evaluate answers q over the rows.
+// Evaluate returns the answer to q over the rows.
 func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 	var matching []*lake.Row
 	for _, r := range rows {
@@ -27,10 +27,10 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 	case query.TopX:
 		return query.Answer{TopX: evaluateTopX(shape, matching)}
 	}
-	panic(fmt.Sprintf("reference: no evaluation of %T", q.Shape))
+	panic(fmt.Sprintf("reference: unknown shape %T", q.Shape))
 }
 
-// group sorts rows into the groups that key names, and gives the keys in the order they first came.
+// group groups rows by key. It also returns the keys in the order of their first rows.
 func group[K comparable](rows []*lake.Row, key func(*lake.Row) K) (map[K][]*lake.Row, []K) {
 	groups := map[K][]*lake.Row{}
 	var keys []K
@@ -44,7 +44,7 @@ func group[K comparable](rows []*lake.Row, key func(*lake.Row) K) (map[K][]*lake
 	return groups, keys
 }
 
-// count is how many rows have a property.
+// count returns the number of rows that have a property.
 func count(rows []*lake.Row, has func(*lake.Row) bool) int64 {
 	n := int64(0)
 	for _, r := range rows {
@@ -55,7 +55,7 @@ func count(rows []*lake.Row, has func(*lake.Row) bool) int64 {
 	return n
 }
 
-// sum adds up a figure; rows without it add nothing.
+// sum returns the sum of a figure over the rows that have it.
 func sum(rows []*lake.Row, figure func(*lake.Row) *int64) int64 {
 	total := int64(0)
 	for _, r := range rows {
@@ -66,15 +66,15 @@ func sum(rows []*lake.Row, figure func(*lake.Row) *int64) int64 {
 	return total
 }
 
-func set(flag *bool) bool { return flag != nil && *flag }
+func isTrue(flag *bool) bool { return flag != nil && *flag }
 
-func isBlocked(r *lake.Row) bool    { return set(r.Blocked) }
-func isBot(r *lake.Row) bool        { return set(r.Bot) }
-func isHuman(r *lake.Row) bool      { return set(r.Human) }
-func isChallenged(r *lake.Row) bool { return set(r.Challenge) || set(r.IChallenge) }
-func isMonitored(r *lake.Row) bool  { return set(r.Monitor) || len(r.MonitorReasons) > 0 }
+func isBlocked(r *lake.Row) bool    { return isTrue(r.Blocked) }
+func isBot(r *lake.Row) bool        { return isTrue(r.Bot) }
+func isHuman(r *lake.Row) bool      { return isTrue(r.Human) }
+func isChallenged(r *lake.Row) bool { return isTrue(r.Challenge) || isTrue(r.IChallenge) }
+func isMonitored(r *lake.Row) bool  { return isTrue(r.Monitor) || len(r.MonitorReasons) > 0 }
 
-// isOriginBlocked: the last origin tried refused the request.
+// isOriginBlocked reports whether the last origin tried refused the request.
 func isOriginBlocked(r *lake.Row) bool {
 	n := len(r.UpstreamStatus)
 	return n > 0 && r.UpstreamStatus[n-1] >= 400

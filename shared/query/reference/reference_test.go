@@ -15,13 +15,13 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// evaluate answers a shape over all of the records.
+// evaluate returns the answer of a shape over all the records.
 func evaluate(shape query.Shape, rows ...*lake.Row) query.Answer {
 	q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: -1 << 62, ToMs: 1 << 62}}, Shape: shape}
 	return reference.Evaluate(&q, rows)
 }
 
-func TestLogsAreNewestFirst(t *testing.T) {
+func TestLogs(t *testing.T) {
 	rows := []*lake.Row{
 		{TsMs: 2, TsNanos: 0, Source: "a", Line: 1},
 		{TsMs: 2, TsNanos: 5, Source: "a", Line: 2},
@@ -41,7 +41,10 @@ func TestLogsAreNewestFirst(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	rows := []*lake.Row{
-		{TsMs: 59_999, Hostname: ptr("b"), BytesSent: ptr(int64(10)), RequestLength: ptr(int64(1)), TotalUs: ptr(int64(5))},
+		{
+			TsMs: 59_999, Hostname: ptr("b"),
+			BytesSent: ptr(int64(10)), RequestLength: ptr(int64(1)), TotalUs: ptr(int64(5)),
+		},
 		{TsMs: 60_000, Host: ptr("b")},
 		{TsMs: 60_000, Hostname: ptr("a"), Host: ptr("b"), TotalUs: ptr(int64(7)), RequestLength: ptr(int64(3))},
 		{TsMs: 119_999},
@@ -51,7 +54,8 @@ func TestStats(t *testing.T) {
 	got := evaluate(query.Stats{SegmentSeconds: 60}, rows...).Stats
 	want := []query.StatsRow{
 		{Segment: 0, Hostname: "b", Requests: 1, Bandwidth: 11, TimeUs: 5, Timed: 1},
-		{Segment: 60, Hostname: "a", Requests: 4, Bandwidth: 3, TimeUs: 7, Timed: 1}, // a and b tie; two records have none
+		// a and b are equally busy; two records have no hostname
+		{Segment: 60, Hostname: "a", Requests: 4, Bandwidth: 3, TimeUs: 7, Timed: 1},
 		{Segment: 180, Requests: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -72,10 +76,22 @@ func TestStats(t *testing.T) {
 
 func TestTimeline(t *testing.T) {
 	rows := []*lake.Row{
-		{TsMs: 0, Status: ptr(int64(200)), IP: ptr("1"), Session: ptr("s"), Blocked: ptr(true), BytesSent: ptr(int64(4))},
-		{TsMs: 1, Status: ptr(int64(99)), IP: ptr("1"), Challenge: ptr(true), IChallenge: ptr(true), Human: ptr(true)},
-		{TsMs: 2, Status: ptr(int64(1000)), IP: ptr("2"), Session: ptr(""), IChallenge: ptr(true), UpstreamStatus: []int64{502, 200}},
-		{TsMs: 3, Status: ptr(int64(200)), Challenge: ptr(false), Blocked: ptr(false), UpstreamStatus: []int64{200, 404}},
+		{
+			TsMs: 0, Status: ptr(int64(200)), IP: ptr("1"), Session: ptr("s"),
+			Blocked: ptr(true), BytesSent: ptr(int64(4)),
+		},
+		{
+			TsMs: 1, Status: ptr(int64(99)), IP: ptr("1"),
+			Challenge: ptr(true), IChallenge: ptr(true), Human: ptr(true),
+		},
+		{
+			TsMs: 2, Status: ptr(int64(1000)), IP: ptr("2"), Session: ptr(""),
+			IChallenge: ptr(true), UpstreamStatus: []int64{502, 200},
+		},
+		{
+			TsMs: 3, Status: ptr(int64(200)),
+			Challenge: ptr(false), Blocked: ptr(false), UpstreamStatus: []int64{200, 404},
+		},
 	}
 	got := evaluate(query.Timeline{SegmentSeconds: 60}, rows...).Timeline
 	want := []query.TimelineRow{{
@@ -88,8 +104,8 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// topx shows the keys of a label in their order.
-func topx(answer query.Answer, label string) string {
+// keysOf returns the keys of a label in their order.
+func keysOf(answer query.Answer, label string) string {
 	var keys []string
 	for _, r := range answer.TopX {
 		if r.Label == label {
@@ -101,7 +117,8 @@ func topx(answer query.Answer, label string) string {
 
 func TestTopXLabels(t *testing.T) {
 	all := &lake.Row{
-		Country: ptr("c"), Host: ptr("h"), IP: ptr("i"), Organization: ptr("o"), Reason: ptr("r"), MonitorReasons: []string{"m", "r", "m"},
+		Country: ptr("c"), Host: ptr("h"), IP: ptr("i"), Organization: ptr("o"),
+		Reason: ptr("r"), MonitorReasons: []string{"m", "r", "m"},
 		Referer: ptr("f"), SvcID: ptr("s"), URL: ptr("u"), UserAgent: ptr("a"),
 		OriginUs: ptr(int64(1)), SvcUs: ptr(int64(2)), TotalUs: ptr(int64(3)),
 	}
@@ -110,7 +127,8 @@ func TestTopXLabels(t *testing.T) {
 	for _, r := range answer.TopX {
 		got = append(got, r.Label+":"+r.Key)
 	}
-	want := "country:c host:h ip:i organization:o origin_time:u reason:m reason:r referer:f svc_time:u svcid:s total_time:u url:u user_agent:a"
+	const want = "country:c host:h ip:i organization:o origin_time:u reason:m reason:r referer:f " +
+		"svc_time:u svcid:s total_time:u url:u user_agent:a"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
 	}
@@ -131,46 +149,57 @@ func TestTopXRanksByBlockedThenRequestsThenKey(t *testing.T) {
 	add("bad", 2, 0)
 	add("worse", 2, 1)
 	add("tie", 0, 1)
-	if got := topx(evaluate(query.TopX{Limit: 4}, rows...), "ip"); got != "worse bad busy few" {
+	if got := keysOf(evaluate(query.TopX{Limit: 4}, rows...), "ip"); got != "worse bad busy few" {
 		t.Errorf("the order is %s", got)
 	}
 }
 
-func TestTopXTimesRankByAverageAndComeOutByBlocked(t *testing.T) {
+// TestTopXTimes checks that the labels of times rank by the average, and order the top keys by blocked requests.
+func TestTopXTimes(t *testing.T) {
 	row := func(url string, blocked bool, us ...int64) (rows []*lake.Row) {
 		for _, n := range us {
 			rows = append(rows, &lake.Row{URL: &url, Blocked: &blocked, TotalUs: &n})
 		}
 		return rows
 	}
-	rows := slices.Concat(row("slow", false, 100, 200), row("slower", false, 170), row("fast", true, 1, 1, 1), row("blocked", true, 149))
-	rows = append(rows, &lake.Row{URL: ptr("untimed"), Blocked: ptr(true)}, &lake.Row{URL: ptr("slow")})
+	rows := slices.Concat(
+		row("slow", false, 100, 200), row("slower", false, 170), row("fast", true, 1, 1, 1), row("blocked", true, 149),
+		[]*lake.Row{{URL: ptr("untimed"), Blocked: ptr(true)}, {URL: ptr("slow")}},
+	)
 	answer := evaluate(query.TopX{Limit: 3}, rows...)
-	if got := topx(answer, "total_time"); got != "blocked slow slower" {
-		t.Errorf("of the three slowest, the order is %s", got)
+	if got := keysOf(answer, "total_time"); got != "blocked slow slower" {
+		t.Errorf("the order of the three slowest is %s", got)
 	}
-	if got := topx(answer, "svc_time"); got != "" {
+	if got := keysOf(answer, "svc_time"); got != "" {
 		t.Errorf("label svc_time has keys without a time: %s", got)
 	}
+	times := query.Times{Count: 2, Sum: 300, Min: 100, Max: 200}
 	for _, r := range answer.TopX {
-		if r.Label == "total_time" && r.Key == "slow" && (r.Requests != 3 || r.Total != query.Times{Count: 2, Sum: 300, Min: 100, Max: 200}) {
+		if r.Label == "total_time" && r.Key == "slow" && (r.Requests != 3 || r.Total != times) {
 			t.Errorf("slow is %+v", r)
 		}
 	}
 	if got := (query.Times{}).Average(); got != 0 {
-		t.Errorf("the average of nothing is %v", got)
+		t.Errorf("the average of no durations is %v", got)
 	}
 }
 
 func TestTopXFigures(t *testing.T) {
 	url := ptr("u")
 	rows := []*lake.Row{
-		{URL: url, ASN: ptr("b"), Country: ptr("z"), Blocked: ptr(true), Bot: ptr(true), Monitor: ptr(true), BytesSent: ptr(int64(1))},
-		{URL: url, ASN: ptr("a"), Country: ptr("y"), Human: ptr(true), MonitorReasons: []string{"m"}, RequestLength: ptr(int64(2))},
+		{
+			URL: url, ASN: ptr("b"), Country: ptr("z"),
+			Blocked: ptr(true), Bot: ptr(true), Monitor: ptr(true), BytesSent: ptr(int64(1)),
+		},
+		{
+			URL: url, ASN: ptr("a"), Country: ptr("y"),
+			Human: ptr(true), MonitorReasons: []string{"m"}, RequestLength: ptr(int64(2)),
+		},
 		{URL: url, Challenge: ptr(true), MonitorReasons: []string{}, OriginUs: ptr(int64(9)), SvcUs: ptr(int64(8))},
 	}
 	want := query.TopXRow{
-		Label: "url", Key: "u", Requests: 3, Blocked: 1, Bots: 1, Challenges: 1, Human: 1, Monitored: 2, BytesSent: 1, RequestLength: 2,
+		Label: "url", Key: "u",
+		Requests: 3, Blocked: 1, Bots: 1, Challenges: 1, Human: 1, Monitored: 2, BytesSent: 1, RequestLength: 2,
 		Origin: query.Times{Count: 1, Sum: 9, Min: 9, Max: 9}, Svc: query.Times{Count: 1, Sum: 8, Min: 8, Max: 8},
 		FirstASN: "a", FirstCountry: "y",
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateStats sums up the segments that have records, by segment, then hostname.
+// evaluateStats returns the figures of the segments that have records, by segment, then hostname.
 func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
 	type key struct {
 		segment  int64
@@ -43,7 +43,7 @@ func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
 	return stats
 }
 
-// hostnameOf is the record's hostname, else its host; ok is false when it has neither.
+// hostnameOf returns the record's hostname, else its host; ok is false when it has neither.
 func hostnameOf(r *lake.Row) (name string, ok bool) {
 	switch {
 	case r.Hostname != nil:
@@ -54,7 +54,7 @@ func hostnameOf(r *lake.Row) (name string, ok bool) {
 	return "", false
 }
 
-// busiest is the hostname of most records, the first by name of several, "" when no record has one.
+// busiest returns the hostname of most records, of several the first by name. It is "" when no record has a hostname.
 func busiest(rows []*lake.Row) string {
 	requests := map[string]int{}
 	for _, r := range rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateTimeline sums up the segments that have records, by segment.
+// evaluateTimeline returns the figures of the segments that have records, by segment.
 func evaluateTimeline(shape query.Timeline, rows []*lake.Row) []query.TimelineRow {
 	groups, segments := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
 	slices.Sort(segments)
@@ -36,7 +36,7 @@ func evaluateTimeline(shape query.Timeline, rows []*lake.Row) []query.TimelineRo
 	return timeline
 }
 
-// distinctTexts counts the different texts; a record without one adds none.
+// distinctTexts counts the distinct texts of the records that have one.
 func distinctTexts(rows []*lake.Row, text func(*lake.Row) *string) int64 {
 	seen := map[string]bool{}
 	for _, r := range rows {

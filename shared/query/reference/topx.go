@@ -8,7 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateTopX gives the top keys of every label, by label, then blocked and all requests, descending, then key.
+// evaluateTopX returns the top keys of every label. They are ordered by label, then blocked requests and all requests,
+// both descending, then key.
 func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
 	var all []query.TopXRow
 	for _, label := range query.Labels {
@@ -23,8 +24,8 @@ func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
 	return all
 }
 
-// rankedKeys sums up every key of a label, the highest rank first. The labels that name a time rank by its
-// average, and leave out keys that have none.
+// rankedKeys returns the figures of every key of a label, the highest rank first. The labels of a time rank by its
+// average, and omit keys without that time.
 func rankedKeys(label string, rows []*lake.Row) []query.TopXRow {
 	groups := map[string][]*lake.Row{}
 	for _, r := range rows {
@@ -41,10 +42,14 @@ func rankedKeys(label string, rows []*lake.Row) []query.TopXRow {
 		}
 	}
 	slices.SortFunc(ranked, func(a, b query.TopXRow) int {
-		if ranksByTime {
-			return cmp.Or(cmp.Compare(timeOf(b).Average(), timeOf(a).Average()), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+		if !ranksByTime {
+			return byBlocked(a, b)
 		}
-		return byBlocked(a, b)
+		return cmp.Or(
+			cmp.Compare(timeOf(b).Average(), timeOf(a).Average()),
+			cmp.Compare(b.Requests, a.Requests),
+			cmp.Compare(a.Key, b.Key),
+		)
 	})
 	return ranked
 }
@@ -59,7 +64,7 @@ func byBlocked(a, b query.TopXRow) int {
 	return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
 }
 
-// keysOf lists the keys under which a record counts for a label; without the field there are none.
+// keysOf lists the keys under which a record counts for a label. The list is empty if the record lacks the field.
 func keysOf(label string, r *lake.Row) []string {
 	switch label {
 	case "country":
@@ -86,6 +91,7 @@ func keysOf(label string, r *lake.Row) []string {
 	panic("reference: unknown label " + label)
 }
 
+// present returns a list of the text, or an empty list if it is nil.
 func present(text *string) []string {
 	if text == nil {
 		return nil
@@ -131,7 +137,7 @@ func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) query.Times {
 	return t
 }
 
-// smallest is the smallest text in byte order, "" when no record has one.
+// smallest returns the smallest text in byte order, or "" when no record has one.
 func smallest(rows []*lake.Row, text func(*lake.Row) *string) string {
 	var texts []string
 	for _, r := range rows {
