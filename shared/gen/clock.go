@@ -2,62 +2,65 @@ package gen
 
 import "math/bits"
 
-// clock spreads the records over the period: an ordinary rate that follows the time of day, bursts of attacks
-// on top, and the times at which an origin is ill.
+// clock distributes the records over the period: an ordinary rate that follows the time of day, bursts of attacks, and
+// incidents of origins.
 type clock struct {
 	from, to  int64 // epoch milliseconds
 	slots     []slot
 	incidents []incident
 
-	at    int // slot
-	given int // records of that slot already given
+	at    int // index of the current slot
+	drawn int // records of that slot already drawn
 	start int // records before that slot
 }
 
-// slot is a short stretch of the period, a second of a day.
+// slot is a short part of the period; for a period of a day, a second.
 type slot struct {
 	upTo   int    // records until its end
 	attack int    // per mille of its records that belong to the burst
-	burst  *burst // nil when there is none
+	burst  *burst // nil outside bursts
 }
 
 // burst is one attack.
 type burst struct {
 	kind  attackKind
-	host  int // the host attacked
-	first int // of the botnet: the first of the addresses it comes from
+	host  int // index of the attacked host
+	first int // index in the botnet of the first attacking address
 }
 
-// incident is a time at which the origin of a host answers slowly or not at all.
+// incident is a time during which the origin of a host answers slowly or fails.
 type incident struct {
 	from, to int64
 	host     int
 	failing  bool
 }
 
-// moment is what the clock says of one record.
+// moment is the time of one record and the attack to which it belongs.
 type moment struct {
-	ms    int64
-	burst *burst // the attack the record belongs to; nil for ordinary traffic
+	ms    int64  // epoch milliseconds
+	burst *burst // nil for ordinary traffic
 }
 
 // rateByHour is the rate of ordinary traffic at the start of each UTC hour.
-var rateByHour = [24]int{52, 43, 37, 35, 38, 47, 62, 80, 99, 117, 131, 140, 146, 150, 153, 155, 158, 163, 165, 160, 146, 122, 94, 70}
+var rateByHour = [24]int{
+	52, 43, 37, 35, 38, 47, 62, 80, 99, 117, 131, 140,
+	146, 150, 153, 155, 158, 163, 165, 160, 146, 122, 94, 70,
+}
 
 const (
-	mostSlots     = 86_400
+	maxSlots      = 86_400
 	hourMs        = 3_600_000
 	minuteMs      = 60_000
-	attackWeight  = 166 // of attacks, per thousand ordinary records
+	attackWeight  = 166 // records of attacks per thousand ordinary records
 	burstEvery    = 4 * hourMs
-	fewestBursts  = 4
-	mostBursts    = 2_000
+	minBursts     = 4
+	maxBursts     = 2_000
 	incidentEvery = 8 * hourMs
 )
 
 func newClock(seed uint64, from, to int64, records int) *clock {
 	random := newSource(seed, streamClock)
-	c := &clock{from: from, to: to, slots: make([]slot, min(to-from, mostSlots))}
+	c := &clock{from: from, to: to, slots: make([]slot, min(to-from, maxSlots))}
 	n := int64(len(c.slots))
 	ordinary := make([]uint64, n)
 	attack := make([]uint64, n)
@@ -81,7 +84,7 @@ func newClock(seed uint64, from, to int64, records int) *clock {
 	return c
 }
 
-// rateAt is the ordinary rate at an instant, times a thousand.
+// rateAt returns the ordinary rate at an instant, times a thousand.
 func rateAt(ms int64) uint64 {
 	inDay := ((ms % (24 * hourMs)) + 24*hourMs) % (24 * hourMs)
 	hour, within := inDay/hourMs, inDay%hourMs
@@ -89,11 +92,11 @@ func rateAt(ms int64) uint64 {
 	return uint64((a*(hourMs-within) + b*within) * 1000 / hourMs)
 }
 
-// placeBursts gives each attack kind its turn, one burst in each equal part of the period, together of the given
-// weight. It returns the weight really placed.
+// placeBursts divides the period into equal parts and puts one burst into each, rotating through the kinds of attack.
+// It adds the weight of the bursts to attack, about weight in total, and returns the exact total.
 func (c *clock) placeBursts(random *source, attack []uint64, weight uint64) uint64 {
 	period := c.to - c.from
-	bursts := min(max(period/burstEvery, fewestBursts), mostBursts)
+	bursts := min(max(period/burstEvery, minBursts), maxBursts)
 	part := period / bursts
 	var placed uint64
 	for b := range bursts {
@@ -114,18 +117,21 @@ func (c *clock) placeBursts(random *source, attack []uint64, weight uint64) uint
 	return placed
 }
 
+// placeIncidents divides the period into equal parts and puts one incident into each.
 func (c *clock) placeIncidents(random *source) {
 	period := c.to - c.from
-	count := min(max(period/incidentEvery, 2), mostBursts)
+	count := min(max(period/incidentEvery, 2), maxBursts)
 	part := period / count
 	for i := range count {
 		length := min(int64(random.between(10, 25))*minuteMs, part/3)
 		start := c.from + i*part + int64(random.below(int(part-length)+1))
-		c.incidents = append(c.incidents, incident{from: start, to: start + length, host: random.below(8), failing: i%2 == 0})
+		c.incidents = append(c.incidents, incident{
+			from: start, to: start + length, host: random.below(8), failing: i%2 == 0,
+		})
 	}
 }
 
-// incidentAt is what ails the origin of a host, nil when nothing does.
+// incidentAt returns the incident of the origin of a host at an instant, or nil.
 func (c *clock) incidentAt(ms int64, host int) *incident {
 	i := int((ms - c.from) * int64(len(c.incidents)) / (c.to - c.from))
 	in := &c.incidents[min(i, len(c.incidents)-1)]
@@ -139,31 +145,31 @@ func (c *clock) startOf(slot int64) int64 {
 	return c.from + muldiv(c.to-c.from, slot, int64(len(c.slots)))
 }
 
-// slotAt is the slot so many milliseconds into the period.
+// slotAt returns the index of the slot at an offset into the period, in milliseconds.
 func (c *clock) slotAt(offset int64) int {
 	return int(muldiv(offset, int64(len(c.slots)), c.to-c.from))
 }
 
-// muldiv is a*b/c of numbers that are not negative, without overflow between.
+// muldiv returns a*b/c without intermediate overflow. The numbers must not be negative.
 func muldiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	q, _ := bits.Div64(hi, lo, uint64(c))
 	return int64(q)
 }
 
-// next is the moment of the next record, never before that of the last. It must not be called more often than
-// there are records.
+// next returns the moment of the next record, which is never before the last. It must not be called more often than the
+// number of records.
 func (c *clock) next(random *source) moment {
-	for c.start+c.given == c.slots[c.at].upTo {
-		c.start, c.given = c.slots[c.at].upTo, 0
+	for c.start+c.drawn == c.slots[c.at].upTo {
+		c.start, c.drawn = c.slots[c.at].upTo, 0
 		c.at++
 	}
 	s := &c.slots[c.at]
 	begin, end := c.startOf(int64(c.at)), c.startOf(int64(c.at)+1)
-	// The slot is cut into as many steps as it has records, with one record anywhere in each.
+	// The slot is divided into as many steps as it has records, with one record at a random time in each.
 	count, length := int64(s.upTo-c.start), end-begin
-	at := begin + (length*int64(c.given)+int64(random.below(int(length))))/count
-	c.given++
+	at := begin + (length*int64(c.drawn)+int64(random.below(int(length))))/count
+	c.drawn++
 	m := moment{ms: at}
 	if random.perMille(s.attack) {
 		m.burst = s.burst

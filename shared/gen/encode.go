@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// appendRecord writes the request in the shape the API returns, members in the order of the specification's
-// story: when, who asked for what, what was decided, what was delivered, the details.
+// appendRecord writes the request in the shape that the API returns. The order of the members is time, request,
+// decision of the gateway, response, details.
 func (g *Generator) appendRecord(b []byte, r *request) []byte {
 	b = g.stamp.append(append(b, `{"timestamp":"`...), r.ms)
 	b = appendInt(b, `","time_period":`, int(r.ms/1000))
 	b = g.random.appendHex(append(b, `,"request_id":"`...), 32)
-	b = g.appendAsked(append(b, '"'), r)
-	b = appendDecided(b, r)
-	b = appendDelivered(b, r)
+	b = g.appendRequest(append(b, '"'), r)
+	b = appendDecision(b, r)
+	b = appendResponse(b, r)
 	b = g.appendLists(b, r)
 	b = appendTriggers(b, r)
 	b = appendSettings(b, r)
@@ -22,7 +22,8 @@ func (g *Generator) appendRecord(b []byte, r *request) []byte {
 	return append(b, '}')
 }
 
-func (g *Generator) appendAsked(b []byte, r *request) []byte {
+// appendRequest writes the request of the client.
+func (g *Generator) appendRequest(b []byte, r *request) []byte {
 	c, h := r.client, &g.world.hosts[r.host]
 	b = appendText(b, `,"ip":`, c.ip)
 	b = appendText(b, `,"host":`, h.name)
@@ -50,7 +51,8 @@ func (g *Generator) appendAsked(b []byte, r *request) []byte {
 	return b
 }
 
-func appendDecided(b []byte, r *request) []byte {
+// appendDecision writes the decision of the gateway.
+func appendDecision(b []byte, r *request) []byte {
 	b = appendText(b, `,"result":`, r.result)
 	if r.blocked {
 		b = appendText(b, `,"reason":`, "Block - "+r.rule.reason)
@@ -78,13 +80,14 @@ func appendDecided(b []byte, r *request) []byte {
 	return b
 }
 
-func appendDelivered(b []byte, r *request) []byte {
+// appendResponse writes the response and the attempts at origins.
+func appendResponse(b []byte, r *request) []byte {
 	b = appendInt(b, `,"bytes_sent":`, r.bytesSent)
 	b = appendInt(b, `,"request_length":`, r.length)
 	b = appendSeconds(b, `,"request_time":`, r.svcUs+r.originUs)
 	b = appendInt(b, `,"svc_latency":`, r.svcUs)
 	if len(r.attempts) == 0 {
-		if r.stage > stageRateLimit { // the origin's turn had been prepared
+		if r.stage > stageRateLimit { // processing reached the stages that prepare the request to the origin
 			b = append(b, `,"upstream_response_time":null`...)
 		}
 		return b
@@ -105,7 +108,7 @@ func appendDelivered(b []byte, r *request) []byte {
 	return append(b, ']')
 }
 
-// separator is what stands before the i-th element of a list.
+// separator returns the text before the i-th element of a list.
 func separator(i int, opening string) string {
 	if i == 0 {
 		return opening
@@ -117,7 +120,7 @@ func appendOrigin(b []byte, addr int) []byte {
 	return append(appendInt(append(b, '"'), "10.0.", addr/10), "."+strconv.Itoa(10+addr%10)+`:8080"`...)
 }
 
-// appendLists writes headers, cookies, arguments, path_parts, and the tags that count them.
+// appendLists writes headers, cookies, arguments, path_parts, and the tags, which count some of them.
 func (g *Generator) appendLists(b []byte, r *request) []byte {
 	b, headers := g.appendHeaders(b, r)
 	b, cookies := g.appendCookies(b, r)
@@ -128,6 +131,7 @@ func (g *Generator) appendLists(b []byte, r *request) []byte {
 	return g.appendTags(b, r, headers, cookies)
 }
 
+// appendHeaders writes the headers and returns their number.
 func (g *Generator) appendHeaders(b []byte, r *request) ([]byte, int) {
 	s, c, h := &g.random, r.client, &g.world.hosts[r.host]
 	n := 3
@@ -171,6 +175,7 @@ func (g *Generator) appendHeaders(b []byte, r *request) ([]byte, int) {
 	return append(b, '}'), n
 }
 
+// appendCookies writes the cookies and returns their number.
 func (g *Generator) appendCookies(b []byte, r *request) ([]byte, int) {
 	s, c := &g.random, r.client
 	p := r.payload
@@ -218,7 +223,7 @@ func (g *Generator) appendTags(b []byte, r *request, headers, cookies int) []byt
 	return append(b, `"]`...)
 }
 
-// appendTriggers writes the counters, and the entries that they count.
+// appendTriggers writes the trigger counters and the entries that they count.
 func appendTriggers(b []byte, r *request) []byte {
 	var counts [counters]int
 	if r.rule != nil {
@@ -228,7 +233,8 @@ func appendTriggers(b []byte, r *request) []byte {
 		counts[m.by]++
 	}
 	for i, f := range triggerFields {
-		b = appendInt(append(append(append(b, separator(i, `,"trigger_counters":{`)...), '"'), f.member...), `":`, counts[i])
+		b = append(append(b, separator(i, `,"trigger_counters":{`)...), '"')
+		b = appendInt(append(b, f.member...), `":`, counts[i])
 	}
 	b = append(b, '}')
 	for by, f := range triggerFields {
@@ -254,7 +260,7 @@ func appendTriggers(b []byte, r *request) []byte {
 	return b
 }
 
-// appendSettings writes which configuration was at work. A new revision is published every twelve hours.
+// appendSettings writes the active configuration. It has a new revision every twelve hours.
 func appendSettings(b []byte, r *request) []byte {
 	entry := r.path.entry
 	revision := uint64(r.ms/(12*hourMs)+1) * 0x9e3779b97f4a7c15 >> 20
@@ -282,7 +288,7 @@ func appendSettings(b []byte, r *request) []byte {
 	return append(b, ']')
 }
 
-// appendProxy writes the proxy's view; one record in 64 has all of it.
+// appendProxy writes the entries of proxy. One record in 64 has all of them.
 func (g *Generator) appendProxy(b []byte, r *request) []byte {
 	b = append(append(b, `,"proxy":[`...), r.client.proxy...)
 	b = append(appendInt(b, `,{"name":"status","value":"`, r.status), `"}`...)
@@ -296,12 +302,13 @@ func (g *Generator) appendProxy(b []byte, r *request) []byte {
 		b = append(b, `,{"name":"geo_as_name","value":`...)
 		b = append(appendText(b, "", r.client.network.name), `},{"name":"geo_as_domain","value":"`...)
 		b = append(append(b, r.client.network.tag...), `.example"},{"name":"geo_company_domain","value":"`...)
-		b = append(append(b, r.client.network.tag...), `.example"},{"name":"geo_company_type","value":"isp"},{"name":"additional_tags","value":"sampled"}`...)
+		b = append(append(b, r.client.network.tag...), `.example"},{"name":"geo_company_type","value":"isp"},`...)
+		b = append(b, `{"name":"additional_tags","value":"sampled"}`...)
 	}
 	return append(b, ']')
 }
 
-// appendRare writes what few records have.
+// appendRare writes the members that few records have.
 func (g *Generator) appendRare(b []byte, r *request) []byte {
 	s, c := &g.random, r.client
 	if r.stage > stageGlobalFilter && c.identified {
@@ -320,7 +327,7 @@ func (g *Generator) appendRare(b []byte, r *request) []byte {
 	return b
 }
 
-// stamp prints times; the seconds are printed once for all records of a second.
+// stamp formats times. It formats the seconds once for all records of a second.
 type stamp struct {
 	second int64
 	text   []byte
@@ -339,7 +346,7 @@ func (t *stamp) append(b []byte, ms int64) []byte {
 	return append(b, byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10), 'Z')
 }
 
-// appendMember appends "name":"value". Nothing in the name needs escaping.
+// appendMember appends "name":"value". The name must not need escaping.
 func appendMember(b []byte, name, value string) []byte {
 	return appendText(append(append(b, '"'), name...), `":`, value)
 }
@@ -349,7 +356,7 @@ func appendPair(b []byte, name, value string) []byte {
 	return append(appendText(appendText(b, `{"name":`, name), `,"value":`, value), '}')
 }
 
-// appendText appends what precedes it, then the text as a JSON string.
+// appendText appends before, then text as a JSON string.
 func appendText(b []byte, before, text string) []byte {
 	b = append(append(b, before...), '"')
 	start := 0
@@ -375,7 +382,7 @@ func appendFlag(b []byte, before string, v bool) []byte {
 	return strconv.AppendBool(append(b, before...), v)
 }
 
-// appendSeconds appends whole microseconds as a number of seconds, without zeros at its end.
+// appendSeconds appends before, then microseconds as a number of seconds without trailing zeros.
 func appendSeconds(b []byte, before string, us int) []byte {
 	b = appendInt(b, before, us/1_000_000)
 	rest := us % 1_000_000

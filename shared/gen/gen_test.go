@@ -19,17 +19,26 @@ import (
 
 var day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// TestGolden guards the promise that equal options give equal bytes everywhere. A deliberate change of the data
-// changes these digests; anything else that does is a bug.
+// TestGolden checks that equal options give equal bytes everywhere. A deliberate change of the data changes these
+// digests; any other difference is a bug.
 func TestGolden(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		options gen.Options
 		want    string
 	}{
-		{"ordinary", gen.Options{Records: 10_000, Seed: 1, From: day}, "2d74142573e126a5e69089e284f1af07202b3a2e81cf49e5283cab6af70ddd7d"},
-		{"nasty", gen.Options{Records: 2_000, Seed: 1, From: day, Nasty: true}, "2e9c9cc36b6367ea53021e97d24c8f1cc1918a73463a0ea298b5995eb9a3c736"},
-		{"default period", gen.Options{Records: 100, Seed: 7}, "89db58ea174f03120b6cedfd768dc9846d49d0f8dcb10ed1f8601a76f6ebd053"},
+		{
+			"ordinary", gen.Options{Records: 10_000, Seed: 1, From: day},
+			"2d74142573e126a5e69089e284f1af07202b3a2e81cf49e5283cab6af70ddd7d",
+		},
+		{
+			"nasty", gen.Options{Records: 2_000, Seed: 1, From: day, Nasty: true},
+			"2e9c9cc36b6367ea53021e97d24c8f1cc1918a73463a0ea298b5995eb9a3c736",
+		},
+		{
+			"default period", gen.Options{Records: 100, Seed: 7},
+			"89db58ea174f03120b6cedfd768dc9846d49d0f8dcb10ed1f8601a76f6ebd053",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			digest := sha256.New()
@@ -64,7 +73,7 @@ func TestRead(t *testing.T) {
 		t.Error("another seed gave the same records")
 	}
 	if got := readAll(t, gen.Options{}); len(got) != 0 {
-		t.Errorf("no records asked, got %q", got)
+		t.Errorf("options without records gave %q", got)
 	}
 }
 
@@ -77,7 +86,7 @@ func readAll(t *testing.T, o gen.Options) []byte {
 	return b
 }
 
-// records decodes what a generator makes, each line by itself.
+// records decodes the lines of a generator.
 func records(t *testing.T, o gen.Options) []map[string]any {
 	t.Helper()
 	var list []map[string]any
@@ -88,7 +97,7 @@ func records(t *testing.T, o gen.Options) []map[string]any {
 			return list
 		}
 		if bytes.IndexByte(line, '\n') >= 0 {
-			t.Fatalf("not one line: %.200q", line)
+			t.Fatalf("a record has a line feed: %.200q", line)
 		}
 		var r map[string]any
 		if err := json.Unmarshal(line, &r); err != nil {
@@ -98,7 +107,7 @@ func records(t *testing.T, o gen.Options) []map[string]any {
 	}
 }
 
-// TestPeriod covers periods much shorter and much longer than a day.
+// TestPeriod checks the times of records in periods much shorter and much longer than a day.
 func TestPeriod(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
@@ -107,7 +116,13 @@ func TestPeriod(t *testing.T) {
 		length  time.Duration
 		records int
 	}{
-		{time.Millisecond, 5}, {3 * time.Millisecond, 100}, {time.Second, 10}, {17 * time.Minute, 500}, {time.Hour, 1}, {48*time.Hour + time.Millisecond, 400}, {800 * 24 * time.Hour, 400},
+		{time.Millisecond, 5},
+		{3 * time.Millisecond, 100},
+		{time.Second, 10},
+		{17 * time.Minute, 500},
+		{time.Hour, 1},
+		{48*time.Hour + time.Millisecond, 400},
+		{800 * 24 * time.Hour, 400},
 	} {
 		for _, nasty := range []bool{false, true} {
 			from, to := day.Add(time.Millisecond), day.Add(time.Millisecond+test.length)
@@ -119,7 +134,8 @@ func TestPeriod(t *testing.T) {
 					t.Fatal(err)
 				}
 				if at.Before(last) || !at.Before(to) {
-					t.Fatalf("%v, nasty %v: record %d at %v, after %v in a period to %v", test.length, nasty, i, at, last, to)
+					t.Fatalf("%v, nasty %v: record %d is at %v, the last was at %v and the period ends at %v",
+						test.length, nasty, i, at, last, to)
 				}
 				last = at
 			}
@@ -130,14 +146,14 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// TestRealism holds what the package promises about a day's data.
+// TestRealism checks what the documentation of the package states about the data of a day.
 func TestRealism(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	options := gen.Options{Records: 12_000, Seed: 2, From: day}
 	list := records(t, options)
-	sum := tally(list)
+	sum := statisticsOf(list)
 
 	for _, f := range catalog.Fields {
 		if f.Name != "svcid" && f.Name != "svcsessionid" && sum.fields[f.Name] == 0 {
@@ -149,8 +165,12 @@ func TestRealism(t *testing.T) {
 			t.Errorf("no record has a %s", name)
 		}
 	}
-	for _, name := range strings.Fields("additional_tags bytes_sent container geo_as_domain geo_as_name geo_as_type geo_company_country geo_company_domain geo_company_type geo_lat geo_long " +
-		"geo_mobile_carrier geo_mobile_country geo_mobile_mcc geo_mobile_mnc realip request_id request_length request_time ssl_cipher ssl_protocol status") {
+	for _, name := range []string{
+		"additional_tags", "bytes_sent", "container", "geo_as_domain", "geo_as_name", "geo_as_type",
+		"geo_company_country", "geo_company_domain", "geo_company_type", "geo_lat", "geo_long", "geo_mobile_carrier",
+		"geo_mobile_country", "geo_mobile_mcc", "geo_mobile_mnc", "realip", "request_id", "request_length",
+		"request_time", "ssl_cipher", "ssl_protocol", "status",
+	} {
 		if sum.fields["proxy "+name] == 0 {
 			t.Errorf("no record has the proxy item %s", name)
 		}
@@ -160,7 +180,9 @@ func TestRealism(t *testing.T) {
 			t.Errorf("no record has the profiling item %s", name)
 		}
 	}
-	for _, status := range []float64{200, 247, 301, 304, 401, 403, 404, 429, 470, 471, 472, 473, 474, 499, 500, 502, 503, 504} {
+	for _, status := range []float64{
+		200, 247, 301, 304, 401, 403, 404, 429, 470, 471, 472, 473, 474, 499, 500, 502, 503, 504,
+	} {
 		if sum.statuses[status] == 0 {
 			t.Errorf("no record has status %v", status)
 		}
@@ -184,10 +206,10 @@ func TestRealism(t *testing.T) {
 		{"share of the busiest host", sum.top("host") / n, 0.1, 0.3},
 		{"addresses", float64(len(sum.values["ip"])), 4_500, 6_000},
 		{"hosts", float64(len(sum.values["host"])), 40, 40},
-		{"tags a record", sum.count["tags"] / n, 19, 22},
-		{"headers a record", sum.count["headers"] / n, 6, 7.5},
-		{"bytes a record", float64(len(readAll(t, options))) / n, 2550, 2700},
-		{"busiest hour against the quietest", sum.hourRatio(), 3, 12},
+		{"tags per record", sum.count["tags"] / n, 19, 22},
+		{"headers per record", sum.count["headers"] / n, 6, 7.5},
+		{"bytes per record", float64(len(readAll(t, options))) / n, 2550, 2700},
+		{"ratio of the busiest hour to the quietest", sum.hourRatio(), 3, 12},
 	} {
 		if c.got < c.low || c.got > c.high {
 			t.Errorf("%s: %v, want %v to %v", c.what, c.got, c.low, c.high)
@@ -195,7 +217,8 @@ func TestRealism(t *testing.T) {
 	}
 }
 
-type tallied struct {
+// statistics counts properties of records.
+type statistics struct {
 	fields   map[string]int
 	statuses map[any]int
 	values   map[string]map[any]int
@@ -203,8 +226,13 @@ type tallied struct {
 	hours    [24]float64
 }
 
-func tally(list []map[string]any) tallied {
-	s := tallied{fields: map[string]int{}, statuses: map[any]int{}, values: map[string]map[any]int{"ip": {}, "host": {}}, count: map[string]float64{}}
+func statisticsOf(list []map[string]any) statistics {
+	s := statistics{
+		fields:   map[string]int{},
+		statuses: map[any]int{},
+		values:   map[string]map[any]int{"ip": {}, "host": {}},
+		count:    map[string]float64{},
+	}
 	add := func(name string, is bool) {
 		if is {
 			s.count[name]++
@@ -245,7 +273,7 @@ func tally(list []map[string]any) tallied {
 	return s
 }
 
-func (s tallied) top(field string) float64 {
+func (s statistics) top(field string) float64 {
 	most := 0
 	for _, n := range s.values[field] {
 		most = max(most, n)
@@ -253,14 +281,21 @@ func (s tallied) top(field string) float64 {
 	return float64(most)
 }
 
-func (s tallied) hourRatio() float64 { return slices.Max(s.hours[:]) / slices.Min(s.hours[:]) }
+func (s statistics) hourRatio() float64 { return slices.Max(s.hours[:]) / slices.Min(s.hours[:]) }
 
-// TestConsistent checks what must agree within a record.
-func TestConsistent(t *testing.T) {
+// TestConsistency checks that the fields of a record agree.
+func TestConsistency(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
-	fieldOf := map[string]string{"acl": "acl_triggers", "content filter": "cf_triggers", "content filter restrict": "cf_restrict_triggers", "global filter": "gf_triggers", "rate limit": "rl_triggers", "dynamic rule": "dr_triggers"}
+	fieldOf := map[string]string{
+		"acl":                     "acl_triggers",
+		"content filter":          "cf_triggers",
+		"content filter restrict": "cf_restrict_triggers",
+		"global filter":           "gf_triggers",
+		"rate limit":              "rl_triggers",
+		"dynamic rule":            "dr_triggers",
+	}
 	stages := map[string]int{}
 	for i, r := range records(t, gen.Options{Records: 4_000, Seed: 5, From: day}) {
 		reasons := []string{}
@@ -281,7 +316,7 @@ func TestConsistent(t *testing.T) {
 		for _, reason := range reasons {
 			parts := strings.Split(reason, " - ")
 			if len(parts) != 4 || parts[0] != "Block" && parts[0] != "Monitor" || !strings.HasPrefix(parts[3], "[") {
-				t.Fatalf("record %d: reason %q is not in the grammar", i, reason)
+				t.Fatalf("record %d: reason %q does not have the grammar of reasons", i, reason)
 			}
 			stage, _, _ := strings.Cut(parts[1], " [")
 			if strings.HasPrefix(stage, "acl ") {
@@ -291,7 +326,7 @@ func TestConsistent(t *testing.T) {
 			stages[stage]++
 		}
 		if r["status"] == 247.0 {
-			want["acl_triggers"]++ // a challenge is an action of its profile and no reason
+			want["acl_triggers"]++ // a challenge is an action of its profile, without a reason
 		}
 		got := map[string]int{}
 		for counter, n := range r["trigger_counters"].(map[string]any) {
@@ -315,16 +350,17 @@ func TestConsistent(t *testing.T) {
 		if _, reached := r["upstream_data"]; reached == early {
 			t.Fatalf("record %d: stage %v, origin reached: %v", i, r["processing_stage"], reached)
 		}
-		if us, _ := r["upstream_response_time"].(float64); math.Abs(r["request_time"].(float64)-us-r["svc_latency"].(float64)/1e6) > 1e-9 {
+		origin, _ := r["upstream_response_time"].(float64)
+		if total := origin + r["svc_latency"].(float64)/1e6; math.Abs(r["request_time"].(float64)-total) > 1e-9 {
 			t.Fatalf("record %d: times do not add up", i)
 		}
 	}
 	if len(stages) != len(fieldOf) {
-		t.Errorf("reasons of %v only", stages)
+		t.Errorf("the reasons are only of the stages %v", stages)
 	}
 }
 
-// TestAttacks finds the four kinds of burst in the records themselves.
+// TestAttacks checks that the records contain the four kinds of burst.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
@@ -357,7 +393,7 @@ func TestAttacks(t *testing.T) {
 			}
 		}
 		if most < 10 { // a minute has 5 records on average
-			t.Errorf("at most %d records a minute of %s: no burst", most, kind)
+			t.Errorf("%s has at most %d records per minute, want a burst", kind, most)
 		}
 	}
 }

@@ -1,12 +1,12 @@
 package gen
 
-// member is a member of a record, name and value as they stand in JSON.
+// member is a member of a record. Its name and value are JSON.
 type member struct {
 	name  string
 	value string
 }
 
-// splitMembers takes a record of this package apart.
+// splitMembers appends the members of a record of this package to into.
 func splitMembers(into []member, line string) []member {
 	for at := 1; at < len(line); {
 		name := at
@@ -19,7 +19,7 @@ func splitMembers(into []member, line string) []member {
 	return into
 }
 
-// endOfString is the place after the string that starts at i.
+// endOfString returns the offset after the string that starts at i.
 func endOfString(s string, i int) int {
 	for i++; s[i] != '"'; i++ {
 		if s[i] == '\\' {
@@ -29,7 +29,7 @@ func endOfString(s string, i int) int {
 	return i + 1
 }
 
-// endOfValue is the place after the value that starts at i.
+// endOfValue returns the offset after the value that starts at i.
 func endOfValue(s string, i int) int {
 	for depth := 0; ; {
 		switch s[i] {

@@ -1,50 +1,51 @@
 package gen
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
 
-// spoiler turns ordinary records hostile. It gives each record another way to write its time, then up to five of
-// the changes below; what is left alone stays comparable.
+// mutator makes ordinary records hostile. It writes the time of each record in another way, then applies up to five of
+// the mutations below. The other members stay the same, so that they remain comparable.
 //
-// Whatever it does, a line stays valid JSON, names of members stay unique within their object (JSON leaves open
-// what a repetition means), and the times stay in order and within the period.
-type spoiler struct {
+// A line always stays valid JSON, names of members stay unique within their object (JSON does not define the meaning of
+// repeated names), and the times stay in order and within the period.
+type mutator struct {
 	random   source
 	from     int64 // epoch nanoseconds
-	last     int64 // the last record's time
+	last     int64 // time of the last record, in epoch nanoseconds
 	members  []member
 	scratch  []byte
 	position []int
 }
 
-func newSpoiler(seed uint64, from int64) *spoiler {
+func newMutator(seed uint64, from int64) *mutator {
 	ns := from * int64(time.Millisecond)
-	return &spoiler{random: newSource(seed, streamNasty), from: ns, last: ns}
+	return &mutator{random: newSource(seed, streamNasty), from: ns, last: ns}
 }
 
-// changes is what may happen to a record.
-var changes = []func(*spoiler){
-	(*spoiler).hostileText, (*spoiler).hostileText, (*spoiler).hostileText,
-	(*spoiler).hostileList, (*spoiler).hostilePairs, (*spoiler).enginePairs, (*spoiler).otherEntries,
-	(*spoiler).otherOpen, (*spoiler).otherStruct,
-	(*spoiler).mistypedNumber, (*spoiler).mistypedFlag, (*spoiler).mistypedAny,
-	(*spoiler).null, (*spoiler).absent, (*spoiler).unknown, (*spoiler).longValue, (*spoiler).shuffled,
+// mutations lists the possible changes of a record; a repeated one is more frequent.
+var mutations = []func(*mutator){
+	(*mutator).hostileText, (*mutator).hostileText, (*mutator).hostileText,
+	(*mutator).hostileList, (*mutator).hostilePairs, (*mutator).enginePairs, (*mutator).otherEntries,
+	(*mutator).otherOpen, (*mutator).otherStruct,
+	(*mutator).mistypedNumber, (*mutator).mistypedFlag, (*mutator).mistypedAny,
+	(*mutator).null, (*mutator).absent, (*mutator).unknown, (*mutator).longValue, (*mutator).shuffled,
 }
 
-// spoil rewrites the record that starts at dst[start] and happened at ms.
-func (p *spoiler) spoil(dst []byte, start int, ms int64) []byte {
+// mutate rewrites the record that starts at dst[start] and has the time ms, in epoch milliseconds.
+func (p *mutator) mutate(dst []byte, start int, ms int64) []byte {
 	p.members = splitMembers(p.members[:0], string(dst[start:]))
 	p.retime(ms)
 	for range p.random.below(6) {
-		pick(&p.random, changes)(p)
+		pick(&p.random, mutations)(p)
 	}
 	return appendMembers(dst[:start], p.members)
 }
 
-// set gives a field a value, wherever the field stands.
-func (p *spoiler) set(name, value string) {
+// set sets the value of a field. It adds the field if the record lacks it.
+func (p *mutator) set(name, value string) {
 	for i := range p.members {
 		if p.members[i].name == name {
 			p.members[i].value = value
@@ -54,9 +55,9 @@ func (p *spoiler) set(name, value string) {
 	p.members = append(p.members, member{name, value})
 }
 
-// retime moves the record to an instant that makes trouble, and writes it with any number of digits and any
-// offset. time_period is left alone: it need not fit.
-func (p *spoiler) retime(ms int64) {
+// retime moves the record to a difficult instant, and writes it with a random number of digits and a random offset. It
+// does not change time_period, which need not agree.
+func (p *mutator) retime(ms int64) {
 	s := &p.random
 	now := ms*int64(time.Millisecond) + int64(s.below(int(time.Millisecond)))
 	at := now
@@ -80,11 +81,12 @@ func (p *spoiler) retime(ms int64) {
 
 var pow10 = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// mod is the remainder that is never negative.
+// mod returns the remainder of a/b that is not negative.
 func mod(a, b int64) int64 { return ((a % b) + b) % b }
 
-// appendTime writes an instant with at least so many digits, all that it has, and an offset of up to 14 hours.
-func (p *spoiler) appendTime(b []byte, ns int64, digits int) []byte {
+// appendTime writes an instant with all its digits of the second, at least the given number, and an offset of up to 14
+// hours.
+func (p *mutator) appendTime(b []byte, ns int64, digits int) []byte {
 	for digits < 9 && mod(ns, pow10[9-digits]) != 0 {
 		digits++
 	}
@@ -102,17 +104,18 @@ func (p *spoiler) appendTime(b []byte, ns int64, digits int) []byte {
 	return append(t.AppendFormat(append(b, '"'), format), '"')
 }
 
-func (p *spoiler) hostileText() { p.set(pick(&p.random, textFields), p.hostile()) }
+func (p *mutator) hostileText() { p.set(pick(&p.random, textFields), p.hostile()) }
 
-func (p *spoiler) hostile() string { return hostile[p.random.below(len(hostile))].literal }
+func (p *mutator) hostile() string { return hostile[p.random.below(len(hostile))].literal }
 
-// hostileList gives a list strange elements, one of them twice.
-func (p *spoiler) hostileList() {
+// hostileList sets a list with hostile elements, some of them repeated.
+func (p *mutator) hostileList() {
 	name := pick(&p.random, listFields)
 	b := []byte{'['}
 	for i := range p.random.below(4) {
 		if name == `"upstream_status"` {
-			b = append(append(b, separator(i, "")...), pick(&p.random, []string{"200", "502", "0", `"404"`, "99999999999999999999", "null", "200.0"})...)
+			status := pick(&p.random, []string{"200", "502", "0", `"404"`, "99999999999999999999", "null", "200.0"})
+			b = append(append(b, separator(i, "")...), status...)
 			continue
 		}
 		h := p.hostile()
@@ -127,8 +130,8 @@ func (p *spoiler) hostileList() {
 	p.set(name, string(append(b, ']')))
 }
 
-// hostilePairs gives an object of names and values strange ones of both; a repeated name has a list of values.
-func (p *spoiler) hostilePairs() {
+// hostilePairs sets an object with hostile names and values. A name with several values has a list.
+func (p *mutator) hostilePairs() {
 	b := []byte{'{'}
 	for i, n := range p.names(p.random.below(5)) {
 		b = append(append(append(b, separator(i, "")...), pairNames[n]...), ':')
@@ -144,8 +147,8 @@ func (p *spoiler) hostilePairs() {
 	p.set(pick(&p.random, pairFields), string(append(b, '}')))
 }
 
-// enginePairs writes the same as the engine's list of names and values, where names may repeat.
-func (p *spoiler) enginePairs() {
+// enginePairs sets a list of {name, value} as the gateway's engine writes it, where names may repeat.
+func (p *mutator) enginePairs() {
 	b := []byte{'['}
 	for i := range p.random.below(5) {
 		name := pick(&p.random, pairNames)
@@ -162,8 +165,8 @@ func (p *spoiler) enginePairs() {
 	p.set(pick(&p.random, fields), string(append(b, ']')))
 }
 
-// names chooses distinct indices of pairNames.
-func (p *spoiler) names(count int) []int {
+// names returns distinct random indices of pairNames.
+func (p *mutator) names(count int) []int {
 	p.position = p.position[:0]
 	first, step := p.random.below(len(pairNames)), p.random.between(1, len(pairNames)-1)
 	for i := range count { // len(pairNames) is prime: no index comes twice
@@ -172,27 +175,29 @@ func (p *spoiler) names(count int) []int {
 	return p.position
 }
 
-func (p *spoiler) otherEntries() {
+func (p *mutator) otherEntries() {
 	p.set(pick(&p.random, entryFields), pick(&p.random, []string{
-		`[]`, `{}`, `{"realip":"203.0.113.9","status":"200"}`, `[{"name":"acl","value":7}]`, `[{"name":"acl"},{"value":"x"},{}]`,
-		`[{"name":"acl","value":"a","more":true}]`, `["acl",null]`, `[{"name":null,"value":null}]`, `[{"value":"b","name":"flow"},{"name":"flow","value":"b"}]`,
+		`[]`, `{}`, `{"realip":"203.0.113.9","status":"200"}`, `[{"name":"acl","value":7}]`,
+		`[{"name":"acl"},{"value":"x"},{}]`, `[{"name":"acl","value":"a","more":true}]`, `["acl",null]`,
+		`[{"name":null,"value":null}]`, `[{"value":"b","name":"flow"},{"name":"flow","value":"b"}]`,
 	}))
 }
 
-func (p *spoiler) otherOpen() { p.set(pick(&p.random, openFields), pick(&p.random, openValues)) }
+func (p *mutator) otherOpen() { p.set(pick(&p.random, openFields), pick(&p.random, openValues)) }
 
-func (p *spoiler) otherStruct() {
+func (p *mutator) otherStruct() {
 	name := pick(&p.random, structFields)
 	p.set(name, pick(&p.random, structValues[name]))
 }
 
-// mistypedNumber gives a number field a number as text, a huge integer, a fraction, or no number at all.
-func (p *spoiler) mistypedNumber() {
+// mistypedNumber sets a number field to a number as text, a number with 12 digits after the point, a small integer,
+// possibly negative, or one of otherValues.
+func (p *mutator) mistypedNumber() {
 	name := pick(&p.random, numberFields)
 	switch p.random.below(4) {
 	case 0:
 		p.set(name, `"`+strconv.Itoa(p.random.below(600))+`"`)
-	case 1: // 12 digits, more than microseconds hold
+	case 1: // 12 digits, more than microseconds have
 		p.set(name, "0."+strconv.Itoa(p.random.between(1e11, 1e12-1)))
 	case 2:
 		p.set(name, strconv.Itoa(p.random.between(-5, 5)*100))
@@ -201,15 +206,16 @@ func (p *spoiler) mistypedNumber() {
 	}
 }
 
-func (p *spoiler) mistypedFlag() {
-	p.set(pick(&p.random, flagFields), pick(&p.random, []string{`"true"`, `"false"`, `1`, `0`, `null`, `""`, `"yes"`, `[]`, `{}`}))
+func (p *mutator) mistypedFlag() {
+	values := []string{`"true"`, `"false"`, `1`, `0`, `null`, `""`, `"yes"`, `[]`, `{}`}
+	p.set(pick(&p.random, flagFields), pick(&p.random, values))
 }
 
-func (p *spoiler) mistypedAny() { p.set(p.anyField(), pick(&p.random, otherValues)) }
+func (p *mutator) mistypedAny() { p.set(p.anyField(), pick(&p.random, otherValues)) }
 
-func (p *spoiler) null() { p.set(p.anyField(), "null") }
+func (p *mutator) null() { p.set(p.anyField(), "null") }
 
-func (p *spoiler) absent() {
+func (p *mutator) absent() {
 	name := p.anyField()
 	for i := range p.members {
 		if p.members[i].name == name {
@@ -219,20 +225,15 @@ func (p *spoiler) absent() {
 	}
 }
 
-// anyField is any field of the specification but the timestamp.
-func (p *spoiler) anyField() string {
-	all := [][]string{textFields, numberFields, flagFields, listFields, pairFields, entryFields, openFields, structFields}
-	n := p.random.below(len(textFields) + len(numberFields) + len(flagFields) + len(listFields) + len(pairFields) + len(entryFields) + len(openFields) + len(structFields))
-	for _, fields := range all {
-		if n < len(fields) {
-			return fields[n]
-		}
-		n -= len(fields)
-	}
-	panic("gen: more fields than there are")
-}
+// allFields lists the fields of the specification except the timestamp.
+var allFields = slices.Concat(
+	textFields, numberFields, flagFields, listFields, pairFields, entryFields, openFields, structFields,
+)
 
-func (p *spoiler) unknown() {
+// anyField returns a random field of the specification except the timestamp.
+func (p *mutator) anyField() string { return pick(&p.random, allFields) }
+
+func (p *mutator) unknown() {
 	value := p.hostile()
 	if p.random.oneIn(2) {
 		value = pick(&p.random, otherValues)
@@ -240,8 +241,8 @@ func (p *spoiler) unknown() {
 	p.set(pick(&p.random, unknownNames), value)
 }
 
-// longValue is rare: it would be most of the data.
-func (p *spoiler) longValue() {
+// longValue is rare, because long values would otherwise be most of the data.
+func (p *mutator) longValue() {
 	if !p.random.oneIn(8) {
 		return
 	}
@@ -253,7 +254,7 @@ func (p *spoiler) longValue() {
 	p.set(pick(&p.random, pairFields), `{"long":`+value+`}`)
 }
 
-func (p *spoiler) shuffled() {
+func (p *mutator) shuffled() {
 	for i := len(p.members) - 1; i > 0; i-- {
 		j := p.random.below(i + 1)
 		p.members[i], p.members[j] = p.members[j], p.members[i]

@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// TestNasty finds each kind of hostility in the records, and nothing that JSON forbids or leaves open.
+// TestNasty checks that the records contain each kind of hostile data, and nothing that JSON forbids or does not
+// define.
 func TestNasty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	seen := map[string]int{}
-	textIn := map[string]bool{} // fields that held a hostile text
+	textIn := map[string]bool{} // fields that had a hostile text
 	var last time.Time
 	g := New(Options{Records: 4_000, Seed: 1, From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Nasty: true})
 	for {
@@ -23,13 +24,13 @@ func TestNasty(t *testing.T) {
 			break
 		}
 		if !json.Valid(line) || !utf8.Valid(line) {
-			t.Fatalf("not JSON: %.500q", line)
+			t.Fatalf("a record is not JSON: %.500q", line)
 		}
 		members := splitMembers(nil, string(line))
 		names := map[string]bool{}
 		for _, m := range members {
 			if names[m.name] {
-				t.Fatalf("member %s stands there twice", m.name)
+				t.Fatalf("a record has the member %s twice", m.name)
 			}
 			names[m.name] = true
 			seen["value "+m.value]++
@@ -65,9 +66,12 @@ func TestNasty(t *testing.T) {
 		last = at
 	}
 	for _, want := range []string{
-		"shuffled", "same instant", "hour boundary", "minute boundary", "32 kB", "offset", "list of pairs", "repeated name", "names differing in case", "list of values",
-		"digits 0", "digits 1", "digits 2", "digits 3", "digits 4", "digits 5", "digits 6", "digits 7", "digits 8", "digits 9",
-		"value null", "value []", "value {}", `value ""`, "number as text", "huge integer", "12 digits", "unknown field", "absent \"headers\"", "absent \"ip\"",
+		"shuffled", "same instant", "hour boundary", "minute boundary", "32 kB", "offset",
+		"list of pairs", "repeated name", "names differing in case", "list of values",
+		"digits 0", "digits 1", "digits 2", "digits 3", "digits 4",
+		"digits 5", "digits 6", "digits 7", "digits 8", "digits 9",
+		"value null", "value []", "value {}", `value ""`,
+		"number as text", "huge integer", "12 digits", "unknown field", "absent \"headers\"", "absent \"ip\"",
 	} {
 		if seen[want] == 0 {
 			t.Errorf("no record with %s", want)
@@ -86,18 +90,18 @@ func TestNasty(t *testing.T) {
 	for name, values := range structValues {
 		for _, v := range values {
 			if seen["value "+v] == 0 {
-				t.Errorf("%s never was %s", name, v)
+				t.Errorf("no record has %s with value %s", name, v)
 			}
 		}
 	}
 	for _, v := range append(append([]string{}, openValues...), otherValues...) {
 		if seen["value "+v] == 0 {
-			t.Errorf("no field ever was %s", v)
+			t.Errorf("no record has value %s", v)
 		}
 	}
 }
 
-// classify counts what a member is an example of.
+// classify counts the kinds of hostile data of which a member is an example.
 func classify(m member, seen map[string]int) {
 	known := contains(textFields, m.name) || contains(pairFields, m.name)
 	switch {
@@ -134,7 +138,7 @@ func classify(m member, seen map[string]int) {
 	}
 }
 
-// uniqueNames fails when an object has a name twice, read as JSON reads it.
+// uniqueNames fails when an object has two names that are equal once JSON decodes them.
 func uniqueNames(t *testing.T, object string) {
 	t.Helper()
 	var decoded map[string]any

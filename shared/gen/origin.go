@@ -1,20 +1,26 @@
 package gen
 
-// originTime is how long an origin takes, in microseconds; responseSize and serviceTime likewise, in bytes and
-// microseconds.
+// The distributions of the response time of an origin, in microseconds, the size of a response, in bytes, and the time
+// that the gateway takes, in microseconds.
 var (
-	originTime   = curve{{0, 2_800}, {100, 15_700}, {250, 27_100}, {500, 49_800}, {750, 91_300}, {900, 158_000}, {950, 219_000}, {990, 404_000}, {999, 803_000}, {1000, 2_000_000}}
-	responseSize = curve{{0, 180}, {60, 700}, {125, 960}, {250, 1_540}, {400, 2_440}, {500, 3_280}, {600, 4_430}, {750, 7_460}, {875, 13_600}, {940, 22_200}, {970, 34_000}, {990, 61_000}, {1000, 190_000}}
-	serviceTime  = curve{{0, 80}, {500, 390}, {900, 760}, {990, 1_400}, {1000, 9_000}}
+	originTime = curve{
+		{0, 2_800}, {100, 15_700}, {250, 27_100}, {500, 49_800}, {750, 91_300}, {900, 158_000}, {950, 219_000},
+		{990, 404_000}, {999, 803_000}, {1000, 2_000_000},
+	}
+	responseSize = curve{
+		{0, 180}, {60, 700}, {125, 960}, {250, 1_540}, {400, 2_440}, {500, 3_280}, {600, 4_430}, {750, 7_460},
+		{875, 13_600}, {940, 22_200}, {970, 34_000}, {990, 61_000}, {1000, 190_000},
+	}
+	serviceTime = curve{{0, 80}, {500, 390}, {900, 760}, {990, 1_400}, {1000, 9_000}}
 )
 
-// Limits of the gateway: when it gives an origin up, and how often it tries another.
+// Limits of the gateway.
 const (
-	originTimeout = 30_000_000
-	mostAttempts  = 3
+	originTimeout = 30_000_000 // time after which it stops waiting for an origin, in microseconds
+	maxAttempts   = 3          // number of origins that it tries
 )
 
-// deliver is what came of the decision: status, sizes, times, and the origin's part for requests that reached it.
+// deliver sets the results of the decision: status, sizes, times, and the attempts at origins.
 func (g *Generator) deliver(r *request) {
 	s := &g.random
 	r.length = s.between(300, 1_800)
@@ -42,7 +48,7 @@ func (g *Generator) tryOrigins(r *request) {
 	s := &g.random
 	addr := r.host%6*10 + s.below(3)
 	in := g.clock.incidentAt(r.ms, r.host)
-	for try := range mostAttempts {
+	for try := range maxAttempts {
 		a := attempt{addr: addr + try, us: originTime.draw(s), status: g.originStatus(r)}
 		switch {
 		case in != nil && in.failing && s.oneIn(3), s.oneIn(220):
@@ -60,7 +66,7 @@ func (g *Generator) tryOrigins(r *request) {
 	}
 }
 
-// originStatus is what a healthy origin answers.
+// originStatus returns the status of a healthy origin.
 func (g *Generator) originStatus(r *request) int {
 	s := &g.random
 	v := s.below(1000)
@@ -86,7 +92,7 @@ func (g *Generator) originStatus(r *request) int {
 	case v < 136:
 		return 503
 	case v < 140:
-		return 499 // the client went away
+		return 499 // the client closed the connection
 	case v < 146:
 		return 206
 	case v < 155 && r.method == "POST":

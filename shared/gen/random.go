@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Streams of chance that do not disturb each other: what client 7 is does not depend on which requests came before.
+// The streams of random numbers. They are independent: client 7, for example, does not depend on the requests before.
 const (
 	streamRequests = 1 << 32 * (iota + 1)
 	streamClock
@@ -17,30 +17,30 @@ const (
 	streamNetworks
 )
 
-// source is the only source of chance. It uses rand.PCG, whose sequence is fixed, and none of the methods of
-// rand.Rand, whose use of that sequence is not.
+// source is the only source of randomness. It uses rand.PCG, which has a specified sequence, and no method of
+// rand.Rand, because the methods may use the sequence differently in another version of Go.
 type source struct{ pcg rand.PCG }
 
 func newSource(seed, stream uint64) source {
 	s := source{}
 	s.pcg.Seed(seed, stream)
-	s.pcg.Uint64() // neighbouring streams start alike
+	s.pcg.Uint64() // skip the first number, which is similar in neighboring streams
 	return s
 }
 
-// below is a number from 0 to n-1.
+// below returns a number from 0 to n-1.
 func (s *source) below(n int) int {
 	hi, _ := bits.Mul64(s.pcg.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// between is a number from low to high, both included.
+// between returns a number from low to high, both included.
 func (s *source) between(low, high int) int { return low + s.below(high-low+1) }
 
-// oneIn is true once in n times.
+// oneIn returns true with a probability of 1/n.
 func (s *source) oneIn(n int) bool { return s.below(n) == 0 }
 
-// perMille is true n times in a thousand.
+// perMille returns true with a probability of n/1000.
 func (s *source) perMille(n int) bool { return s.below(1000) < n }
 
 // appendHex appends n hexadecimal digits.
@@ -61,8 +61,8 @@ func (s *source) hex(n int) string { return string(s.appendHex(nil, n)) }
 
 func pick[T any](s *source, list []T) T { return list[s.below(len(list))] }
 
-// curve is a distribution given by its quantiles, straight lines between them: the value below which so many
-// per mille of all draws lie. It starts at 0 and ends at 1000.
+// curve is a distribution given by quantiles: perMille of all draws are below value. It is linear between the
+// quantiles. The first is at 0 per mille, the last at 1000.
 type curve []struct{ perMille, value int }
 
 func (c curve) draw(s *source) int {

@@ -6,46 +6,50 @@ import (
 	"strings"
 )
 
-// request is one record in the making: ask fills in what the client sends, decide what the gateway makes of it,
-// deliver what came of that. It is used again for every record.
+// request is the record that is being generated. Method ask sets the request of the client, decide the decision of the
+// gateway, deliver the response. A Generator reuses one request for all records.
 type request struct {
 	moment
 
-	// asked
+	// set by ask
 	client   *client
 	host     int
 	path     *path
 	method   string
-	query    []byte // as received, with its question mark; empty: none
+	query    []byte // as received, with its question mark; empty if there is none
 	args     []byte // the members of arguments, as JSON
 	argCount int
-	agent    string // empty: no such header
-	referer  string // empty: no such header
-	payload  *payload
+	agent    string   // the header User-Agent; "" if absent
+	referer  string   // the header Referer; "" if absent
+	payload  *payload // of an attack; nil for none
 
-	// decided
-	stage         int // at which processing ended
+	// set by decide
+	stage         int // the stage at which processing ended
 	result        string
-	rule          *rule // that blocked or challenged; nil for none
+	rule          *rule // the rule that blocked or challenged; nil for none
 	monitors      []*rule
 	challenge     bool
 	ichallenge    bool
 	challengeType string
 	blocked       bool
 
-	// delivered
+	// set by deliver
 	status    int
 	bytesSent int
 	length    int
 	svcUs     int
-	originUs  int // meaningful when there were attempts
+	originUs  int // valid if there were attempts
 	attempts  []attempt
 }
 
-// attempt is one try at an origin.
-type attempt struct{ addr, us, status int }
+// attempt is one request to an origin.
+type attempt struct {
+	addr   int // number from which the address is made
+	us     int // response time in microseconds
+	status int
+}
 
-// Stages at which processing can end.
+// The stages at which processing can end.
 const (
 	stageGlobalFilter = 2
 	stageRateLimit    = 3
@@ -58,7 +62,7 @@ func (r *request) reset(now moment) {
 	*r = request{moment: now, query: r.query[:0], args: r.args[:0], monitors: r.monitors[:0], attempts: r.attempts[:0]}
 }
 
-// ask is the client's part.
+// ask sets the request of the client.
 func (g *Generator) ask(r *request) {
 	s, w := &g.random, g.world
 	if r.burst != nil {
@@ -112,7 +116,7 @@ func (g *Generator) ask(r *request) {
 
 func (g *Generator) anyPayload() *payload { return &payloads[g.random.below(len(payloads))] }
 
-// carry puts a payload where it belongs. Those in other headers and in cookies are written with their section.
+// carry adds a payload to the request. Payloads in cookies and other headers are added when those sections are written.
 func (r *request) carry(p *payload) {
 	r.payload = p
 	switch {
@@ -145,7 +149,7 @@ func (r *request) startArg(name string) {
 	r.query = append(append(r.query, name...), '=')
 }
 
-// addBodyArg adds an argument that came in the body.
+// addBodyArg adds an argument that is not in the query.
 func (r *request) addBodyArg(name, value string) {
 	if r.argCount > 0 {
 		r.args = append(r.args, ',')
@@ -154,7 +158,7 @@ func (r *request) addBodyArg(name, value string) {
 	r.argCount++
 }
 
-// attackKind is what a burst is after.
+// attackKind is the kind of an attack.
 type attackKind int
 
 const (
@@ -165,17 +169,17 @@ const (
 	attackKinds
 )
 
-// host is the host a burst goes for: a brand's own name.
+// host returns a random host for a burst to attack: one with the plain name of a brand.
 func (k attackKind) host(s *source) int { return s.below(len(brands)) }
 
 // payload is one probe of the injection scan.
 type payload struct {
-	section, name, value string // where the value stands
+	section, name, value string // the section and name with the value
 	category             string
-	rule                 rule // of the content filter, which finds it
+	rule                 rule // the rule of the content filter that finds it
 
-	encoded string // for the query
-	path    *path  // for probes that are paths
+	encoded string // the value, encoded for the query
+	path    *path  // nil unless the payload is a path
 }
 
 var (
@@ -183,7 +187,7 @@ var (
 	searchTarget = newPath(searchPath)
 )
 
-// attack is what a member of the botnet sends.
+// attack sets the request of a member of the botnet.
 func (g *Generator) attack(r *request) {
 	s := &g.random
 	r.method = "GET"
@@ -209,11 +213,11 @@ func (g *Generator) attack(r *request) {
 		if s.oneIn(3) {
 			r.path = g.world.path(0)
 		}
-		r.addArg("q", strconv.Itoa(s.below(20_000))) // passes by every cache
+		r.addArg("q", strconv.Itoa(s.below(20_000))) // so that no cache has the answer
 	}
 }
 
-// escapeQuery writes a value as a scanner does.
+// escapeQuery encodes a value for a query as scanners do.
 func escapeQuery(value string) string {
 	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 }

@@ -1,11 +1,12 @@
 package gen
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// How many there are; a million requests see most of them, but for a tail.
+// The numbers of clients, paths and so on. A million requests use most of them.
 const (
 	clientCount  = 60_000
 	botnetSize   = 500
@@ -15,13 +16,14 @@ const (
 	networkCount = 3_000
 )
 
-// world is who sends requests and where they go. Its people and places are made when first drawn, each from its
-// own stream of chance, so that a small data set costs little and is not another one than a large.
+// world contains the clients that send requests, and the hosts and paths that they request. Each of them is made when
+// first drawn, from its own stream of random numbers, so that a small data set costs little and its clients and paths
+// are those of a large data set.
 type world struct {
 	seed uint64
 
 	hosts    []host
-	clients  []*client // the botnet stands behind the ordinary ones
+	clients  []*client // the ordinary clients, then the botnet
 	networks []*network
 	agents   []*agent
 	paths    []*path
@@ -32,7 +34,7 @@ type world struct {
 
 type host struct {
 	name   string
-	brand  string // the policy that protects it is named after it
+	brand  string // also the name of the policy that protects the host
 	static bool
 }
 
@@ -49,26 +51,27 @@ type agent struct {
 
 type path struct {
 	text  string
-	parts string // its path_parts as JSON
+	parts string // the field path_parts, as JSON
 	entry string // the entry of the security policy that protects it
-	asset bool   // a picture, a script
+	asset bool   // an image, a script or another static file
 }
 
 type client struct {
-	ip                    string
-	kind                  clientKind
-	network               *network
-	region                string
-	agent                 string
-	mobile                bool
-	language              string
-	session, svcid, gaID  string
-	noCookies             bool
-	branch                string
-	protocol              string
-	fingerprint           string
-	analytics, identified bool   // has the cookie _ga; has session_ids
-	place, tags, proxy    string // parts of its records that never change, as JSON
+	ip                   string
+	kind                 clientKind
+	network              *network
+	region               string
+	agent                string
+	mobile               bool
+	language             string
+	session, svcid, gaID string
+	noCookies            bool
+	branch               string
+	protocol             string
+	fingerprint          string
+	analytics            bool   // has the cookie _ga
+	identified           bool   // has session_ids
+	place, tags, proxy   string // the constant parts of its records, as JSON
 }
 
 type clientKind uint8
@@ -77,7 +80,7 @@ const (
 	human clientKind = iota
 	goodBot
 	badBot
-	zombie // of the botnet
+	zombie // a member of the botnet
 )
 
 func newWorld(seed uint64) *world {
@@ -117,7 +120,7 @@ func (w *world) makeClient(i int) *client {
 	switch {
 	case i >= clientCount:
 		c.kind = zombie
-		c.network = w.network(s.below(60)) // a botnet sits in few networks
+		c.network = w.network(s.below(60)) // a botnet is in few networks
 	case s.oneIn(30):
 		c.kind = goodBot
 	case s.oneIn(20):
@@ -151,7 +154,7 @@ func (w *world) makeClient(i int) *client {
 	return c
 }
 
-// makeAddress invents an address that looks public, one in sixteen of them IPv6.
+// makeAddress returns a random address that looks public. One in sixteen is IPv6.
 func makeAddress(s *source) string {
 	if s.oneIn(16) {
 		group := func() string { return strconv.FormatInt(int64(s.between(0x1000, 0xffff)), 16) }
@@ -161,10 +164,11 @@ func makeAddress(s *source) string {
 	for first == 100 || first == 127 || first == 169 || first == 172 || first == 192 || first == 198 || first == 203 {
 		first = s.between(11, 222)
 	}
-	return strconv.Itoa(first) + "." + strconv.Itoa(s.below(256)) + "." + strconv.Itoa(s.below(256)) + "." + strconv.Itoa(s.between(1, 254))
+	second, third, last := s.below(256), s.below(256), s.between(1, 254)
+	return fmt.Sprintf("%d.%d.%d.%d", first, second, third, last)
 }
 
-// render writes the parts of the client's records that never change.
+// render sets the constant parts of the client's records.
 func (c *client) render(s *source) {
 	n := c.network
 	b := appendMember(nil, "country", n.country.name)
@@ -234,7 +238,7 @@ func (w *world) network(i int) *network {
 		if s.oneIn(6) {
 			n.kind += firstHosting
 		}
-		// Numbers for private use, so that nobody's network is accused.
+		// The numbers are for private use, so that no real network appears in the data.
 		if i < 1000 {
 			n.asn = "AS" + strconv.Itoa(64512+i)
 		} else {
@@ -265,12 +269,18 @@ func makeAgent(s *source) *agent {
 	switch s.below(8) {
 	case 0, 1:
 		ios := strconv.Itoa(s.between(13, 18))
-		return &agent{mobile: true, text: "Mozilla/5.0 (iPhone; CPU iPhone OS " + ios + "_" + strconv.Itoa(s.below(8)) +
-			" like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/" + ios + "." + strconv.Itoa(s.below(8)) + " Mobile/15E148 Safari/604.1"}
+		system, version := strconv.Itoa(s.below(8)), strconv.Itoa(s.below(8))
+		return &agent{mobile: true, text: "Mozilla/5.0 (iPhone; CPU iPhone OS " + ios + "_" + system +
+			" like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/" + ios + "." + version +
+			" Mobile/15E148 Safari/604.1"}
 	case 2, 3:
-		return &agent{mobile: true, text: "Mozilla/5.0 (Linux; Android " + strconv.Itoa(s.between(9, 15)) + "; SM-G" + strconv.Itoa(s.between(900, 999)) + ")" + chrome + " Mobile Safari/537.36"}
+		android, model := strconv.Itoa(s.between(9, 15)), strconv.Itoa(s.between(900, 999))
+		return &agent{mobile: true, text: "Mozilla/5.0 (Linux; Android " + android + "; SM-G" + model + ")" +
+			chrome + " Mobile Safari/537.36"}
 	case 4:
-		return &agent{text: "Mozilla/5.0 (X11; Linux x86_64; rv:" + major + ".0) Gecko/20100101 Firefox/" + major + "." + strconv.Itoa(s.below(9))}
+		minor := strconv.Itoa(s.below(9))
+		return &agent{text: "Mozilla/5.0 (X11; Linux x86_64; rv:" + major + ".0) Gecko/20100101 " +
+			"Firefox/" + major + "." + minor}
 	case 5:
 		return &agent{text: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + chrome + " Safari/537.36"}
 	default:
@@ -326,7 +336,7 @@ func newPath(text string) *path {
 	return p
 }
 
-// referer is a page that links here: a search engine, or a page of our own.
+// referer returns a page with a link to a host: a search engine, or a page of one of the hosts.
 func (w *world) referer(i int) string {
 	if w.referers[i] == "" {
 		s := newSource(w.seed, streamReferers+uint64(i))

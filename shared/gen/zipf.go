@@ -5,15 +5,15 @@ import (
 	"math/bits"
 )
 
-// zipf draws ranks 0…n-1, the rank k with a weight of 1/(k+shift)^s, by Walker's alias method: one random number
-// and at most two table entries a draw.
+// zipf draws ranks 0…n-1, the rank k with a weight of 1/(k+shift)^s, by Walker's alias method. A draw takes one random
+// number and at most two table entries.
 type zipf struct {
-	keep  []uint32 // of 2^32: how often a column keeps its own rank
-	alias []uint32 // the rank it gives otherwise
+	keep  []uint32 // probability, times 2^32, that a column gives its own rank
+	alias []uint32 // the rank that the column gives otherwise
 }
 
-// newZipf makes the tables for the exponent s = 1 + eighths/8. The eighth root is three square roots because
-// those are exactly rounded everywhere, and a power is not.
+// newZipf makes the tables for the exponent s = 1 + eighths/8. It computes the eighth root as three square roots,
+// because square roots are exactly rounded on every machine and powers are not.
 func newZipf(n, shift, eighths int) *zipf {
 	weights := make([]uint64, n)
 	for k := range weights {
@@ -28,14 +28,15 @@ func newZipf(n, shift, eighths int) *zipf {
 	return newAlias(weights)
 }
 
-// newAlias makes the tables for any weights. Their sum times their number must stay below 2^64.
+// newAlias makes the tables for any weights. The sum of the weights times their number must be less than 2^64.
 func newAlias(weights []uint64) *zipf {
 	n := len(weights)
 	var total uint64
 	for _, w := range weights {
 		total += w
 	}
-	// A column has room for total; rank k fills weights[k]*n of it, and who has more fills up who has less.
+	// Each column must have the weight total. Rank k contributes weights[k]*n to its own column; a rank with more than
+	// total fills columns with less.
 	fill := make([]uint64, n)
 	var small, large []int
 	for k, w := range weights {

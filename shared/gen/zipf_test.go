@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestZipf compares frequencies with the weights that were asked for.
+// TestZipf compares the frequencies of ranks with their weights.
 func TestZipf(t *testing.T) {
 	const n, shift, draws = 50, 3, 200_000
 	z := newZipf(n, shift, 2)
@@ -21,7 +21,7 @@ func TestZipf(t *testing.T) {
 	for k, got := range counts {
 		want := draws * math.Pow(float64(k+shift), -1.25) / total
 		if math.Abs(got-want) > 5*math.Sqrt(want) {
-			t.Errorf("rank %d drawn %v times, want about %.0f", k, got, want)
+			t.Errorf("rank %d was drawn %v times, want about %.0f", k, got, want)
 		}
 	}
 }
@@ -40,6 +40,6 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	if below < 4_800 || below > 5_200 {
-		t.Errorf("%d of 10,000 below the median", below)
+		t.Errorf("%d of 10,000 draws are below the median", below)
 	}
 }

@@ -2,17 +2,17 @@ package gen
 
 import "strconv"
 
-// rule is a rule of the gateway that acted.
+// rule is a rule of the gateway.
 type rule struct {
 	by      counter
-	stage   int // at which it stops a request
-	status  int // with which it stops one
+	stage   int // the stage at which it stops a request
+	status  int // the status with which it stops a request
 	reason  string
 	tag     string
 	trigger string // its entry in the triggers, as JSON
 }
 
-// counter is a member of trigger_counters, and tells the field that the trigger goes to.
+// counter is a member of trigger_counters; it determines the field of the trigger.
 type counter int
 
 const (
@@ -25,8 +25,8 @@ const (
 	counters
 )
 
-// triggerFields names what each counter counts: its member in trigger_counters, the field of its triggers, and
-// whether that field is a list.
+// triggerFields contains for each counter its member in trigger_counters, the field of its triggers, and whether that
+// field is a list.
 var triggerFields = [counters]struct {
 	member, field string
 	list          bool
@@ -39,8 +39,8 @@ var triggerFields = [counters]struct {
 	byRateLimit:     {"rl", "rl_triggers", true},
 }
 
-// The rules. Reasons follow the product's grammar, `Block - acl Deny ["all"] - acl1 - [request]`: what was done,
-// the stage with its action and the tags that led to it, the profile, and the section of the request.
+// The rules. Reasons have the grammar of the product, `Block - acl Deny ["all"] - acl1 - [request]`: the result, the
+// stage with its action and the tags that caused it, the profile, and the section of the request.
 var (
 	aclRules = []rule{
 		aclRule("acl1", "Default", "Deny", "all", 403),
@@ -84,40 +84,56 @@ var (
 )
 
 func aclRule(id, name, action, tag string, status int) rule {
-	return rule{by: byACL, stage: stageACL, status: status,
-		reason:  "acl " + action + ` ["` + tag + `"] - ` + id + " - [request]",
-		tag:     "acl-action:" + id,
-		trigger: `{"acl_action":"` + action + `","action":"custom","extra":"","tags":["` + tag + `"],"trigger_id":"` + id + `","trigger_name":"` + name + `"}`}
+	return rule{
+		by: byACL, stage: stageACL, status: status,
+		reason: "acl " + action + ` ["` + tag + `"] - ` + id + " - [request]",
+		tag:    "acl-action:" + id,
+		trigger: `{"acl_action":"` + action + `","action":"custom","extra":"","tags":["` + tag + `"],` +
+			`"trigger_id":"` + id + `","trigger_name":"` + name + `"}`,
+	}
 }
 
 func globalRule(id, name, section, member, value string, status int) rule {
-	return rule{by: byGlobalFilter, stage: stageGlobalFilter, status: status,
-		reason:  `global filter ["` + id + `"] - ` + name + " - [" + section + "]",
-		tag:     "global-filter:" + id,
-		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `","section":"` + section + `","trigger_id":"` + id + `","trigger_name":"` + name + `","value":"` + value + `"}`}
+	return rule{
+		by: byGlobalFilter, stage: stageGlobalFilter, status: status,
+		reason: `global filter ["` + id + `"] - ` + name + " - [" + section + "]",
+		tag:    "global-filter:" + id,
+		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `",` +
+			`"section":"` + section + `","trigger_id":"` + id + `","trigger_name":"` + name + `",` +
+			`"value":"` + value + `"}`,
+	}
 }
 
 func rateRule(id, name, tag string, threshold, status int) rule {
-	return rule{by: byRateLimit, stage: stageRateLimit, status: status,
-		reason:  `rate limit ["` + tag + `"] - ` + name + " - [request]",
-		tag:     "rate-limit:" + id,
-		trigger: `{"action":"` + actionOf(status) + `","extra":"","threshold":` + strconv.Itoa(threshold) + `,"trigger_id":"` + id + `","trigger_name":"` + name + `"}`}
+	return rule{
+		by: byRateLimit, stage: stageRateLimit, status: status,
+		reason: `rate limit ["` + tag + `"] - ` + name + " - [request]",
+		tag:    "rate-limit:" + id,
+		trigger: `{"action":"` + actionOf(status) + `","extra":"","threshold":` + strconv.Itoa(threshold) +
+			`,"trigger_id":"` + id + `","trigger_name":"` + name + `"}`,
+	}
 }
 
 func restrictionRule(what, section, member string, status int) rule {
-	return rule{by: byRestriction, stage: stageContent, status: status,
-		reason:  `content filter restrict ["` + what + `"] - cf1 - [` + section + "]",
-		tag:     "cf-restrict:" + what,
-		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `","section":"` + section + `","trigger_id":"cf1","trigger_name":"` + what + `"}`}
+	return rule{
+		by: byRestriction, stage: stageContent, status: status,
+		reason: `content filter restrict ["` + what + `"] - cf1 - [` + section + "]",
+		tag:    "cf-restrict:" + what,
+		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `",` +
+			`"section":"` + section + `","trigger_id":"cf1","trigger_name":"` + what + `"}`,
+	}
 }
 
 func dynamicRule(id, name string, status int) rule {
-	return rule{by: byDynamicRule, stage: stageGlobalFilter, status: status,
+	return rule{
+		by: byDynamicRule, stage: stageGlobalFilter, status: status,
 		reason:  `dynamic rule ["` + id + `"] - ` + name + " - [request]",
 		tag:     "dynamic-rule:" + id,
-		trigger: `{"action":"custom","extra":"","trigger_id":"` + id + `","trigger_name":"` + name + `"}`}
+		trigger: `{"action":"custom","extra":"","trigger_id":"` + id + `","trigger_name":"` + name + `"}`,
+	}
 }
 
+// actionOf returns the action of a rule: a rule with status 0 only monitors.
 func actionOf(status int) string {
 	if status == 0 {
 		return "monitor"
@@ -125,7 +141,7 @@ func actionOf(status int) string {
 	return "custom"
 }
 
-// decide is the gateway's part.
+// decide sets the decision of the gateway.
 func (g *Generator) decide(r *request) {
 	s := &g.random
 	r.stage, r.result = stageOrigin, "Passed"
@@ -151,7 +167,7 @@ func (g *Generator) decide(r *request) {
 	}
 }
 
-// blockingRule is the rule that stops the request, nil when none does.
+// blockingRule returns the rule that blocks the request, or nil.
 func (g *Generator) blockingRule(r *request) *rule {
 	s := &g.random
 	v := s.below(1000)
