@@ -1,5 +1,5 @@
-// Package faulttest makes the network between a client and a server misbehave, in the way a script says: the same script,
-// the same faults. It is a tool of tests; nothing in it sleeps or looks at a clock.
+// Package faulttest injects faults into the network between a client and a server in tests. A script decides the fault
+// of each request, so the same script gives the same faults. The package neither sleeps nor reads a clock.
 package faulttest
 
 import (
@@ -14,31 +14,40 @@ import (
 	"sync"
 )
 
-// Fault is what happens to a request.
+// Fault is the fault of one request.
 type Fault int
 
 const (
-	None      Fault = iota
-	Throttle        // refused for its rate: 503 SlowDown, or 400 ThrottlingException where requests are JSON; nothing was carried out
-	Fail            // 500 InternalError; nothing was carried out
-	Break           // the connection breaks before the request is sent
-	Lose            // carried out, but the connection breaks before the answer
-	Mislead         // carried out, but answered 500 InternalError
-	Duplicate       // carried out twice; the second answer arrives
-	Cut             // carried out, but the answer's body ends in the middle
-	Delay           // the connection breaks; the server gets the request later, when Deliver is called
+	None Fault = iota
+	// Throttle refuses the request for its rate, with 503 SlowDown, or 400 ThrottlingException for requests in JSON.
+	// The server does not get the request.
+	Throttle
+	// Fail refuses the request with 500 InternalError. The server does not get the request.
+	Fail
+	// Break breaks the connection before the request is sent.
+	Break
+	// Lose sends the request, but breaks the connection before the response.
+	Lose
+	// Mislead sends the request, but responds with 500 InternalError.
+	Mislead
+	// Duplicate sends the request twice and returns the second response.
+	Duplicate
+	// Cut sends the request, but ends the body of the response in the middle.
+	Cut
+	// Delay breaks the connection. The server gets the request later, when Deliver is called.
+	Delay
 )
 
-// Script tells the fault of the n-th request, from 0.
+// Script returns the fault of the n-th request, counted from 0.
 type Script func(n int, r *http.Request) Fault
 
-// Transport is an http.RoundTripper that acts by a script. It may be used by many goroutines: their requests are
-// numbered as they come.
+// Transport is an http.RoundTripper that injects the faults of a script. Several goroutines may use it; it numbers
+// their requests in the order in which they arrive.
 type Transport struct {
 	Base   http.RoundTripper // nil for http.DefaultTransport
 	Script Script
-	// Before, when set, is called before a request goes on its way: a test may do there what shall happen meanwhile, or
-	// hold a request back until others have passed.
+	// Before, if not nil, is called before a request is sent. A test can use it to do something in the meantime, or to
+	// hold the request until others are done.
 	Before func(n int, r *http.Request)
 
 	mu      sync.Mutex
@@ -46,10 +55,10 @@ type Transport struct {
 	delayed []*http.Request
 }
 
-// ErrBroken is the error of broken connections.
+// ErrBroken is the error of a broken connection.
 var ErrBroken = errors.New("faulttest: the connection broke")
 
-// RoundTrip does one request, with or without its fault.
+// RoundTrip sends one request with the fault of the script.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := t.number()
 	if t.Before != nil {
@@ -66,24 +75,24 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case Break:
 		return nil, errors.Join(ErrBroken, discard(r.Body))
 	case Lose:
-		return nil, errors.Join(ErrBroken, t.carryOut(r))
+		return nil, errors.Join(ErrBroken, t.send(r))
 	case Mislead:
-		if err := t.carryOut(r); err != nil {
+		if err := t.send(r); err != nil {
 			return nil, err
 		}
 		return refusal(r, Fail), nil
 	case Duplicate:
-		return t.twice(r)
+		return t.sendTwice(r)
 	case Cut:
 		return t.cut(r)
 	case Delay:
-		return nil, errors.Join(ErrBroken, t.keep(r))
+		return nil, errors.Join(ErrBroken, t.delay(r))
 	default:
-		panic(fmt.Sprintf("faulttest: no fault %d", fault))
+		panic(fmt.Sprintf("faulttest: unknown fault %d", fault))
 	}
 }
 
-// Requests is how many requests there have been.
+// Requests returns the number of requests so far.
 func (t *Transport) Requests() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,8 +113,8 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-// carryOut does a request and drops its answer.
-func (t *Transport) carryOut(r *http.Request) error {
+// send sends a request and discards its response.
+func (t *Transport) send(r *http.Request) error {
 	response, err := t.base().RoundTrip(r)
 	if err != nil {
 		return err
@@ -114,20 +123,20 @@ func (t *Transport) carryOut(r *http.Request) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// twice does a request two times.
-func (t *Transport) twice(r *http.Request) (*http.Response, error) {
+// sendTwice sends a request two times and returns the second response.
+func (t *Transport) sendTwice(r *http.Request) (*http.Response, error) {
 	again, err := copyOf(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.carryOut(r); err != nil {
+	if err := t.send(r); err != nil {
 		return nil, err
 	}
 	return t.base().RoundTrip(again)
 }
 
-// keep keeps a request for Deliver.
-func (t *Transport) keep(r *http.Request) error {
+// delay keeps a copy of a request for Deliver.
+func (t *Transport) delay(r *http.Request) error {
 	kept, err := copyOf(r)
 	if err != nil {
 		return err
@@ -138,21 +147,21 @@ func (t *Transport) keep(r *http.Request) error {
 	return discard(r.Body)
 }
 
-// Deliver sends what was delayed, and returns how many requests that were. Their answers are for nobody.
+// Deliver sends the delayed requests, discards their responses and returns the number of requests.
 func (t *Transport) Deliver() (int, error) {
 	t.mu.Lock()
 	delayed := t.delayed
 	t.delayed = nil
 	t.mu.Unlock()
 	for _, r := range delayed {
-		if err := t.carryOut(r); err != nil {
+		if err := t.send(r); err != nil {
 			return 0, err
 		}
 	}
 	return len(delayed), nil
 }
 
-// copyOf copies a request; each of the two can be sent.
+// copyOf returns a copy of a request. Both requests can be sent.
 func copyOf(r *http.Request) (*http.Request, error) {
 	other := r.Clone(r.Context())
 	if r.Body == nil {
@@ -166,7 +175,7 @@ func copyOf(r *http.Request) (*http.Request, error) {
 	return other, nil
 }
 
-// cut does a request and lets half of the answer's body through.
+// cut sends a request and returns a response with half of the body.
 func (t *Transport) cut(r *http.Request) (*http.Response, error) {
 	response, err := t.base().RoundTrip(r)
 	if err != nil {
@@ -176,15 +185,17 @@ func (t *Transport) cut(r *http.Request) (*http.Response, error) {
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, err
 	}
-	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:(len(body)+1)/2]), broken{}))
+	half := body[:(len(body)+1)/2]
+	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(half), errorReader{}))
 	return response, nil
 }
 
-// broken is the rest of a body that does not come.
-type broken struct{}
+// errorReader is the missing rest of a body: reading it fails with ErrBroken.
+type errorReader struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, errors.Join(ErrBroken, io.ErrUnexpectedEOF) }
+func (errorReader) Read([]byte) (int, error) { return 0, errors.Join(ErrBroken, io.ErrUnexpectedEOF) }
 
+// discard reads a body to its end and closes it.
 func discard(body io.ReadCloser) error {
 	if body == nil {
 		return nil
@@ -193,7 +204,8 @@ func discard(body io.ReadCloser) error {
 	return errors.Join(err, body.Close())
 }
 
-// refusal is a server's refusal: JSON with a type for the services whose requests name a target, XML for S3.
+// refusal returns the response of a server that refuses a request: JSON with a type if the request has an X-Amz-Target
+// header, XML like S3's if not.
 func refusal(r *http.Request, fault Fault) *http.Response {
 	status, code := http.StatusInternalServerError, "InternalError"
 	kind, text := "application/xml", "<Error><Code>%s</Code><Message>a fault on demand</Message></Error>"
@@ -208,17 +220,22 @@ func refusal(r *http.Request, fault Fault) *http.Response {
 	}
 	body := fmt.Sprintf(text, code)
 	return &http.Response{
-		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Status:        http.StatusText(status),
+		StatusCode:    status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Request:       r,
 		Header:        http.Header{"Content-Type": {kind}, "X-Amzn-Errortype": {code}},
 		Body:          io.NopCloser(strings.NewReader(body)),
 		ContentLength: int64(len(body)),
 	}
 }
 
-// Never is the script of a network without faults.
+// Never is a Script without faults.
 func Never(int, *http.Request) Fault { return None }
 
-// At does harm to one request.
+// At returns a script with a fault at one request.
 func At(number int, fault Fault) Script {
 	return func(n int, _ *http.Request) Fault {
 		if n == number {
@@ -228,7 +245,7 @@ func At(number int, fault Fault) Script {
 	}
 }
 
-// From does harm to a request and all after it.
+// From returns a script with a fault at one request and at all later ones.
 func From(number int, fault Fault) Script {
 	return func(n int, _ *http.Request) Fault {
 		if n >= number {
@@ -238,8 +255,8 @@ func From(number int, fault Fault) Script {
 	}
 }
 
-// Sometimes does harm to a share of the requests, by a seed. What becomes of a request depends on the seed and its
-// number only.
+// Sometimes returns a script with random faults at a share of the requests, from 0 to 1. The fault of a request depends
+// only on the seed and the number of the request.
 func Sometimes(seed uint64, share float64, faults ...Fault) Script {
 	return func(n int, _ *http.Request) Fault {
 		random := rand.New(rand.NewPCG(seed, uint64(n)))

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// TestReadmeNamesRealTests: what README.md says is proven is proven by tests that there are.
-func TestReadmeNamesRealTests(t *testing.T) {
+// TestReadmeNamesExistingTests checks that the tests that README.md names exist.
+func TestReadmeNamesExistingTests(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`([a-z0-9/]+) (Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(readme), -1)
 	if len(named) < 20 {
-		t.Fatalf("README.md names only %d tests: the pattern no longer fits it", len(named))
+		t.Fatalf("README.md names only %d tests; the pattern no longer matches it", len(named))
 	}
 	for _, name := range named {
 		files, err := filepath.Glob(filepath.Join("..", name[1], "*_test.go"))

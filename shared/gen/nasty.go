@@ -31,7 +31,7 @@ var mutations = []func(*mutator){
 	(*mutator).hostileList, (*mutator).hostilePairs, (*mutator).enginePairs, (*mutator).otherEntries,
 	(*mutator).otherOpen, (*mutator).otherStruct,
 	(*mutator).mistypedNumber, (*mutator).mistypedFlag, (*mutator).mistypedAny,
-	(*mutator).null, (*mutator).absent, (*mutator).unknown, (*mutator).longValue, (*mutator).shuffled,
+	(*mutator).setNull, (*mutator).remove, (*mutator).addUnknown, (*mutator).longValue, (*mutator).shuffle,
 }
 
 // mutate rewrites the record that starts at dst[start] and has the time ms, in epoch milliseconds.
@@ -213,9 +213,9 @@ func (p *mutator) mistypedFlag() {
 
 func (p *mutator) mistypedAny() { p.set(p.anyField(), pick(&p.random, otherValues)) }
 
-func (p *mutator) null() { p.set(p.anyField(), "null") }
+func (p *mutator) setNull() { p.set(p.anyField(), "null") }
 
-func (p *mutator) absent() {
+func (p *mutator) remove() {
 	name := p.anyField()
 	for i := range p.members {
 		if p.members[i].name == name {
@@ -233,7 +233,7 @@ var allFields = slices.Concat(
 // anyField returns a random field of the specification except the timestamp.
 func (p *mutator) anyField() string { return pick(&p.random, allFields) }
 
-func (p *mutator) unknown() {
+func (p *mutator) addUnknown() {
 	value := p.hostile()
 	if p.random.oneIn(2) {
 		value = pick(&p.random, otherValues)
@@ -254,7 +254,7 @@ func (p *mutator) longValue() {
 	p.set(pick(&p.random, pairFields), `{"long":`+value+`}`)
 }
 
-func (p *mutator) shuffled() {
+func (p *mutator) shuffle() {
 	for i := len(p.members) - 1; i > 0; i-- {
 		j := p.random.below(i + 1)
 		p.members[i], p.members[j] = p.members[j], p.members[i]
