@@ -152,12 +152,12 @@ func unknownKey(form filter.Form, field *catalog.Field, key *filter.Key) filter.
 }
 
 func valueCount(op filter.Op, c *filter.Condition) filter.Error {
-	wants := "one value"
+	expected := "one value"
 	switch op {
 	case filter.Between:
-		wants = "two values"
+		expected = "two values"
 	case filter.In, filter.Regex:
-		wants = "at least one value"
+		expected = "at least one value"
 	}
 	span := c.Span
 	if n := len(c.Values); n > 0 {
@@ -165,7 +165,7 @@ func valueCount(op filter.Op, c *filter.Condition) filter.Error {
 	}
 	return filter.Error{
 		Code: codeValueCount, Span: span, Pointer: "value",
-		Message: fmt.Sprintf("operator %s takes %s, not %d", op, wants, len(c.Values)),
+		Message: fmt.Sprintf("operator %s takes %s, not %d", op, expected, len(c.Values)),
 	}
 }
 
@@ -197,22 +197,22 @@ func notBoolean(field *catalog.Field, v operand) *filter.Error {
 }
 
 func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v operand) *filter.Error {
-	where, wants := fmt.Sprintf("field %q", field.Name), "a number"
+	where, expected := fmt.Sprintf("field %q", field.Name), "a number"
 	if s.Name != "" {
 		where = fmt.Sprintf("%q of field %q", s.Name, field.Name)
 	}
 	switch s.Type {
 	case catalog.Int:
-		wants = "a whole number"
+		expected = "a whole number"
 	case catalog.Bool:
-		wants = "true, false, 1 or 0"
+		expected = "true, false, 1 or 0"
 		if op != filter.Eq {
-			wants = "1 for true or 0 for false with this operator"
+			expected = "1 for true or 0 for false with this operator"
 		}
 	}
 	e := filter.Error{
 		Code: codeWrongType, Span: v.Span, Pointer: v.member,
-		Message: fmt.Sprintf("%s needs %s, not %s", where, wants, valueText(v.Value)),
+		Message: fmt.Sprintf("%s needs %s, not %s", where, expected, valueText(v.Value)),
 	}
 	plain := withoutZeros(v.Text)
 	if _, number := parseDecimal(plain); number && plain != v.Text {

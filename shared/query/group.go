@@ -14,7 +14,7 @@ import (
 //
 //   - a condition, when Every is empty: it holds when any of the terms holds, or, negated, when none does.
 //     The terms of negated conditions and the value sets of positive ones over single values have been merged.
-//   - a list of tests, when Every is not empty: the group is not negated, Terms has one term, whose Test is nil, and
+//   - a list of tests, when Every is not empty: the group is not negated, Terms has one term with Test nil, and
 //     for every test in Every some value of the term must pass that test. All tests are of one type. Many positive
 //     conditions over a multi-valued field, or many patterns, become such a group.
 type Group struct {

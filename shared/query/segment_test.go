@@ -76,7 +76,7 @@ func TestCheckSegment(t *testing.T) {
 	}
 }
 
-// TestCheckSegmentCountsSegmentAtUpperBound uses a period whose upper bound is on a boundary. Once, stats over it had
+// TestCheckSegmentCountsSegmentAtUpperBound checks a period with its upper bound on a boundary. Once, stats over it had
 // 10,001 results.
 func TestCheckSegmentCountsSegmentAtUpperBound(t *testing.T) {
 	p := period(t, "2026-10-26T01:20:00Z", "2026-11-02T00:00:00Z")
