@@ -1,36 +1,75 @@
-// Package lambdas is the table of what runs on AWS Lambda: each function, the routes it answers and the variables of
-// the environment it needs. Functions are wired by it, and whatever deploys, starts or tests them goes by it.
+// Package lambdas lists the functions that run on AWS Lambda, with the routes that each answers and the environment
+// variables that it needs. The functions, their deployment and their tests are derived from this table.
 package lambdas
 
 import "slices"
 
-// Function is one function. Its folder under functions/ and its zip have its name.
+// Function is one function. Its folder under functions/ and its zip file have its name.
 type Function struct {
 	Name      string
 	Doc       string
-	Serves    []string   // operation ids of the routes it answers; nil of one that other events start
-	Variables []Variable // of its environment
+	Serves    []string   // operation ids of the routes it answers; nil if other events start it
+	Variables []Variable // its environment variables
 }
 
-// Variable is a variable of the environment.
+// Variable is an environment variable.
 type Variable struct {
 	Name    string
 	Doc     string // completes "it is …"
-	Default string // "" for one that must be set
+	Default string // "" if the variable must be set
 	Example string
 }
 
 // The variables.
 var (
-	Table          = Variable{Name: "ORRERY_TABLE", Doc: "the name of the DynamoDB table", Example: "orrery"}
-	LakeBucket     = Variable{Name: "ORRERY_LAKE_BUCKET", Doc: "the bucket that holds the Parquet objects", Example: "orrery-lake-123456789012"}
-	RawBucket      = Variable{Name: "ORRERY_RAW_BUCKET", Doc: "the bucket that raw logs are put into", Example: "orrery-raw-123456789012"}
-	Results        = Variable{Name: "ORRERY_RESULTS", Doc: "where Athena puts its answers", Example: "s3://orrery-results-123456789012/results/"}
-	Database       = Variable{Name: "ORRERY_DATABASE", Doc: "the Glue database of the tables", Example: "orrery"}
-	Workgroup      = Variable{Name: "ORRERY_WORKGROUP", Doc: "the Athena workgroup that queries run in", Example: "orrery-interactive"}
-	ProjectionFrom = Variable{Name: "ORRERY_PROJECTION_FROM", Doc: "the first year of which records are kept", Default: "2000", Example: "2000"}
-	QueryTimeout   = Variable{Name: "ORRERY_QUERY_TIMEOUT", Doc: "how long a request waits for its query", Default: "27s", Example: "27s"}
-	Version        = Variable{Name: "ORRERY_VERSION", Doc: "the version of the program", Default: "dev", Example: "1.0.0"}
+	Table = Variable{
+		Name:    "ORRERY_TABLE",
+		Doc:     "the name of the DynamoDB table",
+		Example: "orrery",
+	}
+	LakeBucket = Variable{
+		Name:    "ORRERY_LAKE_BUCKET",
+		Doc:     "the bucket that holds the Parquet objects",
+		Example: "orrery-lake-123456789012",
+	}
+	RawBucket = Variable{
+		Name:    "ORRERY_RAW_BUCKET",
+		Doc:     "the bucket that raw logs are put into",
+		Example: "orrery-raw-123456789012",
+	}
+	Results = Variable{
+		Name:    "ORRERY_RESULTS",
+		Doc:     "where Athena puts its answers",
+		Example: "s3://orrery-results-123456789012/results/",
+	}
+	Database = Variable{
+		Name:    "ORRERY_DATABASE",
+		Doc:     "the Glue database of the tables",
+		Example: "orrery",
+	}
+	Workgroup = Variable{
+		Name:    "ORRERY_WORKGROUP",
+		Doc:     "the Athena workgroup that queries run in",
+		Example: "orrery-interactive",
+	}
+	ProjectionFrom = Variable{
+		Name:    "ORRERY_PROJECTION_FROM",
+		Doc:     "the first year of which records are kept",
+		Default: "2000",
+		Example: "2000",
+	}
+	QueryTimeout = Variable{
+		Name:    "ORRERY_QUERY_TIMEOUT",
+		Doc:     "how long a request waits for its query",
+		Default: "27s",
+		Example: "27s",
+	}
+	Version = Variable{
+		Name:    "ORRERY_VERSION",
+		Doc:     "the version of the program",
+		Default: "dev",
+		Example: "1.0.0",
+	}
 )
 
 var (
@@ -39,24 +78,87 @@ var (
 	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, Version}
 )
 
-// All is every function.
+// All lists every function.
 var All = []Function{
-	{"topx", "Top values per category.", []string{"topx", "topx-post"}, querying},
-	{"stats", "Traffic per time segment.", []string{"stats", "stats-post"}, querying},
-	{"timeline", "Security per time segment.", []string{"timeline", "timeline-post"}, querying},
-	{"logs", "Request records.", []string{"logs", "logs-post"}, querying},
-	{"query-status", "Answers of queries that take longer than a request.", []string{"query-status", "query-cancel"}, querying},
-	{"parse", "Converts filters.", []string{"parse"}, settings},
-	{"fields", "Lists the fields of filters.", []string{"fields"}, settings},
-	{"planet-get", "Reads planet settings.", []string{"planet-get"}, settings},
-	{"planet-put", "Writes planet settings.", []string{"planet-put", "planet-restore"}, settings},
-	{"planet-versions", "Reads the history of planet settings.", []string{"planet-versions", "planet-version"}, settings},
-	{"not-found", "Answers every other path, and tells about the service.", []string{"health", "openapi", "page", "page-file"}, []Variable{Version}},
-	{"ingest", "Turns raw logs into Parquet.", nil, keeping},
-	{"compact", "Merges the Parquet objects of an hour.", nil, keeping},
+	{
+		Name:      "topx",
+		Doc:       "Top values per category.",
+		Serves:    []string{"topx", "topx-post"},
+		Variables: querying,
+	},
+	{
+		Name:      "stats",
+		Doc:       "Traffic per time segment.",
+		Serves:    []string{"stats", "stats-post"},
+		Variables: querying,
+	},
+	{
+		Name:      "timeline",
+		Doc:       "Security per time segment.",
+		Serves:    []string{"timeline", "timeline-post"},
+		Variables: querying,
+	},
+	{
+		Name:      "logs",
+		Doc:       "Request records.",
+		Serves:    []string{"logs", "logs-post"},
+		Variables: querying,
+	},
+	{
+		Name:      "query-status",
+		Doc:       "Answers of queries that take longer than a request.",
+		Serves:    []string{"query-status", "query-cancel"},
+		Variables: querying,
+	},
+	{
+		Name:      "parse",
+		Doc:       "Converts filters.",
+		Serves:    []string{"parse"},
+		Variables: settings,
+	},
+	{
+		Name:      "fields",
+		Doc:       "Lists the fields of filters.",
+		Serves:    []string{"fields"},
+		Variables: settings,
+	},
+	{
+		Name:      "planet-get",
+		Doc:       "Reads planet settings.",
+		Serves:    []string{"planet-get"},
+		Variables: settings,
+	},
+	{
+		Name:      "planet-put",
+		Doc:       "Writes planet settings.",
+		Serves:    []string{"planet-put", "planet-restore"},
+		Variables: settings,
+	},
+	{
+		Name:      "planet-versions",
+		Doc:       "Reads the history of planet settings.",
+		Serves:    []string{"planet-versions", "planet-version"},
+		Variables: settings,
+	},
+	{
+		Name:      "not-found",
+		Doc:       "Answers every other path, and describes the service.",
+		Serves:    []string{"health", "openapi", "page", "page-file"},
+		Variables: []Variable{Version},
+	},
+	{
+		Name:      "ingest",
+		Doc:       "Turns raw logs into Parquet.",
+		Variables: keeping,
+	},
+	{
+		Name:      "compact",
+		Doc:       "Merges the Parquet objects of an hour.",
+		Variables: keeping,
+	},
 }
 
-// Named is the function of that name.
+// Named returns the function of that name.
 func Named(name string) (Function, bool) {
 	i := slices.IndexFunc(All, func(f Function) bool { return f.Name == name })
 	if i < 0 {

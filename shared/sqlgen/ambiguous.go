@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// ambiguous reports whether a backtracking engine may need time exponential in the length of the text: whether
-// some text leads round a loop of the pattern's automaton in two ways. Polynomial searches (.*.*) pass; the
-// engine's limit on running time is the net under them.
+// ambiguous reports whether a backtracking engine may need time exponential in the length of the text. That is so if
+// the same text can pass a loop of the pattern's automaton in two ways. Patterns that need polynomial time (.*.*) are
+// not ambiguous: the engine's limit on running time protects against them.
 //
-// A counted repeat is judged as if it were a loop, because (a|a){30} is as bad as (a|a)*.
+// A counted repeat is treated as a loop, because (a|a){30} is as bad as (a|a)*.
 func ambiguous(tree *syntax.Regexp) bool {
 	if !hasRepeat(tree) {
 		return false
@@ -30,7 +30,7 @@ func hasRepeat(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, hasRepeat)
 }
 
-// looped is the tree with counted repeats made endless.
+// looped replaces counted repeats by unlimited ones.
 func looped(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	out.Sub = make([]*syntax.Regexp, len(re.Sub))
@@ -43,7 +43,7 @@ func looped(re *syntax.Regexp) *syntax.Regexp {
 	return &out
 }
 
-// automaton has a state per character the pattern reads, and the states that can follow each.
+// automaton has a state for each character that the pattern reads, and for each state the states that can follow it.
 type automaton struct {
 	prog   *syntax.Prog
 	states []uint32 // instruction of each state
@@ -53,10 +53,11 @@ type automaton struct {
 
 type edge struct {
 	to    int
-	twice bool // there are several ways that read nothing in between
+	twice bool // several ways lead there without reading a character in between
 }
 
-// Larger patterns are not judged but taken for ambiguous: the judgement takes the square of the states.
+// The limits of the analysis, whose time grows with the square of the number of states. Larger patterns count as
+// ambiguous.
 const (
 	maxStates = 400
 	maxSteps  = 2_000_000
@@ -66,7 +67,7 @@ func automatonOf(prog *syntax.Prog) (*automaton, bool) {
 	a := &automaton{prog: prog}
 	number := map[uint32]int{}
 	for pc := range prog.Inst {
-		if reads(&prog.Inst[pc]) {
+		if readsCharacter(&prog.Inst[pc]) {
 			number[uint32(pc)] = len(a.states)
 			a.states = append(a.states, uint32(pc))
 		}
@@ -89,7 +90,7 @@ func automatonOf(prog *syntax.Prog) (*automaton, bool) {
 	return a, true
 }
 
-func reads(inst *syntax.Inst) bool {
+func readsCharacter(inst *syntax.Inst) bool {
 	switch inst.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 		return true
@@ -97,15 +98,16 @@ func reads(inst *syntax.Inst) bool {
 	return false
 }
 
-// follow counts the ways from pc to each state that read nothing; anchors are taken to hold. A way may pass an
-// instruction twice: once to leave a round of a loop and once in the next, as in (a*b*)*. It gives up after maxSteps.
+// follow counts the ways from pc to each state that read no character. It assumes that anchors hold. A way may pass an
+// instruction twice: once to leave a round of a loop and once in the next round, as in (a*b*)*. follow returns false
+// after maxSteps.
 func (a *automaton) follow(pc uint32, onWay, ways map[uint32]int) bool {
 	if a.steps++; a.steps > maxSteps {
 		return false
 	}
 	inst := &a.prog.Inst[pc]
 	switch {
-	case reads(inst):
+	case readsCharacter(inst):
 		ways[pc]++
 		return true
 	case inst.Op == syntax.InstMatch || inst.Op == syntax.InstFail || onWay[pc] == 2:
@@ -121,8 +123,9 @@ func (a *automaton) follow(pc uint32, onWay, ways map[uint32]int) bool {
 	return a.follow(inst.Out, onWay, ways)
 }
 
-// loopsTwice looks for a state from which some text leads back to it in two ways: a cycle of pairs of states,
-// reading the same text, that goes through an equal pair and parts on the way.
+// loopsTwice reports whether the automaton has a state from which some text leads back to that state in two ways. Two
+// such ways are a cycle of pairs of states, which read the same text: the cycle contains a pair of equal states and a
+// pair of different ones.
 func (a *automaton) loopsTwice() bool {
 	n := len(a.states)
 	component := a.components()
@@ -148,8 +151,8 @@ func (a *automaton) loopsTwice() bool {
 	return false
 }
 
-// components numbers the strongly connected components of the graph of pairs, -1 for pairs on no cycle. It is
-// Tarjan's algorithm with a stack of its own.
+// components returns the number of the strongly connected component of each pair of states, or -1 for pairs that are
+// on no cycle. It is Tarjan's algorithm with an explicit stack.
 func (a *automaton) components() []int {
 	n := len(a.states)
 	meets := a.meetings()
@@ -218,7 +221,7 @@ func (a *automaton) components() []int {
 	return component
 }
 
-// pairsAfter lists the pairs that can follow one when both read the same character.
+// pairsAfter lists the pairs that can follow a pair if both states read the same character next.
 func (a *automaton) pairsAfter(pair int, meets []bool) []int {
 	n := len(a.states)
 	if a.steps += len(a.next[pair/n]) * len(a.next[pair%n]); a.steps > maxSteps {
@@ -235,7 +238,7 @@ func (a *automaton) pairsAfter(pair int, meets []bool) []int {
 	return out
 }
 
-// meetings tells which pairs of states can read the same character.
+// meetings returns, for every pair of states, whether both can read the same character.
 func (a *automaton) meetings() []bool {
 	n := len(a.states)
 	out := make([]bool, n*n)
@@ -248,13 +251,14 @@ func (a *automaton) meetings() []bool {
 	return out
 }
 
-// meet: two sets of ranges share a character when the first character of a range of one is in the other.
+// meet reports whether two instructions can read the same character. Two sets of ranges share a character if and only
+// if the first character of a range of one is in the other.
 func meet(x, y *syntax.Inst) bool {
 	shared := func(r rune) bool { return x.MatchRune(r) && y.MatchRune(r) }
 	return slices.ContainsFunc(firsts(x), shared) || slices.ContainsFunc(firsts(y), shared)
 }
 
-// firsts lists the first character of each range an instruction reads, and all cases of a folded one.
+// firsts lists the first character of each range that an instruction reads. For a single character it lists all cases.
 func firsts(inst *syntax.Inst) []rune {
 	switch {
 	case inst.Op == syntax.InstRuneAny || inst.Op == syntax.InstRuneAnyNotNL:

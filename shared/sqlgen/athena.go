@@ -9,26 +9,26 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// athena is the dialect of Athena engine version 3, which is Trino's, within Athena's limits.
+// athena is the dialect of Athena engine version 3: Trino's dialect, within Athena's limits.
 type athena struct{}
 
 const (
-	athenaMaxBytes   = 262_144 // of SQL, counted in bytes
+	athenaMaxBytes   = 262_144 // bytes of SQL
 	athenaMaxArray   = 254     // elements of an ARRAY constructor
-	athenaMaxPattern = 4_096   // bytes of a pattern made of several
+	athenaMaxPattern = 4_096   // bytes of a pattern that combines several
 )
 
 func (athena) maxBytes() int { return athenaMaxBytes }
 
-// How many expressions the compiler takes, measured on Trino 476 for the kinds there can be any number of: conditions
-// on further keys, and on all members of a structure. 700 to 800 positive ones ran and 800 to 1,000 did not; of
-// negated ones, which take more code, 550 ran and 600 did not.
+// The number of expressions that the compiler accepts, measured on Trino 476 for the kinds whose number is unlimited:
+// conditions on different keys, and on all members of a structure. 700 to 800 positive ones ran and 800 to 1,000 did
+// not. Negated ones compile to more code: 550 ran and 600 did not.
 const (
 	athenaMaxExpressions = 700
 	athenaMaxNegated     = 550
 )
 
-// maxExpressions is in proportion for those that have both.
+// maxExpressions weighs the two limits in proportion if a query has both kinds.
 func (athena) maxExpressions(expressions, negated int) int {
 	load := float64(expressions-negated)/athenaMaxExpressions + float64(negated)/athenaMaxNegated
 	if load <= 1 {
@@ -37,19 +37,19 @@ func (athena) maxExpressions(expressions, negated int) int {
 	return int(float64(expressions) / load)
 }
 
-// quotient: / of integers is integer division.
+// quotient uses /, which divides integers without a remainder.
 func (athena) quotient(a, b fragment) fragment { return a + " / " + b }
 
-// whole: sum of BIGINTs is a BIGINT, and an error when it overflows.
+// whole changes nothing: a sum of BIGINTs is a BIGINT. It is an error if it overflows.
 func (athena) whole(sum fragment) fragment { return sum }
 
 func (athena) countIf(condition fragment) fragment { return "count_if(" + condition + ")" }
 
-// pattern: the engine is Joni, which backtracks and reads RE2 syntax differently.
+// pattern translates the pattern for Joni, which backtracks and reads RE2 syntax differently.
 func (athena) pattern(r *query.Regex) (text, warning string) { return joni(r.Canonical) }
 
-// foundAny writes patterns as the alternatives of few: a constant pattern is compiled once, one out of an array for
-// every record.
+// foundAny combines the patterns into a few large ones, as their alternatives: a constant pattern is compiled once,
+// but a pattern in an array is compiled for every record.
 func (athena) foundAny(p *printer, text fragment, patterns []string) fragment {
 	var parts []fragment
 	for len(patterns) > 0 {
@@ -64,7 +64,7 @@ func (athena) foundAny(p *printer, text fragment, patterns []string) fragment {
 	return either(parts)
 }
 
-// alternatives is one pattern that is found where any of the patterns is.
+// alternatives returns one pattern that is found wherever any of the given patterns is.
 func alternatives(patterns []string) string {
 	if len(patterns) == 1 {
 		return patterns[0]
@@ -72,8 +72,9 @@ func alternatives(patterns []string) string {
 	return "(?:" + strings.Join(patterns, ")|(?:") + ")"
 }
 
-// reads: regexp_like searches, so the pattern is anchored; with \z, because $ also matches before a final line break.
-func (athena) reads(p *printer, text fragment) fragment {
+// numeric anchors the pattern, because regexp_like searches. The end is \z, because $ also matches before a final line
+// break.
+func (athena) numeric(p *printer, text fragment) fragment {
 	return "regexp_like(" + text + ", " + p.text(`\A(?:`+catalog.NumericPattern+`)\z`) + ")"
 }
 
@@ -88,11 +89,12 @@ func (a athena) overlaps(list fragment, values []fragment) fragment {
 	return a.eachArray(values, func(chunk fragment) fragment { return "arrays_overlap(" + list + ", " + chunk + ")" })
 }
 
-// fewTests is how many tests are written out. More travel as an array: hundreds of expressions are more than the
-// compiler takes, thousands of array elements are not; but patterns in an array are compiled for every record.
+// fewTests is the largest number of tests that are written as separate expressions. More become the elements of an
+// array, because the compiler accepts thousands of array elements but not hundreds of expressions. Few do not, because
+// patterns in an array are compiled for every record.
 const fewTests = 8
 
-// demands: more than a few tests become the elements of an array, and their demand one expression.
+// demands writes more than fewTests tests as the elements of an array, and one expression for all of them.
 func (a athena) demands(p *printer, t query.Term, tests []query.Test) (all fragment, ok bool) {
 	if len(tests) <= fewTests {
 		return "", false
@@ -121,20 +123,20 @@ func (a athena) demands(p *printer, t query.Term, tests []query.Test) (all fragm
 	return both(parts), true
 }
 
-// meets is true when some value at the term's source passes the test that the demand d stands for: an array of
-// values to be one of, or a pattern to be found.
+// meets is true if some value at the term's source passes the test d. In the SQL, d is an array of values, one of
+// which the value must be, or a pattern, which the value must contain.
 func (p *printer) meets(t query.Term) fragment {
 	column := name(t.Source.Column)
-	itself := element
+	value := element
 	switch t.Source.Layout {
 	case catalog.Scalar:
 		return passesDemand(scalar(t.Source, t.Test), t.Test)
 	case catalog.Structs:
-		itself += "." + name(t.Source.Member)
+		value += "." + name(t.Source.Member)
 	case catalog.Pairs:
-		itself += ".value"
+		value += ".value"
 	}
-	condition := passesDemand(itself, t.Test)
+	condition := passesDemand(value, t.Test)
 	if t.Key != nil {
 		condition = p.keyed(t) + " AND " + condition
 	}
@@ -146,16 +148,16 @@ func passesDemand(value fragment, test query.Test) fragment {
 	case query.Matches:
 		return "regexp_like(" + value + ", d)"
 	case query.PairIn:
-		itsName := element + ".name"
+		pairName := element + ".name"
 		if test.Fold {
-			itsName = foldedName
+			pairName = foldedName
 		}
-		return "contains(d, ROW(" + itsName + ", " + value + "))"
+		return "contains(d, ROW(" + pairName + ", " + value + "))"
 	}
 	return "contains(d, " + value + ")"
 }
 
-// pairRows are name/value pairs as rows.
+// pairRows returns name/value pairs as rows.
 func (p *printer) pairRows(pairs []lake.Pair) []fragment {
 	out := make([]fragment, len(pairs))
 	for i, pair := range pairs {
@@ -170,10 +172,11 @@ func (athena) bytes(text fragment) fragment { return "length(to_utf8(" + text + 
 
 func (athena) length(list fragment) fragment { return "cardinality(" + list + ")" }
 
-// last: element_at is NULL out of bounds; the subscript operator would be an error.
+// last uses element_at, which is NULL out of bounds. The subscript operator would be an error.
 func (athena) last(list fragment) fragment { return "element_at(" + list + ", -1)" }
 
-// eachArray writes a condition for arrays of as many values as the engine takes in one, ORed.
+// eachArray splits the values into arrays of at most athenaMaxArray elements, writes the condition for each array and
+// joins the conditions with OR.
 func (athena) eachArray(values []fragment, condition func(list fragment) fragment) fragment {
 	var parts []fragment
 	for chunk := range slices.Chunk(values, athenaMaxArray) {

@@ -9,12 +9,12 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// conditions are the query's conditions, to be ANDed with the bounds of the source. Those that differ only in
-// their values are one, so that thousands of them are few expressions over much data.
+// conditions returns the query's conditions, which the caller joins to the bounds of the source with AND. Conditions
+// that differ only in their values become one, so that thousands of conditions are a few expressions over many values.
 //
-// A condition is two-valued, SQL is not. A positive one is written bare: where it is NULL the record is dropped,
-// which is what false means, and only bare comparisons are pushed down to row groups, pages and bloom filters. A
-// negated one says what an absent value means.
+// A condition has two truth values, but SQL has three. A positive condition is written as it is: if it is NULL, the
+// record is dropped, as if it were false, and engines push only plain comparisons down to row groups, pages and bloom
+// filters. A negated condition names the absent value.
 func (p *printer) conditions() []block {
 	var out []block
 	expressions, negated := 0, 0
@@ -47,7 +47,7 @@ func (p *printer) each(terms []query.Term, print func(query.Term) fragment) []fr
 	return parts
 }
 
-// demands are tests that must all be passed, each by some value at the term's source.
+// demands returns the conditions for tests that must all be passed, each by some value at the term's source.
 func (p *printer) demands(t query.Term, tests []query.Test) []block {
 	if all, ok := p.dialect.demands(p, t, tests); ok {
 		return []block{lines(all)}
@@ -60,10 +60,10 @@ func (p *printer) demands(t query.Term, tests []query.Test) []block {
 	return out
 }
 
-// element is the name of a list's element where its test is written.
+// element is the name of a list's element in the test of the element.
 const element fragment = "x"
 
-// holds is true when a value at the term's source passes its test; else false or NULL.
+// holds is true if a value at the term's source passes the term's test, otherwise false or NULL.
 func (p *printer) holds(t query.Term) fragment {
 	column := name(t.Source.Column)
 	switch t.Source.Layout {
@@ -79,8 +79,8 @@ func (p *printer) holds(t query.Term) fragment {
 	panic(fmt.Sprintf("sqlgen: no rendering for layout %d", t.Source.Layout))
 }
 
-// fails is true when no value at the source passes the test, and never NULL. Of a plain comparison the absent
-// value is named beside the opposite, which engines can still use for pruning.
+// fails is true if no value at the source passes the test, and is never NULL. A plain comparison becomes its opposite
+// or an absent value, which engines can still use for pruning.
 func (p *printer) fails(t query.Term) fragment {
 	if t.Source.Layout == catalog.Scalar {
 		value := scalar(t.Source, t.Test)
@@ -91,7 +91,7 @@ func (p *printer) fails(t query.Term) fragment {
 	return "NOT coalesce(" + p.holds(t) + ", false)"
 }
 
-// scalar is the value of a scalar source, as the test wants it: to numeric tests a boolean counts as 1 or 0.
+// scalar returns the value of a scalar source in the type that the test needs: for numeric tests a boolean is 1 or 0.
 func scalar(s catalog.Source, test query.Test) fragment {
 	value := name(s.Column)
 	if s.Member != "" {
@@ -103,7 +103,7 @@ func scalar(s catalog.Source, test query.Test) fragment {
 	return value
 }
 
-// test asks one value.
+// test is true if the value passes the test.
 func (p *printer) test(value fragment, test query.Test) fragment {
 	switch t := test.(type) {
 	case query.BoolIs:
@@ -127,8 +127,8 @@ func (p *printer) test(value fragment, test query.Test) fragment {
 	panic(fmt.Sprintf("sqlgen: no rendering for test %T", test))
 }
 
-// opposite is the complement of a plain comparison for values that are there.
-func (p *printer) opposite(value fragment, test query.Test) (fragment, bool) {
+// opposite returns the complement of a plain comparison for values that are present. ok is false for other tests.
+func (p *printer) opposite(value fragment, test query.Test) (complement fragment, ok bool) {
 	switch t := test.(type) {
 	case query.BoolIs:
 		return p.test(value, query.BoolIs{Want: !t.Want}), true
@@ -186,10 +186,11 @@ func outside(value fragment, r query.IntRange) fragment {
 	return "false"
 }
 
-// numberRange asks text that reads as a number. TRY_CAST alone would also take what only one engine reads as a
-// number (' 1', 'NaN', '0x1p3'), so the text is matched first; the order of evaluation does not matter.
+// numberRange is true if the text is a number in the range. TRY_CAST alone would also accept texts that only one engine
+// reads as numbers (' 1', 'NaN', '0x1p3'), so the text must match a pattern, too. The order of evaluation does not
+// matter.
 func (p *printer) numberRange(value fragment, r query.NumberRange) fragment {
-	parts := []fragment{p.dialect.reads(p, value)}
+	parts := []fragment{p.dialect.numeric(p, value)}
 	number := "TRY_CAST(" + value + " AS double)"
 	if r.Min != nil {
 		parts = append(parts, number+compare(" > ", " >= ", r.MinOpen)+p.number(*r.Min))
@@ -207,7 +208,7 @@ func compare(open, closed fragment, isOpen bool) fragment {
 	return closed
 }
 
-// matches is true when any of the patterns is found in the text.
+// matches is true if any of the patterns is found in the text.
 func (p *printer) matches(value fragment, patterns []*query.Regex) fragment {
 	if len(patterns) == 0 {
 		return "false"
@@ -223,7 +224,7 @@ func (p *printer) patterns(list []*query.Regex) []string {
 	return texts
 }
 
-// pattern is a pattern in the words of the engine's regular expressions.
+// pattern returns a pattern in the engine's syntax of regular expressions and keeps the warning.
 func (p *printer) pattern(r *query.Regex) string {
 	text, warning := p.dialect.pattern(r)
 	if warning != "" {
@@ -232,7 +233,7 @@ func (p *printer) pattern(r *query.Regex) string {
 	return text
 }
 
-// listHolds asks the elements of a plain list.
+// listHolds is true if an element of a plain list passes the test.
 func (p *printer) listHolds(column fragment, test query.Test) fragment {
 	var values []fragment
 	switch t := test.(type) {
@@ -249,7 +250,8 @@ func (p *printer) listHolds(column fragment, test query.Test) fragment {
 	return p.dialect.overlaps(column, values)
 }
 
-// pairsHold asks the values of a name/value list, of all names or of those the key chooses.
+// pairsHold is true if a value of a name/value list passes the test. If the term has a key, only the names that the
+// key selects count.
 func (p *printer) pairsHold(column fragment, t query.Term) fragment {
 	value := p.test(element+".value", t.Test)
 	if t.Key == nil {
@@ -258,7 +260,7 @@ func (p *printer) pairsHold(column fragment, t query.Term) fragment {
 	return p.dialect.anyElement(column, p.keyed(t)+" AND "+value)
 }
 
-// keyed is true for elements whose name the key chooses. A pattern carries its own folding.
+// keyed is true for elements whose name the key selects. A pattern contains its own case folding.
 func (p *printer) keyed(t query.Term) fragment {
 	if t.Key.Pattern != nil {
 		return p.matches(element+".name", []*query.Regex{t.Key.Pattern})
@@ -266,9 +268,9 @@ func (p *printer) keyed(t query.Term) fragment {
 	return p.named(t.Key.Name, t.Fold)
 }
 
-// named is true for elements of that name. Names of headers compare without regard to ASCII case, for which no
-// engine has a quick function: lower also turns the Kelvin sign to k, and translate takes eight times as long on
-// DuckDB. But a text that lower turns to ASCII without losing a byte was ASCII before.
+// named is true for elements of that name. Names of headers compare without regard to ASCII case, but neither engine
+// has a fast function for that: lower also converts the Kelvin sign to k, and translate takes eight times as long on
+// DuckDB. However, if lower returns ASCII text of the same length in bytes, its argument was ASCII, too.
 func (p *printer) named(key string, fold bool) fragment {
 	switch {
 	case !fold:
@@ -276,17 +278,19 @@ func (p *printer) named(key string, fold bool) fragment {
 	case !isASCII(key):
 		return foldedName + " = " + p.text(key)
 	}
-	return "lower(" + element + ".name) = " + p.text(key) + " AND " + p.dialect.bytes(element+".name") + " = " + integer(int64(len(key)))
+	sameName := "lower(" + element + ".name) = " + p.text(key)
+	sameLength := p.dialect.bytes(element+".name") + " = " + integer(int64(len(key)))
+	return sameName + " AND " + sameLength
 }
 
-// foldedName is an element's name with A to Z in lower case and nothing else changed.
+// foldedName is an element's name with A to Z in lower case and all other characters unchanged.
 const foldedName = "translate(" + element + ".name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 
 func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// pairIn is true for elements that are one of the pairs; values of one name need no pairs.
+// pairIn is true for elements that are one of the pairs. If all pairs have the same name, only the values are listed.
 func (p *printer) pairIn(t query.PairIn) fragment {
 	var values []string
 	ascii := true
@@ -302,17 +306,17 @@ func (p *printer) pairIn(t query.PairIn) fragment {
 	case len(values):
 		return p.named(t.Pairs[0].Name, t.Fold) + " AND " + oneOf(element+".value", p.texts(values))
 	}
-	itsName, asWritten := element+".name", fragment("")
+	pairName, sameLength := element+".name", fragment("")
 	switch {
 	case t.Fold && ascii:
-		itsName = "lower(" + element + ".name)"
-		asWritten = " AND " + p.dialect.bytes(element+".name") + " = " + p.dialect.bytes(itsName)
+		pairName = "lower(" + element + ".name)"
+		sameLength = " AND " + p.dialect.bytes(element+".name") + " = " + p.dialect.bytes(pairName)
 	case t.Fold:
-		itsName = foldedName
+		pairName = foldedName
 	}
 	pairs := make([]fragment, len(t.Pairs))
 	for i, pair := range t.Pairs {
 		pairs[i] = "(" + p.text(pair.Name) + ", " + p.text(pair.Value) + ")"
 	}
-	return "(" + itsName + ", " + element + ".value) IN (" + join(pairs, ", ") + ")" + asWritten
+	return "(" + pairName + ", " + element + ".value) IN (" + join(pairs, ", ") + ")" + sameLength
 }

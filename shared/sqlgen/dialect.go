@@ -2,36 +2,37 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// dialect is where the engines' words differ. Every method is named for a meaning; everything they share (IN,
-// BETWEEN, coalesce, TRY_CAST, lower, translate, window functions) is written once, elsewhere.
+// dialect is the SQL that differs between the engines. Every method is named for its meaning. Everything that the
+// engines share (IN, BETWEEN, coalesce, TRY_CAST, lower, translate, window functions) is written once, elsewhere.
 type dialect interface {
-	// maxBytes is the longest statement the engine takes, 0 for no limit.
+	// maxBytes returns the maximum length of a statement in bytes, 0 for no limit.
 	maxBytes() int
-	// maxExpressions is how many of that many expressions, of which some are negated, the engine takes beside one another.
+	// maxExpressions returns how many of the given number of expressions fit in one statement. The number includes the
+	// negated ones.
 	maxExpressions(expressions, negated int) int
-	// quotient is a / b of integers, a not negative: the whole number of times.
+	// quotient divides two integers, of which a is not negative, and drops the remainder.
 	quotient(a, b fragment) fragment
-	// whole is a sum of BIGINTs as a BIGINT.
+	// whole converts a sum of BIGINTs to a BIGINT.
 	whole(sum fragment) fragment
-	// countIf is how many records satisfy the condition.
+	// countIf counts the records that satisfy the condition.
 	countIf(condition fragment) fragment
-	// pattern is a regular expression in the engine's syntax, with a warning if it might overload the engine.
+	// pattern returns a regular expression in the engine's syntax, with a warning if it might overload the engine.
 	pattern(r *query.Regex) (text, warning string)
-	// foundAny is true when any of the patterns, of which there is at least one, is found in the text.
+	// foundAny is true if any of the patterns is found in the text. There is at least one pattern.
 	foundAny(p *printer, text fragment, patterns []string) fragment
-	// reads is true when the text reads as a number.
-	reads(p *printer, text fragment) fragment
-	// bytes is the length of the text in UTF-8.
+	// numeric is true if the text is a number.
+	numeric(p *printer, text fragment) fragment
+	// bytes is the length of the text in bytes of UTF-8.
 	bytes(text fragment) fragment
-	// anyElement is true when the condition on the element x holds for at least one; NULL or false if not.
+	// anyElement is true if the condition on the element x holds for at least one element, otherwise NULL or false.
 	anyElement(list, condition fragment) fragment
-	// overlaps is true when at least one element is one of the values; NULL or false if not.
+	// overlaps is true if at least one element is one of the values, otherwise NULL or false.
 	overlaps(list fragment, values []fragment) fragment
-	// demands is true when for each of the tests some value at the term's source passes it; ok is false where the
-	// engine is as well off with a condition for each.
+	// demands is true if each of the tests is passed by some value at the term's source. ok is false if the engine
+	// gains nothing over a condition for each test.
 	demands(p *printer, t query.Term, tests []query.Test) (all fragment, ok bool)
-	// length is the number of elements, NULL for NULL.
+	// length is the number of elements, or NULL for a NULL list.
 	length(list fragment) fragment
-	// last is the last element, NULL if there is none.
+	// last is the last element, or NULL if there is none.
 	last(list fragment) fragment
 }

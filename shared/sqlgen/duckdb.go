@@ -12,20 +12,20 @@ func (duckDB) maxBytes() int { return 0 }
 
 func (duckDB) maxExpressions(expressions, _ int) int { return expressions }
 
-// quotient: / of integers is floating division, // is not.
+// quotient uses //, because / of integers is a floating-point division.
 func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }
 
-// whole: sum of BIGINTs is a HUGEINT.
+// whole casts, because a sum of BIGINTs is a HUGEINT.
 func (duckDB) whole(sum fragment) fragment { return "CAST(" + sum + " AS BIGINT)" }
 
-// countIf: count_if is NULL when the condition is NULL for every record.
+// countIf replaces NULL by 0, because count_if is NULL if the condition is NULL for every record.
 func (duckDB) countIf(condition fragment) fragment { return "coalesce(count_if(" + condition + "), 0)" }
 
-// pattern: the engine is RE2, whose syntax the canonical print is in.
+// pattern returns the canonical pattern unchanged, because DuckDB's engine is RE2.
 func (duckDB) pattern(r *query.Regex) (text, warning string) { return r.Canonical, "" }
 
-// foundAny writes patterns out however many they are: a constant pattern is compiled once, one out of a list for
-// every record.
+// foundAny writes each pattern as a constant, however many there are: a constant pattern is compiled once, but a
+// pattern in a list is compiled for every record.
 func (duckDB) foundAny(p *printer, text fragment, patterns []string) fragment {
 	parts := make([]fragment, len(patterns))
 	for i, one := range patterns {
@@ -34,11 +34,12 @@ func (duckDB) foundAny(p *printer, text fragment, patterns []string) fragment {
 	return either(parts)
 }
 
-func (duckDB) reads(p *printer, text fragment) fragment {
+func (duckDB) numeric(p *printer, text fragment) fragment {
 	return "regexp_full_match(" + text + ", " + p.text(catalog.NumericPattern) + ")"
 }
 
-// anyElement: there is no any_match; list_filter drops elements for which the condition is NULL.
+// anyElement uses list_filter, because DuckDB has no any_match. list_filter drops elements for which the condition is
+// NULL.
 func (duckDB) anyElement(list, condition fragment) fragment {
 	return "len(list_filter(" + list + ", lambda " + element + ": " + condition + ")) > 0"
 }

@@ -2,12 +2,12 @@ package sqlgen
 
 import "fmt"
 
-// ValueError is a value that no SQL text can hold. Binding refuses such values, so seeing one is a mistake of ours.
+// ValueError is a value that no SQL text can hold. Binding refuses such values, so a ValueError is a bug.
 type ValueError struct{ Reason string }
 
 func (e *ValueError) Error() string { return "value cannot be written as SQL: " + e.Reason }
 
-// LimitError is a query that is right but more than the engine takes.
+// LimitError is a valid query that exceeds a limit of the engine.
 type LimitError struct {
 	What       string // "bytes of SQL", "expressions that cannot be merged"
 	Got, Limit int

@@ -1,6 +1,6 @@
 package sqlgen
 
-// For tests that need a Trino, which imports this package.
+// Exported for the tests with a real Trino, which cannot be in this package because package trino imports it.
 var (
 	Joni          = joni
 	RandomPattern = randomPattern

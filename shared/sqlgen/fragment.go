@@ -7,13 +7,14 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// fragment is a piece of SQL. The type is not exported and text does not become one by accident: constants of
-// this package do, names of the table do in name, and users' values only in literal.go.
+// fragment is a piece of SQL. The type is not exported, so that text does not become SQL by accident. Only constants
+// of this package, names of the table (by function name) and users' values (by literal.go) become fragments.
 type fragment string
 
 var plainName = regexp.MustCompile(`\A[a-z_][a-z0-9_]*\z`)
 
-// name is a column, member or alias. Names come from the tables in lake and catalog, so an odd one is our bug.
+// name returns the name of a column, member or alias as SQL. Names come from the tables in lake and catalog, so name
+// panics on an invalid one.
 func name(s string) fragment {
 	if !plainName.MatchString(s) {
 		panic("sqlgen: not a name: " + s)
@@ -29,7 +30,7 @@ func names(list []string) []fragment {
 	return out
 }
 
-// typeName is a column's type in the words of Athena's queries; its DDL has others.
+// typeName returns a column's type as Athena's queries write it. Athena's DDL has other names.
 func typeName(t lake.Type) fragment { return fragment(t.Trino()) }
 
 func join(parts []fragment, separator fragment) fragment {
@@ -40,29 +41,30 @@ func join(parts []fragment, separator fragment) fragment {
 	return fragment(strings.Join(texts, string(separator)))
 }
 
-// either is the disjunction of conditions, both the conjunction; parentheses only where there are several.
+// either joins conditions with OR, in parentheses if there are several.
 func either(parts []fragment) fragment { return combined(parts, " OR ", "false") }
 
+// both joins conditions with AND, in parentheses if there are several.
 func both(parts []fragment) fragment { return combined(parts, " AND ", "true") }
 
-func combined(parts []fragment, operator, none fragment) fragment {
+func combined(parts []fragment, operator, empty fragment) fragment {
 	switch len(parts) {
 	case 0:
-		return none
+		return empty
 	case 1:
 		return parts[0]
 	}
 	return "(" + join(parts, operator) + ")"
 }
 
-// line is one line of a statement. Its depth is kept apart from its text, because a literal may hold line breaks
-// that must not be indented.
+// line is one line of a statement. The depth is separate from the text, because a literal may hold line breaks, which
+// must not be indented.
 type line struct {
 	depth int
 	sql   fragment
 }
 
-// block is lines of SQL.
+// block is several lines of SQL.
 type block []line
 
 func lines(parts ...fragment) block {
@@ -73,7 +75,7 @@ func lines(parts ...fragment) block {
 	return b
 }
 
-// deeper is the block one step to the right.
+// deeper returns the block indented by one step.
 func (b block) deeper() block {
 	out := make(block, len(b))
 	for i, l := range b {
@@ -82,7 +84,7 @@ func (b block) deeper() block {
 	return out
 }
 
-// around puts text before the first and after the last line.
+// around adds text before the first line and after the last.
 func (b block) around(before, after fragment) block {
 	out := append(block(nil), b...)
 	out[0].sql = before + out[0].sql
@@ -90,7 +92,7 @@ func (b block) around(before, after fragment) block {
 	return out
 }
 
-// bracketed is the block in parentheses of their own lines.
+// bracketed returns the indented block between parentheses, which have their own lines.
 func (b block) bracketed(before, after fragment) block {
 	out := append(lines(before+"("), b.deeper()...)
 	return append(out, line{0, ")" + after})
@@ -108,7 +110,7 @@ func (b block) String() string {
 	return s.String()
 }
 
-// listed is parts one a line, separated by commas.
+// listed returns the parts, one on each line, separated by commas.
 func listed(parts []fragment) block {
 	b := lines(parts...)
 	for i := range b[:len(b)-1] {
@@ -149,7 +151,7 @@ func (s selection) block() block {
 	return b
 }
 
-// unionAll puts SELECTs one below the other.
+// unionAll joins SELECTs with UNION ALL.
 func unionAll(parts []block) block {
 	out := append(block(nil), parts[0]...)
 	for _, p := range parts[1:] {

@@ -17,9 +17,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew; read the difference before committing it")
+var update = flag.Bool("update", false, "rewrite the golden files; read the diff before you commit it")
 
-// shapes are what a golden file may ask for.
+// shapes are the shapes that a golden file may name.
 var shapes = map[string]query.Shape{
 	"logs":              query.Logs{Limit: 200},
 	"logs of fields":    query.Logs{Limit: 1000, Fields: []string{"timestamp", "ip", "upstream_data", "gf_triggers"}},
@@ -29,15 +29,16 @@ var shapes = map[string]query.Shape{
 	"topx":              query.TopX{Limit: 50},
 }
 
-// TestGolden prints whole statements. A file holds a filter, a shape and the watermark, and what both printers
-// make of them.
+// TestGolden prints whole statements. A golden file holds a filter, a shape, the watermark, and the SQL of both
+// printers.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("found %d golden files: %v", len(files), err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		base := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(strings.ReplaceAll(base, "_", " "), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -67,7 +68,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestConditions prints the conditions of one filter a time, in both dialects, into one file to be read.
+// TestConditions prints the conditions of one filter at a time, in both dialects, into one golden file.
 func TestConditions(t *testing.T) {
 	const file = "testdata/conditions.golden"
 	golden, err := os.ReadFile(file)
@@ -82,8 +83,10 @@ func TestConditions(t *testing.T) {
 			q := bind(t, text+", timestamp between 2026-01-01 and 2026-01-02", shapes["stats"])
 			fmt.Fprintf(&out, "filter   %s\n", text)
 			for _, p := range []*printer{{dialect: athena{}, query: q}, {dialect: duckDB{}, query: q}} {
-				for i, b := range p.conditions() {
-					fmt.Fprintf(&out, "%-8s %s\n", map[bool]string{true: strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.dialect), "sqlgen.")), false: "     and"}[i == 0], b)
+				start := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.dialect), "sqlgen."))
+				for _, b := range p.conditions() {
+					fmt.Fprintf(&out, "%-8s %s\n", start, b)
+					start = "     and"
 				}
 				for _, w := range p.warnings {
 					fmt.Fprintf(&out, "warning  %s\n", w)
@@ -117,7 +120,7 @@ func compareGolden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// printed gives all statements of both printers.
+// printed returns all statements of both printers.
 func printed(t testing.TB, q query.Query) (athena, duckDB string) {
 	t.Helper()
 	a, err := Athena(q)

@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// TestTrinoGrammar parses the Athena text of every golden file, and of generated filters, with Trino's grammar.
+// TestTrinoGrammar parses the Athena SQL of every golden file and of generated filters with Trino's grammar.
 func TestTrinoGrammar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
@@ -68,7 +68,7 @@ func parseTrino(t *testing.T, what, sql string) {
 	parser.AddErrorListener(errs)
 	parser.Parse()
 	if len(errs.list) > 0 {
-		t.Errorf("%s is not Trino's SQL: %s\n%s", what, strings.Join(errs.list, "; "), sql)
+		t.Errorf("%s is not valid in Trino: %s\n%s", what, strings.Join(errs.list, "; "), sql)
 	}
 }
 
@@ -77,12 +77,14 @@ type syntaxErrors struct {
 	list []string
 }
 
-func (e *syntaxErrors) SyntaxError(_ antlr.Recognizer, _ any, line, column int, message string, _ antlr.RecognitionException) {
+func (e *syntaxErrors) SyntaxError(
+	_ antlr.Recognizer, _ any, line, column int, message string, _ antlr.RecognitionException,
+) {
 	e.list = append(e.list, fmt.Sprintf("%d:%d %s", line, column, message))
 }
 
-// tokens is the shape of a statement: the kinds of its tokens by Trino's lexer, and the text of all but literals.
-// A sign before a number counts as part of it.
+// tokens returns the structure of a statement: the kind of each literal and the text of every other token of Trino's
+// lexer. A sign before a number counts as part of the number.
 func tokens(sql string) []string {
 	lexer := trino.NewTrinoLexer(antlr.NewInputStream(sql))
 	lexer.RemoveErrorListeners()

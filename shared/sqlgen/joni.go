@@ -9,13 +9,14 @@ import (
 )
 
 // joni prints a canonical RE2 pattern so that Joni, the engine behind regexp_like on Athena and Trino, finds it in
-// exactly the same texts. Printed as it stands, one random pattern in twelve is refused or means something else: $
-// also matches before a final line break, \b knows Unicode letters, \s takes the vertical tab, [ nests inside
-// classes, (?i) folds one character to several. So nothing but letters, digits and groups is left to it: anchors
-// and word boundaries become look-arounds, folds become classes, every other character its code point.
+// exactly the same texts. Joni refuses one random pattern in twelve, or reads it differently, if it is not translated:
+// $ also matches before a final line break, \b knows Unicode letters, \s matches the vertical tab, [ nests inside
+// classes, (?i) folds one character to several. So the output uses Joni's own syntax for letters, digits and groups
+// only: anchors and word boundaries become look-arounds, folds become classes, and every other character its code
+// point.
 //
-// Joni backtracks. Nested repeats are simplified; when a repeat remains that can match the same text in
-// exponentially many ways, warning says so.
+// Joni backtracks. Nested repeats are simplified. If a repeat remains that can match the same text in exponentially
+// many ways, joni returns a warning.
 func joni(pattern string) (text, warning string) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -23,15 +24,16 @@ func joni(pattern string) (text, warning string) {
 	}
 	tree = plain(tree)
 	if ambiguous(tree) {
-		warning = "regular expression " + strconv.Quote(pattern) + " repeats something that can match the same text in many ways: Athena could search for ever"
+		warning = "regular expression " + strconv.Quote(pattern) +
+			" repeats something that can match the same text in many ways: Athena could search for ever"
 	}
 	var w joniWriter
 	w.write(tree)
 	return w.String(), warning
 }
 
-// plain is the tree without what does not matter to whether a text matches: captures, greediness, and repeats of
-// repeats, which (a+)+ turns into a+. A repeat of nothing, which Joni refuses, is nothing.
+// plain removes everything from the tree that does not affect whether a text matches: captures, greediness, and
+// repeats of repeats, so that (a+)+ becomes a+. It removes repeats of empty matches, which Joni refuses.
 func plain(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	out.Flags &^= syntax.NonGreedy
@@ -58,7 +60,7 @@ func plainRepeat(re *syntax.Regexp) *syntax.Regexp {
 	if !ok || !nested {
 		return re
 	}
-	// The product of two repeats is one repeat when the counts it allows have no gap: always when either is
+	// Two nested repeats are one repeat if the counts they allow together have no gap. That is so if either is
 	// unbounded and the inner one may run once.
 	if inner.min > 1 || (inner.max >= 0 && outer.max >= 0) || (inner.max >= 0 && inner.max < 1) {
 		return re
@@ -70,7 +72,7 @@ func plainRepeat(re *syntax.Regexp) *syntax.Regexp {
 	return product.of(sub.Sub[0])
 }
 
-// bounds is how often something repeats; max -1 is without end.
+// bounds is the minimum and maximum number of repeats. A max of -1 means no maximum.
 type bounds struct{ min, max int }
 
 func boundsOf(re *syntax.Regexp) (bounds, bool) {
@@ -100,7 +102,7 @@ func (b bounds) of(sub *syntax.Regexp) *syntax.Regexp {
 	return re
 }
 
-// matchesOnlyEmpty reports whether the tree is made of empty matches alone.
+// matchesOnlyEmpty reports whether the tree consists of empty matches only.
 func matchesOnlyEmpty(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -120,8 +122,9 @@ type joniWriter struct{ strings.Builder }
 
 const (
 	wordByte = `[0-9A-Za-z_]`
-	// Ends are look-aheads. Where a pattern can match at the end of the text alone (\z), Joni searches the last few
-	// bytes only, and misses the end itself behind a character of several bytes: [a-c]\z|\z is not found in "É".
+	// The ends of texts and lines are look-aheads. If a pattern can match only at the end of the text (\z), Joni
+	// searches only the last few bytes and misses the end itself after a character of several bytes: it does not find
+	// [a-c]\z|\z in "É".
 	atEnd         = `(?!(?s:.))`
 	beforeLineEnd = `(?![^\x{a}])`
 	noMatch       = `(?!)`
@@ -208,7 +211,7 @@ func counts(least, most int) string {
 	return fmt.Sprintf("{%d,%d}", least, most)
 }
 
-// literal writes one character, as a class of all its cases when they are the same to the pattern.
+// literal writes one character. With fold it writes a class of all its cases.
 func (w *joniWriter) literal(r rune, fold bool) {
 	if !fold || unicode.SimpleFold(r) == r {
 		w.WriteString(character(r))
@@ -238,7 +241,7 @@ func (w *joniWriter) class(ranges []rune) {
 	w.WriteByte(']')
 }
 
-// character is a character that means itself everywhere in a pattern.
+// character returns a character in a form that means itself everywhere in a pattern.
 func character(r rune) string {
 	if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 		return string(r)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestJoni: nothing is left to the engine that it reads differently.
+// TestJoni: the output contains no syntax that Joni reads differently.
 func TestJoni(t *testing.T) {
 	for pattern, want := range map[string]string{
 		``:                   `(?:)`,
@@ -57,9 +57,9 @@ func TestJoni(t *testing.T) {
 	}
 }
 
-// TestJoniMeansTheSame compares random patterns with their print, wherever Go's engine can take it: Go has no
-// look-arounds, so those of anchors and word boundaries are put back first.
-func TestJoniMeansTheSame(t *testing.T) {
+// TestJoniMatchesRE2 compares random patterns with their translations in Go's engine. Go has no look-arounds, so the
+// test first replaces them by the anchors and word boundaries that they come from.
+func TestJoniMatchesRE2(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	back := strings.NewReplacer(
 		`(?:\A|(?<=\x{a}))`, `(?m:^)`, `(?![^\x{a}])`, `(?m:$)`, `(?!(?s:.))`, `\z`,
@@ -92,10 +92,17 @@ func TestJoniMeansTheSame(t *testing.T) {
 }
 
 var (
-	atoms = []string{"a", "b", "A", "k", "s", "ß", "é", "ﬁ", ".", "^", "$", `\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `[a-c]`, `[^a-c]`, `[\w-]`, `[a&&b]`, `[[a]`,
-		`\.`, `\[`, `[[:alpha:]]`, `\pL`, `\p{Greek}`, `\x{e9}`, `\Qa.b\E`, `\z`, `\n`, "-", "_", " ", "#", "(?i)", "(?s)", "(?m)", "(?i:s)", "(?m:^)", "é?"}
+	atoms = []string{
+		"a", "b", "A", "k", "s", "ß", "é", "ﬁ", ".", "^", "$",
+		`\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `[a-c]`, `[^a-c]`, `[\w-]`, `[a&&b]`, `[[a]`,
+		`\.`, `\[`, `[[:alpha:]]`, `\pL`, `\p{Greek}`, `\x{e9}`, `\Qa.b\E`, `\z`, `\n`,
+		"-", "_", " ", "#", "(?i)", "(?s)", "(?m)", "(?i:s)", "(?m:^)", "é?",
+	}
 	repeats = []string{"*", "+", "?", "{2}", "{1,3}", "{0,}", "*?", "{0}"}
-	texts   = []string{"a", "b", "A", "k", "K", "\u212a", "s", "ſ", "ß", "é", "É", "ﬁ", "\n", "\r", " ", "\v", "[", "&", "-", "_", "0", "٣", "α", ".", "#", "😀"}
+	texts   = []string{
+		"a", "b", "A", "k", "K", "\u212a", "s", "ſ", "ß", "é", "É", "ﬁ", "\n", "\r", " ", "\v",
+		"[", "&", "-", "_", "0", "٣", "α", ".", "#", "😀",
+	}
 )
 
 func randomPattern(r *rand.Rand, depth int) string {
@@ -110,19 +117,22 @@ func randomPattern(r *rand.Rand, depth int) string {
 	return randomPattern(r, depth-1) + randomPattern(r, depth-1)
 }
 
-// TestAmbiguous: what would take a backtracking engine exponential time, and what would not.
+// TestAmbiguous: a pattern raises a warning if and only if it may take a backtracking engine exponential time.
 func TestAmbiguous(t *testing.T) {
 	for _, pattern := range []string{
-		`(a|aa)+$`, `(a|ab|b)*c`, `(a+b?)*c`, `(a*b*)*c`, `(a?b?)*c`, `(\w+\s?)*$`, `(.*a){20}`, `(x+x+)+y`, `^(([a-z])+.)+[A-Z]([a-z])+$`, `(a?a?)*b`, `(?:a?){30}a{30}b`,
+		`(a|aa)+$`, `(a|ab|b)*c`, `(a+b?)*c`, `(a*b*)*c`, `(a?b?)*c`, `(\w+\s?)*$`, `(.*a){20}`, `(x+x+)+y`,
+		`^(([a-z])+.)+[A-Z]([a-z])+$`, `(a?a?)*b`, `(?:a?){30}a{30}b`,
 	} {
 		if _, warning := joni(pattern); warning == "" {
 			t.Errorf("%s raises no warning", pattern)
 		}
 	}
 	for _, pattern := range []string{
-		``, `abc`, `a*`, `.*`, `.*a.*b.*c`, `(a+)+b`, `(ab)*c`, `(a|b)*c`, `(foo|bar)+`, `^/api/(v[0-9]+/)?[a-z]+$`, `(?i)union.+select`, `\d{1,3}(\.\d{1,3}){3}`,
+		``, `abc`, `a*`, `.*`, `.*a.*b.*c`, `(a+)+b`, `(ab)*c`, `(a|b)*c`, `(foo|bar)+`, `^/api/(v[0-9]+/)?[a-z]+$`,
+		`(?i)union.+select`, `\d{1,3}(\.\d{1,3}){3}`,
 		`^[^/]*/[^/]*$`, `(GET|POST|PUT)`, `[\w.]+@[\w]+`, `(a,)*a`, `x{0,1000}`, `(\w+ )*\w`,
-		`(a|a)*b`, `([a-z]+)*\d`, `(a|[ab])*c`, `(?i)(k|\x{212a})*x`, `(.|\n|a)*x`, // simplified to what is not
+		// Simplified to patterns that are not ambiguous.
+		`(a|a)*b`, `([a-z]+)*\d`, `(a|[ab])*c`, `(?i)(k|\x{212a})*x`, `(.|\n|a)*x`,
 	} {
 		if _, warning := joni(pattern); warning != "" {
 			t.Errorf("%s: %s", pattern, warning)
@@ -130,11 +140,15 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestAmbiguousIsQuick: judging a pattern never takes long; one too large to judge counts as ambiguous.
-func TestAmbiguousIsQuick(t *testing.T) {
+// TestAmbiguousIsFast: the analysis of a pattern never takes long, however large the pattern is.
+func TestAmbiguousIsFast(t *testing.T) {
 	words := strings.Repeat("word|", 300)
 	for _, pattern := range []string{
-		"(?:" + words + "x)*", strings.Repeat("(a?b?", 60) + strings.Repeat(")*", 60), `((\pL{20}){9})*`, strings.Repeat("a?", 500) + "b", strings.Repeat("(a|b|c|d)*", 200),
+		"(?:" + words + "x)*",
+		strings.Repeat("(a?b?", 60) + strings.Repeat(")*", 60),
+		`((\pL{20}){9})*`,
+		strings.Repeat("a?", 500) + "b",
+		strings.Repeat("(a|b|c|d)*", 200),
 	} {
 		began := time.Now()
 		tree, err := syntax.Parse(pattern, syntax.Perl)
@@ -143,7 +157,7 @@ func TestAmbiguousIsQuick(t *testing.T) {
 		}
 		ambiguous(plain(tree))
 		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("judging a pattern of %d bytes took %v", len(pattern), took)
+			t.Errorf("the analysis of a pattern of %d bytes took %v", len(pattern), took)
 		}
 	}
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-var joniPatterns = flag.Int("joni.patterns", 3_000, "how many random patterns are compared on a real Trino")
+var joniPatterns = flag.Int("joni.patterns", 3_000, "number of random patterns to compare on a real Trino")
 
-// TestJoniMeansTheSameOnTrino compares random patterns, as they are printed, with what Trino's own engine makes of them.
-func TestJoniMeansTheSameOnTrino(t *testing.T) {
+// TestJoniMatchesRE2OnTrino compares random patterns in Go's engine with their translations in Trino's engine.
+func TestJoniMatchesRE2OnTrino(t *testing.T) {
 	url, _ := trinotest.Server(t)
-	client, err := trino.Connect(trino.Config{URL: url, Catalog: trinotest.Catalog, Schema: "none", User: "test", Now: time.Now})
+	config := trino.Config{URL: url, Catalog: trinotest.Catalog, Schema: "none", User: "test", Now: time.Now}
+	client, err := trino.Connect(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestJoniMeansTheSameOnTrino(t *testing.T) {
 			}
 			printed, warning := sqlgen.Joni(pattern)
 			if warning != "" {
-				ambiguous++ // Trino is never given it
+				ambiguous++ // Trino never receives such a pattern
 				continue
 			}
 			for range textsEach {
@@ -47,11 +48,14 @@ func TestJoniMeansTheSameOnTrino(t *testing.T) {
 				for range random.IntN(6) {
 					text += sqlgen.Texts[random.IntN(len(sqlgen.Texts))]
 				}
-				rows = append(rows, fmt.Sprintf("(%d, '%s', '%s')", len(asked), text, strings.ReplaceAll(printed, "'", "''")))
+				literal := strings.ReplaceAll(printed, "'", "''")
+				rows = append(rows, fmt.Sprintf("(%d, '%s', '%s')", len(asked), text, literal))
 				asked = append(asked, question{pattern, printed, text, compiled.MatchString(text)})
 			}
 		}
-		table, err := client.Query(t.Context(), "SELECT n, regexp_like(text, pattern) FROM (VALUES\n"+strings.Join(rows, ",\n")+"\n) AS t(n, text, pattern) ORDER BY n")
+		sql := "SELECT n, regexp_like(text, pattern) FROM (VALUES\n" + strings.Join(rows, ",\n") +
+			"\n) AS t(n, text, pattern) ORDER BY n"
+		table, err := client.Query(t.Context(), sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +64,8 @@ func TestJoniMeansTheSameOnTrino(t *testing.T) {
 		}
 		for i, q := range asked {
 			if got := *table[i][1] == "true"; got != q.want {
-				t.Errorf("%s is printed as %s: on %q Trino says %v, Go %v", q.pattern, q.printed, q.text, got, q.want)
+				t.Errorf("%s is printed as %s: on %q Trino returns %v, Go %v",
+					q.pattern, q.printed, q.text, got, q.want)
 			}
 		}
 		compared += len(asked)

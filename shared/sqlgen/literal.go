@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file alone turns values into SQL. Athena's execution parameters are SQL text themselves, so they would be
-// no help there; both engines take the same three kinds of literal.
+// Only this file converts values to SQL. Athena's execution parameters are SQL text themselves, so they would not make
+// it safer. Both engines accept the same three kinds of literal.
 
-// text is a string literal. In both dialects the quote is doubled and a backslash is an ordinary character. NUL
-// ends strings in some client on the way, and neither engine can print invalid UTF-8.
+// text returns a string literal. In both dialects a quote is doubled and a backslash is an ordinary character. NUL is
+// refused because it ends strings in some clients, and invalid UTF-8 because neither engine can print it.
 func (p *printer) text(s string) fragment {
 	switch {
 	case strings.ContainsRune(s, 0):
@@ -30,7 +30,8 @@ func (p *printer) texts(values []string) []fragment {
 	return out
 }
 
-// integer is an integer literal; both engines read the smallest one as a number of its own, not as a negation.
+// integer returns an integer literal. Both engines accept the smallest int64, too: they do not read it as the negation
+// of a number that is too large.
 func integer(n int64) fragment { return fragment(strconv.FormatInt(n, 10)) }
 
 func integers(values []int64) []fragment {
@@ -41,7 +42,7 @@ func integers(values []int64) []fragment {
 	return out
 }
 
-// number is a floating-point literal with an exponent: without one it would be a DECIMAL.
+// number returns a floating-point literal. It has an exponent, because without one it would be a DECIMAL.
 func (p *printer) number(v float64) fragment {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		p.fail(&ValueError{"it is not a finite number"})

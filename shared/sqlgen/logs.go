@@ -7,9 +7,9 @@ import (
 
 const newestFirst fragment = "ts_ms DESC, ts_nanos DESC, source DESC, line DESC"
 
-// athenaLogs finds its cut-off first: the inner scan reads the time and the filter's columns, the outer one only
-// the pages at or after the cut-off, 3 MB where one statement reads 77. Many records can share the cut-off's
-// millisecond, so the outer scan repeats order and limit.
+// athenaLogs finds the time of the oldest record of the answer first. This inner scan reads the time and the filter's
+// columns. The outer scan reads only the pages at or after that time: 3 MB instead of the 77 MB of a single scan. Many
+// records can share the cut-off's millisecond, so the outer scan repeats order and limit.
 func (p *printer) athenaLogs(shape query.Logs) block {
 	limit := integer(int64(shape.Limit))
 	columns := shape.RecordColumns()
@@ -27,25 +27,28 @@ func (p *printer) athenaLogs(shape query.Logs) block {
 	return records.block()
 }
 
-// matching completes a SELECT with the source and the conditions of the query.
+// matching completes a SELECT on Athena with the source and the conditions of the query.
 func (p *printer) matching(s selection, columns []string) selection {
 	from, bounds := p.source(columns)
 	s.from, s.where = from, append(bounds, p.conditions()...)
 	return s
 }
 
-// recordAsJSON is columns as one JSON text. Only a ROW that is cast to named members prints their names.
+// recordAsJSON returns the columns as one JSON text. The cast names the members of the ROW, without which their names
+// would not be printed.
 func recordAsJSON(columns []string) fragment {
 	members := make([]fragment, len(columns))
 	for i, column := range columns {
 		c, _ := lake.ColumnByName(column)
 		members[i] = name(column) + " " + typeName(c.Type)
 	}
-	return "json_format(CAST(CAST(ROW(" + join(names(columns), ", ") + ") AS ROW(" + join(members, ", ") + ")) AS JSON))"
+	row := "ROW(" + join(names(columns), ", ") + ")"
+	return "json_format(CAST(CAST(" + row + " AS ROW(" + join(members, ", ") + ")) AS JSON))"
 }
 
-// duckDBLogs names the place of the newest records: object, row in it, and what orders them. Reading whole rows
-// is the other step, because one statement that sorts whole rows takes five times as long as both.
+// duckDBLogs selects the place of the newest records: the object, the row in it, and the columns that order the
+// records. The caller then reads the whole rows, because one statement that sorts whole rows takes five times as long
+// as both steps.
 func (p *printer) duckDBLogs(shape query.Logs) block {
 	s := p.reading(selection{
 		columns: append([]fragment{"filename", "file_row_number"}, names(query.OrderColumns)...),
@@ -55,7 +58,7 @@ func (p *printer) duckDBLogs(shape query.Logs) block {
 	return s.block()
 }
 
-// reading completes a SELECT with the objects and the conditions of the query.
+// reading completes a SELECT on DuckDB with the objects and the conditions of the query.
 func (p *printer) reading(s selection) selection {
 	from, bounds := p.objects()
 	s.from, s.where = from, append(bounds, p.conditions()...)

@@ -5,13 +5,13 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// source is where the records of the query come from on Athena: the branches of the two tables that the span
-// touches, each bounded by partition and exact time. The engine knows no relation between the two, so both are
-// always written. Bounds are literals in exactly the key's format: a function round the key, or another spelling,
-// reads every partition.
+// source returns the FROM clause of the query on Athena: the branches of the two tables that the span touches, each
+// bounded by partition and by exact time. The engine does not know how the two are related, so both bounds are always
+// written. The bounds of the partition are literals in exactly the key's format: with a function around the key, or
+// another spelling, Athena reads every partition.
 //
-// With one branch the bounds belong into the statement's own WHERE; with two they are inside the union, which
-// gives only the columns needed.
+// With one branch, source returns the bounds for the statement's own WHERE. With two, the bounds are inside the union,
+// which selects only the columns needed.
 func (p *printer) source(columns []string) (from block, bounds []block) {
 	branches := p.branches()
 	if len(branches) == 1 {
@@ -19,11 +19,16 @@ func (p *printer) source(columns []string) (from block, bounds []block) {
 	}
 	parts := make([]block, len(branches))
 	for i, b := range branches {
-		parts[i] = selection{columns: []fragment{join(names(columns), ", ")}, from: lines(b.table), where: b.bounds}.block()
+		parts[i] = selection{
+			columns: []fragment{join(names(columns), ", ")},
+			from:    lines(b.table),
+			where:   b.bounds,
+		}.block()
 	}
 	return unionAll(parts).bracketed("", " AS traffic"), nil
 }
 
+// branch is the part of the span that one table holds.
 type branch struct {
 	table  fragment
 	bounds []block
@@ -50,12 +55,13 @@ func (p *printer) branch(table fragment, span query.Period, first, last lake.Par
 	}}
 }
 
-// exactTime is the condition on the time itself.
+// exactTime returns the condition on the time itself.
 func exactTime(span query.Period) fragment {
 	return "ts_ms BETWEEN " + integer(span.FromMs) + " AND " + integer(span.ToMs)
 }
 
-// objects is where the records come from on DuckDB: exactly the objects that can hold some, and the exact time.
+// objects returns the FROM clause on DuckDB, which lists exactly the objects that can hold records of the query, and
+// the condition on the exact time.
 func (p *printer) objects() (from block, bounds []block) {
 	from = lines("read_parquet([])")
 	if len(p.paths) > 0 {
@@ -65,12 +71,13 @@ func (p *printer) objects() (from block, bounds []block) {
 	return from, []block{lines(exactTime(p.query.Span()))}
 }
 
-// segment is the start of a record's segment in Unix seconds. Counting from the first segment of the scope keeps
-// the division's operands non-negative, where engines agree on rounding.
+// segment returns the start of a record's segment in Unix seconds. It counts from the first segment of the scope, so
+// that no operand of the division is negative: the engines round negative quotients differently.
 func (p *printer) segment(seconds int64) fragment {
 	length := seconds * 1000
 	base := p.query.Scope.FromMs - mod(p.query.Scope.FromMs, length)
-	return p.dialect.quotient("(ts_ms - "+integer(base)+")", integer(length)) + " * " + integer(seconds) + " + " + integer(base/1000)
+	number := p.dialect.quotient("(ts_ms - "+integer(base)+")", integer(length))
+	return number + " * " + integer(seconds) + " + " + integer(base/1000)
 }
 
 func mod(a, b int64) int64 { return ((a % b) + b) % b }

@@ -1,6 +1,6 @@
 // Package sqlgen writes a bound query as SQL. A query has one plan (see package query) and two printers, because the
-// fastest way to the same answer differs: Athena bills every scan and inlines WITH, DuckDB reads for free and is
-// fastest on a narrow materialised base. README.md beside this file lists the differences, with measurements.
+// fastest way to the same answer differs: Athena bills every scan and inlines WITH, whereas DuckDB reads for free and
+// is fastest on a narrow materialised base. README.md in this folder lists the differences, with measurements.
 package sqlgen
 
 import (
@@ -12,11 +12,11 @@ import (
 
 // Script is a query in one engine's SQL.
 type Script struct {
-	Statements []Statement // in the order run
+	Statements []Statement // in the order in which they run
 	Warnings   []string    // why the query might overload the engine; Athena and Trino refuse it then
 }
 
-// Statement is one SQL text and what it is for.
+// Statement is one SQL text and a title that describes its purpose.
 type Statement struct{ Title, SQL string }
 
 // Athena writes a query for Athena (engine version 3) and Trino over the tables traffic_compact and
@@ -28,8 +28,8 @@ func Athena(q query.Query) (Script, error) {
 	return p.script(p.athenaStatements)
 }
 
-// DuckDB writes a query for DuckDB over the Parquet objects at the given paths, in that order. For Logs it finds
-// the rows and names their place: reading whole rows is left to whoever reads objects best.
+// DuckDB writes a query for DuckDB over the Parquet objects at the given paths, in that order. For Logs the statement
+// returns only the place of each row, because DuckDB reads whole rows slowly. The caller reads them from the objects.
 //
 // Errors: *ValueError for a value that no SQL text can hold.
 func DuckDB(q query.Query, paths []string) (Script, error) {
@@ -37,8 +37,8 @@ func DuckDB(q query.Query, paths []string) (Script, error) {
 	return p.script(p.duckDBStatements)
 }
 
-// printer holds what is needed while one query is printed. Mistakes are kept and reported at the end, so that
-// printing reads as the SQL it makes.
+// printer is the state of printing one query. It keeps the first error until the end, so that the code that prints
+// SQL is not interrupted by error handling.
 type printer struct {
 	dialect  dialect
 	query    query.Query
@@ -96,21 +96,21 @@ func (p *printer) duckDBStatements() []statement {
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
 
-// fail keeps the first mistake.
+// fail keeps the first error.
 func (p *printer) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// warn keeps a warning once.
+// warn adds a warning, unless it has been added before.
 func (p *printer) warn(text string) {
 	if !slices.Contains(p.warnings, text) {
 		p.warnings = append(p.warnings, text)
 	}
 }
 
-// Probe writes a statement for DuckDB that reads every value of some columns of an object and gives one row.
+// Probe writes a statement for DuckDB that reads every value of some columns of an object and returns one row.
 func Probe(path string, columns []string) (string, error) {
 	p := &printer{dialect: duckDB{}, paths: []string{path}}
 	from, _ := p.objects()

@@ -17,9 +17,9 @@ import (
 
 const period = "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00"
 
-// TestOnlyOneFileMakesSQLOfValues: text becomes a fragment in literal.go, which quotes it, and in fragment.go, which
-// takes names and types of the tables alone.
-func TestOnlyOneFileMakesSQLOfValues(t *testing.T) {
+// TestOnlyLiteralConvertsValues: text becomes a fragment only in literal.go, which quotes it, and in fragment.go, which
+// converts only names and types of the tables.
+func TestOnlyLiteralConvertsValues(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -35,16 +35,16 @@ func TestOnlyOneFileMakesSQLOfValues(t *testing.T) {
 		}
 		for i, l := range strings.Split(string(source), "\n") {
 			if m := conversion.FindString(l); m != "" && !strings.Contains(l, "func") {
-				t.Errorf("%s:%d makes SQL of text: %s", file, i+1, strings.TrimSpace(l))
+				t.Errorf("%s:%d converts text to SQL: %s", file, i+1, strings.TrimSpace(l))
 			}
 		}
 	}
 }
 
-func TestNameRefusesWhatIsNone(t *testing.T) {
-	for _, odd := range []string{"", "a b", "a'", "A", "a.b", "1a"} {
-		if !panics(func() { name(odd) }) {
-			t.Errorf("%q passes as a name", odd)
+func TestNamePanicsOnInvalidNames(t *testing.T) {
+	for _, invalid := range []string{"", "a b", "a'", "A", "a.b", "1a"} {
+		if !panics(func() { name(invalid) }) {
+			t.Errorf("%q is accepted as a name", invalid)
 		}
 	}
 	for _, c := range lake.ColumnNames {
@@ -58,7 +58,7 @@ func panics(do func()) (did bool) {
 	return false
 }
 
-// TestTableReferences: on Athena a reference is a billed scan. stats, timeline and topx have one, logs two.
+// TestTableReferences: on Athena a reference is a billed scan. stats, timeline and topx have one, logs has two.
 func TestTableReferences(t *testing.T) {
 	for name, shape := range shapes {
 		s, err := Athena(bind(t, period+", status=404", shape))
@@ -107,8 +107,8 @@ func TestWatermark(t *testing.T) {
 	}
 }
 
-// TestNothingToRead: a scope without an instant still is a statement, that reads nothing.
-func TestNothingToRead(t *testing.T) {
+// TestEmptyScope: the statement of an empty scope is valid and reads nothing.
+func TestEmptyScope(t *testing.T) {
 	q := bind(t, period, shapes["topx"])
 	q = q.Clamp(lake.Extent{})
 	s, err := Athena(q)
@@ -121,12 +121,12 @@ func TestNothingToRead(t *testing.T) {
 	}
 }
 
-// TestManyValuesAreFewExpressions: thousands of conditions stay within Athena's limits, and parse.
-func TestManyValuesAreFewExpressions(t *testing.T) {
+// TestManyConditionsAreFewExpressions: thousands of conditions stay within Athena's limits, and their SQL is valid.
+func TestManyConditionsAreFewExpressions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
-	for kind, condition := range map[string]func(i int) string{
+	for name, condition := range map[string]func(i int) string{
 		"texts":            func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
 		"patterns":         func(i int) string { return fmt.Sprintf(`path!~"/x%d$"`, i) },
 		"patterns to find": func(i int) string { return fmt.Sprintf(`path~"x%d?"`, i) },
@@ -139,7 +139,7 @@ func TestManyValuesAreFewExpressions(t *testing.T) {
 		"codes to find":    func(i int) string { return fmt.Sprintf(`upstream_status=%d`, i) },
 		"addresses":        func(i int) string { return fmt.Sprintf(`upstream_data["addr"]~"x%d?"`, i) },
 	} {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
 			text.WriteString(period)
 			for i := range 3_000 {
@@ -152,37 +152,41 @@ func TestManyValuesAreFewExpressions(t *testing.T) {
 			}
 			sql := s.Statements[0].SQL
 			if n := strings.Count(sql, "AND ") + strings.Count(sql, "OR "); n > 60 {
-				t.Errorf("%d connectives: the conditions are written one by one", n)
+				t.Errorf("%d connectives: the conditions are separate expressions", n)
 			}
 			for _, array := range regexp.MustCompile(`ARRAY\[[^\[\]]*\]`).FindAllString(sql, -1) {
 				if n := strings.Count(array, ","); n >= 2*athenaMaxArray {
 					t.Errorf("an array of about %d elements", n)
 				}
 			}
-			if kind == "texts" || kind == "tags to find" {
-				parseTrino(t, kind, sql)
+			if name == "texts" || name == "tags to find" {
+				parseTrino(t, name, sql)
 			}
 		})
 	}
 }
 
-func TestStatementOverTheLimitIsRefused(t *testing.T) {
+func TestStatementSizeLimit(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(period)
 	for i := range 8_000 {
 		fmt.Fprintf(&text, `, url!="%s%d"`, strings.Repeat("x", 40), i)
 	}
 	q := bind(t, text.String(), shapes["stats by hostname"])
+	_, err := Athena(q)
 	var limit *LimitError
-	if _, err := Athena(q); !errors.As(err, &limit) || limit.Limit != athenaMaxBytes || limit.Got <= limit.Limit || limit.Error() == "" {
-		t.Errorf("error %v, want a LimitError with the figure", err)
+	if !errors.As(err, &limit) {
+		t.Fatalf("error is %v, want a LimitError", err)
+	}
+	if limit.Limit != athenaMaxBytes || limit.Got <= limit.Limit || limit.Error() == "" {
+		t.Errorf("error is %+v, want the size of the statement and the limit %d", limit, athenaMaxBytes)
 	}
 	if _, err := DuckDB(q, nil); err != nil {
 		t.Errorf("DuckDB has no such limit: %v", err)
 	}
 }
 
-// TestDeterministic: equal queries give equal text, which is what Athena's reuse of results goes by.
+// TestDeterministic: equal queries give equal SQL, because Athena reuses results by the text of the statement.
 func TestDeterministic(t *testing.T) {
 	text := period + `, tags in ("b", "a"), headers["x"]~"1", status>=400, not trigger_counters>3`
 	var seen []string
@@ -206,7 +210,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-func TestUnknownShapesAreOurMistake(t *testing.T) {
+func TestUnknownShapePanics(t *testing.T) {
 	q := bind(t, period, shapes["stats"])
 	q.Shape = nil
 	for _, print := range []func(){
@@ -220,20 +224,21 @@ func TestUnknownShapesAreOurMistake(t *testing.T) {
 	}
 }
 
-// TestMostExpressions: what Athena's compiler would not take is refused with the figure; what merges is no number.
-func TestMostExpressions(t *testing.T) {
+// TestExpressionLimit: more expressions than Athena's compiler accepts are a LimitError. Conditions that are merged
+// into one expression count once.
+func TestExpressionLimit(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		condition string
 		n         int
-		limit     int // 0: it is taken
+		limit     int // 0 for no error
 	}{
-		{"positive", `arguments["a%d"]~"x"`, 700, 0},
-		{"positive, too many", `arguments["a%d"]~"x"`, 701, 700},
-		{"negated", `arguments["a%d"]!~"x"`, 550, 0},
-		{"negated, too many", `arguments["a%d"]!~"x"`, 600, 550},
-		{"of several members", `trigger_counters>%d`, 117, 700},
-		{"of one key", `arguments["a"]!~"x%d"`, 5_000, 0},
+		{"the most positive expressions", `arguments["a%d"]~"x"`, 700, 0},
+		{"too many positive expressions", `arguments["a%d"]~"x"`, 701, 700},
+		{"the most negated expressions", `arguments["a%d"]!~"x"`, 550, 0},
+		{"too many negated expressions", `arguments["a%d"]!~"x"`, 600, 550},
+		{"each member counts", `trigger_counters>%d`, 117, 700},
+		{"conditions on one key count once", `arguments["a"]!~"x%d"`, 5_000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Builder{}
@@ -244,7 +249,12 @@ func TestMostExpressions(t *testing.T) {
 			q := bind(t, text.String(), shapes["logs"])
 			_, err := Athena(q)
 			var limit *LimitError
-			if errors.As(err, &limit); c.limit == 0 && err != nil || c.limit > 0 && (limit == nil || limit.Limit != c.limit || limit.Got <= c.limit) {
+			switch {
+			case c.limit == 0:
+				if err != nil {
+					t.Errorf("error is %v, want none", err)
+				}
+			case !errors.As(err, &limit) || limit.Limit != c.limit || limit.Got <= c.limit:
 				t.Errorf("error is %v, want the limit %d", err, c.limit)
 			}
 			if _, err := DuckDB(q, nil); err != nil {

@@ -2,8 +2,8 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// hostOf is a record's host in the figures of stats; grouping by it puts records without one under "", the busiest
-// of a segment is one of those that have one.
+// hostOf returns a record's host in the figures of stats. If the answer is grouped by host, records without one are
+// under "". Otherwise their host is NULL, because the busiest host of a segment is chosen from records that have one.
 func hostOf(shape query.Stats) fragment {
 	if shape.GroupByHostname {
 		return "coalesce(hostname, host, '')"
@@ -11,7 +11,7 @@ func hostOf(shape query.Stats) fragment {
 	return "coalesce(hostname, host)"
 }
 
-// statsFigures are the figures of one segment and host.
+// statsFigures returns the figures of one segment and host.
 func (p *printer) statsFigures(shape query.Stats) []fragment {
 	return []fragment{
 		p.segment(shape.SegmentSeconds) + " AS segment",
@@ -25,8 +25,8 @@ func (p *printer) statsFigures(shape query.Stats) []fragment {
 
 const segmentAndHost fragment = "1, 2"
 
-// athenaStats finds the busiest host by row_number over the figures per segment and host, so that one scan gives
-// one row per segment.
+// athenaStats finds the busiest host by row_number over the figures per segment and host, so that one scan returns one
+// row per segment.
 func (p *printer) athenaStats(shape query.Stats) block {
 	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, p.query.Columns())
 	if shape.GroupByHostname {
@@ -49,21 +49,35 @@ func (p *printer) athenaStats(shape query.Stats) block {
 		from: perHost.block().bracketed("", " AS hosts"),
 	}
 	return selection{
-		columns: []fragment{"segment", "coalesce(hostname, '') AS hostname", "requests", "bandwidth", "time_us", "timed"},
-		from:    ranked.block().bracketed("", " AS ranked"),
-		where:   []block{lines("place = 1")},
-		order:   "1",
+		columns: []fragment{
+			"segment",
+			"coalesce(hostname, '') AS hostname",
+			"requests",
+			"bandwidth",
+			"time_us",
+			"timed",
+		},
+		from:  ranked.block().bracketed("", " AS ranked"),
+		where: []block{lines("place = 1")},
+		order: "1",
 	}.block()
 }
 
-// duckDBStats picks the busiest host with arg_min over the same figures, which takes less time than windows.
+// duckDBStats finds the busiest host by arg_min over the same figures, which takes less time than window functions.
 func (p *printer) duckDBStats(shape query.Stats) block {
 	perHost := p.reading(selection{columns: p.statsFigures(shape), group: segmentAndHost})
 	if shape.GroupByHostname {
 		return selection{
-			columns: []fragment{"segment", "hostname", "requests", p.wholeAs("bandwidth", "bandwidth"), p.wholeAs("time_us", "time_us"), "timed"},
-			from:    perHost.block().bracketed("", " AS hosts"),
-			order:   "1, 2",
+			columns: []fragment{
+				"segment",
+				"hostname",
+				"requests",
+				p.wholeAs("bandwidth", "bandwidth"),
+				p.wholeAs("time_us", "time_us"),
+				"timed",
+			},
+			from:  perHost.block().bracketed("", " AS hosts"),
+			order: "1, 2",
 		}.block()
 	}
 	return selection{
@@ -81,5 +95,5 @@ func (p *printer) duckDBStats(shape query.Stats) block {
 	}.block()
 }
 
-// wholeAs is a sum as a BIGINT under a name.
+// wholeAs returns a sum as a BIGINT column with the given name.
 func (p *printer) wholeAs(sum, alias fragment) fragment { return p.dialect.whole(sum) + " AS " + alias }

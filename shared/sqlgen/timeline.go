@@ -2,7 +2,7 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// timelineFigures are the figures of one segment, but for the statuses.
+// timelineFigures returns the figures of one segment, except for the counts of statuses.
 func (p *printer) timelineFigures(shape query.Timeline) []fragment {
 	return []fragment{
 		p.segment(shape.SegmentSeconds) + " AS segment",
@@ -17,15 +17,16 @@ func (p *printer) timelineFigures(shape query.Timeline) []fragment {
 	}
 }
 
-// challenged and monitored are true, or else false or NULL, for records that count as such.
+// challenged is true for records that count as challenged, otherwise false or NULL.
 const challenged fragment = "challenge OR ichallenge"
 
+// monitored is true for records that count as monitored, otherwise false or NULL.
 func (p *printer) monitored() fragment {
 	return "monitor OR " + p.dialect.length("monitor_reasons") + " > 0"
 }
 
-// athenaTimeline counts statuses in the same scan: of the origin's, the lists as text ("502,200"), because
-// unnesting them would multiply the records that everything else counts. Counts come as JSON objects, in no order.
+// athenaTimeline counts statuses in the same scan. It counts lists of origin statuses as text ("502,200"), because
+// unnesting them would multiply the records that the other figures count. The counts are JSON objects without an order.
 func (p *printer) athenaTimeline(shape query.Timeline) block {
 	figures := append(p.timelineFigures(shape),
 		"json_format(CAST(histogram(status) AS JSON)) AS statuses",
@@ -35,12 +36,17 @@ func (p *printer) athenaTimeline(shape query.Timeline) block {
 	return s.block()
 }
 
-// duckDBTimeline counts statuses in a statement of its own: lists group at once as they are, and its rows are few.
+// duckDBTimeline counts statuses in a second statement: DuckDB groups by lists quickly, and the groups are few.
 func (p *printer) duckDBTimeline(shape query.Timeline) []statement {
 	figures := p.reading(selection{columns: p.timelineFigures(shape), group: "1", order: "1"})
 	statuses := p.reading(selection{
-		columns: []fragment{p.segment(shape.SegmentSeconds) + " AS segment", "status", "upstream_status", "count(*) AS requests"},
-		group:   "1, 2, 3",
+		columns: []fragment{
+			p.segment(shape.SegmentSeconds) + " AS segment",
+			"status",
+			"upstream_status",
+			"count(*) AS requests",
+		},
+		group: "1, 2, 3",
 	})
 	return []statement{{"figures per segment", figures.block()}, {"statuses per segment", statuses.block()}}
 }

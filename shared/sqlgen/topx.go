@@ -7,7 +7,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// The keys of a record are in columns of their own, but for the reasons, which are a list made of two columns.
+// keyColumns are the columns that hold the keys of a record. The reasons are missing, because they are a list made of
+// two columns.
 var keyColumns = keyColumnsOf(query.TopXParts)
 
 func keyColumnsOf(parts []query.TopXPart) []fragment {
@@ -23,7 +24,7 @@ func keyColumnsOf(parts []query.TopXPart) []fragment {
 // timeLabels are the labels that rank URLs by a time.
 var timeLabels = timeLabelsOf(query.TimeLabels)
 
-// timeLabel is a label and its time, which is the column's name without the unit.
+// timeLabel is a label and the name of its time: the column's name without the unit.
 type timeLabel struct{ label, time fragment }
 
 func timeLabelsOf(labels []query.Label) []timeLabel {
@@ -34,7 +35,7 @@ func timeLabelsOf(labels []query.Label) []timeLabel {
 	return out
 }
 
-// topXFigures are the figures of one key. The records they are made from have the columns challenged and monitored.
+// topXFigures returns the figures of one key. They need the columns challenged and monitored.
 func (p *printer) topXFigures() []fragment {
 	figures := []fragment{
 		"count(*) AS requests",
@@ -67,17 +68,33 @@ var topXNames = []fragment{
 	"total_count", "total_sum", "total_min", "total_max", "first_asn", "first_country", "first_organization",
 }
 
-// average is the mean of a time, as the quotient of the same two doubles on every engine.
+// average returns the mean of a time. It is the quotient of the same two doubles on every engine.
 func average(time fragment) fragment {
 	return "CAST(" + time + "_sum AS double) / " + time + "_count"
 }
 
-// athenaTopX is one scan: every record becomes one row per key it has, rows are grouped, the URLs are fanned out to
-// their four labels after that, and row_number keeps the top ones, which the engine does before the exchange.
+// athenaTopX uses one scan. Every record becomes one row for each of its keys, and the rows are grouped. After that,
+// each URL becomes a row for each of its four labels, and row_number keeps the top ones, which the engine does before
+// it exchanges rows between its workers.
 func (p *printer) athenaTopX(shape query.TopX) block {
-	carried := []fragment{"blocked", "bot", "human", challenged + " AS challenged", p.monitored() + " AS monitored",
-		"bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn", "country", "organization", "label", "key"}
-	records := p.matching(selection{columns: carried}, p.query.Columns())
+	columns := []fragment{
+		"blocked",
+		"bot",
+		"human",
+		challenged + " AS challenged",
+		p.monitored() + " AS monitored",
+		"bytes_sent",
+		"request_length",
+		"origin_us",
+		"svc_us",
+		"total_us",
+		"asn",
+		"country",
+		"organization",
+		"label",
+		"key",
+	}
+	records := p.matching(selection{columns: columns}, p.query.Columns())
 	records.from = append(records.from, keysOfRecord(shape).around("CROSS JOIN UNNEST(", ") AS keys(label, key)")...)
 	records.where = append(records.where, lines("key IS NOT NULL"))
 
@@ -99,14 +116,13 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 		present += " WHEN '" + t.label + "' THEN " + t.time + "_count"
 		rank += " WHEN '" + t.label + "' THEN " + average(t.time)
 	}
+	rank += " ELSE CAST(blocked AS double) END"
+	place := "row_number() OVER (PARTITION BY labels.label ORDER BY " + rank + " DESC, requests DESC, key) AS place"
+	labels := "IF(groups.label = 'url', " + array(urlLabels) + ", ARRAY[groups.label])"
 	labelled := selection{
-		columns: append([]fragment{
-			"labels.label",
-			"key",
-			"row_number() OVER (PARTITION BY labels.label ORDER BY " + rank + " ELSE CAST(blocked AS double) END DESC, requests DESC, key) AS place",
-		}, topXNames...),
+		columns: append([]fragment{"labels.label", "key", place}, topXNames...),
 		from: append(groups.block().bracketed("", " AS groups"),
-			line{0, "CROSS JOIN UNNEST(IF(groups.label = 'url', " + array(urlLabels) + ", ARRAY[groups.label])) AS labels(label)"}),
+			line{0, "CROSS JOIN UNNEST(" + labels + ") AS labels(label)"}),
 		where: []block{lines(present + " ELSE 1 END > 0")},
 	}
 	return selection{
@@ -117,7 +133,8 @@ func (p *printer) athenaTopX(shape query.TopX) block {
 	}.block()
 }
 
-// keysOfRecord is the labels and keys of one record. A list joined to NULL is NULL, so both are made lists first.
+// keysOfRecord returns the labels and keys of one record. A list concatenated with NULL is NULL, so NULLs are replaced
+// first.
 func keysOfRecord(shape query.TopX) block {
 	var rows []fragment
 	for _, column := range keyColumns {
@@ -132,13 +149,14 @@ func keysOfRecord(shape query.TopX) block {
 	if !shape.Has("reason") {
 		return b
 	}
-	if len(b) == 0 { // joining to an empty array would be ambiguous
+	if len(b) == 0 { // concatenation with an empty array would be ambiguous
 		b = lines("transform(")
 	} else {
 		b[len(b)-1].sql += " || transform("
 	}
+	const monitorReasons fragment = "coalesce(monitor_reasons, ARRAY[])"
 	return append(b,
-		line{1, "array_distinct(IF(reason IS NULL, coalesce(monitor_reasons, ARRAY[]), coalesce(monitor_reasons, ARRAY[]) || reason)),"},
+		line{1, "array_distinct(IF(reason IS NULL, " + monitorReasons + ", " + monitorReasons + " || reason)),"},
 		line{1, "r -> CAST(ROW('reason', r) AS ROW(label varchar, key varchar))"},
 		line{0, ")"})
 }
@@ -150,15 +168,16 @@ func needsKey(shape query.TopX, column fragment) bool {
 	})
 }
 
-// duckDBTopX works in two phases over one materialised narrow base: the keys are ranked on two counters (the URLs
-// also on their times), then the twenty figures are made for the winners only. It takes a third of the time of the
-// single scan, which reads once but groups every record nine times on all figures.
+// duckDBTopX works in two phases over one materialised narrow base. First it ranks the keys by two counters (the URLs
+// also by their times). Then it computes the twenty figures of the winners only. It takes a third of the time of the
+// single scan, which reads once but groups every record nine times with all figures.
 func (p *printer) duckDBTopX(shape query.TopX) block {
 	limit := integer(int64(shape.Limit))
 	base := p.reading(selection{columns: append(slices.Clone(keyColumns),
 		"blocked", "bot", "human", challenged+" AS challenged", p.monitored()+" AS monitored",
 		"bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn",
-		"CASE WHEN reason IS NOT NULL OR len(monitor_reasons) > 0 THEN list_distinct(list_append(monitor_reasons, reason)) END AS reasons")})
+		"CASE WHEN reason IS NOT NULL OR len(monitor_reasons) > 0 "+
+			"THEN list_distinct(list_append(monitor_reasons, reason)) END AS reasons")})
 	reasons := selection{
 		columns: []fragment{"* EXCLUDE (reasons)", "unnest(reasons) AS reason"},
 		from:    lines("base"),
@@ -192,7 +211,13 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 	with := []struct {
 		name fragment
 		body block
-	}{{"base", base.block()}, {"reasons", reasons.block()}, {"urls", urls.block()}, {"winners", unionAll(winners)}, {"figures", unionAll(figures)}}
+	}{
+		{"base", base.block()},
+		{"reasons", reasons.block()},
+		{"urls", urls.block()},
+		{"winners", unionAll(winners)},
+		{"figures", unionAll(figures)},
+	}
 	var b block
 	for i, w := range with {
 		before := w.name + " AS MATERIALIZED "
@@ -205,11 +230,12 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 		}
 		b = append(b, w.body.bracketed(before, after)...)
 	}
+	timed := "winners.label IN (" + quotedLabels(timeLabels) + ")"
 	answer := selection{
 		columns: append([]fragment{"winners.label", "winners.key"}, topXNames...),
 		from: lines("winners",
 			"JOIN figures ON figures.key = winners.key",
-			"AND figures.label = CASE WHEN winners.label IN ("+quotedLabels(timeLabels)+") THEN 'url' ELSE winners.label END"),
+			"AND figures.label = CASE WHEN "+timed+" THEN 'url' ELSE winners.label END"),
 		order: "label, blocked DESC, requests DESC, key",
 	}
 	if shape.Labels != nil {
@@ -218,7 +244,7 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 	return append(b, answer.block()...)
 }
 
-// winnersOf is the top keys of a column.
+// winnersOf selects the top keys of a column.
 func (p *printer) winnersOf(label, column, from, limit fragment) block {
 	return selection{
 		columns: []fragment{"'" + label + "' AS label", column + " AS key"},
@@ -230,7 +256,7 @@ func (p *printer) winnersOf(label, column, from, limit fragment) block {
 	}.block().bracketed("", "")
 }
 
-// winnersAmong is the top URLs by one figure; those without it are in no group of its label.
+// winnersAmong selects the top URLs by one figure. URLs without the figure are left out.
 func winnersAmong(label, figure, limit fragment) block {
 	return selection{
 		columns: []fragment{"'" + label + "' AS label", "key"},
@@ -241,7 +267,7 @@ func winnersAmong(label, figure, limit fragment) block {
 	}.block().bracketed("", "")
 }
 
-// figuresOf is all figures of the winners of a column.
+// figuresOf selects all figures of the winners of a column.
 func (p *printer) figuresOf(column, from fragment) block {
 	labels := "'" + column + "'"
 	if column == "url" {
