@@ -12,7 +12,7 @@ type Column struct {
 	Type Type
 }
 
-// Kind is what a type is made of.
+// Kind is the kind of a type.
 type Kind uint8
 
 const (
@@ -30,14 +30,14 @@ type Type struct {
 	Members []Column // of a Struct
 }
 
-// Columns is the table's columns in the order of Row, which is the order in every object. Parquet schema,
-// DDL and SQL agree because all are read off the one struct.
+// Columns lists the table's columns in the order of Row, which is the order in every object. Parquet schema, DDL and
+// SQL agree because all of them are derived from that struct.
 var Columns = columnsOf(reflect.TypeFor[Row]())
 
-// ColumnNames is the names of Columns.
+// ColumnNames lists the names of Columns.
 var ColumnNames = namesOf(Columns)
 
-// ColumnByName finds a top-level column.
+// ColumnByName returns the top-level column of that name, and false if there is none.
 func ColumnByName(name string) (Column, bool) {
 	for _, c := range Columns {
 		if c.Name == name {
@@ -47,7 +47,7 @@ func ColumnByName(name string) (Column, bool) {
 	return Column{}, false
 }
 
-// String is the type in the words of Hive, Glue and Athena DDL: array<struct<name:string,value:string>>.
+// String returns the type as the DDL of Hive, Glue and Athena writes it: array<struct<name:string,value:string>>.
 func (t Type) String() string {
 	switch t.Kind {
 	case Text:
@@ -78,7 +78,7 @@ func columnsOf(row reflect.Type) []Column {
 	return columns
 }
 
-// TypeOf is the column type of a Go type: of a field of Row, or of what it points to or lists.
+// TypeOf returns the column type of a Go type: the type of a field of Row, or of the element of its pointer or slice.
 func TypeOf(t reflect.Type) Type {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -11,14 +11,20 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-func TestCompare_orders_by_time_then_place(t *testing.T) {
+func TestCompare(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		rows := make([]lake.Row, r.IntN(40))
 		for i := range rows {
-			// Few values, so that every key decides now and then; Port tells rows apart.
+			// Few values, so that every key decides sometimes. Port identifies a row.
 			port := fmt.Sprint(i)
-			rows[i] = lake.Row{TsMs: r.Int64N(3) - 1, TsNanos: r.Int64N(2), Source: string(rune('a' + r.IntN(2))), Line: r.Int64N(3), Port: &port}
+			rows[i] = lake.Row{
+				TsMs:    r.Int64N(3) - 1,
+				TsNanos: r.Int64N(2),
+				Source:  string(rune('a' + r.IntN(2))),
+				Line:    r.Int64N(3),
+				Port:    &port,
+			}
 		}
 		want := slices.Clone(rows)
 		slices.SortFunc(want, func(a, b lake.Row) int {
@@ -47,12 +53,17 @@ func TestPartition(t *testing.T) {
 		ms   int64
 		want string
 	}{
-		{0, "1970/01/01/00"}, {-1, "1969/12/31/23"}, {-3_600_000, "1969/12/31/23"}, {-3_600_001, "1969/12/31/22"},
-		{1_767_308_400_000, "2026/01/01/23"}, {1_767_311_999_999, "2026/01/01/23"}, {1_767_312_000_000, "2026/01/02/00"},
+		{0, "1970/01/01/00"},
+		{-1, "1969/12/31/23"},
+		{-3_600_000, "1969/12/31/23"},
+		{-3_600_001, "1969/12/31/22"},
+		{1_767_308_400_000, "2026/01/01/23"},
+		{1_767_311_999_999, "2026/01/01/23"},
+		{1_767_312_000_000, "2026/01/02/00"},
 	} {
 		p := lake.PartitionOf(c.ms)
 		if p.String() != c.want {
-			t.Errorf("%d lies in %s, want %s", c.ms, p, c.want)
+			t.Errorf("%d is in %s, want %s", c.ms, p, c.want)
 		}
 		if c.ms < p.Start() || c.ms >= (p+1).Start() {
 			t.Errorf("%d is not within %d…%d", c.ms, p.Start(), (p + 1).Start())
@@ -70,7 +81,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNameOf: users were once shown where the server keeps its data.
+// TestNameOf: names do not show where the server keeps its data, which messages once did.
 func TestNameOf(t *testing.T) {
 	p := lake.PartitionOf(1_767_308_400_000)
 	fresh, compact := lake.ObjectName(p, "5f3a", 2), lake.CompactName(p, "77aa")
@@ -94,8 +105,14 @@ func TestColumns(t *testing.T) {
 		t.Errorf("%d columns and %d names of %d fields", len(lake.Columns), len(lake.ColumnNames), n)
 	}
 	for name, want := range map[string]string{
-		"ts_ms": "bigint", "ip": "string", "blocked": "boolean", "origin_null": "boolean", "tags": "array<string>", "upstream_status": "array<bigint>",
-		"headers": "array<struct<name:string,value:string>>", "upstream_data": "array<struct<addr:string,response_us:bigint,status:bigint>>",
+		"ts_ms":            "bigint",
+		"ip":               "string",
+		"blocked":          "boolean",
+		"origin_null":      "boolean",
+		"tags":             "array<string>",
+		"upstream_status":  "array<bigint>",
+		"headers":          "array<struct<name:string,value:string>>",
+		"upstream_data":    "array<struct<addr:string,response_us:bigint,status:bigint>>",
 		"trigger_counters": "struct<acl:bigint,cf:bigint,cf_restrict:bigint,dr:bigint,gf:bigint,rl:bigint>",
 	} {
 		c, known := lake.ColumnByName(name)

@@ -1,14 +1,14 @@
 package lake
 
-// What values take beside their texts.
+// The size of values in bytes, without their texts.
 const (
-	rowBytes  = 1 << 10 // the row itself, whose pointers lead to small values
+	rowBytes  = 1 << 10 // the row itself and the small values that its pointers lead to
 	textBytes = 16
 	pairBytes = 32
-	originMax = 64 // an attempt at an origin, but for its address
+	originMax = 64 // an attempt at an origin
 )
 
-// Memory is about how many bytes the row keeps in memory. Texts shared with other rows count in each.
+// Memory estimates the size of the row in memory in bytes. A text that several rows share counts in each of them.
 func (r *Row) Memory() int64 {
 	n := rowBytes
 	for _, text := range [...]*string{

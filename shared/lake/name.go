@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// The folders of fresh and of compacted objects.
+// The folders of fresh objects and of compacted ones.
 const (
 	freshFolder   = "fresh"
 	compactFolder = "compact"
 )
 
-// ObjectName is where part number part of what a source holds for a partition lies. It depends on nothing
-// else, so that converting the same source again names the same objects. source is a ledger id: letters, digits,
-// '-', never beginning with '_' or '.', which engines take for files in the making.
+// ObjectName returns the name of an object: part number part of the rows of a source in a partition. It depends on
+// nothing else, so that converting the same source again gives the same names. source is a ledger id, which consists of
+// letters, digits and '-'. It never starts with '_' or '.', because engines take such files for unfinished ones.
 func ObjectName(p Partition, source string, part int) string {
 	return fmt.Sprintf("%s/%s/%s-%d.parquet", freshFolder, p, source, part)
 }
 
-// CompactName is where the compacted rows of a partition lie; digest tells apart generations of it.
+// CompactName returns the name of the object that holds the compacted rows of a partition. Each compaction of the
+// partition has its own digest.
 func CompactName(p Partition, digest string) string {
 	return fmt.Sprintf("%s/%s/%s.parquet", compactFolder, p, digest)
 }
 
-// NameOf is the name in the path of an object: what follows the data folder. Of a path that holds none it is the
-// last element, so that a name never tells where the data lie.
+// NameOf returns the name of an object from its path: the part after the data folder. If the path does not end in an
+// object name, NameOf returns its last element, so that a name never shows where the data is.
 func NameOf(objectPath string) string {
 	const elements = 6 // kind, year, month, day, hour, file
 	parts := strings.Split(filepath.ToSlash(objectPath), "/")

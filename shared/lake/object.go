@@ -1,6 +1,6 @@
 package lake
 
-// Object is one published Parquet object: immutable, verified, holding rows of one partition, sorted by
+// Object is one published Parquet object. It is immutable and verified, and holds rows of one partition, sorted by
 // (ts_ms, ts_nanos, source, line).
 type Object struct {
 	Path        string           // where to read it
@@ -16,13 +16,13 @@ type Object struct {
 type Extent struct {
 	MinTsMs int64 `json:"min_ts_ms"`
 	MaxTsMs int64 `json:"max_ts_ms"`
-	Rows    int64 `json:"rows"` // 0: there is no data, and the times mean nothing
+	Rows    int64 `json:"rows"` // if it is 0, there is no data and the times are meaningless
 }
 
-// Extent is the time that the object covers.
+// Extent returns the time that the object covers.
 func (o Object) Extent() Extent { return Extent{MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, Rows: o.Rows} }
 
-// Union is the extent of both.
+// Union returns the smallest extent that covers both.
 func (e Extent) Union(other Extent) Extent {
 	switch {
 	case e.Rows == 0:
@@ -30,5 +30,9 @@ func (e Extent) Union(other Extent) Extent {
 	case other.Rows == 0:
 		return e
 	}
-	return Extent{MinTsMs: min(e.MinTsMs, other.MinTsMs), MaxTsMs: max(e.MaxTsMs, other.MaxTsMs), Rows: e.Rows + other.Rows}
+	return Extent{
+		MinTsMs: min(e.MinTsMs, other.MinTsMs),
+		MaxTsMs: max(e.MaxTsMs, other.MaxTsMs),
+		Rows:    e.Rows + other.Rows,
+	}
 }

@@ -2,7 +2,7 @@ package lake
 
 import "cmp"
 
-// Compare orders two rows as objects hold them. Source and line make the order total.
+// Compare compares two rows in the order of objects. Source and line make the order total.
 func Compare(a, b *Row) int {
 	return cmp.Or(
 		cmp.Compare(a.TsMs, b.TsMs),

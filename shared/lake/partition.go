@@ -5,15 +5,15 @@ import "time"
 // Partition is one hour of event time, the unit of pruning and of compaction: hours since the Unix epoch.
 type Partition int64
 
-// PartitionOf is the partition that holds an instant.
+// PartitionOf returns the partition that contains an instant, in epoch milliseconds.
 func PartitionOf(tsMs int64) Partition {
 	return Partition(floorDiv(tsMs, time.Hour.Milliseconds()))
 }
 
-// Start is the first millisecond of the partition.
+// Start returns the first millisecond of the partition, in epoch milliseconds.
 func (p Partition) Start() int64 { return int64(p) * time.Hour.Milliseconds() }
 
-// String is the partition key as it stands in object names and in SQL literals: yyyy/MM/dd/HH.
+// String returns the partition key as object names and SQL literals contain it: yyyy/MM/dd/HH.
 func (p Partition) String() string {
 	return time.UnixMilli(p.Start()).UTC().Format("2006/01/02/15")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TestREADME_lists_the_columns keeps the table of the README equal to Row.
-func TestREADME_lists_the_columns(t *testing.T) {
+// TestREADMEColumns compares the table of columns in the README with Row.
+func TestREADMEColumns(t *testing.T) {
 	const open, end = "<!-- columns -->\n", "<!-- /columns -->\n"
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -21,7 +21,7 @@ func TestREADME_lists_the_columns(t *testing.T) {
 	before, rest, found := strings.Cut(string(readme), open)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatal("README.md has lost the marks of the column table")
+		t.Fatal("README.md does not contain the marks of the column table")
 	}
 	goldentest.Compare(t, "README.md", before+open+columnTable()+end+after)
 }
@@ -36,7 +36,7 @@ func columnTable() string {
 	return b.String()
 }
 
-// stored is how a column is stored, in the words of its struct tag.
+// stored returns how a column is stored, from its struct tag.
 func stored(field reflect.StructField) string {
 	words := strings.Split(field.Tag.Get("parquet"), ",")[1:]
 	if element := field.Tag.Get("parquet-element"); element != "" {

@@ -1,16 +1,16 @@
-// Package lake is the physical table: one row type, its columns, its hourly partitions and the names of its
-// objects. Parquet schema, SQL, DDL and documentation derive from it; there is no second copy.
+// Package lake defines the physical table: its row type, its columns, its hourly partitions and the names of its
+// objects. Parquet schema, SQL, DDL and documentation are derived from this one definition.
 package lake
 
-// Row is one stored request. A nil pointer or nil slice is an absent value; parquet-go v0.32.0 corrupts
-// optional columns of Go value types in batched writes, so optional scalars are pointers and nothing else.
+// Row is one stored request. A nil pointer or nil slice is an absent value. Optional scalars must be pointers, because
+// parquet-go v0.32.0 corrupts optional columns of Go value types in batched writes.
 //
-// Names are those of the request record except where the stored form differs: times are epoch milliseconds
-// (ts_ms) with what is finer in ts_nanos, durations are whole microseconds (*_us). Integers have no dictionary
-// unless their values are few (status): it costs bytes. Those without an encoding are delta encoded, see package parquet;
-// "zstd" is a higher level of compression than the rest has, where it pays.
+// Names are those of the request record, except where the stored form differs: times are epoch milliseconds (ts_ms)
+// and nanoseconds within the millisecond (ts_nanos), durations are whole microseconds (*_us). Integers have no
+// dictionary, which would cost bytes, unless they have few values (status). Integers without an encoding are delta
+// encoded, see package parquet. "zstd" is a higher level of compression, for columns where that is worth its time.
 type Row struct {
-	// The record's place: order is (ts_ms, ts_nanos, source, line), all descending in answers.
+	// The record's place. The order is (ts_ms, ts_nanos, source, line), all descending in answers.
 	TsMs     int64  `parquet:"ts_ms,delta"`
 	TsNanos  int64  `parquet:"ts_nanos,delta"`  // nanoseconds within the millisecond, 0…999,999
 	TsDigits int64  `parquet:"ts_digits,delta"` // digits of the fraction as ingested, 0…9
@@ -55,7 +55,7 @@ type Row struct {
 	TotalUs       *int64 `parquet:"total_us,optional"`  // request_time
 	SvcUs         *int64 `parquet:"svc_us,optional"`    // svc_latency, microseconds as ingested
 	OriginUs      *int64 `parquet:"origin_us,optional"` // upstream_response_time
-	// OriginNull: upstream_response_time came as null, which the specification allows, and not absent.
+	// OriginNull is true if upstream_response_time was null, which the specification allows, and not absent.
 	OriginNull bool `parquet:"origin_null"`
 
 	Blocked    *bool `parquet:"blocked,optional"`
@@ -83,8 +83,7 @@ type Row struct {
 	Proxy      []Pair `parquet:"proxy,optional,list"`
 	Profiling  []Pair `parquet:"profiling,optional,list"`
 
-	// Open fields: every member of every entry as name and text, which is all that filters look at.
-	// Their exact JSON is in Details.
+	// Open fields: every member of every entry as name and text, for filters. Their exact JSON is in Details.
 	ACLTriggers        []Pair `parquet:"acl_triggers,optional,list"`
 	CFTriggers         []Pair `parquet:"cf_triggers,optional,list"`
 	CFRestrictTriggers []Pair `parquet:"cf_restrict_triggers,optional,list"`
@@ -94,13 +93,13 @@ type Row struct {
 	Biometric          []Pair `parquet:"biometric,optional,list"`
 	Logs               []Pair `parquet:"logs,optional,list"`
 
-	// Details is a JSON object with the open fields exactly as ingested, nil when the record has none.
+	// Details is a JSON object with the open fields exactly as ingested. It is nil if the record has none.
 	Details *string `parquet:"details,optional,dict"`
-	// Extra is a JSON object with every member the columns cannot reproduce (unknown fields, null against
-	// absent, "status":"200", huge integers): it overrides what the columns say. nil for ordinary records.
+	// Extra is a JSON object with every member that the columns cannot reproduce (unknown fields, null instead of
+	// absent, "status":"200", huge integers). It overrides the columns. It is nil for ordinary records.
 	Extra *string `parquet:"extra,optional,dict"`
-	// RawLine keeps the line as it came, in base64 because engines refuse text that is no UTF-8, when the
-	// record lost something of it: bytes that were no UTF-8, or a member that stood there twice. Nil otherwise.
+	// RawLine is the original line if the record does not hold all of it, because the line is not valid UTF-8 or
+	// repeats a member. It is base64, because engines refuse text that is not valid UTF-8. Otherwise it is nil.
 	RawLine *string `parquet:"raw_line,optional,plain"`
 }
 

@@ -8,32 +8,33 @@ import (
 	"time"
 )
 
-// The two tables of one schema over object storage: compacted hours lie before the watermark, fresh ones from it on.
+// The two tables over object storage, which have the same schema. Queries read hours before the watermark from the
+// compacted table, and later hours from the fresh one.
 const (
 	CompactTable = "traffic_compact"
 	FreshTable   = "traffic_fresh"
 )
 
-// TableNames is both tables.
+// TableNames lists both tables.
 var TableNames = []string{CompactTable, FreshTable}
 
-// PartitionKey is the one partition key of both tables; its values are Partition.String.
+// PartitionKey is the only partition key of both tables. Its values have the format of Partition.String.
 const (
 	PartitionKey     = "datehour"
 	PartitionKeyType = "string"
 )
 
-// ProjectedAhead is how far into the future the tables reach: what lies later is not seen by queries, and so must
-// not be published.
+// ProjectedAhead is how far into the future the tables reach. Queries do not see later records, so they must not be
+// published.
 const ProjectedAhead = 24 * time.Hour
 
-// partitionFormat is the format of Partition.String in the words of projection.
+// partitionFormat is the format of Partition.String in the syntax of partition projection.
 const partitionFormat = "yyyy/MM/dd/HH"
 
-// HiveColumn is a column in the words of Hive, Glue and Athena.
+// HiveColumn is a column, with its type as Hive, Glue and Athena write it.
 type HiveColumn struct{ Name, Type string }
 
-// HiveColumns is the columns of both tables in the order of Row, without the partition key.
+// HiveColumns returns the columns of both tables in the order of Row, without the partition key.
 func HiveColumns() []HiveColumn {
 	columns := make([]HiveColumn, len(Columns))
 	for i, c := range Columns {
@@ -42,7 +43,8 @@ func HiveColumns() []HiveColumn {
 	return columns
 }
 
-// TableLocation is where the objects of a table lie under the root of a lake, "s3://bucket/lake/", ending in a slash.
+// TableLocation returns the location of a table's objects under the root of a lake, such as "s3://bucket/lake/". It
+// ends in a slash.
 func TableLocation(root, table string) string {
 	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder}[table]
 	if folder == "" {
@@ -51,9 +53,9 @@ func TableLocation(root, table string) string {
 	return folderOf(root) + folder + "/"
 }
 
-// TableProperties is what makes an engine compute the partitions of a table at a location instead of being told
-// them, from the first hour of a year (UTC) to ProjectedAhead from now. An hour is visible the moment its first
-// object is there.
+// TableProperties returns the properties that make an engine compute the partitions of a table (partition projection),
+// so that nothing has to register them. They reach from the first hour of a year (UTC) to ProjectedAhead from now. An
+// hour is visible as soon as its first object exists.
 func TableProperties(location string, fromYear int) map[string]string {
 	return map[string]string{
 		"projection.enabled":                            "true",
@@ -66,16 +68,16 @@ func TableProperties(location string, fromYear int) map[string]string {
 	}
 }
 
-// Table is one of the two tables as some engine's catalogue is to know it.
+// Table is one of the two tables in the catalogue of an engine.
 type Table struct {
-	Schema   string // database in Athena's words; for Trino a catalogue may stand before it: "hive.traffic"
+	Schema   string // the database, as Athena calls it; for Trino a catalogue may precede it: "hive.traffic"
 	Name     string // CompactTable or FreshTable
-	Location string // where its objects lie, see TableLocation
+	Location string // of its objects, see TableLocation
 	FromYear int    // first year of the partitions
 }
 
-// AthenaDDL is the statement that creates the table in Athena or Hive. Errors: a location or name that cannot be
-// written in one.
+// AthenaDDL returns the statement that creates the table in Athena or Hive. It returns an error if a location or name
+// would need quoting.
 func (t Table) AthenaDDL() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
@@ -97,8 +99,8 @@ func (t Table) AthenaDDL() (string, error) {
 		"TBLPROPERTIES (\n" + strings.Join(set, ",\n") + "\n)", nil
 }
 
-// TrinoDDL is the statement that creates the table in Trino's Hive connector. The location must exist. Errors: a
-// location or name that cannot be written in one.
+// TrinoDDL returns the statement that creates the table in Trino's Hive connector. The location must exist when the
+// statement runs. TrinoDDL returns an error if a location or name would need quoting.
 func (t Table) TrinoDDL() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
@@ -125,7 +127,7 @@ func (t Table) TrinoDDL() (string, error) {
 		")", nil
 }
 
-// Trino is the type in the words of Trino and of Athena's queries: array(row(name varchar, value varchar)).
+// Trino returns the type as Trino and Athena's queries write it: array(row(name varchar, value varchar)).
 func (t Type) Trino() string {
 	switch t.Kind {
 	case Text:
@@ -146,19 +148,20 @@ func (t Type) Trino() string {
 	panic(fmt.Sprintf("lake: no kind %d", t.Kind))
 }
 
-// check refuses what would need quoting, in which engines differ; buckets, paths and schemas never do.
+// check refuses names and locations that would need quoting, because engines quote differently. The names of buckets,
+// paths and schemas never need it.
 func (t Table) check() error {
 	if !slices.Contains(TableNames, t.Name) {
-		return fmt.Errorf("table %q is none of %s", t.Name, strings.Join(TableNames, ", "))
+		return fmt.Errorf("table %q is not one of %s", t.Name, strings.Join(TableNames, ", "))
 	}
 	if !strings.Contains(t.Location, "://") {
 		return fmt.Errorf("location %q has no scheme; write it like s3://bucket/lake/fresh/", t.Location)
 	}
 	if i := strings.IndexAny(t.Location, "'\"\\`${} \t\r\n"); i >= 0 {
-		return fmt.Errorf("location %q holds %q, which tables cannot name", t.Location, t.Location[i:i+1])
+		return fmt.Errorf("location %q contains %q, which is not allowed", t.Location, t.Location[i:i+1])
 	}
 	if i := strings.IndexAny(t.Schema, "'\"\\` \t\r\n"); i >= 0 {
-		return fmt.Errorf("schema %q holds %q; use letters, digits and _", t.Schema, t.Schema[i:i+1])
+		return fmt.Errorf("schema %q contains %q; use letters, digits and _", t.Schema, t.Schema[i:i+1])
 	}
 	if t.FromYear < 1 || t.FromYear > 9999 {
 		return fmt.Errorf("year %d is not in 1…9999", t.FromYear)
@@ -166,7 +169,7 @@ func (t Table) check() error {
 	return nil
 }
 
-// lastProjected is ProjectedAhead from now, in the words of projection.
+// lastProjected is ProjectedAhead from now, in the syntax of partition projection.
 var lastProjected = fmt.Sprintf("NOW+%dHOURS", int(ProjectedAhead.Hours()))
 
 func firstProjected(year int) string { return fmt.Sprintf("%04d/01/01/00", year) }
@@ -175,7 +178,8 @@ func locationTemplate(location string) string { return folderOf(location) + "${"
 
 func folderOf(location string) string { return strings.TrimSuffix(location, "/") + "/" }
 
-// quotedName is a schema, with its catalogue if it names one, each part in quotes and followed by a dot; "" for none.
+// quotedName returns a schema, with its catalogue if it has one: each part in quotes and followed by a dot. It returns
+// "" for "".
 func quotedName(schema, quote string) string {
 	if schema == "" {
 		return ""

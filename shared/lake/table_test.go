@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TestTable pins down what engines are told of the two tables.
+// TestTable compares the DDL of the two tables with golden files.
 func TestTable(t *testing.T) {
 	for _, c := range []struct {
 		file, schema, name, root string
@@ -23,7 +23,8 @@ func TestTable(t *testing.T) {
 		{"trino-compact.sql", "awsdatacatalog.traffic", lake.CompactTable, "local:///", lake.Table.TrinoDDL},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			table := lake.Table{Schema: c.schema, Name: c.name, Location: lake.TableLocation(c.root, c.name), FromYear: 2000}
+			location := lake.TableLocation(c.root, c.name)
+			table := lake.Table{Schema: c.schema, Name: c.name, Location: location, FromYear: 2000}
 			text, err := c.print(table)
 			if err != nil {
 				t.Fatal(err)
@@ -52,8 +53,8 @@ storage.location.template=s3://bucket/lake/fresh/${datehour}/
 	}
 }
 
-// TestTable_objects_lie_where_it_looks ties the template to the names of objects.
-func TestTable_objects_lie_where_it_looks(t *testing.T) {
+// TestTablePropertiesMatchObjectNames: the template of locations leads to the folders of objects.
+func TestTablePropertiesMatchObjectNames(t *testing.T) {
 	p := lake.PartitionOf(1_767_308_400_000)
 	for table, object := range map[string]string{
 		lake.FreshTable:   lake.ObjectName(p, "5f3a", 2),
@@ -63,21 +64,21 @@ func TestTable_objects_lie_where_it_looks(t *testing.T) {
 		template := lake.TableProperties(location, 2000)["storage.location.template"]
 		folder := strings.ReplaceAll(template, "${"+lake.PartitionKey+"}", p.String())
 		if !strings.HasPrefix("s3://bucket/lake/"+object, folder) {
-			t.Errorf("%s looks into %s, but objects are named %s", table, folder, object)
+			t.Errorf("%s reads %s, but an object is named %s", table, folder, object)
 		}
 	}
 }
 
-func TestTable_refuses_what_cannot_be_quoted(t *testing.T) {
+func TestTableRefusesNamesThatNeedQuotes(t *testing.T) {
 	for _, c := range []struct {
 		table lake.Table
 		want  string
 	}{
-		{lake.Table{Name: "traffic", Location: "s3://b/", FromYear: 2000}, "none of traffic_compact"},
+		{lake.Table{Name: "traffic", Location: "s3://b/", FromYear: 2000}, "not one of traffic_compact"},
 		{lake.Table{Name: lake.FreshTable, Location: "/data/lake", FromYear: 2000}, "no scheme"},
-		{lake.Table{Name: lake.FreshTable, Location: "s3://b/it's/", FromYear: 2000}, `holds "'"`},
-		{lake.Table{Name: lake.FreshTable, Location: "s3://b/${x}/", FromYear: 2000}, `holds "$"`},
-		{lake.Table{Name: lake.FreshTable, Location: "s3://b/", Schema: "a`b", FromYear: 2000}, "holds \"`\""},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/it's/", FromYear: 2000}, `contains "'"`},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/${x}/", FromYear: 2000}, `contains "$"`},
+		{lake.Table{Name: lake.FreshTable, Location: "s3://b/", Schema: "a`b", FromYear: 2000}, "contains \"`\""},
 		{lake.Table{Name: lake.FreshTable, Location: "s3://b/", FromYear: 0}, "year 0"},
 	} {
 		for _, print := range []func(lake.Table) (string, error){lake.Table.AthenaDDL, lake.Table.TrinoDDL} {

@@ -19,10 +19,10 @@ const hourOfRows = 42_000
 
 var hour = sync.OnceValue(func() []lake.Row { return decoded(hourOfRows) })
 
-// some is fewer, where it does not matter how many.
+// some returns fewer rows, for tests in which their number does not matter.
 var some = sync.OnceValue(func() []lake.Row { return decoded(6_000) })
 
-// decoded is n records of one hour, as rows.
+// decoded returns n records of one hour as rows.
 func decoded(n int) []lake.Row {
 	d := record.NewDecoder()
 	rows := make([]lake.Row, n)
@@ -50,7 +50,7 @@ func written(t testing.TB, rows []lake.Row) []byte {
 	return buf.Bytes()
 }
 
-// batches cuts rows into uneven pieces, as an importer writes them.
+// batches splits rows into pieces of different lengths, as an importer writes them.
 func batches(rows []lake.Row) func(yield func([]lake.Row) bool) {
 	return func(yield func([]lake.Row) bool) {
 		for n := 1; len(rows) > 0; n = n*3%4_999 + 1 {

@@ -215,7 +215,11 @@ func (c *chunk) finish(w *workspace) error {
 	pages := int32(len(c.locations))
 	stats := []format.PageEncodingStats{{PageType: format.DataPage, Encoding: encoding, Count: pages}}
 	if c.leaf.dictionary {
-		stats = append(stats, format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
+		stats = append(stats, format.PageEncodingStats{
+			PageType: format.DictionaryPage,
+			Encoding: format.Plain,
+			Count:    1,
+		})
 	}
 	c.header.EncodingStats = stats
 	if c.ascending() {

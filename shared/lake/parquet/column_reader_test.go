@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,9 +17,9 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 )
 
-// TestColumnReader_reads_what_rows_hold compares every column of random rows, absent, empty and repeated values
-// among them, with the rows: as this program writes them, and with dictionaries given up after a few entries.
-func TestColumnReader_reads_what_rows_hold(t *testing.T) {
+// TestColumnReader compares every column of random rows with the rows, which contain absent, empty and repeated values.
+// It reads objects of this program, and objects in which only the first pages of a column use the dictionary.
+func TestColumnReader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -30,8 +31,10 @@ func TestColumnReader_reads_what_rows_hold(t *testing.T) {
 			fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), present)
 		}
 		parquettest.Sort(rows)
-		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) { compareColumns(t, rows, writtenRandomly(t, r, rows)) })
-		t.Run(fmt.Sprint("given_up_dictionaries_", seed), func(t *testing.T) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			compareColumns(t, rows, writtenRandomly(t, r, rows))
+		})
+		t.Run(fmt.Sprint("small dictionaries, seed ", seed), func(t *testing.T) {
 			compareColumns(t, rows, writtenPlainly(t, rows))
 		})
 	}
@@ -65,13 +68,13 @@ func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values ColumnValues // used again for every column, as scans do
+	var values ColumnValues // reused for every column, as in a scan
 	first := 0
 	for number, group := range groups {
 		in := rows[first : first+group.Rows]
 		first += group.Rows
-		if group.MinTsMs != in[0].TsMs || group.MaxTsMs != in[len(in)-1].TsMs {
-			t.Errorf("row group %d is from %d to %d, want %d to %d", number, group.MinTsMs, group.MaxTsMs, in[0].TsMs, in[len(in)-1].TsMs)
+		if least, most := in[0].TsMs, in[len(in)-1].TsMs; group.MinTsMs != least || group.MaxTsMs != most {
+			t.Errorf("row group %d is from %d to %d, want %d to %d", number, group.MinTsMs, group.MaxTsMs, least, most)
 		}
 		for i, column := range lake.Columns {
 			for _, member := range membersOf(column.Type) {
@@ -85,7 +88,8 @@ func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 				for n := range in {
 					want := printed(reflect.ValueOf(in[n]).Field(i), member)
 					if diff := cmp.Diff(want, valuesAt(&values, n)); diff != "" {
-						t.Fatalf("%s.%s of row %d of group %d (-row +column):\n%s", column.Name, member, n, number, diff)
+						t.Fatalf("%s.%s of row %d of group %d (-row +column):\n%s",
+							column.Name, member, n, number, diff)
 					}
 				}
 				if text := duplicate(&values); text != "" {
@@ -99,7 +103,7 @@ func compareColumns(t *testing.T, rows []lake.Row, object []byte) {
 	}
 }
 
-// membersOf lists the members of a column's structs, "" for a column without.
+// membersOf lists the members of a column's structs. For a column without structs it returns one "".
 func membersOf(column lake.Type) []string {
 	switch column.Kind {
 	case lake.List:
@@ -130,7 +134,7 @@ func printed(v reflect.Value, member string) []string {
 		return all
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if tag := v.Type().Field(i).Tag.Get("parquet"); tag == member || len(tag) > len(member) && tag[:len(member)+1] == member+"," {
+			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ","); name == member {
 				return printed(v.Field(i), "")
 			}
 		}
@@ -144,7 +148,7 @@ func printed(v reflect.Value, member string) []string {
 	return []string{fmt.Sprint(v.Interface())}
 }
 
-// valuesAt prints what a column says of a row.
+// valuesAt prints the values of a row in a column.
 func valuesAt(v *ColumnValues, row int) []string {
 	from, to := int32(row), int32(row+1)
 	if len(v.Starts) > 0 {
@@ -171,7 +175,7 @@ func valuesAt(v *ColumnValues, row int) []string {
 	return all
 }
 
-// duplicate finds an entry that stands in a dictionary twice.
+// duplicate returns an entry that is in the dictionary twice, or "".
 func duplicate(v *ColumnValues) string {
 	seen := map[string]bool{}
 	for i := range int32(v.Texts.Len()) {
@@ -184,9 +188,9 @@ func duplicate(v *ColumnValues) string {
 	return ""
 }
 
-// TestColumnReader_notices_damage: whatever byte of an object changes, reading it is an error or gives rows of the
-// right number, and never ends the program.
-func TestColumnReader_notices_damage(t *testing.T) {
+// TestColumnReaderDetectsDamage changes single bits of an object. Reading it must not panic, and must fail for at least
+// half of the changes.
+func TestColumnReaderDetectsDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -206,7 +210,7 @@ func TestColumnReader_notices_damage(t *testing.T) {
 		}
 	}
 	if failures < 150 {
-		t.Errorf("only %d of 300 damaged objects are noticed", failures)
+		t.Errorf("only %d of 300 damaged objects are detected", failures)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-func TestDictionary_Append_refuses_a_text_twice(t *testing.T) {
+func TestDictionaryAppendRefusesDuplicates(t *testing.T) {
 	var texts Texts
 	for _, text := range []string{"a", "b", "a"} {
 		texts.add([]byte(text))

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFile_reads_single_rows(t *testing.T) {
+func TestFileRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -23,7 +23,7 @@ func TestFile_reads_single_rows(t *testing.T) {
 	for range 20 {
 		numbers := make([]int64, r.IntN(40))
 		for i := range numbers {
-			numbers[i] = r.Int64N(int64(len(rows))) // any order, now and then one twice
+			numbers[i] = r.Int64N(int64(len(rows))) // in any order, sometimes repeated
 		}
 		got, err := f.Rows(numbers, nil)
 		if err != nil {
@@ -54,7 +54,7 @@ func BenchmarkFileRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.Run("one_cold", func(b *testing.B) {
+	b.Run("one row of a new file", func(b *testing.B) {
 		for i := range b.N {
 			f := open(b)
 			read(b, f, []int64{int64(i*7919) % hourOfRows})
@@ -63,13 +63,13 @@ func BenchmarkFileRows(b *testing.B) {
 			}
 		}
 	})
-	b.Run("one_warm", func(b *testing.B) {
+	b.Run("one row of an open file", func(b *testing.B) {
 		f := open(b)
 		for i := range b.N {
 			read(b, f, []int64{int64(i*7919) % hourOfRows})
 		}
 	})
-	b.Run("thousand_warm", func(b *testing.B) {
+	b.Run("a thousand rows of an open file", func(b *testing.B) {
 		f := open(b)
 		numbers := make([]int64, 1_000)
 		for i := range numbers {

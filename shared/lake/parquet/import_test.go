@@ -15,8 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/record/recordtest"
 )
 
-// BenchmarkImport is all an importer does for an hour of records: decode, sort, write, verify. records/cpu-s is per
-// second of processor time, garbage collection included, so it is right on a busy machine too.
+// BenchmarkImport does all that an importer does for an hour of records: decode, sort, write, verify. records/cpu-s is
+// per second of processor time, including garbage collection, so it is meaningful on a busy machine, too.
 func BenchmarkImport(b *testing.B) {
 	lines := recordtest.Lines(hourOfRows, start, time.Hour)
 	rows := make([]lake.Row, len(lines))
@@ -51,7 +51,7 @@ func BenchmarkImport(b *testing.B) {
 	b.ReportMetric(float64(m.HeapAlloc)/1e6, "heap-MB")
 }
 
-// cpuTime is the processor time this process has used.
+// cpuTime returns the processor time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

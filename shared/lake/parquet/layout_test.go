@@ -12,9 +12,9 @@ import (
 	"github.com/orrery/orrery/shared/goldentest"
 )
 
-// TestWriter_layout pins down what engines see of an object: change testdata/layout.txt only with intent, and raise
-// SchemaVersion if a column has changed its meaning.
-func TestWriter_layout(t *testing.T) {
+// TestWriterLayout compares the layout of an object, as engines see it, with a golden file. Change testdata/layout.txt
+// only on purpose, and increase SchemaVersion if the meaning of a column has changed.
+func TestWriterLayout(t *testing.T) {
 	object := written(t, some()[:3_000])
 	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
@@ -34,7 +34,8 @@ func describe(t *testing.T, file *parquet.File) string {
 	for _, s := range file.RowGroups()[0].SortingColumns() {
 		fmt.Fprintf(&b, "sorted by %s descending=%v\n", strings.Join(s.Path(), "."), s.Descending())
 	}
-	fmt.Fprintf(&b, "\n%-36s %-10s %-8s %-9s %-22s %-5s %s\n", "column", "physical", "levels", "codec", "encodings", "pages", "with")
+	fmt.Fprintf(&b, "\n%-36s %-10s %-8s %-9s %-22s %-5s %s\n",
+		"column", "physical", "levels", "codec", "encodings", "pages", "with")
 	leaves := file.Schema().Columns()
 	for i := range metadata.RowGroups[0].Columns {
 		chunk := &metadata.RowGroups[0].Columns[i]
@@ -43,7 +44,8 @@ func describe(t *testing.T, file *parquet.File) string {
 		for _, e := range chunk.MetaData.Encoding {
 			encodings = append(encodings, shortEncoding(e))
 		}
-		fmt.Fprintf(&b, "%-36s %-10s r%d d%d    %-9s %-22s %-5s %s\n", strings.Join(leaves[i], "."), chunk.MetaData.Type,
+		fmt.Fprintf(&b, "%-36s %-10s r%d d%d    %-9s %-22s %-5s %s\n",
+			strings.Join(leaves[i], "."), chunk.MetaData.Type,
 			leaf.MaxRepetitionLevel, leaf.MaxDefinitionLevel, chunk.MetaData.Codec, strings.Join(encodings, " "),
 			pageVersion(t, file, i), strings.Join(extras(file, i, chunk), " "))
 	}
@@ -51,10 +53,16 @@ func describe(t *testing.T, file *parquet.File) string {
 }
 
 func shortEncoding(e format.Encoding) string {
-	return strings.NewReplacer("RLE_DICTIONARY", "dict", "DELTA_BINARY_PACKED", "delta", "PLAIN", "plain", "RLE", "rle").Replace(e.String())
+	short := strings.NewReplacer(
+		"RLE_DICTIONARY", "dict",
+		"DELTA_BINARY_PACKED", "delta",
+		"PLAIN", "plain",
+		"RLE", "rle",
+	)
+	return short.Replace(e.String())
 }
 
-// pageVersion is the type of the chunk's data pages.
+// pageVersion returns the version of the chunk's data pages.
 func pageVersion(t *testing.T, file *parquet.File, column int) string {
 	t.Helper()
 	for _, s := range file.Metadata().RowGroups[0].Columns[column].MetaData.EncodingStats {
@@ -78,9 +86,9 @@ func extras(file *parquet.File, column int, chunk *format.ColumnChunk) (with []s
 	return with
 }
 
-// TestWriter_size_of_ordinary_records holds the layout to its promise: bytes a record, and of the columns that the
-// three aggregating routes read.
-func TestWriter_size_of_ordinary_records(t *testing.T) {
+// TestWriterObjectSize limits the bytes per record: of the whole object, and of the columns that the three aggregating
+// routes read.
+func TestWriterObjectSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -100,19 +108,24 @@ func TestWriter_size_of_ordinary_records(t *testing.T) {
 		}
 		return float64(sum) / float64(len(rows))
 	}
+	topx := perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons",
+		"referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor",
+		"bytes_sent", "request_length", "total_us", "svc_us", "origin_us")
+	timeline := perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge",
+		"ichallenge", "human", "bytes_sent")
 	for _, c := range []struct {
-		what        string
+		name        string
 		most, found float64
 	}{
 		{"all", 150, float64(object.Bytes) / float64(len(rows))},
-		{"topx", 34, perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons", "referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent", "request_length", "total_us", "svc_us", "origin_us")},
-		{"timeline", 15, perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "bytes_sent")},
+		{"topx", 34, topx},
+		{"timeline", 15, timeline},
 		{"stats", 8, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
 		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line")},
 	} {
-		t.Logf("%s: %.2f bytes a record", c.what, c.found)
+		t.Logf("%s: %.2f bytes per record", c.name, c.found)
 		if c.found > c.most {
-			t.Errorf("%s: %.2f bytes a record, more than %v", c.what, c.found, c.most)
+			t.Errorf("%s: %.2f bytes per record, more than %v", c.name, c.found, c.most)
 		}
 	}
 }

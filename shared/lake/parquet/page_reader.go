@@ -116,7 +116,8 @@ func (p *pageReader) decompress(head *format.PageHeader) (err error) {
 	if head.CompressedPageSize < 0 {
 		return fmt.Errorf("a page has %d bytes", head.CompressedPageSize)
 	}
-	compressed := bytes.NewBuffer(p.buffer.compressed[:0]) // grows with what is there, not with what a damaged header says
+	// The buffer grows with the bytes read, so a size in a damaged header allocates nothing.
+	compressed := bytes.NewBuffer(p.buffer.compressed[:0])
 	if n, err := io.CopyN(compressed, p.in, int64(head.CompressedPageSize)); err != nil {
 		return fmt.Errorf("read page: %d of %d bytes: %w", n, head.CompressedPageSize, err)
 	}

@@ -22,31 +22,31 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestWriter_keeps_every_pattern_of_absent_values writes rows whose fields are absent, empty or set at random, in
-// batches of random length and several row groups, and reads them back in three ways. parquet-go has corrupted
-// optional columns in batched writes before.
-func TestWriter_keeps_every_pattern_of_absent_values(t *testing.T) {
+// TestWriterPreservesAbsentValues writes rows with fields that are absent, empty or set at random, in batches of random
+// length and several row groups, and reads them back in three ways. parquet-go has corrupted optional columns in
+// batched writes before.
+func TestWriterPreservesAbsentValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	for seed := range uint64(8) {
-		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			rows := make([]lake.Row, 1+r.IntN(400))
-			present := r.Float64() // how many of the fields are set
+			present := r.Float64() // the probability that a field is set
 			for i := range rows {
 				fillRandomly(r, reflect.ValueOf(&rows[i]).Elem(), present)
 			}
 			object := writtenRandomly(t, r, rows)
 			t.Run("reader", func(t *testing.T) { compareRows(t, rows, readAll(t, object)) })
-			t.Run("single_rows", func(t *testing.T) { compareRows(t, rows, readSingly(t, object)) })
-			t.Run("page_index", func(t *testing.T) { checkPageIndex(t, object) })
-			t.Run("duckdb", func(t *testing.T) { compareWithDuckDB(t, rows, object) })
+			t.Run("single rows", func(t *testing.T) { compareRows(t, rows, readSingly(t, object)) })
+			t.Run("page index", func(t *testing.T) { checkPageIndex(t, object) })
+			t.Run("DuckDB", func(t *testing.T) { compareWithDuckDB(t, rows, object) })
 		})
 	}
 }
 
-// fillRandomly sets every field of a struct to something or leaves it absent.
+// fillRandomly sets every field of a struct to a random value or leaves it absent.
 func fillRandomly(r *rand.Rand, v reflect.Value, present float64) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -76,7 +76,10 @@ func fillRandomly(r *rand.Rand, v reflect.Value, present float64) {
 }
 
 func randomText(r *rand.Rand) string {
-	texts := []string{"", "a", "value", "quo\"te", "back\\slash", "\x00nul\x00", "ünï©ode", "\U0001F600", "\u202eRTL", "=1+1", "%27", "line\nbreak", strings.Repeat("\U0010ffff", 6), strings.Repeat("é", 20), "\u00ff", strings.Repeat("long ", 300)}
+	texts := []string{
+		"", "a", "value", "quo\"te", "back\\slash", "\x00nul\x00", "ünï©ode", "\U0001F600", "\u202eRTL", "=1+1", "%27",
+		"line\nbreak", strings.Repeat("\U0010ffff", 6), strings.Repeat("é", 20), "\u00ff", strings.Repeat("long ", 300),
+	}
 	if r.IntN(4) == 0 {
 		return fmt.Sprint(r.Uint64())
 	}
@@ -116,7 +119,7 @@ func readSingly(t *testing.T, object []byte) []lake.Row {
 		t.Fatal(err)
 	}
 	rows := make([]lake.Row, f.NumRows())
-	for i := len(rows) - 1; i >= 0; i-- { // backwards: pages are left and come back to
+	for i := len(rows) - 1; i >= 0; i-- { // backwards, so that the reader returns to earlier pages
 		got, err := f.Rows([]int64{int64(i)}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -141,8 +144,8 @@ func compareRows(t *testing.T, want, got []lake.Row) {
 	}
 }
 
-// checkPageIndex: engines skip a page whose bounds exclude what they look for, so every value must lie within them,
-// also where long bounds were cut short.
+// checkPageIndex checks that every value of a page is within the page's bounds, including bounds that were shortened.
+// Engines skip a page if its bounds exclude the values they look for.
 func checkPageIndex(t *testing.T, object []byte) {
 	t.Helper()
 	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))
@@ -169,8 +172,9 @@ func checkPageIndex(t *testing.T, object []byte) {
 					if v.IsNull() {
 						continue
 					}
-					if compare := chunk.Type().Compare; index.NullPage(p) || compare(v, index.MinValue(p)) < 0 || compare(v, index.MaxValue(p)) > 0 {
-						t.Errorf("%s: %.40q lies outside of %q…%q", file.Schema().Columns()[i], v, index.MinValue(p), index.MaxValue(p))
+					compare, least, most := chunk.Type().Compare, index.MinValue(p), index.MaxValue(p)
+					if index.NullPage(p) || compare(v, least) < 0 || compare(v, most) > 0 {
+						t.Errorf("%s: %.40q is not in %q…%q", file.Schema().Columns()[i], v, least, most)
 					}
 				}
 				parquet.Release(page)
@@ -189,7 +193,9 @@ func compareWithDuckDB(t *testing.T, rows []lake.Row, object []byte) {
 		t.Fatal(err)
 	}
 	db := openDuckDB(t)
-	found, err := db.Query("SELECT CAST(to_json(t) AS VARCHAR) FROM read_parquet(?, file_row_number = true) AS t ORDER BY file_row_number", path)
+	found, err := db.Query(`SELECT CAST(to_json(t) AS VARCHAR)
+FROM read_parquet(?, file_row_number = true) AS t
+ORDER BY file_row_number`, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +238,8 @@ func openDuckDB(t *testing.T) *sql.DB {
 	return db
 }
 
-// TestWriter_needles_are_found by DuckDB, which skips row groups by bloom filters and statistics.
-func TestWriter_needles_are_found(t *testing.T) {
+// TestWriterBloomFilters: DuckDB, which skips row groups by bloom filters and statistics, finds every record.
+func TestWriterBloomFilters(t *testing.T) {
 	rows := some()[:3_000]
 	var object bytes.Buffer
 	w := newWriter(&object, 500)
@@ -265,7 +271,7 @@ func TestWriter_needles_are_found(t *testing.T) {
 	}
 }
 
-// plain is a value as decoded JSON would hold it, under the names of the columns.
+// unencoded returns a value as decoded JSON, with the names of the columns.
 func unencoded(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rawOf reads every row of an object as it is.
+// rawOf reads every row of an object as a Raw.
 func rawOf(t *testing.T, object []byte) []Raw {
 	t.Helper()
 	r, err := NewRawReader(bytes.NewReader(object), int64(len(object)))
@@ -42,7 +42,7 @@ func rawOf(t *testing.T, object []byte) []Raw {
 	return all
 }
 
-// randomRows has every pattern of absent values, in order.
+// randomRows returns sorted rows with every pattern of absent values.
 func randomRows(seed uint64, n int) []lake.Row {
 	r := rand.New(rand.NewPCG(seed, 1))
 	rows := make([]lake.Row, n)
@@ -54,7 +54,7 @@ func randomRows(seed uint64, n int) []lake.Row {
 	return rows
 }
 
-func TestRaw_rows_become_what_rows_become(t *testing.T) {
+func TestWriteRawWritesTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -77,12 +77,12 @@ func TestRaw_rows_become_what_rows_become(t *testing.T) {
 		}
 		compareRows(t, rows, readAll(t, copied.Bytes()))
 		if !bytes.Equal(copied.Bytes(), object) {
-			t.Errorf("seed %d: the object copied differs from the one read: %d and %d bytes", seed, copied.Len(), len(object))
+			t.Errorf("seed %d: the copy differs from the original: %d and %d bytes", seed, copied.Len(), len(object))
 		}
 	}
 }
 
-func TestRawSum_notices_every_difference(t *testing.T) {
+func TestRawSumDetectsEveryDifference(t *testing.T) {
 	seed := maphash.MakeSeed()
 	sumOf := func(rows ...lake.Row) uint64 {
 		sum := RawSum{Seed: seed}
@@ -101,7 +101,7 @@ func TestRawSum_notices_every_difference(t *testing.T) {
 	}
 	whole := sumOf(one, two)
 	if whole != sumOf(one, two) {
-		t.Error("equal rows, other sum")
+		t.Error("equal rows have different sums")
 	}
 	empty := ""
 	for name, sum := range map[string]uint64{
@@ -119,13 +119,13 @@ func TestRawSum_notices_every_difference(t *testing.T) {
 		"another element": sumOf(one, changed(func(r *lake.Row) { r.Tags = []string{"x"} })),
 	} {
 		if sum == whole {
-			t.Errorf("%s is not noticed", name)
+			t.Errorf("%s is not detected", name)
 		}
 	}
 }
 
-// TestWriter_ends_a_group_that_grows_too_large: 2,600 records of 90 kB took 1.2 GB to write as one group.
-func TestWriter_ends_a_group_that_grows_too_large(t *testing.T) {
+// TestWriterLimitsGroupSize: 2,600 records of 90 kB needed 1.2 GB of memory as one group.
+func TestWriterLimitsGroupSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -158,7 +158,7 @@ func TestWriter_ends_a_group_that_grows_too_large(t *testing.T) {
 	}
 }
 
-func TestRow_Memory_counts_every_text(t *testing.T) {
+func TestRowMemoryCountsEveryText(t *testing.T) {
 	empty := (&lake.Row{}).Memory()
 	text := strings.Repeat("x", 10_000)
 	columns := reflect.TypeFor[lake.Row]()

@@ -10,7 +10,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-func TestFile_reads_chosen_columns(t *testing.T) {
+func TestReadColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -33,7 +33,7 @@ func TestFile_reads_chosen_columns(t *testing.T) {
 	}
 }
 
-func TestFile_refuses_what_is_not_there(t *testing.T) {
+func TestReadColumnsRefusesUnknownRowsAndColumns(t *testing.T) {
 	object := written(t, some()[:10])
 	r, size := bytes.NewReader(object), int64(len(object))
 	for _, n := range []int64{-1, 10} {
@@ -41,15 +41,16 @@ func TestFile_refuses_what_is_not_there(t *testing.T) {
 			t.Errorf("row %d: %v", n, err)
 		}
 	}
-	if _, err := ReadColumns(r, size, []int64{1}, []string{"ts"}); err == nil || !strings.Contains(err.Error(), `no column "ts"`) {
+	_, err := ReadColumns(r, size, []int64{1}, []string{"ts"})
+	if err == nil || !strings.Contains(err.Error(), `no column "ts"`) {
 		t.Errorf("unknown column: %v", err)
 	}
 	if _, err := ReadColumns(r, size-1, nil, nil); err == nil {
-		t.Error("half a file opens")
+		t.Error("an incomplete file opens")
 	}
 }
 
-func TestFile_notices_damaged_pages(t *testing.T) {
+func TestReadColumnsDetectsDamagedPages(t *testing.T) {
 	object := written(t, some()[:2_000])
 	damaged := bytes.Clone(object)
 	for i := 4; i < len(damaged)/2; i += 50 {
@@ -60,7 +61,7 @@ func TestFile_notices_damaged_pages(t *testing.T) {
 	}
 }
 
-// brokenWriter takes so many bytes and no more.
+// brokenWriter is the number of bytes that it accepts before it fails.
 type brokenWriter int
 
 func (w *brokenWriter) Write(p []byte) (int, error) {
@@ -70,7 +71,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestWriter_reports_a_full_disk(t *testing.T) {
+func TestWriterReportsFullDisk(t *testing.T) {
 	rows := some()[:2_000]
 	for _, room := range []brokenWriter{0, 10_000, 100_000} {
 		w := newWriter(&room, 500)

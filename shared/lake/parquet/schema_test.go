@@ -13,8 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestSchema_is_what_parquet_go_makes_of_Row: the tags mean what its documentation says.
-func TestSchema_is_what_parquet_go_makes_of_Row(t *testing.T) {
+// TestSchemaMatchesParquetGo: the tags of Row mean what the documentation of parquet-go says.
+func TestSchemaMatchesParquetGo(t *testing.T) {
 	var object bytes.Buffer
 	w := parquet.NewGenericWriter[lake.Row](&object,
 		parquet.CreatedBy("orrery", strconv.Itoa(SchemaVersion), ""),
@@ -46,7 +46,7 @@ func TestSchema_is_what_parquet_go_makes_of_Row(t *testing.T) {
 	}
 }
 
-// encodingOf is the encoding in the tag of a leaf; delta for integers without one, plain for what else has none.
+// encodingOf returns the encoding in the tag of a leaf. Without one, it is delta for integers, otherwise plain.
 func encodingOf(leaf parquet.Node) format.Encoding {
 	switch e := leaf.Encoding(); {
 	case e != nil:
@@ -62,8 +62,8 @@ func dense(leaf parquet.Node) bool {
 	return ok && codec.Level == zstd.DefaultLevel
 }
 
-// TestRawReader_notices_damage flips single bytes: what is read without an error is what was written.
-func TestRawReader_notices_damage(t *testing.T) {
+// TestRawReaderDetectsDamage flips single bits. Rows that are read without an error must be the original ones.
+func TestRawReaderDetectsDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -80,7 +80,7 @@ func TestRawReader_notices_damage(t *testing.T) {
 		}
 		passed++
 		if got := fmt.Sprint(rows); got != want {
-			t.Fatalf("byte %d of %d: damage passed", at, len(object))
+			t.Fatalf("damage of byte %d of %d is not detected", at, len(object))
 		}
 	}
 	t.Logf("%d of %d flips did no harm", passed, len(object)/step)

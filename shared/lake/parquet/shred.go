@@ -46,7 +46,8 @@ func (l *leaf) shred(rows []*lake.Row, to *levels, values []unsafe.Pointer) []un
 
 func (l *leaf) shredLists(rows []*lake.Row, to *levels, values []unsafe.Pointer) []unsafe.Pointer {
 	for _, row := range rows {
-		list := *(*[]byte)(unsafe.Add(unsafe.Pointer(row), l.offset)) // of any list, the length is the number of elements
+		// The length of a slice header is the number of elements, whatever their type.
+		list := *(*[]byte)(unsafe.Add(unsafe.Pointer(row), l.offset))
 		if len(list) == 0 {
 			def := byte(elementLevel - 1)
 			if list == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Parquet is the value as parquet-go has it.
+// Parquet returns the value as a value of parquet-go.
 func (v *RawValue) Parquet() parquet.Value {
 	value := parquet.NullValue()
 	switch v.kind {
@@ -21,7 +21,7 @@ func (v *RawValue) Parquet() parquet.Value {
 	return value.Level(int(v.rep), int(v.def), int(v.leaf))
 }
 
-// Storage is how a leaf is stored: its path, encoding, codec and levels.
+// Storage is the path, encoding, codec and levels of a leaf.
 type Storage struct {
 	Path     []string
 	Encoding format.Encoding
@@ -29,7 +29,7 @@ type Storage struct {
 	Rep, Def int
 }
 
-// Leaves lists how the leaves are stored.
+// Leaves lists the storage of the leaves.
 func Leaves() (all []Storage) {
 	for i := range leaves {
 		l := &leaves[i]

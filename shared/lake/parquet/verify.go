@@ -36,7 +36,7 @@ func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	object.MinTsMs, object.MaxTsMs = order.first, order.last.TsMs
 	object.Partition = lake.PartitionOf(object.MinTsMs)
 	if other := lake.PartitionOf(object.MaxTsMs); other != object.Partition {
-		return lake.Object{}, fmt.Errorf("rows lie in partitions %s to %s", object.Partition, other)
+		return lake.Object{}, fmt.Errorf("rows are in partitions %s to %s", object.Partition, other)
 	}
 	return object, nil
 }

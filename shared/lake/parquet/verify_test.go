@@ -16,18 +16,26 @@ func verified(object []byte) (lake.Object, error) {
 	return Verify(bytes.NewReader(object), int64(len(object)))
 }
 
-func TestVerify_says_what_an_object_holds(t *testing.T) {
+func TestVerify(t *testing.T) {
 	rows := some()[:5_000]
 	object := written(t, rows)
 	got, err := verified(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Rows != 5_000 || got.Bytes != int64(len(object)) || got.MinTsMs != rows[0].TsMs || got.MaxTsMs != rows[4_999].TsMs || got.Partition != lake.PartitionOf(rows[0].TsMs) {
-		t.Errorf("got %+v", got)
+	want := lake.Object{
+		Partition:   lake.PartitionOf(rows[0].TsMs),
+		Rows:        5_000,
+		Bytes:       int64(len(object)),
+		MinTsMs:     rows[0].TsMs,
+		MaxTsMs:     rows[4_999].TsMs,
+		ColumnBytes: got.ColumnBytes,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if len(got.ColumnBytes) != len(lake.Columns) {
-		t.Errorf("bytes of %d columns, there are %d", len(got.ColumnBytes), len(lake.Columns))
+		t.Errorf("bytes of %d columns, want %d", len(got.ColumnBytes), len(lake.Columns))
 	}
 	sum := int64(0)
 	for name, n := range got.ColumnBytes {
@@ -41,7 +49,7 @@ func TestVerify_says_what_an_object_holds(t *testing.T) {
 	}
 }
 
-func TestVerify_refuses_what_no_reader_should_see(t *testing.T) {
+func TestVerifyRefusesInvalidObjects(t *testing.T) {
 	at := func(ms int64) lake.Row { return lake.Row{TsMs: ms, Source: "s"} }
 	place := func(ms, nanos int64, source string, line int64) lake.Row {
 		return lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: line}
@@ -50,13 +58,16 @@ func TestVerify_refuses_what_no_reader_should_see(t *testing.T) {
 		rows []lake.Row
 		want string
 	}{
-		"no_rows":           {nil, "no rows"},
-		"times_unsorted":    {[]lake.Row{at(2), at(1)}, "row 1 is out of order"},
-		"nanos_unsorted":    {[]lake.Row{place(1, 2, "a", 1), place(1, 1, "a", 2)}, "out of order"},
-		"sources_unsorted":  {[]lake.Row{place(1, 1, "b", 1), place(1, 1, "a", 2)}, "out of order"},
-		"lines_unsorted":    {[]lake.Row{place(1, 1, "a", 2), place(1, 1, "a", 1)}, "out of order"},
-		"two_partitions":    {[]lake.Row{at(3_599_999), at(3_600_000)}, "rows lie in partitions 1970/01/01/00 to 1970/01/01/01"},
-		"unsorted_in_group": {append(make([]lake.Row, 300), at(-1)), "row 300 is out of order"},
+		"no rows":              {nil, "no rows"},
+		"times out of order":   {[]lake.Row{at(2), at(1)}, "row 1 is out of order"},
+		"nanos out of order":   {[]lake.Row{place(1, 2, "a", 1), place(1, 1, "a", 2)}, "out of order"},
+		"sources out of order": {[]lake.Row{place(1, 1, "b", 1), place(1, 1, "a", 2)}, "out of order"},
+		"lines out of order":   {[]lake.Row{place(1, 1, "a", 2), place(1, 1, "a", 1)}, "out of order"},
+		"two partitions": {
+			[]lake.Row{at(3_599_999), at(3_600_000)},
+			"rows are in partitions 1970/01/01/00 to 1970/01/01/01",
+		},
+		"out of order after many rows": {append(make([]lake.Row, 300), at(-1)), "row 300 is out of order"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := verified(written(t, c.rows))
@@ -67,7 +78,7 @@ func TestVerify_refuses_what_no_reader_should_see(t *testing.T) {
 	}
 }
 
-func TestVerify_refuses_other_tables(t *testing.T) {
+func TestVerifyRefusesOtherTables(t *testing.T) {
 	var buf bytes.Buffer
 	if err := parquet.Write(&buf, []struct{ A int }{{1}}); err != nil {
 		t.Fatal(err)
@@ -80,8 +91,8 @@ func TestVerify_refuses_other_tables(t *testing.T) {
 	}
 }
 
-// TestVerify_notices_damage flips single bytes: what Verify lets pass must still read as what was written.
-func TestVerify_notices_damage(t *testing.T) {
+// TestVerifyDetectsDamage flips single bits. If Verify accepts an object, its rows must still be the original ones.
+func TestVerifyDetectsDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -98,13 +109,13 @@ func TestVerify_notices_damage(t *testing.T) {
 		}
 		passed++
 		if got := readAll(t, damaged); !reflect.DeepEqual(got, rows) {
-			t.Fatalf("byte %d of %d: damage passed", at, len(object))
+			t.Fatalf("damage of byte %d of %d is not detected", at, len(object))
 		}
 	}
 	t.Logf("%d of 300 flips did no harm", passed)
 	for _, n := range []int{0, 3, 8, len(object) / 2, len(object) - 1} {
 		if _, err := verified(object[:n]); err == nil {
-			t.Errorf("%d of %d bytes pass", n, len(object))
+			t.Errorf("the first %d of %d bytes are accepted", n, len(object))
 		}
 	}
 }

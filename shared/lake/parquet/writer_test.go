@@ -14,9 +14,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestWriter_takes_rows_apart_as_parquet_go_does compares every value and its levels: parquet-go takes a row apart by
-// reflection, the writer a column at a time.
-func TestWriter_takes_rows_apart_as_parquet_go_does(t *testing.T) {
+// TestWriterMatchesParquetGo compares every value and its levels with those of parquet-go. parquet-go splits a row into
+// values by reflection, the writer one column at a time.
+func TestWriterMatchesParquetGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -50,7 +50,7 @@ func rawRows(t *testing.T, object []byte) []parquet.Row {
 	return rows
 }
 
-// readRaw reads an object by RawReader, in the form that parquet-go has.
+// readRaw reads an object by RawReader and returns its rows as rows of parquet-go.
 func readRaw(object []byte) (all []parquet.Row, err error) {
 	in, err := NewRawReader(bytes.NewReader(object), int64(len(object)))
 	if err != nil {
@@ -76,8 +76,8 @@ func readRaw(object []byte) (all []parquet.Row, err error) {
 	}
 }
 
-// TestWriter_does_not_remember_other_objects: writers share the memory of their columns with those before them.
-func TestWriter_does_not_remember_other_objects(t *testing.T) {
+// TestWriterReusesMemorySafely: writers reuse the memory of earlier writers, but none of their values.
+func TestWriterReusesMemorySafely(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -85,19 +85,19 @@ func TestWriter_does_not_remember_other_objects(t *testing.T) {
 	alone := written(t, rows[:500])
 	for range 3 {
 		written(t, rows[500:])
-		w := NewWriter(io.Discard) // left alone, as after a failure
+		w := NewWriter(io.Discard) // never closed, as after a failure
 		if err := w.Write(rows[:70]); err != nil {
 			t.Fatal(err)
 		}
 		if again := written(t, rows[:500]); !bytes.Equal(alone, again) {
-			t.Fatal("the same rows became another object")
+			t.Fatal("the same rows give different objects")
 		}
 	}
 }
 
-// TestWriter_ends_groups_of_large_rows: what a writer holds stays small however large the rows are, and the next writer
-// has nothing of it.
-func TestWriter_ends_groups_of_large_rows(t *testing.T) {
+// TestWriterLimitsGroupsOfLargeRows: the memory of a writer stays small however large the rows are. The rows are written
+// twice, because the second writer reuses the memory of the first.
+func TestWriterLimitsGroupsOfLargeRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
@@ -122,14 +122,14 @@ func TestWriter_ends_groups_of_large_rows(t *testing.T) {
 	}
 }
 
-func TestWriter_of_no_rows_makes_an_object_without_rows(t *testing.T) {
+func TestWriterWithoutRows(t *testing.T) {
 	object := written(t, nil)
 	if file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object))); err != nil || file.NumRows() != 0 {
 		t.Fatal(file, err)
 	}
 }
 
-func TestWriter_stops_at_the_first_failure(t *testing.T) {
+func TestWriterStopsAtFirstError(t *testing.T) {
 	for _, room := range []int{0, 3, 100_000} {
 		disk := &full{room}
 		w := newWriter(disk, 1_000)
@@ -145,7 +145,7 @@ func TestWriter_stops_at_the_first_failure(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// full is a disk with some room left.
+// full is a disk with room for a number of bytes.
 type full struct{ room int }
 
 func (f *full) Write(b []byte) (int, error) {

@@ -1,4 +1,4 @@
-// Package parquettest reads objects of the lake for tests as any reader of Parquet would: with parquet-go alone, without
+// Package parquettest reads objects of the lake for tests as any reader of Parquet would: with parquet-go only, without
 // the code of package parquet.
 package parquettest
 
