@@ -8,21 +8,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
-
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 // Store implements keys.Store over a SQLite file.
-type Store struct{ db *sql.DB }
+type Store struct{ file *sqlitefile.File }
 
 var _ keys.Store = (*Store)(nil)
 
-// schemaVersion is the file's PRAGMA user_version.
+// schemaVersion is the version of the file's format.
 const schemaVersion = 1
 
 const schema = `
@@ -47,11 +45,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("open keys: %w", err)
 	}
-	s, err := connect(path, "rw")
+	s, err := connect(path, sqlitefile.ReadWrite)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx); err != nil {
+	create := func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schema)
+		return err
+	}
+	if err := s.file.Prepare(ctx, schemaVersion, create); err != nil {
 		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
 	}
 	return s, nil
@@ -59,7 +61,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 
 // OpenReadOnly opens an existing file without writing to it.
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
-	s, err := connect(path, "ro")
+	s, err := connect(path, sqlitefile.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -71,44 +73,20 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 
 // connect opens the file. It does not use a write-ahead log, because that is another file and so prevents reading on
 // a read-only file system. Keys are rarely written, so the log is not missed.
-func connect(path, mode string) (*Store, error) {
-	options := url.Values{
-		"mode":          {mode},
-		"_synchronous":  {"FULL"},
-		"_busy_timeout": {"10000"}, // milliseconds
-		"_txlock":       {"immediate"},
-	}
-	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options.Encode()}
-	db, err := sql.Open("sqlite", file.String())
+func connect(path string, mode sqlitefile.Mode) (*Store, error) {
+	file, err := sqlitefile.Open(path, sqlitefile.Options{
+		Mode:        mode,
+		BusyTimeout: 10 * time.Second,
+		Connections: 1, // enough: a read takes microseconds, and a key is read once a minute
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open keys %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1) // enough: a read takes microseconds, and a key is read once a minute
-	return &Store{db}, nil
-}
-
-// prepare creates the table unless the version of the file shows that it exists.
-func (s *Store) prepare(ctx context.Context) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
-		switch version {
-		case schemaVersion:
-			return nil
-		case 0:
-		default:
-			return fmt.Errorf("the file has format %d, but this program supports only format %d: a newer version created it",
-				version, schemaVersion)
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", schema, schemaVersion))
-		return err
-	})
+	return &Store{file}, nil
 }
 
 // Close closes the file.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return s.file.Close() }
 
 const columns = "id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms"
 
@@ -122,10 +100,11 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
 			"INSERT INTO keys ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			k.ID, k.Hash[:], k.Name, string(scopes), string(branches), k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked))
+			k.ID, k.Hash[:], k.Name, string(scopes), string(branches),
+			k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
@@ -142,7 +121,7 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 
 // List implements keys.Store.
 func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM keys ORDER BY created_ms, id")
+	rows, err := s.file.QueryContext(ctx, "SELECT "+columns+" FROM keys ORDER BY created_ms, id")
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -160,7 +139,7 @@ func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
 
 // Find implements keys.Store.
 func (s *Store) Find(ctx context.Context, id string) (keys.Key, error) {
-	k, err := scan(s.db.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", id))
+	k, err := scan(s.file.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return keys.Key{}, keys.NotFound(id)
 	}
@@ -172,8 +151,9 @@ func (s *Store) Find(ctx context.Context, id string) (keys.Key, error) {
 
 // Revoke implements keys.Store.
 func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, "UPDATE keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", at.UnixMilli(), id)
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
+		const update = "UPDATE keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?"
+		done, err := tx.ExecContext(ctx, update, at.UnixMilli(), id)
 		if err != nil {
 			return fmt.Errorf("revoke key %s: %w", id, err)
 		}
@@ -183,18 +163,6 @@ func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
 		}
 		return err
 	})
-}
-
-// write runs f in a transaction and commits it if f succeeds.
-func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("write keys: %w", err)
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 // scan reads a row of the columns in columns.
@@ -213,7 +181,8 @@ func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
 		return keys.Key{}, fmt.Errorf("the hash of key %s has %d bytes", k.ID, len(hash))
 	}
 	copy(k.Hash[:], hash)
-	if err := errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(branches), &k.Branches)); err != nil {
+	err := errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(branches), &k.Branches))
+	if err != nil {
 		return keys.Key{}, fmt.Errorf("key %s: %w", k.ID, err)
 	}
 	k.Created, k.Expires, k.Revoked = time.UnixMilli(created).UTC(), timeOf(expires), timeOf(revoked)

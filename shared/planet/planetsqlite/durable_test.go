@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// TestEveryConnectionIsDurable: the options are set per connection, not per file.
+// TestEveryConnectionIsDurable: SQLite keeps the settings per connection, not per file.
 func TestEveryConnectionIsDurable(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), time.UnixMilli(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range connections {
-		c, err := s.db.Conn(t.Context()) // held, so that the next is another one
+		c, err := s.file.Conn(t.Context()) // stays open, so that the next one is another connection
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,14 +36,13 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	})
 }
 
-// TestNewerFormatIsRefused and the file is not changed.
 func TestNewerFormatIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
 	s, err := Open(t.Context(), path, time.UnixMilli(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.ExecContext(t.Context(), "PRAGMA user_version = 2"); err != nil {
+	if _, err := s.file.ExecContext(t.Context(), "PRAGMA user_version = 2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

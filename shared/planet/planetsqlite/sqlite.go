@@ -1,5 +1,5 @@
-// Package planetsqlite stores planets in a SQLite file. Several processes may open the file at once. When Append returns, the
-// version is on the disk, so a process that is killed later does not lose it.
+// Package planetsqlite stores planets in a SQLite file. Several processes may open the file at once. When Append
+// returns, the version is on the disk, so a process that is killed later does not lose it.
 package planetsqlite
 
 import (
@@ -7,20 +7,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
-
 	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 // Store implements planet.Store over a SQLite file.
-type Store struct{ db *sql.DB }
+type Store struct{ file *sqlitefile.File }
 
 var _ planet.Store = (*Store)(nil)
 
-// schemaVersion is the file's PRAGMA user_version.
+// schemaVersion is the version of the file's format.
 const schemaVersion = 1
 
 // connections is the maximum number of concurrent readers and writers in this process.
@@ -42,77 +40,48 @@ CREATE TABLE planet_versions (
 // Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it with the default
 // planet in configuration planet.FirstConfig, written at the time now.
 func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
-	db, err := sql.Open("sqlite", dataSource(path))
+	file, err := sqlitefile.Open(path, sqlitefile.Options{
+		Mode:        sqlitefile.Create,
+		WAL:         true,
+		BusyTimeout: 10 * time.Second,
+		Connections: connections,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open planets %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	s := &Store{db}
-	if err := s.prepare(ctx, now); err != nil {
-		return nil, errors.Join(fmt.Errorf("open planets %s: %w", path, err), db.Close())
-	}
-	return s, nil
-}
-
-// dataSource returns the data source name of the file. WAL allows reads during a write. Synchronous FULL puts every
-// commit on the disk. Immediate transactions wait for the lock at their start instead of failing later.
-func dataSource(path string) string {
-	options := url.Values{
-		"_journal_mode": {"WAL"},
-		"_synchronous":  {"FULL"},
-		"_busy_timeout": {"10000"}, // milliseconds
-		"_txlock":       {"immediate"},
-	}
-	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options.Encode()}
-	return file.String()
-}
-
-// prepare creates the table and the first planet unless the version of the file shows that they exist.
-func (s *Store) prepare(ctx context.Context, now time.Time) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
-		switch version {
-		case schemaVersion:
-			return nil
-		case 0:
-		default:
-			return fmt.Errorf("the file has format %d, but this program supports only format %d: a newer version created it",
-				version, schemaVersion)
-		}
+	create := func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, schema); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
-			return err
-		}
 		return insert(ctx, tx, planet.FirstConfig, planet.NewVersion(1, planet.Default(), "orrery", now))
-	})
+	}
+	if err := file.Prepare(ctx, schemaVersion, create); err != nil {
+		return nil, errors.Join(fmt.Errorf("open planets %s: %w", path, err), file.Close())
+	}
+	return &Store{file}, nil
 }
 
 // Close closes the file.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return s.file.Close() }
 
 const columns = "number, at_ms, by, etag, bytes"
 
 // Newest implements planet.Store.
 func (s *Store) Newest(ctx context.Context, config string) (planet.Version, error) {
-	row := s.db.QueryRowContext(ctx, "SELECT "+columns+", settings FROM planet_versions WHERE config = ? ORDER BY number DESC LIMIT 1", config)
-	return scanVersion(row, config, 0)
+	const newest = "SELECT " + columns + ", settings FROM planet_versions WHERE config = ? ORDER BY number DESC LIMIT 1"
+	return scanVersion(s.file.QueryRowContext(ctx, newest, config), config, 0)
 }
 
 // Version implements planet.Store.
 func (s *Store) Version(ctx context.Context, config string, number int) (planet.Version, error) {
-	row := s.db.QueryRowContext(ctx, "SELECT "+columns+", settings FROM planet_versions WHERE config = ? AND number = ?", config, number)
-	return scanVersion(row, config, number)
+	const one = "SELECT " + columns + ", settings FROM planet_versions WHERE config = ? AND number = ?"
+	return scanVersion(s.file.QueryRowContext(ctx, one, config, number), config, number)
 }
 
 // Versions implements planet.Store.
 func (s *Store) Versions(ctx context.Context, config string) (_ []planet.Info, err error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM planet_versions WHERE config = ? ORDER BY number DESC", config)
+	const all = "SELECT " + columns + " FROM planet_versions WHERE config = ? ORDER BY number DESC"
+	rows, err := s.file.QueryContext(ctx, all, config)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of planet %s: %w", config, err)
 	}
@@ -130,9 +99,10 @@ func (s *Store) Versions(ctx context.Context, config string) (_ []planet.Info, e
 
 // Append implements planet.Store.
 func (s *Store) Append(ctx context.Context, config string, v planet.Version) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
 		var newest int
-		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM planet_versions WHERE config = ?", config).Scan(&newest); err != nil {
+		row := tx.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM planet_versions WHERE config = ?", config)
+		if err := row.Scan(&newest); err != nil {
 			return err
 		}
 		if v.Number != newest+1 {
@@ -142,20 +112,9 @@ func (s *Store) Append(ctx context.Context, config string, v planet.Version) err
 	})
 }
 
-// write runs f in a transaction and commits it if f succeeds.
-func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("write planets: %w", err)
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
-}
-
 func insert(ctx context.Context, tx *sql.Tx, config string, v planet.Version) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO planet_versions (config, "+columns+", settings) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	const statement = "INSERT INTO planet_versions (config, " + columns + ", settings) VALUES (?, ?, ?, ?, ?, ?, ?)"
+	_, err := tx.ExecContext(ctx, statement,
 		config, v.Number, v.At.UnixMilli(), v.By, v.ETag, v.Bytes, v.Settings.Text())
 	if err != nil {
 		return fmt.Errorf("append version %d of planet %s: %w", v.Number, config, err)

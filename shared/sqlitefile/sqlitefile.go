@@ -1,0 +1,105 @@
+// Package sqlitefile opens SQLite files that several processes may use at once.
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// Mode is how a file is opened, as in SQLite's URI parameter "mode".
+type Mode string
+
+// The modes.
+const (
+	ReadOnly  Mode = "ro"  // the file must exist and is never written
+	ReadWrite Mode = "rw"  // the file must exist
+	Create    Mode = "rwc" // the file is created if it does not exist
+)
+
+// Options are the settings of a file that differ between stores.
+type Options struct {
+	Mode        Mode
+	WAL         bool          // a write-ahead log allows reads during a write, but is another file in the folder
+	ForeignKeys bool          // foreign keys are enforced
+	BusyTimeout time.Duration // how long a call waits for the locks of other connections
+	Connections int           // maximum number of connections of this process
+}
+
+// File is an open file. Every commit is on the disk when it returns.
+type File struct {
+	*sql.DB
+	path string
+}
+
+// Open returns the file at path. The first call opens it, so errors such as a missing directory are reported then.
+func Open(path string, o Options) (*File, error) {
+	db, err := sql.Open("sqlite", dataSource(path, o))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(o.Connections)
+	db.SetMaxIdleConns(o.Connections)
+	return &File{db, path}, nil
+}
+
+// dataSource returns the data source name of a file. SQLite applies the settings to each connection. Immediate
+// transactions wait for the lock at their start instead of failing later.
+func dataSource(path string, o Options) string {
+	settings := url.Values{
+		"mode":          {string(o.Mode)},
+		"_synchronous":  {"FULL"},
+		"_busy_timeout": {strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10)},
+		"_foreign_keys": {strconv.FormatBool(o.ForeignKeys)},
+		"_txlock":       {"immediate"},
+	}
+	if o.WAL {
+		settings.Set("_journal_mode", "WAL")
+	}
+	location := url.URL{Path: filepath.ToSlash(path)}
+	file := url.URL{Scheme: "file", Opaque: location.EscapedPath(), RawQuery: settings.Encode()}
+	return file.String()
+}
+
+// Prepare calls create in a transaction if the file is new, and marks the file with the version of its format (PRAGMA
+// user_version). It returns an error if the file has another version.
+func (f *File) Prepare(ctx context.Context, version int, create func(*sql.Tx) error) error {
+	return f.Write(ctx, func(tx *sql.Tx) error {
+		var found int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+			return err
+		}
+		switch found {
+		case version:
+			return nil
+		case 0:
+		default:
+			return fmt.Errorf("the file has format %d, but this program supports only format %d: "+
+				"a newer version created it", found, version)
+		}
+		if err := create(tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+		return err
+	})
+}
+
+// Write calls change in a transaction, and commits it if change succeeds.
+func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
+	tx, err := f.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(f.path), err)
+	}
+	if err := change(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
