@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
-	"path/filepath"
 	"time"
 
 	"modernc.org/sqlite"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 // Ledger is ledger.Ledger over a SQLite file. A source is a log as it grows; each import of it is an entry that
@@ -69,18 +68,20 @@ CREATE TABLE IF NOT EXISTS watched (
 
 // Open is ledger.Open.
 func Open(ctx context.Context, path string) (ledger.Ledger, error) {
-	location := url.URL{Path: filepath.ToSlash(path)}
-	dsn := "file:" + location.EscapedPath() +
-		"?_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
-	db, err := sql.Open("sqlite", dsn)
+	file, err := sqlitefile.Open(path, sqlitefile.Options{
+		Mode:        sqlitefile.Create,
+		WAL:         true,
+		ForeignKeys: true,
+		BusyTimeout: 30 * time.Second,
+		Connections: 1,
+	})
 	if err != nil {
 		return nil, failed("open ledger", err)
 	}
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, schema); err != nil {
-		return nil, errors.Join(failed("open ledger "+path, err), db.Close())
+	if _, err := file.ExecContext(ctx, schema); err != nil {
+		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
-	return &Ledger{db: db}, nil
+	return &Ledger{db: file.DB}, nil
 }
 
 func (l *Ledger) Close() error {
