@@ -151,7 +151,7 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 	}{
 		"alike":            {func(i int) string { return fmt.Sprint("request ", i, strings.Repeat(" the same", 200)) }, 60_000, limit * 9 / 10},
 		"noise":            {noise, 400, limit - 3*4096},
-		"one_is_too_large": {func(int) string { return strings.Repeat("x", 2*limit) }, 3, 0},
+		"one is too large": {func(int) string { return strings.Repeat("x", 2*limit) }, 3, 0},
 		"few":              {noise, 3, 0},
 	}
 	for name, kind := range kinds {

@@ -193,9 +193,9 @@ func TestDisconnectAfterTheAnswer(t *testing.T) {
 		fail error
 		want string
 	}{
-		"delivered":            {"/api/v4.0/data/fields", nil, `"status":200`},
-		"an_error_delivered":   {"/api/v4.0/data/logs", nil, `"status":422`},
-		"a_connection_is_lost": {"/api/v4.0/data/fields", errors.New("broken pipe"), `"status":499`},
+		"delivered":              {"/api/v4.0/data/fields", nil, `"status":200`},
+		"an error is delivered":  {"/api/v4.0/data/logs", nil, `"status":422`},
+		"the connection is lost": {"/api/v4.0/data/fields", errors.New("broken pipe"), `"status":499`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
@@ -221,10 +221,12 @@ func TestRefusedQueriesAreWarnings(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a_long_line":     {fmt.Errorf("run: %w", &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second, Message: "12 wait"}), `"level":"WARN"`},
-		"an_engine_down":  {fault.Wrap(fault.Unavailable, errors.New("connection refused"), "no engine"), `"level":"ERROR"`},
-		"a_slow_engine":   {fault.New(fault.Timeout, "25 s have passed"), `"level":"ERROR"`},
-		"a_broken_engine": {errors.New("checksum differs"), `"level":"ERROR"`},
+		"a full queue": {fmt.Errorf("run: %w", &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second, Message: "12 wait"}), `"level":"WARN"`},
+		"an engine down": {
+			fault.Wrap(fault.Unavailable, errors.New("connection refused"), "no engine"), `"level":"ERROR"`,
+		},
+		"a slow engine":   {fault.New(fault.Timeout, "25 s have passed"), `"level":"ERROR"`},
+		"a broken engine": {errors.New("checksum differs"), `"level":"ERROR"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, func(c *Config) { c.Search = errorSearch{test.err} })

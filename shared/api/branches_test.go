@@ -94,8 +94,8 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 	s := newTestServer(t, "keys")
 	const period = "timestamp%20between%202026-01-01%20and%202026-01-03"
 	for name, filters := range map[string]string{
-		"everything": period, "another_branch": "branch=prod," + period, "not_its_branch": "branch!=staging," + period,
-		"records_without_one": "not%20branch~%22.%22," + period,
+		"everything": period, "another branch": "branch=prod," + period, "not its branch": "branch!=staging," + period,
+		"records without a branch": "not%20branch~%22.%22," + period,
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := s.send(t, get("/api/v4.0/data/logs?filters="+filters, "X-API-Key: full-key"))

@@ -20,11 +20,11 @@ import (
 func TestFiltersAreComplete(t *testing.T) {
 	const want = `path~"^/a;b{1,2}[x|y]\\d<>^` + "`" + `$", timestamp between 2026-01-01T00:00:00 02:00 and 2026-01-02`
 	tests := map[string]string{
-		"half_encoded_as_browsers_do":       strings.ReplaceAll(want, " ", "%20"),
-		"spaces_as_plus":                    strings.ReplaceAll(want, " ", "+"),
-		"wholly_encoded":                    percent(want),
-		"encoded_in_lower_case":             strings.ToLower(percent(want)),
-		"the_plus_of_an_offset_not_encoded": strings.ReplaceAll(strings.Replace(want, "00 02:00", "00+02:00", 1), " ", "%20"),
+		"partly encoded, as by browsers": strings.ReplaceAll(want, " ", "%20"),
+		"spaces as plus":                 strings.ReplaceAll(want, " ", "+"),
+		"completely encoded":             percent(want),
+		"encoded in lower case":          strings.ToLower(percent(want)),
+		"an unencoded plus of an offset": strings.ReplaceAll(strings.Replace(want, "00 02:00", "00+02:00", 1), " ", "%20"),
 	}
 	for name, sent := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,31 +65,31 @@ func TestParametersReachTheSearch(t *testing.T) {
 		request message
 		want    search.Request
 	}{
-		"header_syntax_forces_the_string_form": {
+		"the header syntax forces the string form": {
 			get("/api/v4.0/data/topx?filters={}", "syntax: string_query"),
 			search.Request{Route: search.TopX, Filters: "{}", Form: filter.QueryString},
 		},
-		"short_base_path": {
+		"the short base path": {
 			get("/api/v4/data/stats?filters=x&segment=1h&group_by=hostname"),
 			search.Request{Route: search.Stats, Filters: "x", Segment: "1h", GroupBy: "hostname"},
 		},
-		"twin_with_a_JSON_filter": {
+		"POST with a JSON filter": {
 			post("/api/v4.0/data/logs", jsonType, `{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
 			search.Request{Route: search.Logs, Filters: `{"AND": [ {"a": 1.0} ]}`, Limit: "12", Fields: "ip,host"},
 		},
-		"twin_with_spellings_of_an_integer": {
+		"POST with an integer in another notation": {
 			post("/api/v4.0/data/logs", jsonType, `{"filters": "x", "limit": 1.20e1}`),
 			search.Request{Route: search.Logs, Filters: "x", Limit: "12"},
 		},
-		"twin_with_a_cache_breaker": {
+		"POST with a cache breaker": {
 			post("/api/v4.0/data/logs", jsonType, `{"_": 1, "filters": "x", "_t": [], "_": null}`),
 			search.Request{Route: search.Logs, Filters: "x"},
 		},
-		"twin_with_text": {
+		"POST with text": {
 			post("/api/v4/data/timeline?_=1", "application/json; charset=UTF-8", `{"filters": "a=\"b\"", "segment": "5m"}`),
 			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
 		},
-		"twin_with_names_as_text": {
+		"POST with names as text": {
 			post("/api/v4/data/logs", jsonType, `{"filters": "x", "fields": "ip,host"}`),
 			search.Request{Route: search.Logs, Filters: "x", Fields: "ip,host"},
 		},
@@ -117,36 +117,58 @@ func TestInvalidBodies(t *testing.T) {
 		path, contentType, body string
 		want                    int
 	}{
-		"members_twice":                          {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
-		"no_filters":                             {"/data/logs", jsonType, `{}`, 422},
-		"null_filters":                           {"/data/logs", jsonType, `{"filters": null}`, 422},
-		"a_list":                                 {"/data/logs", jsonType, `[]`, 422},
-		"limit_with_a_fraction":                  {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
-		"limit_null":                             {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
-		"fields_of_numbers":                      {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
-		"fields_null":                            {"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422},
-		"parameters_in_the_query":                {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
-		"another_character_set":                  {"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415},
-		"not_a_media_type":                       {"/data/logs", "json", `{"filters": "x"}`, 415},
-		"a_filter_over_1_MB":                     {"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400},
-		"parse_of_something_else":                {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
-		"parse_of_a_number":                      {"/data/timeline/parse", jsonType, `5`, 422},
-		"parse_of_broken_JSON":                   {"/data/timeline/parse", jsonType, `{"filters"`, 422},
-		"parse_with_a_parameter":                 {"/data/timeline/parse?filters=x", textType, `x`, 422},
-		"parse_of_a_broken_multipart":            {"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 422},
-		"parse_of_a_multipart_without_boundary":  {"/data/timeline/parse", multipartType, part("filters", "x") + "--x--", 422},
-		"parse_of_a_multipart_of_something_else": {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filter", "x") + "--x--", 422},
-		"parse_of_a_multipart_that_repeats":      {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x") + part("filters", "y") + "--x--", 422},
-		"parse_of_a_multipart_that_is_cut_off":   {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x"), 422},
-		"parse_of_another_multipart":             {"/data/timeline/parse", "multipart/mixed; boundary=x", part("filters", "x") + "--x--", 415},
-		"parse_of_a_form_that_repeats":           {"/data/timeline/parse", formType, "filters=x&filters=y", 422},
-		"parse_of_a_form_with_a_field_unknown":   {"/data/timeline/parse", formType, "x=y&filters=x", 422},
-		"parse_of_a_form_with_names_encoded":     {"/data/timeline/parse", formType, "f%69lters=x&filters=y", 422},
-		"restore_with_a_body":                    {"/conf/prod/planets/__default__/versions/1/restore", jsonType, `{}`, 422},
-		"restore_of_a_version_spelt_otherwise":   {"/conf/prod/planets/__default__/versions/01/restore", textType, ``, 422},
-		"limit_beyond_all_numbers":               {"/data/logs", jsonType, `{"filters": "x", "limit": 1e999}`, 422},
-		"restore_of_what_is_not":                 {"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404},
-		"restore_of_another_entry":               {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
+		"a repeated member":     {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
+		"no filters":            {"/data/logs", jsonType, `{}`, 422},
+		"null filters":          {"/data/logs", jsonType, `{"filters": null}`, 422},
+		"a list":                {"/data/logs", jsonType, `[]`, 422},
+		"limit with a fraction": {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
+		"limit null":            {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
+		"fields of numbers":     {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
+		"fields null": {
+			"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422,
+		},
+		"parameters in the query": {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
+		"another character set": {
+			"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415,
+		},
+		"not a media type": {"/data/logs", "json", `{"filters": "x"}`, 415},
+		"a filter over 1 MB": {
+			"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400,
+		},
+		"parse of an unknown member": {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
+		"parse of a number":          {"/data/timeline/parse", jsonType, `5`, 422},
+		"parse of broken JSON":       {"/data/timeline/parse", jsonType, `{"filters"`, 422},
+		"parse with a parameter":     {"/data/timeline/parse?filters=x", textType, `x`, 422},
+		"parse of a broken multipart": {
+			"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 422,
+		},
+		"parse of a multipart without boundary": {
+			"/data/timeline/parse", multipartType, part("filters", "x") + "--x--", 422,
+		},
+		"parse of a multipart with an unknown field": {
+			"/data/timeline/parse", "multipart/form-data; boundary=x", part("filter", "x") + "--x--", 422,
+		},
+		"parse of a multipart with a repeated field": {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x") + part("filters", "y") + "--x--", 422},
+		"parse of a multipart that is cut off": {
+			"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x"), 422,
+		},
+		"parse of another multipart": {
+			"/data/timeline/parse", "multipart/mixed; boundary=x", part("filters", "x") + "--x--", 415,
+		},
+		"parse of a form with a repeated field": {"/data/timeline/parse", formType, "filters=x&filters=y", 422},
+		"parse of a form with an unknown field": {"/data/timeline/parse", formType, "x=y&filters=x", 422},
+		"parse of a form with encoded names":    {"/data/timeline/parse", formType, "f%69lters=x&filters=y", 422},
+		"restore with a body": {
+			"/conf/prod/planets/__default__/versions/1/restore", jsonType, `{}`, 422,
+		},
+		"restore of a version with a leading zero": {
+			"/conf/prod/planets/__default__/versions/01/restore", textType, ``, 422,
+		},
+		"a limit of 1e999": {"/data/logs", jsonType, `{"filters": "x", "limit": 1e999}`, 422},
+		"restore of an unknown version": {
+			"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404,
+		},
+		"restore of another entry": {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
 	}
 	s := newTestServer(t)
 	for name, test := range tests {
@@ -173,19 +195,19 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 	const text = `timestamp between 2026-01-01 and 2026-01-02, path=/a%20b`
 	const want = `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},{"field":"path","op":"eq","value":"/a%20b"}]}`
 	tests := map[string]message{
-		"text":                          post("", textType, text),
-		"object":                        post("", jsonType, `{"filters": "`+text+`"}`),
-		"object_with_JSON":              post("", jsonType, `{"filters": `+want+`}`),
-		"JSON_text":                     post("", jsonType, `"`+text+`"`),
-		"canonical_JSON":                post("", jsonType, want),
-		"list_of_conditions":            post("", jsonType, want[len(`{"AND":`):len(want)-1]),
-		"JSON_as_text":                  post("", textType, want),
-		"form":                          post("", formType, "_=1&filters="+percent(text)+"&_x"),
-		"multipart":                     post("", "multipart/form-data; boundary=x", part("_", "1")+part("filters", text)+"--x--"),
-		"multipart_with_a_file":         post("", "multipart/form-data; boundary=x", strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)+"--x--"),
-		"object_with_a_cache_breaker":   post("", jsonType, `{"_": 1, "filters": "`+text+`", "_": 2}`),
-		"form_that_is_the_text_itself":  post("", formType, text),
-		"form_that_is_the_text_encoded": post("", formType, percent(text)),
+		"text":                            post("", textType, text),
+		"object":                          post("", jsonType, `{"filters": "`+text+`"}`),
+		"object with JSON":                post("", jsonType, `{"filters": `+want+`}`),
+		"JSON text":                       post("", jsonType, `"`+text+`"`),
+		"canonical JSON":                  post("", jsonType, want),
+		"list of conditions":              post("", jsonType, want[len(`{"AND":`):len(want)-1]),
+		"JSON as text":                    post("", textType, want),
+		"form":                            post("", formType, "_=1&filters="+percent(text)+"&_x"),
+		"multipart":                       post("", "multipart/form-data; boundary=x", part("_", "1")+part("filters", text)+"--x--"),
+		"multipart with a file":           post("", "multipart/form-data; boundary=x", strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)+"--x--"),
+		"object with a cache breaker":     post("", jsonType, `{"_": 1, "filters": "`+text+`", "_": 2}`),
+		"a form that is the text itself":  post("", formType, text),
+		"a form that is the encoded text": post("", formType, percent(text)),
 	}
 	s := newTestServer(t)
 	for name, request := range tests {

@@ -77,18 +77,22 @@ func TestInvalidGrants(t *testing.T) {
 		grant keys.Grant
 		want  string
 	}{
-		"no_name":                  {keys.Grant{Scopes: reading}, `"" is not a valid key name`},
-		"a_name_with_a_line_break": {keys.Grant{Name: "a\nb", Scopes: reading}, "is not a valid key name"},
-		"a_long_name":              {keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is not a valid key name"},
-		"no_scope":                 {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
-		"an_unknown_scope":         {keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`},
-		"an_empty_branch":          {onBranches("a", ""), `"" is not a valid branch`},
-		"an_unprintable_branch": {onBranches("a\x00"),
+		"no name":                  {keys.Grant{Scopes: reading}, `"" is not a valid key name`},
+		"a name with a line break": {keys.Grant{Name: "a\nb", Scopes: reading}, "is not a valid key name"},
+		"a long name": {
+			keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is not a valid key name",
+		},
+		"no scope": {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
+		"an unknown scope": {
+			keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`,
+		},
+		"an empty branch": {onBranches("a", ""), `"" is not a valid branch`},
+		"an unprintable branch": {onBranches("a\x00"),
 			"is not a valid branch",
 		},
-		"a_long_branch":   {onBranches(strings.Repeat("b", 129)), "is not a valid branch"},
-		"many_branches":   {onBranches(many...), "101 branches"},
-		"expired_at_once": {keys.Grant{Name: "n", Scopes: reading, Expires: keystest.At}, "is not in the future"},
+		"a long branch":   {onBranches(strings.Repeat("b", 129)), "is not a valid branch"},
+		"many branches":   {onBranches(many...), "101 branches"},
+		"already expired": {keys.Grant{Name: "n", Scopes: reading, Expires: keystest.At}, "is not in the future"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,8 +124,14 @@ func TestRevokeByNameOrID(t *testing.T) {
 	if k, err := revoke("alone"); err != nil || k.ID != alone.ID || k.Revoked != keystest.At.Add(time.Minute) {
 		t.Errorf("by a name that one key has: %+v, %v", k, err)
 	}
-	if _, err := revoke("both"); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), old.ID) || !strings.Contains(err.Error(), young.ID) {
-		t.Errorf("by a name that two keys have: %v", err)
+	_, err := revoke("both")
+	if fault.KindOf(err) != fault.Conflict {
+		t.Fatalf("by a name that two keys have: %v, want kind Conflict", err)
+	}
+	for _, k := range []keys.Key{old, young} {
+		if !strings.Contains(err.Error(), k.ID) {
+			t.Errorf("by a name that two keys have: %v does not contain the ID %s", err, k.ID)
+		}
 	}
 	if k, err := revoke(old.ID); err != nil || k.ID != old.ID {
 		t.Errorf("by ID: %+v, %v", k, err)
@@ -168,7 +178,8 @@ func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
 	t.Helper()
 	b := &cacheTest{t: t, store: &storeSpy{Store: open(t)}, now: keystest.At}
 	b.cached = keys.NewCache(b.store, func() time.Time { return b.now })
-	secret, k, err := keys.Issue(t.Context(), b.store, keys.Grant{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: expires}, keystest.At)
+	grant := keys.Grant{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: expires}
+	secret, k, err := keys.Issue(t.Context(), b.store, grant, keystest.At)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +193,8 @@ func (b *cacheTest) wants(after time.Duration, ok bool, finds int) {
 	b.now = keystest.At.Add(after)
 	key, got, err := b.cached.Find(b.t.Context(), b.hash)
 	if err != nil || got != ok || b.store.finds != finds {
-		b.t.Errorf("after %s: found %v, %v, with the store asked %d times; want %v, %d times", after, got, err, b.store.finds, ok, finds)
+		b.t.Errorf("after %s: found %v, %v, with %d requests to the store; want %v, %d requests",
+			after, got, err, b.store.finds, ok, finds)
 	}
 	want := keys.Caller{}
 	if ok {
@@ -210,7 +222,7 @@ func TestRevokedKeyIsRefusedWithinAMinute(t *testing.T) {
 	b.wants(100*time.Second, false, 2) // the revocation is cached, too
 }
 
-// TestEveryInstanceRefusesARevokedKey at most a minute after the revocation.
+// TestEveryInstanceRefusesARevokedKey: each instance refuses the key at most a minute after the revocation.
 func TestEveryInstanceRefusesARevokedKey(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	other := &cacheTest{t: t, store: &storeSpy{Store: b.store.Store}, hash: b.hash, id: b.id}
@@ -259,7 +271,7 @@ func TestWholeHashIsCompared(t *testing.T) {
 	}
 }
 
-// TestExpiredAnswersAreNotUsed even if the store is down.
+// TestExpiredAnswersAreNotUsed: expired answers are not used even if the store is down.
 func TestExpiredAnswersAreNotUsed(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	b.wants(0, true, 1)
@@ -273,7 +285,7 @@ func TestExpiredAnswersAreNotUsed(t *testing.T) {
 	b.wants(61*time.Second, true, 3)
 }
 
-// TestCacheOfUnknownKeysIsBounded, and a known key is still found.
+// TestCacheOfUnknownKeysIsBounded: the cache is bounded, and a known key is still found.
 func TestCacheOfUnknownKeysIsBounded(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
 	first := keys.HashOf("guess 0")
@@ -313,11 +325,12 @@ func TestConcurrentCallers(t *testing.T) {
 	wg.Wait()
 }
 
-func TestUnionAsksOneSourceAfterTheOther(t *testing.T) {
+func TestUnionTriesSourcesInOrder(t *testing.T) {
 	failing := keys.NewCache(&storeSpy{fails: errors.New("down")}, time.Now)
 	union := keys.Union{keys.OneKey("static"), failing}
-	if key, ok, err := union.Find(t.Context(), keys.HashOf("static")); !ok || err != nil || !key.Allows(keys.ConfWrite) {
-		t.Errorf("the first source: %+v, %v, %v", key, ok, err)
+	caller, ok, err := union.Find(t.Context(), keys.HashOf("static"))
+	if !ok || err != nil || !caller.Allows(keys.ConfWrite) {
+		t.Errorf("the first source: %+v, %v, %v", caller, ok, err)
 	}
 	if _, ok, err := union.Find(t.Context(), keys.HashOf("other")); ok || err == nil {
 		t.Errorf("error of the second source: %v, %v", ok, err)

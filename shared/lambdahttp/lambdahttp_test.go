@@ -21,7 +21,9 @@ import (
 )
 
 // invoke sends an event to a handler and decodes the answer like the gateway.
-func invoke(t testing.TB, ctx context.Context, handler http.HandlerFunc, event any) (response events.APIGatewayProxyResponse, body []byte) {
+func invoke(
+	t testing.TB, ctx context.Context, handler http.HandlerFunc, event any,
+) (response events.APIGatewayProxyResponse, body []byte) {
 	t.Helper()
 	payload, err := json.Marshal(event)
 	if err != nil {
@@ -32,7 +34,7 @@ func invoke(t testing.TB, ctx context.Context, handler http.HandlerFunc, event a
 		t.Fatal(err)
 	}
 	if len(answer) > MaxAnswer {
-		t.Errorf("an answer of %d bytes: Lambda carries %d", len(answer), MaxAnswer)
+		t.Errorf("an answer of %d bytes: Lambda sends at most %d", len(answer), MaxAnswer)
 	}
 	if err := json.Unmarshal(answer, &response); err != nil {
 		t.Fatal(err)
@@ -48,8 +50,12 @@ func invoke(t testing.TB, ctx context.Context, handler http.HandlerFunc, event a
 
 func get(path string) events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
-		HTTPMethod: http.MethodGet, Path: path,
-		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef", DomainName: "api.example"},
+		HTTPMethod: http.MethodGet,
+		Path:       path,
+		RequestContext: events.APIGatewayProxyRequestContext{
+			RequestID:  "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
+			DomainName: "api.example",
+		},
 	}
 }
 
@@ -63,7 +69,8 @@ func TestResponseIsUnchanged(t *testing.T) {
 		w.WriteHeader(http.StatusOK) // too late
 		_, _ = io.WriteString(w, `{"a":"<&>`+"\u2028"+`"}`)
 	}, get("/x"))
-	if response.StatusCode != http.StatusCreated || string(body) != "{\"a\":\"<&>\u2028\"}" || response.IsBase64Encoded {
+	const want = "{\"a\":\"<&>\u2028\"}"
+	if response.StatusCode != http.StatusCreated || string(body) != want || response.IsBase64Encoded {
 		t.Errorf("%d %s", response.StatusCode, body)
 	}
 	if got := strings.Join(response.MultiValueHeaders["Set-Cookie"], "; "); got != "a=1; b=2" {
@@ -91,8 +98,8 @@ func TestResponsesWithoutBody(t *testing.T) {
 		handler http.HandlerFunc
 		status  int
 	}{
-		"nothing_written": {"GET", func(http.ResponseWriter, *http.Request) {}, 200},
-		"no_content":      {"OPTIONS", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204},
+		"nothing written": {"GET", func(http.ResponseWriter, *http.Request) {}, 200},
+		"no content":      {"OPTIONS", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204},
 		"head": {"HEAD", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "\xff the body of GET")
 		}, 200},
@@ -117,8 +124,11 @@ func TestLargestAnswer(t *testing.T) {
 	quotes := func(n int) []byte { return bytes.Repeat([]byte{'"'}, n) }
 	binary := func(n int) []byte { return bytes.Repeat([]byte{0xff}, n) }
 	frame := func(base64 bool) int {
-		r := events.APIGatewayProxyResponse{StatusCode: 200, MultiValueHeaders: http.Header{"Content-Type": {"x/y"}}, IsBase64Encoded: base64}
-		text, err := encode(r)
+		text, err := encode(events.APIGatewayProxyResponse{
+			StatusCode:        200,
+			MultiValueHeaders: http.Header{"Content-Type": {"x/y"}},
+			IsBase64Encoded:   base64,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,14 +141,14 @@ func TestLargestAnswer(t *testing.T) {
 		base64 bool
 		status int
 	}{
-		"text":                       {ascii(text), false, 200},
-		"text_one_more":              {ascii(text + 1), false, 413},
-		"binary":                     {binary(coded), true, 200},
-		"binary_one_more":            {binary(coded + 1), false, 413},
-		"text_all_escapes":           {quotes(text / 2), false, 200},
-		"text_all_escapes_in_base64": {quotes(text/2 + 1), true, 200},
-		"text_escapes_at_the_edge":   {quotes(coded), true, 200},
-		"text_escapes_one_more":      {quotes(coded + 1), false, 413},
+		"text":                                   {ascii(text), false, 200},
+		"text of one more byte":                  {ascii(text + 1), false, 413},
+		"binary":                                 {binary(coded), true, 200},
+		"binary of one more byte":                {binary(coded + 1), false, 413},
+		"text of escapes":                        {quotes(text / 2), false, 200},
+		"text of escapes as base64":              {quotes(text/2 + 1), true, 200},
+		"text of escapes as base64 at the limit": {quotes(coded), true, 200},
+		"text of escapes as base64 with one more byte": {quotes(coded + 1), false, 413},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := invoke(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
@@ -146,7 +156,8 @@ func TestLargestAnswer(t *testing.T) {
 				_, _ = w.Write(test.body)
 			}, get("/x"))
 			if response.StatusCode != test.status || response.IsBase64Encoded != test.base64 {
-				t.Fatalf("%d base64 %t, want %d %t", response.StatusCode, response.IsBase64Encoded, test.status, test.base64)
+				t.Fatalf("%d base64 %t, want %d %t",
+					response.StatusCode, response.IsBase64Encoded, test.status, test.base64)
 			}
 			if test.status == http.StatusOK {
 				if !bytes.Equal(body, test.body) {
@@ -166,13 +177,16 @@ func wantError(t *testing.T, response events.APIGatewayProxyResponse, body []byt
 		t.Fatalf("%s: %v", body, err)
 	}
 	id := http.Header(response.MultiValueHeaders).Get("X-Request-Id")
-	if response.StatusCode != status || e.Code != status || !strings.Contains(e.Message, message) || e.RequestID != id || len(id) < 8 {
-		t.Errorf("%d %s, id %q", response.StatusCode, body, id)
+	if response.StatusCode != status || e.Code != status || !strings.Contains(e.Message, message) {
+		t.Errorf("%d %s, want %d and %q", response.StatusCode, body, status, message)
+	}
+	if e.RequestID != id || len(id) < 8 {
+		t.Errorf("%s, want the id of the header, %q", body, id)
 	}
 }
 
 func TestPanicIsAnswered(t *testing.T) {
-	for name, cause := range map[string]any{"a_panic": "secret", "an_abort": http.ErrAbortHandler} {
+	for name, cause := range map[string]any{"a panic": "secret", "an abort": http.ErrAbortHandler} {
 		t.Run(name, func(t *testing.T) {
 			response, body := invoke(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Half", "done")
@@ -225,13 +239,13 @@ func TestRequestEndsBeforeTheFunction(t *testing.T) {
 func TestOtherEventsAreErrors(t *testing.T) {
 	h := New(http.NotFoundHandler(), api.WriteError, slog.New(slog.DiscardHandler))
 	for name, payload := range map[string]string{
-		"an_http_api_2.0": `{"version":"2.0","rawPath":"/x","requestContext":{"http":{"method":"GET"}}}`,
-		"a_queue":         `{"Records":[]}`,
-		"nothing":         `{}`,
-		"not_an_object":   `"x"`,
-		"not_json":        `{`,
-		"a_wrong_type":    `{"httpMethod":7,"path":"/"}`,
-		"method_alone":    `{"httpMethod":"GET"}`,
+		"payload 2.0 of an HTTP API": `{"version":"2.0","rawPath":"/x","requestContext":{"http":{"method":"GET"}}}`,
+		"a queue":                    `{"Records":[]}`,
+		"nothing":                    `{}`,
+		"not an object":              `"x"`,
+		"not JSON":                   `{`,
+		"a wrong type":               `{"httpMethod":7,"path":"/"}`,
+		"only a method":              `{"httpMethod":"GET"}`,
 	} {
 		if answer, err := h.Invoke(t.Context(), []byte(payload)); err == nil {
 			t.Errorf("%s: %s", name, answer)
@@ -248,7 +262,7 @@ func TestInvalidBase64Body(t *testing.T) {
 	wantError(t, response, body, http.StatusBadRequest, "cannot be read")
 }
 
-// TestSameAsOverHTTP: a handler gets the same request through the gateway as directly.
+// TestSameAsOverHTTP: a handler receives the same request through the gateway as directly.
 func TestSameAsOverHTTP(t *testing.T) {
 	describe := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -258,16 +272,25 @@ func TestSameAsOverHTTP(t *testing.T) {
 		r.Header.Del("X-Request-Id")
 		r.Header.Del("Content-Length")
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"method": r.Method, "path": r.URL.Path, "escaped": r.URL.EscapedPath(), "host": r.Host, "headers": r.Header, "length": r.ContentLength, "body": body,
+			"method":  r.Method,
+			"path":    r.URL.Path,
+			"escaped": r.URL.EscapedPath(),
+			"host":    r.Host,
+			"headers": r.Header,
+			"length":  r.ContentLength,
+			"body":    body,
 		})
 	}
 	for name, raw := range map[string]string{
-		"a_get":           "GET /api/v4.0/data/fields HTTP/1.1\r\nHost: api.example\r\nAccept: text/plain\r\nAccept: application/json\r\nCookie: a=1; b=2\r\n\r\n",
-		"an_encoded_path": "GET /api/v4.0/conf/a%2Fb%20c%C3%A9/planets HTTP/1.1\r\nHost: api.example\r\n\r\n",
-		"a_binary_body":   "PUT /api/v4.0/conf/prod/planets/x HTTP/1.1\r\nHost: api.example\r\nContent-Type: application/json\r\nContent-Length: 4\r\n\r\n\xff\x00\"\n",
-		"a_text_body":     "POST /x HTTP/1.1\r\nHost: api.example\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\na=b+c;%",
-		"a_slash_at_end":  "GET /x/ HTTP/1.1\r\nHost: api.example\r\n\r\n",
-		"a_head":          "HEAD /x HTTP/1.1\r\nHost: api.example\r\n\r\n",
+		"a GET": "GET /api/v4.0/data/fields HTTP/1.1\r\nHost: api.example\r\n" +
+			"Accept: text/plain\r\nAccept: application/json\r\nCookie: a=1; b=2\r\n\r\n",
+		"an encoded path": "GET /api/v4.0/conf/a%2Fb%20c%C3%A9/planets HTTP/1.1\r\nHost: api.example\r\n\r\n",
+		"a binary body": "PUT /api/v4.0/conf/prod/planets/x HTTP/1.1\r\nHost: api.example\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 4\r\n\r\n\xff\x00\"\n",
+		"a text body": "POST /x HTTP/1.1\r\nHost: api.example\r\n" +
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\na=b+c;%",
+		"a final slash": "GET /x/ HTTP/1.1\r\nHost: api.example\r\n\r\n",
+		"a HEAD":        "HEAD /x HTTP/1.1\r\nHost: api.example\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			direct := httptest.NewRecorder()

@@ -17,7 +17,8 @@ func ownPath(event events.APIGatewayProxyRequest) string {
 		return "/"
 	}
 	if event.Resource == "" {
-		if rest, ok := strings.CutPrefix(path, "/"+event.RequestContext.Stage+"/"); ok && event.RequestContext.Stage != "" {
+		stage := event.RequestContext.Stage
+		if rest, ok := strings.CutPrefix(path, "/"+stage+"/"); ok && stage != "" {
 			return "/" + rest
 		}
 		return path
@@ -71,13 +72,19 @@ func escapePath(path string) string {
 		c := path[i]
 		escape := c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2])
 		switch {
-		case escape, 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("/-._~!$&'()*+,;=:@", c) >= 0:
+		case escape, isAllowed(c):
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
+}
+
+// isAllowed reports whether a path may contain the character unescaped.
+func isAllowed(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.IndexByte("/-._~!$&'()*+,;=:@", c) >= 0
 }
 
 func isHex(c byte) bool {

@@ -47,7 +47,9 @@ func eventOf(t testing.TB, r *http.Request) events.APIGatewayProxyRequest {
 	for _, pair := range strings.Split(r.URL.RawQuery, "&") {
 		if pair != "" {
 			name, value, _ := strings.Cut(pair, "=")
-			event.MultiValueQueryStringParameters[decoded(t, name)] = append(event.MultiValueQueryStringParameters[decoded(t, name)], decoded(t, value))
+			name = decoded(t, name)
+			values := event.MultiValueQueryStringParameters
+			values[name] = append(values[name], decoded(t, value))
 		}
 	}
 	if r.Body != nil {
@@ -91,20 +93,25 @@ func newAPI(t *testing.T, searcher api.Searcher) http.Handler {
 
 const period = "timestamp between 2026-01-01 and 2026-01-02"
 
-// filters are filters as clients send them and as a search must get them.
+// filters are filters as clients send them and as a search must receive them.
 var filters = map[string]struct{ sent, want string }{
-	"encoded":           {url.QueryEscape(period + `, path="/a+b;c%2Fd&e=f"`), period + `, path="/a+b;c%2Fd&e=f"`},
-	"plus_for_space":    {strings.ReplaceAll(period, " ", "+"), period},
-	"percent_20":        {strings.ReplaceAll(period, " ", "%20") + ",ip%3D::1", period + ",ip=::1"},
-	"plus_meant":        {"tags%3Da%2Bb", "tags=a+b"},
-	"twice_encoded":     {"path%3D%252F%252e", "path=%2F%2e"},
-	"semicolons":        {"tags=a;b;c", "tags=a;b;c"},
-	"raw_json":          {`[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`, `[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`},
-	"equals_signs":      {"path==a=b=", "path==a=b="},
-	"other_alphabets":   {"%E6%97%A5=%F0%9F%92%A9", "日=💩"},
-	"line_breaks":       {"a%0D%0A%09b%00c", "a\r\n\tb\x00c"},
-	"nothing":           {"", ""},
-	"white_space_round": {"+%20a+%20", "  a  "},
+	"encoded": {
+		url.QueryEscape(period + `, path="/a+b;c%2Fd&e=f"`), period + `, path="/a+b;c%2Fd&e=f"`,
+	},
+	"a plus for a space": {strings.ReplaceAll(period, " ", "+"), period},
+	"%20 for a space":    {strings.ReplaceAll(period, " ", "%20") + ",ip%3D::1", period + ",ip=::1"},
+	"an encoded plus":    {"tags%3Da%2Bb", "tags=a+b"},
+	"encoded twice":      {"path%3D%252F%252e", "path=%2F%2e"},
+	"semicolons":         {"tags=a;b;c", "tags=a;b;c"},
+	"raw JSON": {
+		`[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`,
+		`[{"field":"path","op":"regex","value":"^\\d{1,2}|x[a-z]$"}]`,
+	},
+	"equals signs":            {"path==a=b=", "path==a=b="},
+	"other alphabets":         {"%E6%97%A5=%F0%9F%92%A9", "日=💩"},
+	"line breaks":             {"a%0D%0A%09b%00c", "a\r\n\tb\x00c"},
+	"nothing":                 {"", ""},
+	"surrounding white space": {"+%20a+%20", "  a  "},
 }
 
 func TestFilterIsDecodedOnce(t *testing.T) {
@@ -188,28 +195,56 @@ func TestPath(t *testing.T) {
 		parameters            map[string]string
 		want                  string
 	}{
-		"own_url":                  {"/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
-		"base_path":                {"/gateway/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
-		"base_path_and_stage":      {"/gateway/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
-		"stage_kept":               {"/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
-		"stage_named_as_the_path":  {"/api/v4.0/data/topx", "/api/v4.0/data/topx", "api", nil, "/api/v4.0/data/topx"},
-		"base_path_of_two_parts":   {"/a/b/api/v4/conf/prod/planets", "/api/v4/conf/{config}/planets", "x", nil, "/api/v4/conf/prod/planets"},
-		"slash_at_the_end":         {"/g/api/v4.0/conf/prod/planets/", planets, "x", nil, "/api/v4.0/conf/prod/planets/"},
-		"encoded_slash":            {"/g/api/v4.0/conf/a%2Fb/planets", planets, "x", nil, "/api/v4.0/conf/a%2Fb/planets"},
-		"decoded_space":            {"/api/v4.0/conf/a b%/planets", planets, "x", nil, "/api/v4.0/conf/a%20b%25/planets"},
-		"decoded_question_mark":    {"/api/v4.0/conf/a?b#c/planets", planets, "x", nil, "/api/v4.0/conf/a%3Fb%23c/planets"},
-		"decoded_letters":          {"/api/v4.0/conf/é/planets", planets, "x", nil, "/api/v4.0/conf/%C3%A9/planets"},
-		"any_path":                 {"/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here"},
-		"any_path_under_base_path": {"/g/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here"},
-		"any_path_decoded":         {"/g/a%20b", "/{proxy+}", "prod", map[string]string{"proxy": "a b"}, "/a%20b"},
-		"any_path_untold":          {"/g/a", "/{proxy+}", "prod", nil, "/g/a"},
-		"root":                     {"/", "/", "prod", nil, "/"},
-		"root_under_base_path":     {"/g", "/", "prod", nil, "/"},
-		"by_hand_with_stage":       {"/prod/api/v4.0/data/topx", "", "prod", nil, "/api/v4.0/data/topx"},
-		"by_hand":                  {"/api/v4.0/data/topx", "", "", nil, "/api/v4.0/data/topx"},
-		"by_hand_without_slash":    {"healthz", "", "", nil, "/healthz"},
-		"of_no_resource":           {"/a/b", "/c/{d}", "prod", nil, "/a/b"},
-		"two_slashes":              {"//a", "", "", nil, "//a"},
+		"the path of the resource": {"/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx"},
+		"a base path": {
+			"/gateway/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx",
+		},
+		"a base path and a stage": {
+			"/gateway/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx",
+		},
+		"a stage": {
+			"/prod/api/v4.0/data/topx", "/api/v4.0/data/topx", "prod", nil, "/api/v4.0/data/topx",
+		},
+		"a stage with the name of the first segment": {
+			"/api/v4.0/data/topx", "/api/v4.0/data/topx", "api", nil, "/api/v4.0/data/topx",
+		},
+		"a base path of two segments": {
+			"/a/b/api/v4/conf/prod/planets", "/api/v4/conf/{config}/planets", "x", nil, "/api/v4/conf/prod/planets",
+		},
+		"a final slash": {
+			"/g/api/v4.0/conf/prod/planets/", planets, "x", nil, "/api/v4.0/conf/prod/planets/",
+		},
+		"an encoded slash": {
+			"/g/api/v4.0/conf/a%2Fb/planets", planets, "x", nil, "/api/v4.0/conf/a%2Fb/planets",
+		},
+		"a decoded space": {
+			"/api/v4.0/conf/a b%/planets", planets, "x", nil, "/api/v4.0/conf/a%20b%25/planets",
+		},
+		"a decoded question mark": {
+			"/api/v4.0/conf/a?b#c/planets", planets, "x", nil, "/api/v4.0/conf/a%3Fb%23c/planets",
+		},
+		"decoded letters": {
+			"/api/v4.0/conf/é/planets", planets, "x", nil, "/api/v4.0/conf/%C3%A9/planets",
+		},
+		"a greedy path": {
+			"/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here",
+		},
+		"a greedy path under a base path": {
+			"/g/nothing/here", "/{proxy+}", "prod", map[string]string{"proxy": "nothing/here"}, "/nothing/here",
+		},
+		"a decoded greedy path": {
+			"/g/a%20b", "/{proxy+}", "prod", map[string]string{"proxy": "a b"}, "/a%20b",
+		},
+		"a greedy path without its parameter": {"/g/a", "/{proxy+}", "prod", nil, "/g/a"},
+		"root":                                {"/", "/", "prod", nil, "/"},
+		"the root under a base path":          {"/g", "/", "prod", nil, "/"},
+		"written by hand with a stage": {
+			"/prod/api/v4.0/data/topx", "", "prod", nil, "/api/v4.0/data/topx",
+		},
+		"written by hand":                         {"/api/v4.0/data/topx", "", "", nil, "/api/v4.0/data/topx"},
+		"written by hand without a slash":         {"healthz", "", "", nil, "/healthz"},
+		"a path that does not match the resource": {"/a/b", "/c/{d}", "prod", nil, "/a/b"},
+		"two slashes":                             {"//a", "", "", nil, "//a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			event := get(test.path)

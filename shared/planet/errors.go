@@ -65,7 +65,8 @@ func (p *Problems) otherID(got string) {
 func (p *Problems) emptyName() { p.add(at("name"), "value_error.empty", "must not be empty") }
 
 func (p *Problems) badAddress(loc []any, address string) {
-	p.add(loc, "value_error.address", "%q is not an IP address or a network such as 192.0.2.0/24 or 2001:db8::/32", address)
+	p.add(loc, "value_error.address",
+		"%q is not an IP address or a network such as 192.0.2.0/24 or 2001:db8::/32", address)
 }
 
 func (p *Problems) sameNetwork(loc []any, address, first string, index int) {

@@ -42,7 +42,8 @@ func (s Settings) JSON() []byte {
 
 // Default returns the settings of a new planet.
 func Default() Settings {
-	return Settings{`{"name":"__default__","trusted_nets":[],"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`}
+	return Settings{`{"name":"__default__","trusted_nets":[],` +
+		`"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`}
 }
 
 // etag returns the ETag of a version. It contains the number, because the same settings may be written again.

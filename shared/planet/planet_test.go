@@ -22,47 +22,63 @@ func TestParseReportsEveryProblem(t *testing.T) {
 		body string
 		want []planet.Problem
 	}{
-		"an_empty_object": {`{}`, []planet.Problem{
+		"an empty object": {`{}`, []planet.Problem{
 			{[]any{"body", "name"}, "field required", "value_error.missing"},
 			{[]any{"body", "trusted_nets"}, "field required", "value_error.missing"},
 			{[]any{"body", "ichallenge"}, "field required", "value_error.missing"},
 		}},
-		"a_challenge_lacks_its_members": {change(`{"attrs":{},"lang":{},"palette":[],"position":{}}`, `{}`), []planet.Problem{
-			{[]any{"body", "ichallenge", "attrs"}, "field required", "value_error.missing"},
-			{[]any{"body", "ichallenge", "lang"}, "field required", "value_error.missing"},
-			{[]any{"body", "ichallenge", "position"}, "field required", "value_error.missing"},
-			{[]any{"body", "ichallenge", "palette"}, "field required", "value_error.missing"},
-		}},
-		"types_are_wrong": {`{"name":null,"trusted_nets":{},"ichallenge":[]}`, []planet.Problem{
+		"a challenge lacks its members": {
+			change(`{"attrs":{},"lang":{},"palette":[],"position":{}}`, `{}`),
+			[]planet.Problem{
+				{[]any{"body", "ichallenge", "attrs"}, "field required", "value_error.missing"},
+				{[]any{"body", "ichallenge", "lang"}, "field required", "value_error.missing"},
+				{[]any{"body", "ichallenge", "position"}, "field required", "value_error.missing"},
+				{[]any{"body", "ichallenge", "palette"}, "field required", "value_error.missing"},
+			},
+		},
+		"types are wrong": {`{"name":null,"trusted_nets":{},"ichallenge":[]}`, []planet.Problem{
 			{[]any{"body", "name"}, "must be a string", "type_error.string"},
 			{[]any{"body", "trusted_nets"}, "must be a list", "type_error.list"},
 			{[]any{"body", "ichallenge"}, "must be an object", "type_error.object"},
 		}},
-		"types_inside_are_wrong": {`{"name":"p","trusted_nets":[1,{"address":5,"comment":null}],"ichallenge":{"attrs":[],"lang":1,"palette":["a",2],"position":null}}`, []planet.Problem{
-			{[]any{"body", "trusted_nets", 0}, "must be an object", "type_error.object"},
-			{[]any{"body", "trusted_nets", 1, "address"}, "must be a string", "type_error.string"},
-			{[]any{"body", "trusted_nets", 1, "comment"}, "must be a string", "type_error.string"},
-			{[]any{"body", "ichallenge", "attrs"}, "must be an object", "type_error.object"},
-			{[]any{"body", "ichallenge", "lang"}, "must be an object", "type_error.object"},
-			{[]any{"body", "ichallenge", "position"}, "must be an object", "type_error.object"},
-			{[]any{"body", "ichallenge", "palette", 1}, "must be a string", "type_error.string"},
-		}},
-		"the_name_is_blank": {change(`"p"`, `" "`), []planet.Problem{
+		"types inside are wrong": {
+			`{"name":"p","trusted_nets":[1,{"address":5,"comment":null}],` +
+				`"ichallenge":{"attrs":[],"lang":1,"palette":["a",2],"position":null}}`,
+			[]planet.Problem{
+				{[]any{"body", "trusted_nets", 0}, "must be an object", "type_error.object"},
+				{[]any{"body", "trusted_nets", 1, "address"}, "must be a string", "type_error.string"},
+				{[]any{"body", "trusted_nets", 1, "comment"}, "must be a string", "type_error.string"},
+				{[]any{"body", "ichallenge", "attrs"}, "must be an object", "type_error.object"},
+				{[]any{"body", "ichallenge", "lang"}, "must be an object", "type_error.object"},
+				{[]any{"body", "ichallenge", "position"}, "must be an object", "type_error.object"},
+				{[]any{"body", "ichallenge", "palette", 1}, "must be a string", "type_error.string"},
+			},
+		},
+		"the name is blank": {change(`"p"`, `" "`), []planet.Problem{
 			{[]any{"body", "name"}, "must not be empty", "value_error.empty"},
 		}},
-		"the_id_is_of_another_entry": {change(`{"name"`, `{"id":"other","name"`), []planet.Problem{
+		"the id is of another entry": {change(`{"name"`, `{"id":"other","name"`), []planet.Problem{
 			{[]any{"body", "id"}, `the body is of entry "other", the path of entry "__default__"`, "value_error.id"},
 		}},
-		"the_id_is_not_a_string": {change(`{"name"`, `{"id":1,"name"`), []planet.Problem{
+		"the id is not a string": {change(`{"name"`, `{"id":1,"name"`), []planet.Problem{
 			{[]any{"body", "id"}, "must be a string", "type_error.string"},
 		}},
-		"a_member_is_repeated": {change(`{"name"`, `{"\u006eame":"q","name"`), []planet.Problem{
+		"a member is repeated": {change(`{"name"`, `{"\u006eame":"q","name"`), []planet.Problem{
 			{[]any{"body", "name"}, "this member is given more than once", "value_error.repeated"},
 		}},
-		"the_body_is_a_list":      {`[]`, []planet.Problem{{[]any{"body"}, "must be an object", "type_error.object"}}},
-		"the_body_is_empty":       {``, []planet.Problem{{[]any{"body"}, "the body is not JSON: unexpected end of JSON input at byte 0", "value_error.jsondecode"}}},
-		"text_after_the_body":     {acceptable + `x`, []planet.Problem{{[]any{"body"}, "the body is not JSON: invalid character 'x' after top-level value at byte 94", "value_error.jsondecode"}}},
-		"the_body_is_not_unicode": {change(`"p"`, "\"\xff\""), []planet.Problem{{[]any{"body"}, "the body is not JSON: it is not UTF-8", "value_error.jsondecode"}}},
+		"the body is a list": {`[]`, []planet.Problem{{[]any{"body"}, "must be an object", "type_error.object"}}},
+		"the body is empty": {
+			``,
+			notJSON("unexpected end of JSON input at byte 0"),
+		},
+		"text after the body": {
+			acceptable + `x`,
+			notJSON("invalid character 'x' after top-level value at byte 94"),
+		},
+		"the body is not unicode": {
+			change(`"p"`, "\"\xff\""),
+			notJSON("it is not UTF-8"),
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,26 +89,33 @@ func TestParseReportsEveryProblem(t *testing.T) {
 	}
 }
 
+// notJSON returns the problem of a body that is not JSON.
+func notJSON(reason string) []planet.Problem {
+	return []planet.Problem{{[]any{"body"}, "the body is not JSON: " + reason, "value_error.jsondecode"}}
+}
+
 func TestParseReportsMalformedAndRepeatedNetworks(t *testing.T) {
 	tests := map[string]struct {
 		addresses []string
 		wrong     int    // index of the address that is refused, -1 for none
-		kind      string // and why
+		kind      string // the reason: "duplicate" or "address"
 	}{
-		"addresses_and_networks":           {[]string{"192.0.2.1", "198.51.100.0/24", "2001:db8::1", "2001:db8:1::/48", "0.0.0.0/0", "::/0"}, -1, ""},
-		"the_address_inside_a_network":     {[]string{"10.0.0.0/8", "10.0.0.0/16", "10.0.0.0"}, -1, ""},
-		"same_after_masking":               {[]string{"10.0.0.1/8", "192.0.2.1", "10.200.0.0/8"}, 2, "duplicate"},
-		"an_address_is_its_network_of_one": {[]string{"192.0.2.1", "192.0.2.1/32"}, 1, "duplicate"},
-		"IPv6_spelt_otherwise":             {[]string{"2001:db8::1", "2001:0DB8:0:0::0001/128"}, 1, "duplicate"},
-		"IPv4_written_as_IPv6":             {[]string{"10.0.0.0/8", "::ffff:10.1.2.3/104"}, 1, "duplicate"},
-		"all_of_IPv6_is_not_all_of_IPv4":   {[]string{"0.0.0.0/0", "::ffff:0.0.0.0/0"}, -1, ""},
-		"octet_too_large":                  {[]string{"300.1.1.1"}, 0, "address"},
-		"mask_too_long":                    {[]string{"10.0.0.0/33"}, 0, "address"},
-		"leading_zero":                     {[]string{"010.0.0.1"}, 0, "address"},
-		"netmask_notation":                 {[]string{"10.0.0.0/255.0.0.0"}, 0, "address"},
+		"addresses and networks": {
+			[]string{"192.0.2.1", "198.51.100.0/24", "2001:db8::1", "2001:db8:1::/48", "0.0.0.0/0", "::/0"}, -1, "",
+		},
+		"the address inside a network":     {[]string{"10.0.0.0/8", "10.0.0.0/16", "10.0.0.0"}, -1, ""},
+		"same after masking":               {[]string{"10.0.0.1/8", "192.0.2.1", "10.200.0.0/8"}, 2, "duplicate"},
+		"an address is its network of one": {[]string{"192.0.2.1", "192.0.2.1/32"}, 1, "duplicate"},
+		"another spelling of IPv6":         {[]string{"2001:db8::1", "2001:0DB8:0:0::0001/128"}, 1, "duplicate"},
+		"IPv4 written as IPv6":             {[]string{"10.0.0.0/8", "::ffff:10.1.2.3/104"}, 1, "duplicate"},
+		"all of IPv6 is not all of IPv4":   {[]string{"0.0.0.0/0", "::ffff:0.0.0.0/0"}, -1, ""},
+		"octet too large":                  {[]string{"300.1.1.1"}, 0, "address"},
+		"mask too long":                    {[]string{"10.0.0.0/33"}, 0, "address"},
+		"leading zero":                     {[]string{"010.0.0.1"}, 0, "address"},
+		"netmask notation":                 {[]string{"10.0.0.0/255.0.0.0"}, 0, "address"},
 		"zone":                             {[]string{"fe80::1%eth0"}, 0, "address"},
-		"white_space":                      {[]string{" 10.0.0.1"}, 0, "address"},
-		"host_name":                        {[]string{"localhost"}, 0, "address"},
+		"white space":                      {[]string{" 10.0.0.1"}, 0, "address"},
+		"host name":                        {[]string{"localhost"}, 0, "address"},
 		"empty":                            {[]string{""}, 0, "address"},
 	}
 	for name, test := range tests {
@@ -112,7 +135,8 @@ func TestParseReportsMalformedAndRepeatedNetworks(t *testing.T) {
 				}
 				return
 			}
-			if len(got) != 1 || got[0].Type != "value_error."+test.kind || !cmp.Equal(got[0].Loc, []any{"body", "trusted_nets", test.wrong, "address"}) {
+			loc := []any{"body", "trusted_nets", test.wrong, "address"}
+			if len(got) != 1 || got[0].Type != "value_error."+test.kind || !cmp.Equal(got[0].Loc, loc) {
 				t.Errorf("problems %+v, want one of %s at index %d", got, test.kind, test.wrong)
 			}
 		})
@@ -135,8 +159,9 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
-func TestSettingsComeBackAsSent(t *testing.T) {
-	attrs := `{"z": 1.0, "a":1E2, "big":123456789012345678901234567890, "esc":"\u00e9\/", "twice":1,"twice":2, "n":null }`
+func TestParseKeepsMembersVerbatim(t *testing.T) {
+	attrs := `{"z": 1.0, "a":1E2, "big":123456789012345678901234567890, "esc":"\u00e9\/",` +
+		` "twice":1,"twice":2, "n":null }`
 	body := " " + change(`"attrs":{}`, `"attrs":`+attrs) + "\n"
 	body = strings.Replace(body, `{"name"`, `{ "newer" : [ 1, null ] , "id":"__default__", "name"`, 1)
 	s, err := planet.Parse([]byte(body))
@@ -154,7 +179,7 @@ func TestSettingsComeBackAsSent(t *testing.T) {
 	}
 }
 
-func TestDefaultFollowsTheRules(t *testing.T) {
+func TestDefaultIsValid(t *testing.T) {
 	if s, err := planet.Parse(planet.Default().JSON()); err != nil || s != planet.Default() {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -163,7 +188,8 @@ func TestDefaultFollowsTheRules(t *testing.T) {
 func TestValidConfig(t *testing.T) {
 	for name, want := range map[string]bool{
 		"prod": true, "a": true, "0.b_c-D": true, strings.Repeat("a", 64): true,
-		"": false, ".prod": false, "-a": false, "_a": false, "a b": false, "a/b": false, "é": false, "a\n": false, strings.Repeat("a", 65): false,
+		"": false, ".prod": false, "-a": false, "_a": false, "a b": false, "a/b": false, "é": false, "a\n": false,
+		strings.Repeat("a", 65): false,
 	} {
 		if got := planet.ValidConfig(name); got != want {
 			t.Errorf("ValidConfig(%q) = %v", name, got)
@@ -207,7 +233,7 @@ func FuzzParse(f *testing.F) {
 		shown := s.JSON()
 		again, err := planet.Parse(shown)
 		if err != nil || again != s {
-			t.Fatalf("what is shown is not what was accepted: %v\n%s\n%s", err, s.Text(), shown)
+			t.Fatalf("the settings shown differ from those accepted: %v\n%s\n%s", err, s.Text(), shown)
 		}
 		var sent, kept map[string]any
 		if err := errors.Join(decode(body, &sent), decode(shown, &kept)); err != nil {

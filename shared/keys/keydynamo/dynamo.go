@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// Store implements keys.Store over a table with the schema of package shared/dynamo.
+// Store implements keys.Store over a table with the schema of package dynamotable.
 type Store struct {
 	client *dynamodb.Client
 	table  string

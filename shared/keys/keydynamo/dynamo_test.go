@@ -45,16 +45,19 @@ func TestEveryCallUnderFaults(t *testing.T) {
 		"Revoke": func(s *keydynamo.Store, _ string) error { return s.Revoke(t.Context(), there.ID, keystest.At) },
 	}
 	for name, call := range calls {
-		for _, harm := range []faulttest.Fault{faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate} {
-			word := fmt.Sprint(name, "_harm_", harm)
+		for _, f := range []faulttest.Fault{
+			faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut,
+			faulttest.Duplicate,
+		} {
+			word := fmt.Sprintf("%s with fault %d", name, f)
 			t.Run(word, func(t *testing.T) {
-				if err := call(faultyStore(t, table, faulttest.At(0, harm)), word); err != nil {
+				if err := call(faultyStore(t, table, faulttest.At(0, f)), word); err != nil {
 					t.Errorf("one fault: %v", err)
 				}
-				if harm == faulttest.Duplicate {
+				if f == faulttest.Duplicate {
 					return
 				}
-				err := call(faultyStore(t, table, faulttest.From(0, harm)), word+", always")
+				err := call(faultyStore(t, table, faulttest.From(0, f)), word+", always")
 				if fault.KindOf(err) != fault.Unavailable {
 					t.Errorf("only faults: %v, want kind Unavailable", err)
 				}
@@ -82,7 +85,9 @@ func TestDelayedWrites(t *testing.T) {
 			}
 			return faulttest.Break
 		}}
-		killed := keydynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: network} }), table)
+		killed := keydynamo.New(dynamotest.Connect(t, func(o *dynamodb.Options) {
+			o.HTTPClient = &http.Client{Transport: network}
+		}), table)
 		if err := call(killed); fault.KindOf(err) != fault.Unavailable {
 			t.Fatalf("error %v", err)
 		}
@@ -144,11 +149,17 @@ func TestMalformedItemIsAnError(t *testing.T) {
 	if err := s.Create(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
-	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: dynamotable.Key("keys", k.ID)})
+	read := &dynamodb.GetItemInput{TableName: &table, Key: dynamotable.Key("keys", k.ID)}
+	got, err := client.GetItem(t.Context(), read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"branches": "staging", "hash": "0f", "scopes": "data:read", "created_ms": "now"} {
+	for name, value := range map[string]string{
+		"branches":   "staging",
+		"hash":       "0f",
+		"scopes":     "data:read",
+		"created_ms": "now",
+	} {
 		item := dynamotable.NewItem("keys", k.ID, got.Item)
 		item[name] = dynamotable.String(value)
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {

@@ -1,5 +1,5 @@
-// Package keysqlite stores API keys in a SQLite file. Several processes may open the file at once, so keys can be issued
-// and revoked while a server runs.
+// Package keysqlite stores API keys in a SQLite file. Several processes may open the file at once, so keys can be
+// issued and revoked while a server runs.
 package keysqlite
 
 import (

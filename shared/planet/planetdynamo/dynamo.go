@@ -32,7 +32,7 @@ type Store struct {
 
 var _ planet.Store = (*Store)(nil)
 
-// New returns a store over a table with the schema of package shared/dynamo. now is the clock for the first planet.
+// New returns a store over a table with the schema of package dynamotable. now is the clock for the first planet.
 func New(client *dynamodb.Client, table string, now func() time.Time) *Store {
 	return &Store{client, table, now, dynamotable.Pause}
 }
@@ -174,11 +174,13 @@ func (s *Store) write(ctx context.Context, config string, v planet.Version, mark
 		head.ConditionExpression = aws.String("#number = :before")
 		head.ExpressionAttributeValues = dynamotable.Item{":before": dynamotable.Number(int64(v.Number - 1))}
 	}
-	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: head},
-		{Put: s.add(infoItem(config, v.Info, mark))},
-		{Put: s.add(settingsItem(config, v))},
-	}})
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+		TransactItems: []types.TransactWriteItem{
+			{Put: head},
+			{Put: s.add(infoItem(config, v.Info, mark))},
+			{Put: s.add(settingsItem(config, v))},
+		},
+	})
 	return err
 }
 
@@ -203,11 +205,15 @@ func (s *Store) item(ctx context.Context, config, key string) (dynamotable.Item,
 
 // query returns the query for items whose sort key has a prefix, newest first.
 func (s *Store) query(config, prefix string) *dynamodb.QueryInput {
+	const condition = dynamotable.PartitionKey + " = :pk AND begins_with(" + dynamotable.SortKey + ", :prefix)"
 	return &dynamodb.QueryInput{
-		TableName:                 aws.String(s.table),
-		KeyConditionExpression:    aws.String(fmt.Sprintf("%s = :pk AND begins_with(%s, :prefix)", dynamotable.PartitionKey, dynamotable.SortKey)),
-		ExpressionAttributeValues: dynamotable.Item{":pk": dynamotable.String(partition(config)), ":prefix": dynamotable.String(prefix)},
-		ScanIndexForward:          aws.Bool(false),
-		ConsistentRead:            aws.Bool(true),
+		TableName:              aws.String(s.table),
+		KeyConditionExpression: aws.String(condition),
+		ExpressionAttributeValues: dynamotable.Item{
+			":pk":     dynamotable.String(partition(config)),
+			":prefix": dynamotable.String(prefix),
+		},
+		ScanIndexForward: aws.Bool(false),
+		ConsistentRead:   aws.Bool(true),
 	}
 }

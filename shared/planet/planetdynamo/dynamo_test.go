@@ -42,7 +42,7 @@ func TestSeveralInstancesRace(t *testing.T) {
 	planettest.Race(t, over(client, table), over(dynamotest.Connect(t), table), over(dynamotest.Connect(t), table))
 }
 
-// TestNewDeploymentHasDefaultPlanet in the result of every read, although nothing is written.
+// TestNewDeploymentHasDefaultPlanet: every read returns the default planet, although nothing is written.
 func TestNewDeploymentHasDefaultPlanet(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
@@ -66,18 +66,19 @@ func TestNewDeploymentHasDefaultPlanet(t *testing.T) {
 	}
 }
 
-// TestFirstWriteStoresDefaultPlanet as version 1, whatever the precondition of the write.
+// TestFirstWriteStoresDefaultPlanet: the first write stores the default planet as version 1, whatever its precondition.
 func TestFirstWriteStoresDefaultPlanet(t *testing.T) {
 	first := planet.NewVersion(1, planet.Default(), "orrery", planettest.At)
-	change := func(expect planet.Precondition) planet.Change {
-		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Precondition: expect}
+	change := func(p planet.Precondition) planet.Change {
+		return planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At, Precondition: p}
 	}
 	for name, write := range map[string]func(s *Store) (planet.Info, error){
 		"put": func(s *Store) (planet.Info, error) {
 			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{}))
 		},
-		"put_with_the_ETag_read": func(s *Store) (planet.Info, error) {
-			return planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{Match: []string{first.ETag}}))
+		"put with the ETag that was read": func(s *Store) (planet.Info, error) {
+			unchanged := planet.Precondition{Match: []string{first.ETag}}
+			return planet.Put(t.Context(), s, planet.FirstConfig, change(unchanged))
 		},
 		"restore": func(s *Store) (planet.Info, error) {
 			return planet.Restore(t.Context(), s, planet.FirstConfig, 1, change(planet.Precondition{}))
@@ -85,7 +86,8 @@ func TestFirstWriteStoresDefaultPlanet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
-			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{Absent: true})); fault.KindOf(err) != fault.Conflict {
+			_, err := planet.Put(t.Context(), s, planet.FirstConfig, change(planet.Precondition{Absent: true}))
+			if fault.KindOf(err) != fault.Conflict {
 				t.Errorf("create only: %v, want kind Conflict", err)
 			}
 			if info, err := write(s); err != nil || info.Number != 2 {
@@ -94,7 +96,8 @@ func TestFirstWriteStoresDefaultPlanet(t *testing.T) {
 			if v, err := s.Version(t.Context(), planet.FirstConfig, 1); err != nil || v != first {
 				t.Errorf("version 1 is %+v, %v", v, err)
 			}
-			if list, err := s.Versions(t.Context(), planet.FirstConfig); err != nil || len(list) != 2 || list[1] != first.Info {
+			list, err := s.Versions(t.Context(), planet.FirstConfig)
+			if err != nil || len(list) != 2 || list[1] != first.Info {
 				t.Errorf("the history is %+v, %v", list, err)
 			}
 		})
@@ -109,7 +112,8 @@ func TestConcurrentFirstWrites(t *testing.T) {
 	for w := range writers {
 		s := over(dynamotest.Connect(t), table)
 		wg.Go(func() {
-			change := planet.Change{Settings: planettest.Settings(t, fmt.Sprint("writer ", w)), By: "key", At: planettest.At}
+			settings := planettest.Settings(t, fmt.Sprint("writer ", w))
+			change := planet.Change{Settings: settings, By: "key", At: planettest.At}
 			if _, err := planet.Put(t.Context(), s, planet.FirstConfig, change); err != nil {
 				t.Error(err)
 			}
@@ -127,12 +131,13 @@ func TestLargestSettingsFit(t *testing.T) {
 	s := open(t)
 	for name, filling := range map[string]string{
 		"letters":             "x",
-		"four_byte_runes":     "\U0001F6F0",
+		"four byte runes":     "\U0001F6F0",
 		"escapes":             `\"`,
-		"escaped_backslashes": `\\`,
+		"escaped backslashes": `\\`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := `{"name":"n","trusted_nets":[],"ichallenge":{"attrs":{"logo":"%s"},"lang":{},"palette":[],"position":{}}}`
+			body := `{"name":"n","trusted_nets":[],` +
+				`"ichallenge":{"attrs":{"logo":"%s"},"lang":{},"palette":[],"position":{}}}`
 			room := planet.MaxBytes - len(body) + len("%s")
 			logo := strings.Repeat(filling, room/len(filling))
 			body = fmt.Sprintf(body, logo)
@@ -141,7 +146,8 @@ func TestLargestSettingsFit(t *testing.T) {
 			if err != nil || len(settings.Text()) < planet.MaxBytes-4 || !utf8.ValidString(body) {
 				t.Fatalf("%d bytes, %v", len(settings.Text()), err)
 			}
-			if _, err := planet.Put(t.Context(), s, name, planet.Change{Settings: settings, By: strings.Repeat("k", 64), At: planettest.At}); err != nil {
+			change := planet.Change{Settings: settings, By: strings.Repeat("k", 64), At: planettest.At}
+			if _, err := planet.Put(t.Context(), s, name, change); err != nil {
 				t.Fatal(err)
 			}
 			if v, err := s.Newest(t.Context(), name); err != nil || v.Settings != settings {
@@ -182,7 +188,7 @@ func TestVersionsDoesNotReadSettings(t *testing.T) {
 	}
 }
 
-// TestMalformedItemIsAnError and not an empty planet.
+// TestMalformedItemIsAnError: a malformed item is not read as an empty planet.
 func TestMalformedItemIsAnError(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
@@ -197,7 +203,8 @@ func TestMalformedItemIsAnError(t *testing.T) {
 		"Version":  func() error { _, err := s.Version(t.Context(), "odd", 1); return err },
 		"Versions": func() error { _, err := s.Versions(t.Context(), "odd"); return err },
 	} {
-		if err := read(); err == nil || fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "planet#odd") {
+		err := read()
+		if err == nil || fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "planet#odd") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

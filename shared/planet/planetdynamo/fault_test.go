@@ -54,8 +54,20 @@ func on(operation string, script faulttest.Script) faulttest.Script {
 
 const write = "TransactWriteItems"
 
-// TestWriteUnderFaults: whatever happens to the requests, an accepted write is stored exactly once, and a write that
-// was not stored returns an error.
+// faults are the faults that every call must survive.
+var faults = []faulttest.Fault{
+	faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut,
+	faulttest.Duplicate,
+}
+
+// newVersion returns a version with settings of the given name.
+func newVersion(t testing.TB, number int, name string) planet.Version {
+	t.Helper()
+	return planet.NewVersion(number, planettest.Settings(t, name), "key", planettest.At)
+}
+
+// TestWriteUnderFaults: under every fault, an accepted write is stored exactly once, and a write that was not stored
+// returns an error.
 func TestWriteUnderFaults(t *testing.T) {
 	tests := map[string]struct {
 		script  faulttest.Script
@@ -63,29 +75,35 @@ func TestWriteUnderFaults(t *testing.T) {
 		fails   bool
 		written bool
 	}{
-		"throttled_at_first":               {on(write, faulttest.At(0, faulttest.Throttle)), 0, false, true},
-		"failing_at_first":                 {on(write, faulttest.At(0, faulttest.Fail)), 0, false, true},
-		"the_first_answer_is_lost":         {on(write, faulttest.At(0, faulttest.Lose)), 0, false, true},
-		"the_first_answer_misleads":        {on(write, faulttest.At(0, faulttest.Mislead)), 0, false, true},
-		"the_first_answer_breaks_off":      {on(write, faulttest.At(0, faulttest.Cut)), 0, false, true},
-		"carried_out_twice":                {on(write, faulttest.At(0, faulttest.Duplicate)), 0, false, true},
-		"every_answer_is_lost":             {on(write, faulttest.From(0, faulttest.Lose)), 0, false, true},
-		"every_answer_misleads":            {on(write, faulttest.From(0, faulttest.Mislead)), 0, false, true},
-		"throttled_for_long":               {on(write, faulttest.From(0, faulttest.Throttle)), fault.Unavailable, true, false},
-		"failing_for_long":                 {on(write, faulttest.From(0, faulttest.Fail)), fault.Unavailable, true, false},
-		"no_connection":                    {faulttest.From(0, faulttest.Break), fault.Unavailable, true, false},
-		"lost_and_then_no_connection":      {first(faulttest.Lose, faulttest.Break), fault.Unavailable, true, true},
-		"misled_and_then_no_connection":    {first(faulttest.Mislead, faulttest.Break), fault.Unavailable, true, true},
-		"throttled_and_then_no_connection": {first(faulttest.Throttle, faulttest.Break), fault.Unavailable, true, false},
+		"throttled at first":             {on(write, faulttest.At(0, faulttest.Throttle)), 0, false, true},
+		"failing at first":               {on(write, faulttest.At(0, faulttest.Fail)), 0, false, true},
+		"the first answer is lost":       {on(write, faulttest.At(0, faulttest.Lose)), 0, false, true},
+		"the first answer misleads":      {on(write, faulttest.At(0, faulttest.Mislead)), 0, false, true},
+		"the first answer is incomplete": {on(write, faulttest.At(0, faulttest.Cut)), 0, false, true},
+		"executed twice":                 {on(write, faulttest.At(0, faulttest.Duplicate)), 0, false, true},
+		"every answer is lost":           {on(write, faulttest.From(0, faulttest.Lose)), 0, false, true},
+		"every answer misleads":          {on(write, faulttest.From(0, faulttest.Mislead)), 0, false, true},
+		"always throttled": {
+			on(write, faulttest.From(0, faulttest.Throttle)), fault.Unavailable, true, false,
+		},
+		"always failing": {
+			on(write, faulttest.From(0, faulttest.Fail)), fault.Unavailable, true, false,
+		},
+		"no connection":                 {faulttest.From(0, faulttest.Break), fault.Unavailable, true, false},
+		"lost and then no connection":   {first(faulttest.Lose, faulttest.Break), fault.Unavailable, true, true},
+		"misled and then no connection": {first(faulttest.Mislead, faulttest.Break), fault.Unavailable, true, true},
+		"throttled and then no connection": {
+			first(faulttest.Throttle, faulttest.Break), fault.Unavailable, true, false,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			client, table := dynamotest.Client(t)
 			honest := over(client, table)
-			mustAppend(t, honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
+			mustAppend(t, honest, newVersion(t, 1, "first"))
 			harmed := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: test.script})), table)
 
-			second := planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At)
+			second := newVersion(t, 2, "second")
 			err := harmed.Append(t.Context(), "c", second)
 			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != test.want {
 				t.Errorf("error %v of kind %d", err, fault.KindOf(err))
@@ -104,16 +122,16 @@ func TestWriteUnderFaults(t *testing.T) {
 // TestFirstWriteOfDeploymentUnderFaults: it needs several transactions, and each of their requests may fail.
 func TestFirstWriteOfDeploymentUnderFaults(t *testing.T) {
 	for n := range 8 {
-		for _, harm := range []faulttest.Fault{faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate} {
+		for _, f := range faults {
 			client, table := dynamotest.Client(t)
-			s := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: faulttest.At(n, harm)})), table)
+			s := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: faulttest.At(n, f)})), table)
 			change := planet.Change{Settings: planettest.Settings(t, "mine"), By: "key", At: planettest.At}
 			if info, err := planet.Put(t.Context(), s, planet.FirstConfig, change); err != nil || info.Number != 2 {
-				t.Errorf("request %d with fault %d: version %d, %v", n, harm, info.Number, err)
+				t.Errorf("request %d with fault %d: version %d, %v", n, f, info.Number, err)
 			}
 			list, err := over(client, table).Versions(t.Context(), planet.FirstConfig)
 			if err != nil || len(list) != 2 || list[0].By != "key" || list[1].By != "orrery" {
-				t.Errorf("request %d with fault %d: the history is %+v, %v", n, harm, list, err)
+				t.Errorf("request %d with fault %d: the history is %+v, %v", n, f, list, err)
 			}
 		}
 	}
@@ -121,18 +139,23 @@ func TestFirstWriteOfDeploymentUnderFaults(t *testing.T) {
 
 // TestDelayedWrite: the request of a killed function may arrive after other writes. It is refused then.
 func TestDelayedWrite(t *testing.T) {
-	for name, meanwhile := range map[string][]string{"others wrote once": {"theirs"}, "others wrote twice": {"theirs", "theirs, too"}, "nobody wrote": nil} {
+	for name, meanwhile := range map[string][]string{
+		"others wrote once":      {"theirs"},
+		"others wrote twice":     {"theirs", "theirs, too"},
+		"no other writer writes": nil,
+	} {
 		t.Run(name, func(t *testing.T) {
 			client, table := dynamotest.Client(t)
 			honest := over(client, table)
-			mustAppend(t, honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
+			mustAppend(t, honest, newVersion(t, 1, "first"))
 			network := &faulttest.Transport{Script: on(write, first(faulttest.Delay, faulttest.Break))}
 			killed := over(dynamotest.Connect(t, through(network)), table)
-			if err := killed.Append(t.Context(), "c", planet.NewVersion(2, planettest.Settings(t, "mine"), "key", planettest.At)); fault.KindOf(err) != fault.Unavailable {
+			err := killed.Append(t.Context(), "c", newVersion(t, 2, "mine"))
+			if fault.KindOf(err) != fault.Unavailable {
 				t.Fatalf("error %v", err)
 			}
 			for i, other := range meanwhile {
-				mustAppend(t, honest, planet.NewVersion(2+i, planettest.Settings(t, other), "key", planettest.At))
+				mustAppend(t, honest, newVersion(t, 2+i, other))
 			}
 			if n, err := network.Deliver(); n != 1 || err != nil {
 				t.Fatalf("%d requests were late, %v", n, err)
@@ -145,7 +168,8 @@ func TestDelayedWrite(t *testing.T) {
 				t.Fatalf("versions %+v, %v", list, err)
 			}
 			for i, want := range meanwhile {
-				if v, err := honest.Version(t.Context(), "c", 2+i); err != nil || v.Settings != planettest.Settings(t, want) {
+				v, err := honest.Version(t.Context(), "c", 2+i)
+				if err != nil || v.Settings != planettest.Settings(t, want) {
 					t.Errorf("version %d is not %s: %+v, %v", 2+i, want, v, err)
 				}
 			}
@@ -170,15 +194,19 @@ func count(b bool) int {
 	return 0
 }
 
-// TestEqualVersionOfAnotherWriterIsAConflict even if the settings, the key and the time are the same.
+// TestEqualVersionOfAnotherWriterIsAConflict: it is a conflict even if the settings, the key and the time are the same.
 func TestEqualVersionOfAnotherWriterIsAConflict(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	honest := over(client, table)
-	v := planet.NewVersion(1, planettest.Settings(t, "same"), "key", planettest.At)
+	v := newVersion(t, 1, "same")
 	mustAppend(t, honest, v)
-	for name, harm := range map[string]faulttest.Fault{"refused": faulttest.None, "refused_and_the_answer_lost": faulttest.Lose} {
+	for name, f := range map[string]faulttest.Fault{
+		"refused":                         faulttest.None,
+		"refused, and the answer is lost": faulttest.Lose,
+	} {
 		t.Run(name, func(t *testing.T) {
-			harmed := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: on(write, faulttest.At(0, harm))})), table)
+			network := &faulttest.Transport{Script: on(write, faulttest.At(0, f))}
+			harmed := over(dynamotest.Connect(t, through(network)), table)
 			if err := harmed.Append(t.Context(), "c", v); fault.KindOf(err) != fault.Conflict {
 				t.Errorf("%v, want kind Conflict", err)
 			}
@@ -189,7 +217,7 @@ func TestEqualVersionOfAnotherWriterIsAConflict(t *testing.T) {
 // TestReadsUnderFaults: a read succeeds after one fault, and is unavailable, never "not found", if all requests fail.
 func TestReadsUnderFaults(t *testing.T) {
 	client, table := dynamotest.Client(t)
-	want := planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At)
+	want := newVersion(t, 1, "first")
 	mustAppend(t, over(client, table), want)
 	reads := map[string]func(*Store) (planet.Info, error){
 		"Newest":  func(s *Store) (planet.Info, error) { v, err := s.Newest(t.Context(), "c"); return v.Info, err },
@@ -200,17 +228,19 @@ func TestReadsUnderFaults(t *testing.T) {
 		},
 	}
 	for name, read := range reads {
-		for _, harm := range []faulttest.Fault{faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate} {
-			t.Run(fmt.Sprint(name, "_harm_", harm), func(t *testing.T) {
-				once := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: faulttest.At(0, harm)})), table)
-				if got, err := read(once); err != nil || got != want.Info {
+		for _, f := range faults {
+			t.Run(fmt.Sprintf("%s with fault %d", name, f), func(t *testing.T) {
+				network := &faulttest.Transport{Script: faulttest.At(0, f)}
+				got, err := read(over(dynamotest.Connect(t, through(network)), table))
+				if err != nil || got != want.Info {
 					t.Errorf("one fault: %+v, %v", got, err)
 				}
-				if harm == faulttest.Duplicate {
+				if f == faulttest.Duplicate {
 					return
 				}
-				always := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: faulttest.From(0, harm)})), table)
-				if _, err := read(always); fault.KindOf(err) != fault.Unavailable {
+				network = &faulttest.Transport{Script: faulttest.From(0, f)}
+				_, err = read(over(dynamotest.Connect(t, through(network)), table))
+				if fault.KindOf(err) != fault.Unavailable {
 					t.Errorf("only faults: %v, want kind Unavailable", err)
 				}
 			})
@@ -222,7 +252,7 @@ func TestReadsUnderFaults(t *testing.T) {
 // their numbers, which have no gaps. Other writes return errors of kind Unavailable.
 func TestConcurrentWritersUnderFaults(t *testing.T) {
 	for seed := range uint64(4) {
-		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			const writers, writes = 4, 8
 			client, table := dynamotest.Client(t)
 			honest := over(client, table)
@@ -230,14 +260,15 @@ func TestConcurrentWritersUnderFaults(t *testing.T) {
 			tried := make([]map[string]bool, writers)
 			var wg sync.WaitGroup
 			for w := range writers {
-				script := faulttest.Sometimes(seed*100+uint64(w), 1.0/3, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate)
+				script := faulttest.Sometimes(seed*100+uint64(w), 1.0/3, faults...)
 				harmed := over(dynamotest.Connect(t, through(&faulttest.Transport{Script: script})), table)
 				accepted[w], tried[w] = map[int]string{}, map[string]bool{}
 				wg.Go(func() {
 					for i := range writes {
 						name := fmt.Sprintf("writer %d, write %d", w, i)
 						tried[w][name] = true
-						info, err := planet.Put(t.Context(), harmed, "race", planet.Change{Settings: planettest.Settings(t, name), By: "key", At: planettest.At})
+						change := planet.Change{Settings: planettest.Settings(t, name), By: "key", At: planettest.At}
+						info, err := planet.Put(t.Context(), harmed, "race", change)
 						switch {
 						case err == nil:
 							accepted[w][info.Number] = name
@@ -279,8 +310,8 @@ func checkHistory(t *testing.T, s *Store, accepted []map[int]string, tried []map
 	for w := range accepted {
 		total += len(accepted[w])
 		for number, name := range accepted[w] {
-			if written[planettest.Settings(t, name)] != number {
-				t.Errorf("%s was accepted as version %d and is version %d", name, number, written[planettest.Settings(t, name)])
+			if got := written[planettest.Settings(t, name)]; got != number {
+				t.Errorf("%s was accepted as version %d and is version %d", name, number, got)
 			}
 		}
 		for name := range tried[w] {
@@ -299,11 +330,11 @@ func TestContentionIsRetried(t *testing.T) {
 	for name, test := range map[string]struct {
 		times int
 		fails bool
-	}{"once": {1, false}, "for_long": {1000, true}} {
+	}{"once": {1, false}, "always": {1000, true}} {
 		t.Run(name, func(t *testing.T) {
 			network := &contention{times: test.times}
 			s := over(dynamotest.Connect(t, through(network)), table)
-			err := s.Append(t.Context(), name, planet.NewVersion(1, planettest.Settings(t, "x"), "key", planettest.At))
+			err := s.Append(t.Context(), name, newVersion(t, 1, "x"))
 			if (err != nil) != test.fails || err != nil && fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%v", err)
 			}
@@ -323,8 +354,14 @@ func (w *contention) RoundTrip(r *http.Request) (*http.Response, error) {
 		return http.DefaultTransport.RoundTrip(r)
 	}
 	w.times--
-	body := `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"},{"Code":"None"},{"Code":"None"}]}`
-	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, r.Body.Close()
+	const body = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no",` +
+		`"CancellationReasons":[{"Code":"TransactionConflict"},{"Code":"None"},{"Code":"None"}]}`
+	return &http.Response{
+		StatusCode: http.StatusBadRequest,
+		Header:     http.Header{},
+		Body:       io.NopCloser(strings.NewReader(body)),
+		Request:    r,
+	}, r.Body.Close()
 }
 
 func mustAppend(t *testing.T, s *Store, v planet.Version) {

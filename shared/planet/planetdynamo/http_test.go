@@ -71,7 +71,8 @@ func (d *deployment) through(network http.RoundTripper) {
 
 // do sends a request to a route of configuration c. If body is empty, the request has no body.
 func (d *deployment) do(ctx context.Context, method, path, body string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(ctx, method, "http://api.example/api/v4.0/conf/c/planets"+path, strings.NewReader(body))
+	url := "http://api.example/api/v4.0/conf/c/planets" + path
+	r := httptest.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+d.secret)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -88,11 +89,12 @@ func (d *deployment) do(ctx context.Context, method, path, body string, header .
 func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	var e api.Error
-	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != status || e.Code != status || e.RequestID == "" {
+	err := json.Unmarshal(w.Body.Bytes(), &e)
+	if err != nil || w.Code != status || e.Code != status || e.RequestID == "" {
 		t.Errorf("status %d, want %d, %v: %s", w.Code, status, err, w.Body)
 	}
 	if w.Header().Get("Retry-After") == "" {
-		t.Error("there is no Retry-After")
+		t.Error("the answer has no Retry-After")
 	}
 	for _, secret := range []string{"ynamo", "orrery-test", "fault", "planet#", "http"} {
 		if strings.Contains(w.Body.String(), secret) {
@@ -128,7 +130,6 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 			return d.do(t.Context(), "PUT", "/__default__", body(t, "third"), "If-Match", second.ETag)
 		},
 	}
-	harms := []faulttest.Fault{faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate}
 	for name, ask := range routes {
 		t.Run(name, func(t *testing.T) {
 			honest := deploy(t)
@@ -139,21 +140,25 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 				t.Fatalf("without faults: %d %s", want.Code, want.Body)
 			}
 			for n := range network.Requests() {
-				for _, harm := range harms {
+				for _, f := range faults {
 					d := deploy(t)
-					d.harm(faulttest.At(n, harm))
-					if got := ask(d); got.Code != http.StatusOK || got.Body.String() != want.Body.String() || got.Header().Get("ETag") != want.Header().Get("ETag") {
-						t.Errorf("request %d with fault %d: %d %s, want %s", n, harm, got.Code, got.Body, want.Body)
+					d.harm(faulttest.At(n, f))
+					got := ask(d)
+					if got.Code != http.StatusOK || got.Body.String() != want.Body.String() {
+						t.Errorf("request %d with fault %d: %d %s, want %s", n, f, got.Code, got.Body, want.Body)
+					}
+					if etag := want.Header().Get("ETag"); got.Header().Get("ETag") != etag {
+						t.Errorf("request %d with fault %d: ETag %q, want %q", n, f, got.Header().Get("ETag"), etag)
 					}
 					d.checkVersions(len(honest.versions()))
 				}
 			}
-			for _, harm := range harms[:len(harms)-1] {
+			for _, f := range faults[:len(faults)-1] { // all but Duplicate, which changes no answer
 				d := deploy(t)
-				d.harm(faulttest.From(0, harm))
+				d.harm(faulttest.From(0, f))
 				checkRefusal(t, ask(d), http.StatusServiceUnavailable)
 				if !strings.Contains(d.log.String(), `"msg":"failed"`) {
-					t.Errorf("the cause of fault %d is not in the log: %s", harm, &d.log)
+					t.Errorf("the cause of fault %d is not in the log: %s", f, &d.log)
 				}
 				d.checkVersions(2)
 			}
@@ -185,17 +190,22 @@ func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestPlanetRoutesInTime: after the timeout of the deployment the answer is 504, and the log has the cause.
-func TestPlanetRoutesInTime(t *testing.T) {
+// TestPlanetRoutesTimeOut: after the timeout of the deployment the answer is 504, and the log has the cause.
+func TestPlanetRoutesTimeOut(t *testing.T) {
 	d := deploy(t)
-	for name, network := range map[string]http.RoundTripper{"keys_hang": hangingNetwork{}, "planets_hang": hangingPlanets{}} {
+	for name, network := range map[string]http.RoundTripper{
+		"the keys hang":    hangingNetwork{},
+		"the planets hang": hangingPlanets{},
+	} {
 		t.Run(name, func(t *testing.T) {
 			d.through(network)
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			checkRefusal(t, d.do(ctx, "PUT", "/__default__", body(t, "third")), http.StatusGatewayTimeout)
-			if !strings.Contains(d.log.String(), `"status":504`) || !strings.Contains(d.log.String(), `"msg":"failed"`) {
-				t.Errorf("log: %s", &d.log)
+			for _, part := range []string{`"status":504`, `"msg":"failed"`} {
+				if !strings.Contains(d.log.String(), part) {
+					t.Errorf("%s is not in the log: %s", part, &d.log)
+				}
 			}
 			d.checkVersions(2)
 		})
@@ -221,7 +231,7 @@ func TestConditionalWritesUnderFaults(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range writers {
 		one := &deployment{t: t, table: d.table, secret: d.secret}
-		one.harm(faulttest.Sometimes(uint64(w), 0.25, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate))
+		one.harm(faulttest.Sometimes(uint64(w), 0.25, faults...))
 		accepted[w] = map[string]string{}
 		wg.Go(func() {
 			for i := range writes {
@@ -250,7 +260,7 @@ func TestConditionalWritesUnderFaults(t *testing.T) {
 func (d *deployment) checkChain(accepted []map[string]string) {
 	d.t.Helper()
 	list := d.versions()
-	for i, info := range list[:len(list)-2] { // but for the two of deploy
+	for i, info := range list[:len(list)-2] { // without the two of deploy
 		v, err := d.honest.Version(context.Background(), "c", info.Number)
 		if err != nil || info.Number != len(list)-i {
 			d.t.Fatalf("version %d of %d: %v", info.Number, len(list), err)
@@ -275,6 +285,6 @@ func (d *deployment) checkChain(accepted []map[string]string) {
 		}
 	}
 	if len(list) < 6 {
-		d.t.Errorf("only %d versions came of it", len(list))
+		d.t.Errorf("only %d versions were written", len(list))
 	}
 }

@@ -37,7 +37,9 @@ func infoKey(number int) string     { return fmt.Sprintf("%s%010d", infoPrefix, 
 func settingsKey(number int) string { return fmt.Sprintf("%s%010d", settingsPrefix, number) }
 
 func headItem(config string, number int) dynamotable.Item {
-	return dynamotable.NewItem(partition(config), headKey, dynamotable.Item{numberAttribute: dynamotable.Number(int64(number))})
+	return dynamotable.NewItem(partition(config), headKey, dynamotable.Item{
+		numberAttribute: dynamotable.Number(int64(number)),
+	})
 }
 
 func infoItem(config string, info planet.Info, mark string) dynamotable.Item {

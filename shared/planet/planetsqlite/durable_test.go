@@ -17,7 +17,11 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for option, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000"} {
+		for option, want := range map[string]string{
+			"journal_mode": "wal",
+			"synchronous":  "2",
+			"busy_timeout": "10000",
+		} {
 			var got string
 			if err := c.QueryRowContext(t.Context(), "PRAGMA "+option).Scan(&got); err != nil || got != want {
 				t.Errorf("%s is %q, %v, want %q", option, got, err, want)

@@ -69,7 +69,8 @@ func TestNewFileHoldsTheDefaultPlanetOnce(t *testing.T) {
 }
 
 func TestOpenFails(t *testing.T) {
-	if _, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "planets.db"), planettest.At); err == nil {
+	missing := filepath.Join(t.TempDir(), "missing", "planets.db")
+	if _, err := planetsqlite.Open(t.Context(), missing, planettest.At); err == nil {
 		t.Error("a directory that does not exist was accepted")
 	}
 	garbage := filepath.Join(t.TempDir(), "planets.db")
@@ -127,7 +128,7 @@ func killWriterAfter(t *testing.T, path string, reports int, beside func()) int 
 	last, lines := 0, bufio.NewScanner(out)
 	for n := 0; lines.Scan(); n++ {
 		if _, err := fmt.Sscanf(lines.Text(), "version %d", &last); err != nil {
-			t.Fatalf("the writer said %q", lines.Text())
+			t.Fatalf("the writer printed %q", lines.Text())
 		}
 		beside()
 		if n == reports {
@@ -165,8 +166,8 @@ func writeForEver(path string) error {
 
 // settingsOf returns settings that contain their version number and fill several pages.
 func settingsOf(number int) planet.Settings {
-	body := fmt.Sprintf(`{"name":"version %d","trusted_nets":[],"ichallenge":{"attrs":{"logo":%q},"lang":{},"palette":[],"position":{}}}`,
-		number, strings.Repeat("x", 20_000))
+	body := fmt.Sprintf(`{"name":"version %d","trusted_nets":[],`+
+		`"ichallenge":{"attrs":{"logo":%q},"lang":{},"palette":[],"position":{}}}`, number, strings.Repeat("x", 20_000))
 	s, err := planet.Parse([]byte(body))
 	if err != nil {
 		panic(err)

@@ -31,16 +31,16 @@ func Settings(t testing.TB, name string) planet.Settings {
 
 // Run runs the suite. open returns a store that is empty except that planet.FirstConfig may have a planet.
 func Run(t *testing.T, open func(t *testing.T) planet.Store) {
-	t.Run("a_new_store_is_empty", func(t *testing.T) { newStoreIsEmpty(t, open(t)) })
-	t.Run("a_written_version_is_read_back", func(t *testing.T) { writtenVersionIsRead(t, open(t)) })
-	t.Run("versions_are_listed_newest_first", func(t *testing.T) { listedNewestFirst(t, open(t)) })
-	t.Run("only_the_next_number_is_accepted", func(t *testing.T) { onlyNext(t, open(t)) })
-	t.Run("configurations_are_independent", func(t *testing.T) { independentConfigs(t, open(t)) })
-	t.Run("preconditions_are_checked", func(t *testing.T) { preconditions(t, open(t)) })
-	t.Run("restoring_writes_a_new_version", func(t *testing.T) { restored(t, open(t)) })
-	t.Run("concurrent_writes_are_kept", func(t *testing.T) { Race(t, open(t)) })
-	t.Run("one_of_several_writers_with_one_etag_succeeds", func(t *testing.T) { oneWins(t, open(t)) })
-	t.Run("a_cancelled_write_returns_context_Canceled", func(t *testing.T) { cancelled(t, open(t)) })
+	t.Run("a new store is empty", func(t *testing.T) { newStoreIsEmpty(t, open(t)) })
+	t.Run("a written version is read back", func(t *testing.T) { writtenVersionIsRead(t, open(t)) })
+	t.Run("versions are listed newest first", func(t *testing.T) { listedNewestFirst(t, open(t)) })
+	t.Run("only the next number is accepted", func(t *testing.T) { onlyNext(t, open(t)) })
+	t.Run("configurations are independent", func(t *testing.T) { independentConfigs(t, open(t)) })
+	t.Run("preconditions are checked", func(t *testing.T) { preconditions(t, open(t)) })
+	t.Run("restoring writes a new version", func(t *testing.T) { restored(t, open(t)) })
+	t.Run("concurrent writes are kept", func(t *testing.T) { Race(t, open(t)) })
+	t.Run("one of several writers with one ETag succeeds", func(t *testing.T) { oneWins(t, open(t)) })
+	t.Run("a cancelled write returns context.Canceled", func(t *testing.T) { cancelled(t, open(t)) })
 }
 
 func newStoreIsEmpty(t *testing.T, s planet.Store) {
@@ -107,7 +107,8 @@ func independentConfigs(t *testing.T, s planet.Store) {
 
 func preconditions(t *testing.T, s planet.Store) {
 	put := func(name string, e planet.Precondition) (planet.Info, error) {
-		return planet.Put(t.Context(), s, "c", planet.Change{Settings: Settings(t, name), By: "key", At: At, Precondition: e})
+		change := planet.Change{Settings: Settings(t, name), By: "key", At: At, Precondition: e}
+		return planet.Put(t.Context(), s, "c", change)
 	}
 	refused := func(what string, e planet.Precondition) {
 		t.Helper()
@@ -140,11 +141,12 @@ func restored(t *testing.T, s planet.Store) {
 	for n, name := range []string{"first", "second"} {
 		mustAppend(t, s, "c", planet.NewVersion(n+1, Settings(t, name), "key", At))
 	}
-	if _, err := planet.Restore(t.Context(), s, "c", 9, planet.Change{By: "key", At: At}); fault.KindOf(err) != fault.NotFound {
+	_, err := planet.Restore(t.Context(), s, "c", 9, planet.Change{By: "key", At: At})
+	if fault.KindOf(err) != fault.NotFound {
 		t.Errorf("restore of version 9: %v, want kind NotFound", err)
 	}
 	stale := planet.Precondition{Match: []string{planet.NewVersion(1, Settings(t, "first"), "key", At).ETag}}
-	_, err := planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale})
+	_, err = planet.Restore(t.Context(), s, "c", 1, planet.Change{By: "key", At: At, Precondition: stale})
 	if fault.KindOf(err) != fault.Conflict {
 		t.Errorf("restore with an outdated ETag: %v, want kind Conflict", err)
 	}
@@ -182,7 +184,8 @@ func Race(t *testing.T, handles ...planet.Store) {
 	checkHistory(t, handles[0], "race", writers*writes)
 	for _, one := range accepted {
 		for number, name := range one {
-			if v, err := handles[0].Version(context.Background(), "race", number); err != nil || v.Settings != Settings(t, name) {
+			v, err := handles[0].Version(context.Background(), "race", number)
+			if err != nil || v.Settings != Settings(t, name) {
 				t.Errorf("version %d was acknowledged as %q and is %+v, %v", number, name, v, err)
 			}
 		}
