@@ -54,12 +54,14 @@ func TestOneKeyAllowsEverything(t *testing.T) {
 	for path, method := range map[string]string{
 		"/data/fields": "GET", "/conf/prod/planets": "GET", "/conf/prod/planets/__default__/versions/1/restore": "POST",
 	} {
-		r := s.send(t, message{head: method + " /api/v4.0" + path + " HTTP/1.1\nHost: api.example\nAuthorization: Bearer s3cret"})
+		head := method + " /api/v4.0" + path + " HTTP/1.1\nHost: api.example\nAuthorization: Bearer s3cret"
+		r := s.send(t, message{head: head})
 		if r.StatusCode != http.StatusOK {
 			t.Errorf("%s %s: %s", method, path, r.Status)
 		}
 	}
-	if r := s.send(t, get("/api/v4.0/data/fields", "Authorization: Bearer s3cre")); r.StatusCode != http.StatusUnauthorized {
+	r := s.send(t, get("/api/v4.0/data/fields", "Authorization: Bearer s3cre"))
+	if r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("another key: %s", r.Status)
 	}
 }
@@ -113,12 +115,14 @@ func TestLikeliestKeyIsLookedUpFirst(t *testing.T) {
 	}
 }
 
-// TestOneKnownKeyIsEnough even if looking up another value fails. If no key is known, the failure is an internal error.
+// TestOneKnownKeyIsEnough: a known key is accepted even if looking up another value fails. If no key is known, the
+// failure is an internal error.
 func TestOneKnownKeyIsEnough(t *testing.T) {
 	for key, want := range map[string]int{"the-key": http.StatusOK, "another": http.StatusInternalServerError} {
 		a := &keySpy{fails: map[keys.Hash]bool{keys.HashOf("proxy's own"): true}, knows: keys.HashOf("the-key")}
 		s := newServer(t, func(c *Config) { c.Keys = a })
-		if r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: proxy's own", "Authorization: Bearer "+key)); r.StatusCode != want {
+		r := s.send(t, get("/api/v4.0/data/fields", "X-API-Key: proxy's own", "Authorization: Bearer "+key))
+		if r.StatusCode != want {
 			t.Errorf("%s: %s, want %d", key, r.Status, want)
 		}
 	}

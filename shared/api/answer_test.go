@@ -67,8 +67,11 @@ func TestCompression(t *testing.T) {
 	for _, e := range encodings {
 		r := s.send(t, get("/api/v4.0/data/fields", "Accept-Encoding: "+string(e)))
 		sent := r.body
-		if got := decompress(t, e, sent); r.Header.Get("Content-Encoding") != string(e) || !bytes.Equal(got, bare) || len(sent) > len(bare)/2 {
-			t.Errorf("%s: %d of %d bytes, header %q", e, len(sent), len(bare), r.Header.Get("Content-Encoding"))
+		if got := r.Header.Get("Content-Encoding"); got != string(e) {
+			t.Errorf("%s: header %q", e, got)
+		}
+		if !bytes.Equal(decompress(t, e, sent), bare) || len(sent) > len(bare)/2 {
+			t.Errorf("%s: %d of %d bytes", e, len(sent), len(bare))
 		}
 	}
 	if r := s.send(t, get(healthPath, "Accept-Encoding: gzip")); r.Header.Get("Content-Encoding") != "" {
@@ -96,19 +99,26 @@ func decompress(t testing.TB, e encoding, sent []byte) []byte {
 	return body
 }
 
+const (
+	putPlanetHead = "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\n" +
+		"Host: localhost\nContent-Type: application/json"
+	planetFormat = `{"name":"p","trusted_nets":[],` +
+		`"ichallenge":{"attrs":{"logo":"%s"},"lang":{},"palette":[],"position":{}}}`
+)
+
 func TestETagOfCompressedPlanetIsValidForWriting(t *testing.T) {
 	s := newTestServer(t)
-	big := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"` + strings.Repeat("logo ", 1000) + `"},"lang":{},"palette":[],"position":{}}}`
+	big := fmt.Sprintf(planetFormat, strings.Repeat("logo ", 1000))
 	write := func(etag string) reply {
-		return s.send(t, message{head: "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\nHost: localhost\nContent-Type: application/json\nIf-Match: " + etag, body: big})
+		return s.send(t, message{head: putPlanetHead + "\nIf-Match: " + etag, body: big})
 	}
 	if r := write("*"); r.StatusCode != http.StatusOK {
 		t.Fatal(r.Status)
 	}
 	r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip"))
-	etag := r.Header.Get("ETag")
-	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(decompress(t, gzipEncoding, r.body), []byte(`{"id":"__default__","name":"p"`)) {
-		t.Fatalf("ETag %s", etag)
+	etag, read := r.Header.Get("ETag"), decompress(t, gzipEncoding, r.body)
+	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(read, []byte(`{"id":"__default__","name":"p"`)) {
+		t.Fatalf("ETag %s, body %s", etag, read)
 	}
 	for sent, want := range map[string]string{
 		etag:                   etag,
@@ -137,6 +147,7 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 	}
 	const limit = 100_000
 	random := rand.New(rand.NewPCG(1, 2))
+	alike := func(i int) string { return fmt.Sprint("request ", i, strings.Repeat(" the same", 200)) }
 	noise := func(int) string {
 		b := make([]byte, 1+random.IntN(3000))
 		for i := range b {
@@ -147,16 +158,16 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 	kinds := map[string]struct {
 		record func(int) string
 		count  int
-		least  int // bytes sent at least, when it stops
+		least  int // minimum of bytes sent, when it stops
 	}{
-		"alike":            {func(i int) string { return fmt.Sprint("request ", i, strings.Repeat(" the same", 200)) }, 60_000, limit * 9 / 10},
+		"alike":            {alike, 60_000, limit * 9 / 10},
 		"noise":            {noise, 400, limit - 3*4096},
 		"one is too large": {func(int) string { return strings.Repeat("x", 2*limit) }, 3, 0},
 		"few":              {noise, 3, 0},
 	}
 	for name, kind := range kinds {
 		for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
-			t.Run(name+"_"+string(e), func(t *testing.T) {
+			t.Run(strings.TrimSpace(name+" "+string(e)), func(t *testing.T) {
 				records := make([]json.RawMessage, kind.count)
 				for i := range records {
 					records[i] = encode(map[string]string{"v": kind.record(i)})
@@ -170,8 +181,9 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 					t.Fatal(err)
 				}
 				n := len(got.Data.Results)
-				if !slices.EqualFunc(records[:n], got.Data.Results, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-					t.Error("other records")
+				equal := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+				if !slices.EqualFunc(records[:n], got.Data.Results, equal) {
+					t.Error("the records differ")
 				}
 				stopped := got.Meta.Truncated != nil && got.Meta.Truncated.Reason == "bytes"
 				if stopped != (n < len(records)) {
@@ -194,15 +206,18 @@ func (p textRecords) AppendJSON(dst []byte, i int) []byte { return append(dst, p
 func TestTooLargeAnswerIsAnErrorWithAdvice(t *testing.T) {
 	h := &searchSpy{}
 	for i := range 20_000 {
-		h.finds.Stats = append(h.finds.Stats, search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)})
+		result := search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)}
+		h.finds.Stats = append(h.finds.Stats, result)
 	}
 	s := newServer(t, func(c *Config) { c.Search = h })
 	r := s.send(t, get("/api/v4.0/data/stats?filters=x"))
-	if body := r.body; r.StatusCode != http.StatusUnprocessableEntity || !bytes.Contains(body, []byte("Accept-Encoding: gzip")) {
-		t.Errorf("%s %.300s", r.Status, body)
+	advised := bytes.Contains(r.body, []byte("Accept-Encoding: gzip"))
+	if r.StatusCode != http.StatusUnprocessableEntity || !advised {
+		t.Errorf("%s %.300s", r.Status, r.body)
 	}
-	if r := s.send(t, get("/api/v4.0/data/stats?filters=x", "Accept-Encoding: gzip")); r.StatusCode != http.StatusOK {
-		t.Errorf("compressed it fits, and is %s", r.Status)
+	r = s.send(t, get("/api/v4.0/data/stats?filters=x", "Accept-Encoding: gzip"))
+	if r.StatusCode != http.StatusOK {
+		t.Errorf("compressed, it is small enough, but the answer is %s", r.Status)
 	}
 }
 
@@ -224,10 +239,9 @@ func TestLongKeysAreCut(t *testing.T) {
 
 func TestPlanetLimitFitsTheBody(t *testing.T) {
 	s := newTestServer(t)
-	body := `{"name":"p","trusted_nets":[],"ichallenge":{"attrs":{"logo":"%s"},"lang":{},"palette":[],"position":{}}}`
 	for size, want := range map[int]int{planet.MaxBytes: 200, planet.MaxBytes + 1: 413} {
-		text := fmt.Sprintf(body, strings.Repeat("x", size-len(body)+2))
-		r := s.send(t, message{head: "PUT /api/v4.0/conf/prod/planets/__default__ HTTP/1.1\nHost: localhost\nContent-Type: application/json", body: text})
+		text := fmt.Sprintf(planetFormat, strings.Repeat("x", size-len(planetFormat)+2))
+		r := s.send(t, message{head: putPlanetHead, body: text})
 		if r.StatusCode != want {
 			t.Errorf("%d bytes: %s, want %d", len(text), r.Status, want)
 		}
@@ -238,11 +252,18 @@ func BenchmarkTopXAnswer(b *testing.B) {
 	h := &searchSpy{}
 	half := 0.5
 	for i := range 600 {
-		h.finds.TopX = append(h.finds.TopX, search.TopXResult{Label: "url", Key: fmt.Sprint("shop.example/product/", i), AvgOriginTime: &half, AvgTotalTime: &half, NumOfRequests: int64(i)})
+		h.finds.TopX = append(h.finds.TopX, search.TopXResult{
+			Label:         "url",
+			Key:           fmt.Sprint("shop.example/product/", i),
+			AvgOriginTime: &half,
+			AvgTotalTime:  &half,
+			NumOfRequests: int64(i),
+		})
 	}
 	handler := newHandler(b, Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	for b.Loop() {
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil))
+		r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil)
+		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
 }
 

@@ -28,12 +28,15 @@ func (h *searchSpy) Search(_ context.Context, r search.Request) (search.Result, 
 }
 
 func get(path string, headers ...string) message {
-	return message{head: strings.Join(append([]string{"GET " + path + " HTTP/1.1", "Host: localhost"}, headers...), "\n")}
+	lines := append([]string{"GET " + path + " HTTP/1.1", "Host: localhost"}, headers...)
+	return message{head: strings.Join(lines, "\n")}
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newTestServer(t)
-	for _, path := range []string{"/", "/openapi.json", healthPath, "/nothing", "/api/v4.0/data/fields", "/api/v4.0/data/logs"} {
+	for _, path := range []string{
+		"/", "/openapi.json", healthPath, "/nothing", "/api/v4.0/data/fields", "/api/v4.0/data/logs",
+	} {
 		r := s.send(t, get(path))
 		for name, want := range map[string]string{
 			"X-Request-Id": requestID, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
@@ -43,7 +46,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
 			}
 		}
-		if policy := r.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
+		policy := r.Header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 		if strings.HasPrefix(path, "/api/") && r.Header.Get("Cache-Control") != "no-store" {
@@ -64,7 +68,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	full := s.send(t, get("/api/v4.0/data/fields"))
 	head := s.send(t, message{head: "HEAD /api/v4.0/data/fields HTTP/1.1\nHost: localhost"})
 	if full.ContentLength < 1000 || head.ContentLength != full.ContentLength || len(head.body) > 0 {
-		t.Errorf("GET has %d bytes, HEAD says %d", full.ContentLength, head.ContentLength)
+		t.Errorf("GET has %d bytes, HEAD reports %d", full.ContentLength, head.ContentLength)
 	}
 }
 
@@ -72,7 +76,7 @@ func TestPageFiles(t *testing.T) {
 	s := newTestServer(t)
 	page := string(s.send(t, get("/")).body)
 	if strings.Contains(page, "://") || strings.Contains(page, "<style") || strings.Contains(page, "style=") {
-		t.Error("the page needs what its policy forbids")
+		t.Error("the page contains code or links that its policy forbids")
 	}
 	for _, part := range strings.Split(page, `"`) {
 		if !strings.HasPrefix(part, "page/") && part != "openapi.json" {
@@ -82,7 +86,8 @@ func TestPageFiles(t *testing.T) {
 		if len(r.body) == 0 || r.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", part, r.Status)
 		}
-		if again := s.send(t, get("/"+part, "If-None-Match: "+r.Header.Get("ETag"))); again.StatusCode != http.StatusNotModified {
+		again := s.send(t, get("/"+part, "If-None-Match: "+r.Header.Get("ETag")))
+		if again.StatusCode != http.StatusNotModified {
 			t.Errorf("%s is sent again: %s", part, again.Status)
 		}
 	}
@@ -90,15 +95,18 @@ func TestPageFiles(t *testing.T) {
 
 func TestAccessLogHasNoSecrets(t *testing.T) {
 	s := newTestServer(t, "keys")
-	s.send(t, get(`/api/v4.0/data/logs?filters=cookies["sid"]="secret1",timestamp%20between%202026-01-01%20and%202026-01-02&_=secret2`, "X-API-Key: full-key", "Cookie: secret3"))
-	want := `{"level":"INFO","msg":"request","request_id":"0f5a2c417d9be386","method":"GET","route":"logs","status":200,"ms":0,"bytes":`
+	const path = `/api/v4.0/data/logs?filters=cookies["sid"]="secret1",` +
+		`timestamp%20between%202026-01-01%20and%202026-01-02&_=secret2`
+	s.send(t, get(path, "X-API-Key: full-key", "Cookie: secret3"))
+	const want = `{"level":"INFO","msg":"request","request_id":"0f5a2c417d9be386",` +
+		`"method":"GET","route":"logs","status":200,"ms":0,"bytes":`
 	got := s.log.String()
 	if !strings.HasPrefix(got, want) || !strings.Contains(got, `"key":"console","fingerprint":"`) {
 		t.Errorf("log %s", got)
 	}
 	for _, secret := range []string{"secret", "full-key", "sid"} {
 		if strings.Contains(got, secret) {
-			t.Errorf("the log holds %q: %s", secret, got)
+			t.Errorf("the log contains %q: %s", secret, got)
 		}
 	}
 }
@@ -166,7 +174,8 @@ func TestTimeoutIsAnError(t *testing.T) {
 	})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(late, "GET", "http://localhost/api/v4.0/data/logs?filters=x", nil))
-	if w.Code != http.StatusGatewayTimeout || !strings.Contains(log.String(), `"status":504`) || !strings.Contains(log.String(), `"failed"`) {
+	logged := strings.Contains(log.String(), `"status":504`) && strings.Contains(log.String(), `"failed"`)
+	if w.Code != http.StatusGatewayTimeout || !logged {
 		t.Errorf("status %d\nlog %s", w.Code, &log)
 	}
 }
@@ -217,11 +226,12 @@ func TestDisconnectAfterTheAnswer(t *testing.T) {
 
 // TestRefusedQueriesAreWarnings: a full queue once filled the log with errors.
 func TestRefusedQueriesAreWarnings(t *testing.T) {
+	fullQueue := &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second, Message: "12 wait"}
 	for name, test := range map[string]struct {
 		err  error
 		want string
 	}{
-		"a full queue": {fmt.Errorf("run: %w", &fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second, Message: "12 wait"}), `"level":"WARN"`},
+		"a full queue": {fmt.Errorf("run: %w", fullQueue), `"level":"WARN"`},
 		"an engine down": {
 			fault.Wrap(fault.Unavailable, errors.New("connection refused"), "no engine"), `"level":"ERROR"`,
 		},
@@ -278,7 +288,7 @@ func TestNewListsMissingFields(t *testing.T) {
 	}
 }
 
-// TestEvery422HasAPlace even if the error does not name a parameter.
+// TestEvery422HasAPlace: a 422 has a place even if the error does not name a parameter.
 func TestEvery422HasAPlace(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Search = errorSearch{fault.New(fault.Invalid, "no")} })
 	body := s.send(t, get("/api/v4.0/data/logs?filters=x")).body

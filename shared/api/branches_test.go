@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 )
 
-// TestBranchesReachEverySearch on each data route, by GET and by POST.
+// TestBranchesReachEverySearch: each data route passes the branches of the key to the search, by GET and by POST.
 func TestBranchesReachEverySearch(t *testing.T) {
 	for _, r := range (&server{}).routes() {
 		if !r.searches || strings.Contains(r.path, "{") {
@@ -25,7 +25,8 @@ func TestBranchesReachEverySearch(t *testing.T) {
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
 			m := get("/api/v4.0"+r.path+"?filters=x", "X-API-Key: branch-key")
 			if r.method == http.MethodPost {
-				m = message{head: "POST /api/v4.0" + r.path + " HTTP/1.1\nHost: localhost\nContent-Type: application/json\nX-API-Key: branch-key", body: `{"filters":"x"}`}
+				m = post("/api/v4.0"+r.path, jsonType, `{"filters":"x"}`)
+				m.head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)
 			if diff := cmp.Diff([]string{"staging"}, h.request.Branches); diff != "" {
@@ -53,9 +54,11 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	ask := func(r route, config string) reply {
 		t.Helper()
 		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1").Replace(r.path)
-		m := message{head: fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.method, path)}
+		head := fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.method, path)
+		m := message{head: head}
 		if r.method == http.MethodPut {
-			m = message{head: m.head + "\nContent-Type: application/json", body: string(planettest.Settings(t, "written").JSON())}
+			m.head += "\nContent-Type: application/json"
+			m.body = string(planettest.Settings(t, "written").JSON())
 		}
 		return s.send(t, m)
 	}
@@ -69,8 +72,9 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 			missing := ask(r, "missing")
 			for _, config := range []string{"hidden", "Staging", "staging2", "prod"} {
 				got := ask(r, config)
-				if got.StatusCode != http.StatusNotFound || !bytes.Equal(bytes.ReplaceAll(got.body, []byte(config), []byte("missing")), missing.body) {
-					t.Errorf("%s: %s %s\nan unknown one: %s %s", config, got.Status, got.body, missing.Status, missing.body)
+				body := bytes.ReplaceAll(got.body, []byte(config), []byte("missing"))
+				if got.StatusCode != http.StatusNotFound || !bytes.Equal(body, missing.body) {
+					t.Errorf("%s: %s %s\nunknown: %s %s", config, got.Status, got.body, missing.Status, missing.body)
 				}
 			}
 			if got := ask(r, "staging"); got.StatusCode/100 != 2 {
@@ -83,13 +87,14 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	}
 	for _, config := range []string{"hidden", "Staging", "staging2", "missing"} {
 		list, err := store.Versions(t.Context(), config)
-		if written := slices.ContainsFunc(list, func(i planet.Info) bool { return i.By != "console" }); written || err != nil {
+		written := slices.ContainsFunc(list, func(i planet.Info) bool { return i.By != "console" })
+		if written || err != nil {
 			t.Errorf("%s was written: %+v, %v", config, list, err)
 		}
 	}
 }
 
-// TestSearchIsLimitedToTheBranchesOfTheKey, whatever the filter.
+// TestSearchIsLimitedToTheBranchesOfTheKey: the limit holds for every filter.
 func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 	s := newTestServer(t, "keys")
 	const period = "timestamp%20between%202026-01-01%20and%202026-01-03"
@@ -103,7 +108,8 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 			if all.StatusCode != http.StatusOK || own.StatusCode != http.StatusOK {
 				t.Fatalf("%s %s, %s %s", all.Status, all.body, own.Status, own.body)
 			}
-			records, inBranch := bytes.Count(own.body, []byte(`"timestamp":`)), bytes.Count(own.body, []byte(`"branch":"staging"`))
+			records := bytes.Count(own.body, []byte(`"timestamp":`))
+			inBranch := bytes.Count(own.body, []byte(`"branch":"staging"`))
 			if records != inBranch {
 				t.Errorf("%d of %d records are of its branch: %s", inBranch, records, own.body)
 			}

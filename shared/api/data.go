@@ -31,7 +31,7 @@ type Results[T any] struct {
 // TopXResult is a result of topx. Keys are cut to 1,024 characters.
 type TopXResult struct {
 	search.TopXResult
-	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was longer than 1,024 characters: it ends with … and a hash of the whole, so that different keys stay different"`
+	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was too long: it is cut and ends with its hash"`
 }
 
 // data returns the handler of GET on a data route.
@@ -106,7 +106,8 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 // sendLogs sends as many records as fit into an answer.
 func sendLogs(c *call, result search.Result) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: logsBody(e, result.Logs, result.Meta, maxAnswer)})
+	body := logsBody(e, result.Logs, result.Meta, maxAnswer)
+	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: body})
 	return nil
 }
 

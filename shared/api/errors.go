@@ -22,10 +22,10 @@ import (
 type Error struct {
 	Code        int             `json:"code" doc:"The status of the answer"`
 	Message     string          `json:"message" doc:"What is wrong, in words"`
-	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: every mistake of the filter, by place, at most 20"`
-	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the filter with every mistake corrected, if that is possible automatically"`
+	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20"`
+	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
 	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body"`
-	RequestID   string          `json:"request_id" doc:"The same as the header X-Request-Id; identifies the request in the log"`
+	RequestID   string          `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
 }
 
 // FilterMistake is one mistake in a filter.
@@ -121,8 +121,10 @@ func statusOf(kind fault.Kind) int {
 // fixedSentences are the messages of 5xx errors. Their causes are only logged.
 var fixedSentences = map[int]string{
 	http.StatusInternalServerError: "something went wrong on our side; the request id finds it in our log",
-	http.StatusServiceUnavailable:  "the service is busy or a part of it is down; try again after the time in Retry-After",
-	http.StatusGatewayTimeout:      "the answer took too long; ask for a shorter period or less, or try again after the time in Retry-After",
+	http.StatusServiceUnavailable: "the service is busy or a part of it is down; " +
+		"try again after the time in Retry-After",
+	http.StatusGatewayTimeout: "the answer took too long; " +
+		"ask for a shorter period or less, or try again after the time in Retry-After",
 }
 
 // stillRunningMessage is the message of a 504 whose query continues.
@@ -179,7 +181,8 @@ func (s *server) fail(c *call, err error) {
 // still running: that is normal operation. Unlike a failure of a component, a refusal wraps no cause.
 func levelOf(err error) slog.Level {
 	var known *fault.Error
-	if errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil || errors.As(err, new(*search.StillRunning)) {
+	refused := errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil
+	if refused || errors.As(err, new(*search.StillRunning)) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
@@ -235,7 +238,9 @@ func (s *server) errorOf(c *call, err error) Error {
 	case fault.EngineLimit:
 		e.Detail = details{{Loc: []any{c.place(), "filters"}, Msg: e.Message, Type: "engine_limit"}}
 	case fault.RegexRefused:
-		e.Errors = mistakesOf(c.filters, filter.Errors{{Code: "regex_refused", Message: e.Message, Span: filter.Span{Length: len(c.filters)}}})
+		wholeFilter := filter.Span{Length: len(c.filters)}
+		mistake := filter.Error{Code: "regex_refused", Message: e.Message, Span: wholeFilter}
+		e.Errors = mistakesOf(c.filters, filter.Errors{mistake})
 	}
 	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
@@ -308,7 +313,12 @@ func (e Error) text(filters string) []byte {
 	if len(e.Errors) > 0 {
 		drawn := make(filter.Errors, len(e.Errors))
 		for i, m := range e.Errors {
-			drawn[i] = filter.Error{Code: m.Code, Message: m.Message, Span: filter.Span{Offset: m.Offset, Length: m.Length}, Suggestion: m.Suggestion}
+			drawn[i] = filter.Error{
+				Code:       m.Code,
+				Message:    m.Message,
+				Span:       filter.Span{Offset: m.Offset, Length: m.Length},
+				Suggestion: m.Suggestion,
+			}
 		}
 		b.WriteString(strings.TrimRight(filter.Draw(filters, drawn), "\n"))
 		b.WriteByte('\n')

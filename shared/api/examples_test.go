@@ -36,7 +36,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-var update = flag.Bool("update", false, "write the answers into the examples; read the diff")
+var update = flag.Bool("update", false, "rewrite the answers of the examples; read the diff before you commit it")
 
 // TestExamples sends the request of every example to a server and compares the whole response.
 func TestExamples(t *testing.T) {
@@ -49,10 +49,11 @@ func TestExamples(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, got); diff != "" {
-				t.Errorf("answer (-example +server); if the server is right, run with -update and read the diff:\n%s", diff)
+				t.Errorf("answer (-example +server); if the server is right, run with -update and read the diff:\n%s",
+					diff)
 			}
 			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", e.status)) {
-				t.Errorf("the file says status %d, the server %s", e.status, got)
+				t.Errorf("the name of the file has status %d, the answer is %s", e.status, got)
 			}
 		})
 	}
@@ -152,7 +153,9 @@ var specials = map[string]func(testing.TB, *Config){
 			Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond,
 		}}
 	},
-	"slow engine": func(_ testing.TB, c *Config) { c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")} },
+	"slow engine": func(_ testing.TB, c *Config) {
+		c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")}
+	},
 	"broken engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{errors.New("read fresh/2026/01/01/10/a.parquet: page checksum differs")}
 	},
@@ -206,7 +209,9 @@ const queryID = "3f1c0a9be2d84c57a6f0d1e2b3c4a596"
 func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Service {
 	t.Helper()
 	s, err := search.New(e, search.Options{
-		Now: func() time.Time { return planettest.At }, Timeout: timeout, NewID: func() search.QueryID { return queryID },
+		Now:     func() time.Time { return planettest.At },
+		Timeout: timeout,
+		NewID:   func() search.QueryID { return queryID },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -217,8 +222,8 @@ func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Ser
 // pending starts a query of a caller without a key.
 func pending(t testing.TB, c *Config) Queries {
 	t.Helper()
-	_, err := c.Queries.Begin(t.Context(), search.Request{Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"})
-	if err != nil {
+	const filters = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"
+	if _, err := c.Queries.Begin(t.Context(), search.Request{Route: search.Stats, Filters: filters}); err != nil {
 		t.Fatal(err)
 	}
 	return c.Queries
@@ -249,8 +254,8 @@ func (blockingEngine) Run(ctx context.Context, _ query.Query) (query.Answer, eng
 
 func put(t testing.TB, store planet.Store, name string) {
 	t.Helper()
-	_, err := planet.Put(t.Context(), store, planet.FirstConfig, planet.Change{Settings: planettest.Settings(t, name), By: "console", At: planettest.At})
-	if err != nil {
+	change := planet.Change{Settings: planettest.Settings(t, name), By: "console", At: planettest.At}
+	if _, err := planet.Put(t.Context(), store, planet.FirstConfig, change); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -300,7 +305,10 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 }
 
 // shownHeaders are the headers that differ between responses. The others have their own test.
-var shownHeaders = []string{"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied", "Retry-After", "WWW-Authenticate"}
+var shownHeaders = []string{
+	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
+	"Retry-After", "WWW-Authenticate",
+}
 
 // show formats a response as in the examples, with indented JSON.
 func (s *testServer) show(t testing.TB, r reply) string {

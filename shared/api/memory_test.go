@@ -30,7 +30,8 @@ func newLargeRecords(t testing.TB, count int) *largeRecords {
 	e := &largeRecords{oracle: *newOracle(t), found: make([]*lake.Row, count)}
 	decoder := record.NewDecoder()
 	for i := range e.found {
-		line := fmt.Sprintf(`{"timestamp":"2026-01-01T10:00:00Z","path":"/%d","query":"%s"}`, i, strings.Repeat(fmt.Sprint("&", i*7919), 32<<10/6))
+		text := strings.Repeat(fmt.Sprint("&", i*7919), 32<<10/6)
+		line := fmt.Sprintf(`{"timestamp":"2026-01-01T10:00:00Z","path":"/%d","query":"%s"}`, i, text)
 		e.found[i] = &lake.Row{}
 		if _, err := decoder.Decode([]byte(line), e.found[i]); err != nil {
 			t.Fatal(err)
@@ -71,7 +72,9 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 	})
 	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 		ask := func() (allocated uint64, sent int) {
-			r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/logs?limit=2500&filters=timestamp%20between%202026-01-01%20and%202026-01-02", nil)
+			const target = "http://localhost/api/v4.0/data/logs?limit=2500" +
+				"&filters=timestamp%20between%202026-01-01%20and%202026-01-02"
+			r := httptest.NewRequest("GET", target, nil)
 			r.Header.Set("Accept-Encoding", string(e))
 			w := &discardWriter{header: http.Header{}}
 			var before, after runtime.MemStats
@@ -82,7 +85,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		}
 		ask() // compressors are made once
 		allocated, sent := ask()
-		const most = 8 * maxAnswer // room that grows leaves as much behind
+		const most = 8 * maxAnswer // a buffer that grows leaves its earlier, smaller arrays behind
 		if allocated > most || sent == 0 || sent > maxAnswer {
 			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
 		}

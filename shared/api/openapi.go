@@ -125,7 +125,8 @@ func (d *document) add(to *route) {
 	}
 	op.Security = []map[string][]string{}
 	if to.scope != "" {
-		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}} // {}: a local server needs no key
+		// The empty requirement is for a local server, which needs no key.
+		op.Security = []map[string][]string{{}, {"key": {}}, {"bearer": {}}, {"basic": {}}}
 		op.Description += "\n\nRequires the scope `" + string(to.scope) + "` if the server requires keys."
 		op.Description = strings.TrimSpace(op.Description)
 	}
@@ -139,7 +140,8 @@ func (d *document) add(to *route) {
 func (r *route) allErrors() []int {
 	all := slices.Clone(r.errors)
 	if r.underBase() {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusMethodNotAllowed, http.StatusInternalServerError)
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable,
+			http.StatusMethodNotAllowed, http.StatusInternalServerError)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -156,7 +158,14 @@ func bracedNames(path string) []string {
 }
 
 func (p *param) openAPI(in string) *huma.Param {
-	return &huma.Param{Name: p.name, In: in, Description: p.doc, Required: p.required, Schema: p.schema, Example: p.example}
+	return &huma.Param{
+		Name:        p.name,
+		In:          in,
+		Description: p.doc,
+		Required:    p.required,
+		Schema:      p.schema,
+		Example:     p.example,
+	}
 }
 
 func (d *document) requestBody(to *route) *huma.RequestBody {
@@ -292,10 +301,13 @@ func examplesAsText(examples []*example) []*example {
 func (r *route) runsOn() bool { return find(r.headers, preferHeader.name) != nil }
 
 var (
-	retryAfterHeader = &huma.Param{Description: "Seconds after which to try again.", Schema: &huma.Schema{Type: "integer"}}
-	locationHeader   = textHeader("Location of the answer of the query, relative to the request.")
-	requestIDHeader  = textHeader("Identifies the request in the log.")
-	etagHeader       = textHeader("Identifies this version, for If-Match and If-None-Match.")
+	retryAfterHeader = &huma.Param{
+		Description: "Seconds after which to try again.",
+		Schema:      &huma.Schema{Type: "integer"},
+	}
+	locationHeader  = textHeader("Location of the answer of the query, relative to the request.")
+	requestIDHeader = textHeader("Identifies the request in the log.")
+	etagHeader      = textHeader("Identifies this version, for If-Match and If-None-Match.")
 )
 
 func textHeader(description string) *huma.Param {
@@ -413,7 +425,10 @@ func settingsSchema(withID bool) *huma.Schema {
 			"trusted_nets": {Type: "array", Items: &huma.Schema{
 				Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},
 				Properties: map[string]*huma.Schema{
-					"address": {Type: "string", Description: "An IP address or a network, v4 or v6; no two may be the same network."},
+					"address": {
+						Type:        "string",
+						Description: "An IP address or a network, v4 or v6; no two may be the same network.",
+					},
 					"comment": text(),
 				},
 			}},

@@ -37,7 +37,8 @@ func TestDocumentIsValidOpenAPI31(t *testing.T) {
 	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
 		t.Errorf("version %s", document.OpenAPI)
 	}
-	if err := document.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.IsOpenAPI31OrLater()); err != nil {
+	err := document.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.IsOpenAPI31OrLater())
+	if err != nil {
 		t.Error(err)
 	}
 }
@@ -72,7 +73,7 @@ func TestDocumentShowsExamples(t *testing.T) {
 // TestErrorsAsText: the text errors in the document, which are converted from JSON examples, are what the server sends.
 func TestErrorsAsText(t *testing.T) {
 	errors := slices.DeleteFunc(examplesOf("", 0), func(e *example) bool {
-		return e.status < 400 || e.status == http.StatusNotAcceptable // which text never says
+		return e.status < 400 || e.status == http.StatusNotAcceptable // not possible for a client that accepts text
 	})
 	for _, e := range examplesAsText(errors) {
 		t.Run(e.file, func(t *testing.T) {
@@ -105,7 +106,10 @@ func TestAnswersFollowTheDocument(t *testing.T) {
 			}
 			in := &openapi3filter.RequestValidationInput{
 				Request: request, PathParams: parameters, Route: found,
-				Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true},
+				Options: &openapi3filter.Options{
+					AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+					IncludeResponseStatus: true,
+				},
 			}
 			if e.status < 300 {
 				if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
@@ -120,11 +124,14 @@ func TestAnswersFollowTheDocument(t *testing.T) {
 func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e *example) {
 	t.Helper()
 	out := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: e.status, Header: http.Header{"X-Request-Id": {requestID}, "Content-Type": {e.response.mediaType()}},
-		Body: io.NopCloser(strings.NewReader(e.response.body)), Options: in.Options,
+		RequestValidationInput: in,
+		Status:                 e.status,
+		Header:                 http.Header{"X-Request-Id": {requestID}, "Content-Type": {e.response.mediaType()}},
+		Body:                   io.NopCloser(strings.NewReader(e.response.body)),
+		Options:                in.Options,
 	}
 	if e.response.mediaType() == textType {
-		return // any text will do
+		return // any text is valid
 	}
 	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
 		t.Errorf("answer: %v", err)

@@ -10,7 +10,8 @@ import (
 
 // pagePolicy is strict because the page loads nothing from other hosts and has no inline code. The icons of Swagger UI
 // are data URIs.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const pagePolicy = "default-src 'none'; " +
+	"script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 var pageTypes = map[string]string{

@@ -227,8 +227,9 @@ func (c *call) body(limit int64, want ...string) (content, error) {
 	sent := c.r.Header.Get("Content-Type")
 	mediaType, options, err := mime.ParseMediaType(sent)
 	charset := options["charset"]
-	understood := err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) && c.r.Header.Get("Content-Encoding") == ""
-	if !understood || !slices.Contains(want, mediaType) {
+	unicode := charset == "" || strings.EqualFold(charset, "utf-8")
+	compressed := c.r.Header.Get("Content-Encoding") != ""
+	if err != nil || !unicode || compressed || !slices.Contains(want, mediaType) {
 		return content{}, errMediaType(sent, want...)
 	}
 	if c.r.ContentLength > limit {

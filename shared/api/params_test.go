@@ -19,18 +19,20 @@ import (
 
 func TestFiltersAreComplete(t *testing.T) {
 	const want = `path~"^/a;b{1,2}[x|y]\\d<>^` + "`" + `$", timestamp between 2026-01-01T00:00:00 02:00 and 2026-01-02`
+	offset := strings.Replace(want, "00 02:00", "00+02:00", 1)
 	tests := map[string]string{
 		"partly encoded, as by browsers": strings.ReplaceAll(want, " ", "%20"),
 		"spaces as plus":                 strings.ReplaceAll(want, " ", "+"),
 		"completely encoded":             percent(want),
 		"encoded in lower case":          strings.ToLower(percent(want)),
-		"an unencoded plus of an offset": strings.ReplaceAll(strings.Replace(want, "00 02:00", "00+02:00", 1), " ", "%20"),
+		"an unencoded plus of an offset": strings.ReplaceAll(offset, " ", "%20"),
 	}
 	for name, sent := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search = h })
-			r := s.sendRaw(t, "GET", "GET /api/v4.0/data/logs?_=17&filters="+sent+"&limit=7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+			r := s.sendRaw(t, "GET", "GET /api/v4.0/data/logs?_=17&filters="+sent+"&limit=7 HTTP/1.1\r\n"+
+				"Host: localhost\r\nConnection: close\r\n\r\n")
 			if body := r.body; r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, body)
 			}
@@ -53,7 +55,15 @@ func percent(s string) string {
 }
 
 func TestUnescapeKeepsInvalidEscapes(t *testing.T) {
-	for sent, want := range map[string]string{"100%": "100%", "%": "%", "%2": "%2", "%zz": "%zz", "%2525": "%25", "a+b%2Bc": "a b+c", "%e2%82%AC": "€"} {
+	for sent, want := range map[string]string{
+		"100%":      "100%",
+		"%":         "%",
+		"%2":        "%2",
+		"%zz":       "%zz",
+		"%2525":     "%25",
+		"a+b%2Bc":   "a b+c",
+		"%e2%82%AC": "€",
+	} {
 		if got := unescape(sent); got != want {
 			t.Errorf("unescape(%q) = %q, want %q", sent, got, want)
 		}
@@ -74,7 +84,8 @@ func TestParametersReachTheSearch(t *testing.T) {
 			search.Request{Route: search.Stats, Filters: "x", Segment: "1h", GroupBy: "hostname"},
 		},
 		"POST with a JSON filter": {
-			post("/api/v4.0/data/logs", jsonType, `{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
+			post("/api/v4.0/data/logs", jsonType,
+				`{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
 			search.Request{Route: search.Logs, Filters: `{"AND": [ {"a": 1.0} ]}`, Limit: "12", Fields: "ip,host"},
 		},
 		"POST with an integer in another notation": {
@@ -86,7 +97,8 @@ func TestParametersReachTheSearch(t *testing.T) {
 			search.Request{Route: search.Logs, Filters: "x"},
 		},
 		"POST with text": {
-			post("/api/v4/data/timeline?_=1", "application/json; charset=UTF-8", `{"filters": "a=\"b\"", "segment": "5m"}`),
+			post("/api/v4/data/timeline?_=1", "application/json; charset=UTF-8",
+				`{"filters": "a=\"b\"", "segment": "5m"}`),
 			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
 		},
 		"POST with names as text": {
@@ -148,7 +160,10 @@ func TestInvalidBodies(t *testing.T) {
 		"parse of a multipart with an unknown field": {
 			"/data/timeline/parse", "multipart/form-data; boundary=x", part("filter", "x") + "--x--", 422,
 		},
-		"parse of a multipart with a repeated field": {"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x") + part("filters", "y") + "--x--", 422},
+		"parse of a multipart with a repeated field": {
+			"/data/timeline/parse", "multipart/form-data; boundary=x",
+			part("filters", "x") + part("filters", "y") + "--x--", 422,
+		},
 		"parse of a multipart that is cut off": {
 			"/data/timeline/parse", "multipart/form-data; boundary=x", part("filters", "x"), 422,
 		},
@@ -182,7 +197,7 @@ func TestInvalidBodies(t *testing.T) {
 	long := post("/api/v4.0/data/logs", jsonType, "")
 	long.head += fmt.Sprintf("\nContent-Length: %d", maxFilterBody+1)
 	if r := s.send(t, long); r.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("a body that says it is too long: %s", r.Status)
+		t.Errorf("a Content-Length above the limit: %s", r.Status)
 	}
 	compressed := post("/api/v4.0/data/logs", jsonType, `{"filters": "x"}`)
 	compressed.head += "\nContent-Encoding: gzip"
@@ -191,9 +206,13 @@ func TestInvalidBodies(t *testing.T) {
 	}
 }
 
-func TestParseTakesEveryKindOfBody(t *testing.T) {
+func TestParseAcceptsEveryKindOfBody(t *testing.T) {
 	const text = `timestamp between 2026-01-01 and 2026-01-02, path=/a%20b`
-	const want = `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},{"field":"path","op":"eq","value":"/a%20b"}]}`
+	const want = `{"AND":[` +
+		`{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},` +
+		`{"field":"path","op":"eq","value":"/a%20b"}]}`
+	const multipart = "multipart/form-data; boundary=x"
+	file := strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)
 	tests := map[string]message{
 		"text":                            post("", textType, text),
 		"object":                          post("", jsonType, `{"filters": "`+text+`"}`),
@@ -203,8 +222,8 @@ func TestParseTakesEveryKindOfBody(t *testing.T) {
 		"list of conditions":              post("", jsonType, want[len(`{"AND":`):len(want)-1]),
 		"JSON as text":                    post("", textType, want),
 		"form":                            post("", formType, "_=1&filters="+percent(text)+"&_x"),
-		"multipart":                       post("", "multipart/form-data; boundary=x", part("_", "1")+part("filters", text)+"--x--"),
-		"multipart with a file":           post("", "multipart/form-data; boundary=x", strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)+"--x--"),
+		"multipart":                       post("", multipart, part("_", "1")+part("filters", text)+"--x--"),
+		"multipart with a file":           post("", multipart, file+"--x--"),
 		"object with a cache breaker":     post("", jsonType, `{"_": 1, "filters": "`+text+`", "_": 2}`),
 		"a form that is the text itself":  post("", formType, text),
 		"a form that is the encoded text": post("", formType, percent(text)),
@@ -258,17 +277,21 @@ func TestUnknownParameter(t *testing.T) {
 // TestAtMostTwentyDetails: the answer to a body with a million unknown names is not large.
 func TestAtMostTwentyDetails(t *testing.T) {
 	var wrong details
-	if _, err := readQuery(strings.Repeat("a&", 1000)+"filters=x", []param{filtersParam}); !errors.As(err, &wrong) || len(wrong) != maxDetails {
+	_, err := readQuery(strings.Repeat("a&", 1000)+"filters=x", []param{filtersParam})
+	if !errors.As(err, &wrong) || len(wrong) != maxDetails {
 		t.Errorf("query: %v", err)
 	}
 	body := `{"filters": "x"` + strings.Repeat(`, "a": 1`, 1000) + "}"
-	if _, err := readBody([]byte(body), []param{filtersParam}); !errors.As(err, &wrong) || len(wrong) != maxDetails {
+	_, err = readBody([]byte(body), []param{filtersParam})
+	if !errors.As(err, &wrong) || len(wrong) != maxDetails {
 		t.Errorf("body: %v", err)
 	}
 }
 
 func TestErrorsOfPostNameTheBody(t *testing.T) {
-	body := newTestServer(t).send(t, post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)).body
+	request := post("/api/v4.0/data/logs", jsonType,
+		`{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)
+	body := newTestServer(t).send(t, request).body
 	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
 		t.Errorf("%s", body)
 	}
@@ -282,8 +305,9 @@ func FuzzUnescape(f *testing.F) {
 		if got := unescape(url.QueryEscape(text)); got != text {
 			t.Errorf("%q came back as %q", text, got)
 		}
-		if g, err := readQuery("filters="+url.QueryEscape(text)+"&_x", []param{filtersParam}); err != nil || g["filters"] != text {
-			t.Errorf("%q came back as %q, %v", text, g["filters"], err)
+		args, err := readQuery("filters="+url.QueryEscape(text)+"&_x", []param{filtersParam})
+		if err != nil || args["filters"] != text {
+			t.Errorf("%q came back as %q, %v", text, args["filters"], err)
 		}
 		unescape(text)
 	})

@@ -132,7 +132,8 @@ func (s *server) restoreVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.sendWritten(http.StatusOK, written, fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number))
+	message := fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number)
+	return c.sendWritten(http.StatusOK, written, message)
 }
 
 // config returns the configuration in the path. It returns an error if the name is invalid or not visible to the

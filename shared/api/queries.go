@@ -22,7 +22,7 @@ type Queries interface {
 
 // Running is the answer while a query is running.
 type Running struct {
-	ID        search.QueryID `json:"id" doc:"Of the query; other keys have no access to it" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
+	ID        search.QueryID `json:"id" doc:"Usable with the same key only" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
 	Status    string         `json:"status" enum:"running"`
 	ElapsedMS float64        `json:"elapsed_ms" doc:"Milliseconds since the query began"`
 }

@@ -19,7 +19,7 @@ func (s *testServer) finished(t *testing.T, place string, headers ...string) rep
 			return r
 		}
 		if r.Header.Get("Retry-After") == "" {
-			t.Fatalf("a query that runs does not say when to ask again: %v", r.Header)
+			t.Fatalf("the answer about a running query has no Retry-After: %v", r.Header)
 		}
 	}
 }
@@ -36,39 +36,47 @@ func TestAnswerByIDIsTheAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t)
 			direct := s.send(t, get(path))
-			begun := s.send(t, get(path, "Prefer: wait=10, Respond-Async"))
-			if begun.StatusCode != http.StatusAccepted || begun.Header.Get("Preference-Applied") != "respond-async" || begun.Header.Get("Retry-After") == "" {
-				t.Fatalf("%s %v", begun.Status, begun.Header)
+			started := s.send(t, get(path, "Prefer: wait=10, Respond-Async"))
+			h := started.Header
+			if h.Get("Preference-Applied") != "respond-async" || h.Get("Retry-After") == "" {
+				t.Fatalf("headers %v", h)
+			}
+			if started.StatusCode != http.StatusAccepted {
+				t.Fatalf("%s, want 202", started.Status)
 			}
 			asked, err := url.Parse(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			place, err := asked.Parse(begun.Header.Get("Location"))
+			place, err := asked.Parse(h.Get("Location"))
 			if err != nil || !strings.HasPrefix(place.Path, path[:strings.Index(path, "/data/")]+"/data/queries/") {
 				t.Fatalf("location %v, %v", place, err)
 			}
 			later := s.finished(t, place.Path)
-			if later.StatusCode != direct.StatusCode || string(later.body) != string(direct.body) || later.Header.Get("Content-Type") != direct.Header.Get("Content-Type") {
+			if later.StatusCode != direct.StatusCode || string(later.body) != string(direct.body) {
 				t.Errorf("by id: %s %s\ndirect: %s %s", later.Status, later.body, direct.Status, direct.body)
+			}
+			if got, want := later.Header.Get("Content-Type"), direct.Header.Get("Content-Type"); got != want {
+				t.Errorf("by id: type %s, direct: %s", got, want)
 			}
 		})
 	}
 }
 
-func TestMistakesAreReportedAtOnce(t *testing.T) {
+// TestInvalidFilterStartsNoQuery: with respond-async the answer is the error, too.
+func TestInvalidFilterStartsNoQuery(t *testing.T) {
 	s := newTestServer(t)
 	direct := s.send(t, get("/api/v4.0/data/stats?filters=hots=1"))
-	begun := s.send(t, get("/api/v4.0/data/stats?filters=hots=1", "Prefer: respond-async"))
-	if begun.StatusCode != http.StatusBadRequest || string(begun.body) != string(direct.body) {
-		t.Errorf("%s %s", begun.Status, begun.body)
+	async := s.send(t, get("/api/v4.0/data/stats?filters=hots=1", "Prefer: respond-async"))
+	if async.StatusCode != http.StatusBadRequest || string(async.body) != string(direct.body) {
+		t.Errorf("%s %s", async.Status, async.body)
 	}
 }
 
 func TestQueryBelongsToItsKey(t *testing.T) {
 	s := newTestServer(t, "keys")
-	begun := s.send(t, get(statsPath, "x-api-key: full-key", "Prefer: respond-async"))
-	place := "/api/v4.0/data/" + begun.Header.Get("Location")
+	started := s.send(t, get(statsPath, "x-api-key: full-key", "Prefer: respond-async"))
+	place := "/api/v4.0/data/" + started.Header.Get("Location")
 	for _, key := range []string{"read-key", "branch-key"} {
 		for _, method := range []string{"GET", "DELETE"} {
 			r := s.send(t, message{head: method + " " + place + " HTTP/1.1\nHost: localhost\nx-api-key: " + key})
@@ -117,7 +125,7 @@ func TestTimeoutOfRunningQuery(t *testing.T) {
 func TestServerWithoutQueries(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Queries = nil })
 	if r := s.send(t, get(statsPath, "Prefer: respond-async")); r.StatusCode != http.StatusOK {
-		t.Errorf("the preference is not one that must be met: %s", r.Status)
+		t.Errorf("a server may ignore the preference, but answers %s", r.Status)
 	}
 	if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.StatusCode != http.StatusNotFound {
 		t.Errorf("%s", r.Status)

@@ -75,10 +75,10 @@ func TestReadmeListsTheParameters(t *testing.T) {
 				continue
 			}
 			if most := p.schema.Maximum; most != nil && !strings.Contains(row[2], "1…"+strconv.Itoa(int(*most))) {
-				t.Errorf("%s of %s goes to %v, README.md says %s", row[0], id, *most, row[2])
+				t.Errorf("%s of %s is at most %v, but %s in README.md", row[0], id, *most, row[2])
 			}
 			if standard, ok := p.schema.Default.(float64); ok && row[3] != strconv.Itoa(int(standard)) {
-				t.Errorf("%s of %s is %v by default, README.md says %s", row[0], id, standard, row[3])
+				t.Errorf("%s of %s is %v by default, but %s in README.md", row[0], id, standard, row[3])
 			}
 			listed[id+" "+row[0]] = true
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,134 +59,256 @@ type response struct {
 	etag   bool
 }
 
-func (s *server) routes() []route {
-	offers := []string{jsonType, textType} // text/plain is for errors
-	data := func(to search.Route, summary, doc string, result any, params ...param) []route {
-		params = append([]param{filtersParam}, params...)
-		get := route{
-			id: string(to), method: http.MethodGet, path: "/data/" + string(to), tag: "data", searches: true, summary: summary, doc: doc,
-			scope: keys.DataRead, offers: offers, params: params, headers: []param{syntaxHeader, preferHeader},
-			answers: []response{
-				{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
-				{http.StatusAccepted, "With `Prefer: respond-async`: the query has started.", Running{}, false},
-			},
-			errors: []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
-			handle: s.data(to),
-		}
-		post := get
-		post.id, post.method, post.handle = get.id+"-post", http.MethodPost, s.dataPost(to)
-		post.summary += " (long filters)"
-		post.doc = "The same as GET, with the parameters as members of a JSON object: for filters longer than a URL can hold. `filters` is text in either form, or the JSON form itself."
-		post.body = &requestBody{doc: "The parameters.", types: []string{jsonType}}
-		post.errors = append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, get.errors...)
-		return []route{get, post}
+// Error statuses that several routes have.
+var (
+	queryErrors = []int{
+		http.StatusBadRequest,
+		http.StatusUnprocessableEntity,
+		http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout,
 	}
+	bodyErrors  = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	writeErrors = []int{
+		http.StatusNotFound,
+		http.StatusPreconditionFailed,
+		http.StatusUnprocessableEntity,
+		http.StatusPreconditionRequired,
+	}
+)
+
+// offers are the media types of most routes. text/plain is for errors.
+var offers = []string{jsonType, textType}
+
+// routes returns the table of routes.
+func (s *server) routes() []route {
 	const planets = "/conf/{config}/planets"
 	const entry = planets + "/{entry_id}"
-	writeErrors := []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
 	settings := []response{
 		{http.StatusOK, "The settings.", settingsSchema(true), true},
 		{http.StatusNotModified, "The client has them already.", nil, true},
 	}
 
-	var all []route
-	all = append(all, data(search.TopX, "Top values per category",
-		"Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) and key. Each label holds its top `limit` keys.",
-		Container[TopXResult]{}, limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX))...)
-	all = append(all, data(search.Stats, "Traffic per time segment",
-		"One result per segment of the period, including empty ones; with `group_by=hostname` one per segment and hostname.",
-		Container[search.StatsResult]{}, segmentParam, groupByParam)...)
-	all = append(all, data(search.Timeline, "Security per time segment",
-		"One result per segment of the period, including empty ones.",
-		Container[search.TimelineResult]{}, segmentParam)...)
-	all = append(all, data(search.Logs, "Request records",
-		"The newest matching records, newest first. Fields that a record does not have are absent.",
-		Container[logRecord]{}, limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam)...)
-
-	return append(all, []route{
+	return append(s.dataRoutes(), []route{
 		{
-			id: "parse", method: http.MethodPost, path: "/data/timeline/parse", tag: "data", summary: "Convert a filter",
+			id:      "parse",
+			method:  http.MethodPost,
+			path:    "/data/timeline/parse",
+			tag:     "data",
+			summary: "Convert a filter",
 			doc: "Converts a filter in either form to its canonical JSON form. " +
 				"With `Accept: text/plain` the answer is the canonical query string.",
-			scope: keys.DataRead, offers: offers, params: []param{filtersParam}, headers: []param{syntaxHeader},
-			body:    &requestBody{doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, or as the text itself.", types: []string{jsonType, textType, formType, multipartType}, json: filterBodySchema()},
+			scope:   keys.DataRead,
+			offers:  offers,
+			params:  []param{filtersParam},
+			headers: []param{syntaxHeader},
+			body: &requestBody{
+				doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, " +
+					"or as the text itself.",
+				types: []string{jsonType, textType, formType, multipartType},
+				json:  filterBodySchema(),
+			},
 			answers: []response{{http.StatusOK, "The canonical filter.", CanonicalFilter{}, false}},
-			errors:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
+			errors:  slices.Concat(bodyErrors, []int{http.StatusBadRequest, http.StatusUnprocessableEntity}),
 			handle:  s.parse,
 		},
 		{
-			id: "query-status", method: http.MethodGet, path: "/data/queries/{id}", tag: "data", searches: true,
-			summary: "Answer of a long query",
+			id:       "query-status",
+			method:   http.MethodGet,
+			path:     "/data/queries/{id}",
+			tag:      "data",
+			searches: true,
+			summary:  "Answer of a long query",
 			doc: "The answer of the data route, which may be an error, when the query is done. " +
 				"`Location` of a 202 or 504 is this route.",
-			scope: keys.DataRead, offers: offers,
+			scope:  keys.DataRead,
+			offers: offers,
 			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
 				{http.StatusAccepted, "The query is still running.", Running{}, false},
 			},
-			errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, handle: s.queryStatus,
+			errors: slices.Concat(queryErrors, []int{http.StatusNotFound}),
+			handle: s.queryStatus,
 		},
 		{
-			id: "query-cancel", method: http.MethodDelete, path: "/data/queries/{id}", tag: "data", searches: true, summary: "Cancel a query",
-			doc:   "Stops a running query and deletes its answer.",
-			scope: keys.DataRead, offers: offers,
-			answers: []response{{http.StatusNoContent, "The query is stopped and its answer deleted.", nil, false}},
-			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, handle: s.queryCancel,
+			id:       "query-cancel",
+			method:   http.MethodDelete,
+			path:     "/data/queries/{id}",
+			tag:      "data",
+			searches: true,
+			summary:  "Cancel a query",
+			doc:      "Stops a running query and deletes its answer.",
+			scope:    keys.DataRead,
+			offers:   offers,
+			answers:  []response{{http.StatusNoContent, "The query is stopped and its answer deleted.", nil, false}},
+			errors:   []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+			handle:   s.queryCancel,
 		},
 		{
-			id: "fields", method: http.MethodGet, path: "/data/fields", tag: "data", summary: "Fields of a filter",
-			doc:   "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
-			scope: keys.DataRead, offers: offers,
+			id:      "fields",
+			method:  http.MethodGet,
+			path:    "/data/fields",
+			tag:     "data",
+			summary: "Fields of a filter",
+			doc:     "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
+			scope:   keys.DataRead,
+			offers:  offers,
 			answers: []response{{http.StatusOK, "The fields, in alphabetical order.", Fields{}, false}},
-			errors:  []int{http.StatusUnprocessableEntity}, handle: s.fields,
+			errors:  []int{http.StatusUnprocessableEntity},
+			handle:  s.fields,
 		},
 		{
-			id: "planet-get", method: http.MethodGet, path: planets, tag: planetsTag, summary: "Read a planet",
-			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
+			id:      "planet-get",
+			method:  http.MethodGet,
+			path:    planets,
+			tag:     planetsTag,
+			summary: "Read a planet",
+			scope:   keys.ConfRead,
+			offers:  offers,
+			headers: []param{ifNoneMatchRead},
 			answers: settings,
-			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getPlanet,
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+			handle:  s.getPlanet,
 		},
 		{
-			id: "planet-put", method: http.MethodPut, path: entry, tag: planetsTag, summary: "Replace a planet",
-			doc:   "Every accepted write is kept as a version. The planet is created when the configuration has none.",
-			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch, ifNoneMatchWrite},
+			id:      "planet-put",
+			method:  http.MethodPut,
+			path:    entry,
+			tag:     planetsTag,
+			summary: "Replace a planet",
+			doc: "Every accepted write is kept as a version. " +
+				"The planet is created when the configuration has none.",
+			scope:   keys.ConfWrite,
+			offers:  offers,
+			headers: []param{ifMatch, ifNoneMatchWrite},
 			body: &requestBody{
-				doc: "The settings. Unknown members are kept.", types: []string{jsonType}, json: settingsSchema(false),
+				doc:   "The settings. Unknown members are kept.",
+				types: []string{jsonType},
+				json:  settingsSchema(false),
 			},
 			answers: []response{
 				{http.StatusOK, "The settings were replaced.", Message{}, true},
 				{http.StatusCreated, "The planet was created.", Message{}, true},
 			},
-			errors: append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, writeErrors...), handle: s.putPlanet,
+			errors: slices.Concat(bodyErrors, writeErrors),
+			handle: s.putPlanet,
 		},
 		{
-			id: "planet-versions", method: http.MethodGet, path: entry + "/versions", tag: planetsTag, summary: "History of a planet",
-			scope: keys.ConfRead, offers: offers,
-			answers: []response{{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false}},
-			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.listVersions,
+			id:      "planet-versions",
+			method:  http.MethodGet,
+			path:    entry + "/versions",
+			tag:     planetsTag,
+			summary: "History of a planet",
+			scope:   keys.ConfRead,
+			offers:  offers,
+			answers: []response{
+				{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false},
+			},
+			errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+			handle: s.listVersions,
 		},
 		{
-			id: "planet-version", method: http.MethodGet, path: entry + "/versions/{version}", tag: planetsTag, summary: "Read a version of a planet",
-			scope: keys.ConfRead, offers: offers, headers: []param{ifNoneMatchRead},
+			id:      "planet-version",
+			method:  http.MethodGet,
+			path:    entry + "/versions/{version}",
+			tag:     planetsTag,
+			summary: "Read a version of a planet",
+			scope:   keys.ConfRead,
+			offers:  offers,
+			headers: []param{ifNoneMatchRead},
 			answers: settings,
-			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity}, handle: s.getVersion,
+			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+			handle:  s.getVersion,
 		},
 		{
-			id: "planet-restore", method: http.MethodPost, path: entry + "/versions/{version}/restore", tag: planetsTag, summary: "Restore a version of a planet",
-			doc:   "Writes the settings of an earlier version as a new version.",
-			scope: keys.ConfWrite, offers: offers, headers: []param{ifMatch},
+			id:      "planet-restore",
+			method:  http.MethodPost,
+			path:    entry + "/versions/{version}/restore",
+			tag:     planetsTag,
+			summary: "Restore a version of a planet",
+			doc:     "Writes the settings of an earlier version as a new version.",
+			scope:   keys.ConfWrite,
+			offers:  offers,
+			headers: []param{ifMatch},
 			answers: []response{{http.StatusOK, "The version was restored.", Message{}, true}},
-			errors:  writeErrors, handle: s.restoreVersion,
+			errors:  writeErrors,
+			handle:  s.restoreVersion,
 		},
 		{
-			id: "health", method: http.MethodGet, path: healthPath, tag: "service", summary: "Health check",
-			answers: []response{{http.StatusOK, "The service is running.", Health{}, false}}, handle: s.health,
+			id:      "health",
+			method:  http.MethodGet,
+			path:    healthPath,
+			tag:     "service",
+			summary: "Health check",
+			answers: []response{{http.StatusOK, "The service is running.", Health{}, false}},
+			handle:  s.health,
 		},
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
 		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
 		{id: "page-file", method: http.MethodGet, path: "/page/{file}", handle: s.page},
 	}...)
+}
+
+// dataRoutes returns the data routes, each with its POST form.
+func (s *server) dataRoutes() []route {
+	topX := route{
+		summary: "Top values per category",
+		doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
+			"and key. Each label holds its top `limit` keys.",
+		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX)},
+	}
+	stats := route{
+		summary: "Traffic per time segment",
+		doc: "One result per segment of the period, including empty ones; " +
+			"with `group_by=hostname` one per segment and hostname.",
+		params: []param{segmentParam, groupByParam},
+	}
+	timeline := route{
+		summary: "Security per time segment",
+		doc:     "One result per segment of the period, including empty ones.",
+		params:  []param{segmentParam},
+	}
+	logs := route{
+		summary: "Request records",
+		doc:     "The newest matching records, newest first. Fields that a record does not have are absent.",
+		params:  []param{limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam},
+	}
+	return slices.Concat(
+		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
+		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
+		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
+		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
+	)
+}
+
+// dataRoute completes a data route, whose answer has the type of result, and adds its POST form.
+func (s *server) dataRoute(to search.Route, get route, result any) []route {
+	get.id = string(to)
+	get.method = http.MethodGet
+	get.path = "/data/" + string(to)
+	get.tag = "data"
+	get.searches = true
+	get.scope = keys.DataRead
+	get.offers = offers
+	get.params = append([]param{filtersParam}, get.params...)
+	get.headers = []param{syntaxHeader, preferHeader}
+	get.answers = []response{
+		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
+		{http.StatusAccepted, "With `Prefer: respond-async`: the query has started.", Running{}, false},
+	}
+	get.errors = queryErrors
+	get.handle = s.data(to)
+
+	post := get
+	post.id = get.id + "-post"
+	post.method = http.MethodPost
+	post.summary += " (long filters)"
+	post.doc = "The same as GET, with the parameters as members of a JSON object: for filters longer than a URL can " +
+		"hold. `filters` is text in either form, or the JSON form itself."
+	post.body = &requestBody{doc: "The parameters.", types: []string{jsonType}}
+	post.errors = slices.Concat(bodyErrors, queryErrors)
+	post.handle = s.dataPost(to)
+	return []route{get, post}
 }
 
 // register adds the routes to the mux.
@@ -269,7 +392,9 @@ func (s *server) options(c *call) error {
 // allowed returns the methods of a path for the header Allow, or "" if there are none.
 func (s *server) allowed(r *http.Request) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+	for _, method := range []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete,
+	} {
 		try := r.Clone(r.Context())
 		try.Method = method
 		if s.pattern(try) != "" {
@@ -284,33 +409,71 @@ func (s *server) allowed(r *http.Request) string {
 
 // pathParams are the parameters of paths.
 var pathParams = []param{
-	{name: "config", doc: "Name of the configuration.", schema: &huma.Schema{Type: "string", Pattern: "^" + planet.ConfigPattern + "$"}, example: planet.FirstConfig},
-	{name: "entry_id", doc: "Id of the planet; every configuration has one.", schema: &huma.Schema{Type: "string"}, example: planet.EntryID},
-	{name: "id", doc: "Id of the query, from the Location of a 202 or 504.", schema: &huma.Schema{Type: "string"}, example: "3f1c0a9be2d84c57a6f0d1e2b3c4a596"},
-	{name: "version", doc: "Number of the version.", schema: &huma.Schema{Type: "integer", Minimum: float(1)}, example: 1},
+	{
+		name:    "config",
+		doc:     "Name of the configuration.",
+		schema:  &huma.Schema{Type: "string", Pattern: "^" + planet.ConfigPattern + "$"},
+		example: planet.FirstConfig,
+	},
+	{
+		name:    "entry_id",
+		doc:     "Id of the planet; every configuration has one.",
+		schema:  &huma.Schema{Type: "string"},
+		example: planet.EntryID,
+	},
+	{
+		name:    "id",
+		doc:     "Id of the query, from the Location of a 202 or 504.",
+		schema:  &huma.Schema{Type: "string"},
+		example: "3f1c0a9be2d84c57a6f0d1e2b3c4a596",
+	},
+	{
+		name:    "version",
+		doc:     "Number of the version.",
+		schema:  &huma.Schema{Type: "integer", Minimum: float(1)},
+		example: 1,
+	},
 }
 
 var (
 	filtersParam = param{
-		name: "filters", required: true, read: readFilters, example: exampleFilter,
-		doc:    "The filter, in the query-string form or the JSON form. It must contain a period.",
-		schema: &huma.Schema{Type: "string"},
-		body: &huma.Schema{Description: "The filter: text in either form, or the JSON form itself.", OneOf: []*huma.Schema{
-			{Type: "string"}, {Type: "object", AdditionalProperties: true}, {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
-		}},
+		name:     "filters",
+		doc:      "The filter, in the query-string form or the JSON form. It must contain a period.",
+		required: true,
+		schema:   &huma.Schema{Type: "string"},
+		body: &huma.Schema{
+			Description: "The filter: text in either form, or the JSON form itself.",
+			OneOf: []*huma.Schema{
+				{Type: "string"},
+				{Type: "object", AdditionalProperties: true},
+				{Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			},
+		},
+		example: exampleFilter,
+		read:    readFilters,
 	}
 	segmentParam = param{
-		name: "segment", read: readText, example: "5m", schema: &huma.Schema{Type: "string"},
-		doc: "Length of a segment: 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d, 8d … By default a minute for periods up to 24 hours, then the shortest that gives at most 1,500 segments.",
+		name: "segment",
+		doc: "Length of a segment: 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d, 8d … By default a minute for periods " +
+			"up to 24 hours, then the shortest that gives at most 1,500 segments.",
+		schema:  &huma.Schema{Type: "string"},
+		example: "5m",
+		read:    readText,
 	}
 	groupByParam = param{
-		name: "group_by", read: readText, example: "hostname", schema: &huma.Schema{Type: "string", Enum: []any{"hostname"}},
-		doc: "hostname: one result per segment and hostname.",
+		name:    "group_by",
+		doc:     "hostname: one result per segment and hostname.",
+		schema:  &huma.Schema{Type: "string", Enum: []any{"hostname"}},
+		example: "hostname",
+		read:    readText,
 	}
 	fieldsParam = param{
-		name: "fields", read: readNames, example: "timestamp,host,status", schema: &huma.Schema{Type: "string"},
-		doc:  "Names of the fields to return, separated by commas. By default all.",
-		body: &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+		name:    "fields",
+		doc:     "Names of the fields to return, separated by commas. By default all.",
+		schema:  &huma.Schema{Type: "string"},
+		body:    &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+		example: "timestamp,host,status",
+		read:    readNames,
 	}
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},

@@ -52,7 +52,8 @@ func errConfigName(config string) error {
 }
 
 func errEntry(id string) error {
-	return fault.New(fault.NotFound, "there is no planet %q; the planet of every configuration is %q", id, planet.EntryID)
+	return fault.New(fault.NotFound,
+		"there is no planet %q; the planet of every configuration is %q", id, planet.EntryID)
 }
 
 func errMaintenance() error {
@@ -87,7 +88,11 @@ func notJSON(err error) Detail {
 }
 
 func notMultipart(err error) Detail {
-	return Detail{Loc: []any{"body"}, Msg: "the body is not a multipart form: " + err.Error(), Type: "value_error.multipart"}
+	return Detail{
+		Loc:  []any{"body"},
+		Msg:  "the body is not a multipart form: " + err.Error(),
+		Type: "value_error.multipart",
+	}
 }
 
 func brokenBody() Detail {
@@ -103,7 +108,11 @@ func badHeader(name, msg string) Detail {
 }
 
 func badVersion(text string) Detail {
-	return Detail{Loc: []any{"path", "version"}, Msg: fmt.Sprintf("%q is not a version number", text), Type: "type_error.integer"}
+	return Detail{
+		Loc:  []any{"path", "version"},
+		Msg:  fmt.Sprintf("%q is not a version number", text),
+		Type: "type_error.integer",
+	}
 }
 
 // unknown reports a parameter that the route does not have. In a query it may be the rest of a filter with an unescaped
