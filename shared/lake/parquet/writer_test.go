@@ -95,8 +95,8 @@ func TestWriterReusesMemorySafely(t *testing.T) {
 	}
 }
 
-// TestWriterLimitsGroupsOfLargeRows: the memory of a writer stays small however large the rows are. The rows are written
-// twice, because the second writer reuses the memory of the first.
+// TestWriterLimitsGroupsOfLargeRows: the memory of a writer stays small however large the rows are. The rows are
+// written twice, because the second writer reuses the memory of the first.
 func TestWriterLimitsGroupsOfLargeRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
