@@ -1,5 +1,5 @@
-// Package engine is the port to whatever answers bound queries. An engine takes the query, not SQL: SQL is how
-// two of them answer it.
+// Package engine defines the interfaces of query engines. An engine takes a bound query rather than SQL, because not
+// every engine uses SQL.
 package engine
 
 import (
@@ -16,9 +16,9 @@ import (
 // Errors are of these kinds: fault.Timeout (the context's deadline passed), fault.Canceled,
 // fault.RegexRefused, fault.EngineLimit, fault.Unavailable; anything else is fault.Internal.
 type Engine interface {
-	// Name is the engine's name: "duckdb", "athena", "trino". An answer names it unless Cost.By does better.
+	// Name returns the engine's name: "duckdb", "athena", "trino". An answer carries it unless Cost.By is set.
 	Name() string
-	// Extent is the time the data covers at this moment.
+	// Extent returns the period that the data covers now.
 	Extent(ctx context.Context) (lake.Extent, error)
 	// Run answers q. Cancelling ctx stops the work.
 	Run(ctx context.Context, q query.Query) (query.Answer, Cost, error)
@@ -26,61 +26,62 @@ type Engine interface {
 	Explain(ctx context.Context, q query.Query) (Plan, error)
 }
 
-// Cost is what an answer took.
+// Cost is the work that an answer took.
 type Cost struct {
-	By             string   // what answered, for an engine with several ways: "scan", "duckdb", "rows"; "": Engine.Name
+	By             string   // the method of an engine that has several: "scan", "duckdb", "rows"; "": see Engine.Name
 	Objects        int      // Parquet objects read
-	BytesScanned   int64    // compressed bytes of the columns touched
+	BytesScanned   int64    // compressed bytes of the columns read
 	RowsConsidered int64    // rows of those objects
-	Skipped        []string // objects that could not be read, by lake.NameOf: the answer lacks them
+	Skipped        []string // names (lake.NameOf) of objects that could not be read; the answer lacks their rows
 
-	// Known only of engines that run as a service. Zero values: not known.
-	Engine time.Duration  // the engine's own time, queue not included
+	// Only engines that run as a service report the following. A zero value means that it is not known.
+	Engine time.Duration  // the engine's own time, without the queue
 	Queue  time.Duration  // the time in the engine's own queue
-	USD    *float64       // what the answer cost; nil: this engine does not bill queries
-	Cached *time.Duration // the answer is an earlier equal query's, at most this old; nil: made for this one
-	Split  bool           // the engine ran out of resources for the whole, and was asked part by part
+	USD    *float64       // the price of the answer; nil: the engine does not charge for queries
+	Cached *time.Duration // the greatest possible age of a reused answer; nil: the answer is new
+	Split  bool           // the engine ran out of resources for the whole query and answered it in parts
 }
 
-// Plan is what a query would do.
+// Plan describes what a query would do.
 type Plan struct {
-	By         string      // what would answer; never ""
-	SQL        []Statement // the engine's own, in the order run
+	By         string      // the method or engine that would answer; never ""
+	SQL        []Statement // the engine's statements, in the order in which they run
 	Partitions []lake.Partition
-	Objects    int      // 0 where the engine does not know before it runs; then Bytes is 0, too
-	Bytes      int64    // compressed bytes of the columns it would touch
-	Columns    []string // columns it would touch
+	Objects    int      // 0 if the engine does not know it before it runs the query; then Bytes is 0, too
+	Bytes      int64    // compressed bytes of the columns that would be read
+	Columns    []string // the columns that would be read
 	Warnings   []string
 }
 
-// Statement is one SQL text and what it is for.
+// Statement is one SQL statement and its purpose.
 type Statement struct{ Title, SQL string }
 
-// String is the statement below its title.
+// String returns the statement below its title.
 func (s Statement) String() string {
 	return "-- " + s.Title + "\n" + strings.TrimRight(s.SQL, "\n") + "\n"
 }
 
-// Starter is an engine whose work goes on without the caller, or even the process, that began it. Errors are of the
-// kinds that Engine names; fault.Canceled before the context ends means that another caller stopped the execution.
+// Starter is an engine that keeps running a query after the caller, or even the process, that started it is gone.
+// Errors are of the kinds that Engine lists; fault.Canceled before the context ends means that another caller stopped
+// the execution.
 type Starter interface {
 	Engine
-	// Version names the data at this moment: equal versions, equal data.
+	// Version identifies the data at this moment. If two versions are equal, the data is equal.
 	Version(ctx context.Context) (string, error)
-	// Start begins q. Equal queries begun over equal data may be given the same execution.
+	// Start starts q. Equal queries over equal data may share one execution.
 	Start(ctx context.Context, q query.Query) (Execution, error)
-	// Poll reports whether an execution of q has succeeded. It returns the execution to ask about from now on, which
-	// is another one when the engine had to begin anew. What it begins anew it narrows to the data there is then, so
-	// q need not be narrowed.
+	// Poll reports whether an execution of q has succeeded. It returns the execution to poll next, which differs from
+	// x if the engine had to restart the query. The engine clamps a restarted query to the extent of the data at that
+	// time, so q need not be clamped.
 	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, done bool, err error)
-	// Wait polls until the execution has ended. When ctx ends first, the execution goes on; x stays good to ask about.
+	// Wait polls until the execution has ended. If ctx ends first, the execution continues and x remains valid.
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)
-	// Result reads the answer of an execution of q that has ended well.
+	// Result reads the answer of an execution of q that has succeeded.
 	Result(ctx context.Context, x Execution, q query.Query) (query.Answer, Cost, error)
 	// Stop stops an execution. Stopping a finished execution is not an error.
 	Stop(ctx context.Context, x Execution) error
 }
 
-// Execution names work in progress, for the engine that began it, in any process. It is opaque, at most 4 kB long
-// and holds no secrets.
+// Execution identifies a running query to the engine that started it, in any process. It is opaque, at most 4 kB long
+// and contains no secrets.
 type Execution string

@@ -7,16 +7,16 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Index lists the objects that hold the data at this moment.
+// Index lists the objects that contain the data at this moment.
 type Index interface {
-	// Objects lists the objects of the partitions from…to, both included, by partition and path.
-	// A reader that finds an object gone asks once more: compaction has replaced it.
+	// Objects returns the objects of the partitions from…to, both included, sorted by partition and path.
+	// A reader that does not find an object should list the objects again: compaction has replaced it.
 	Objects(ctx context.Context, from, to lake.Partition) ([]lake.Object, error)
-	// Extent is the time all objects together cover.
+	// Extent returns the period that all objects together cover.
 	Extent(ctx context.Context) (lake.Extent, error)
 }
 
-// ObjectError is a failure to read one object: it is gone, or damaged.
+// ObjectError reports that one object cannot be read because it is missing or damaged.
 type ObjectError struct {
 	Path string
 	Err  error

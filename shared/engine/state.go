@@ -7,30 +7,31 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// State is what engines over object storage must know of the lake besides its tables.
+// State is the information about the lake that engines over object storage need besides the tables.
 type State struct {
-	Extent    lake.Extent    // the time all published objects cover
-	Watermark lake.Partition // hours before it are read from the compacted table, from it on from the fresh one
-	Version   int64          // every publication raises it: equal versions, equal data
+	Extent    lake.Extent    // the period that all published objects cover
+	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
+	Version   int64          // every publication increases it; equal versions mean equal data
 }
 
-// Once the watermark has passed an hour, the hour's fresh objects are superseded, and some time later they are removed.
+// When the watermark has passed an hour, the hour's fresh objects are superseded. Some time later they are removed.
 // A query that still reads them then lacks their rows, without an error. Therefore
 //
-//	from reading the state to the end of the execution that reads by it < KeepSuperseded
+//	time from reading the state to the end of the execution that uses it < KeepSuperseded
 //
-// holds for every answer that is taken. LongestExecution is the largest part of the left side. The hour to spare covers
-// the rest: the age of a state (seconds), beginning an execution (a minute), the time that compaction may take to write
-// a move of the watermark which it has dated already (15 minutes, as long as its function runs), and clocks that differ.
+// must hold for every answer that is accepted. LongestExecution is the largest part of the left side. The remaining
+// hour covers the rest: the age of a state (seconds), the start of an execution (a minute), the time between the moment
+// that compaction records for a move of the watermark and its write of the move (15 minutes, the longest that its
+// function runs), and differences between clocks.
 const (
-	// KeepSuperseded is how long superseded objects stay after the watermark has moved.
+	// KeepSuperseded is how long superseded objects are kept after the watermark has moved.
 	KeepSuperseded = 6 * time.Hour
-	// LongestExecution is the longest an execution may take, its queue included. One that took longer is trusted only if
-	// the watermark has not moved meanwhile.
+	// LongestExecution is the longest time that an execution may take, including its time in the queue. The result of
+	// a longer one is accepted only if the watermark has not moved meanwhile.
 	LongestExecution = KeepSuperseded - time.Hour
 )
 
-// States returns the state of the lake at this moment. It may be some seconds old.
+// States reads the current state of the lake. The state may be some seconds old.
 type States interface {
 	State(ctx context.Context) (State, error)
 }
