@@ -27,12 +27,12 @@ func ContextError(ctx context.Context, err error) error {
 
 // RegexError returns the error for a regular expression that the engine does not support.
 func RegexError(err error) error {
-	return fault.Wrap(fault.RegexRefused, err, "the engine cannot take the regular expression")
+	return fault.Wrap(fault.RegexRefused, err, "the engine does not support the regular expression")
 }
 
 // OverflowError returns the error for a sum that does not fit into 64 bits.
 func OverflowError(err error) error {
-	return fault.Wrap(fault.EngineLimit, err, "a sum of the answer is larger than 64 bits hold")
+	return fault.Wrap(fault.EngineLimit, err, "a sum in the answer does not fit into 64 bits")
 }
 
 // ResourcesError returns the error for a query that exhausts the engine's resources.
@@ -43,7 +43,7 @@ func ResourcesError(err error) error {
 
 // ConditionsError returns the error for a query that has more conditions than the engine can compile.
 func ConditionsError(err error) error {
-	return fault.Wrap(fault.EngineLimit, err, "the filter has more conditions than the engine can take; use fewer")
+	return fault.Wrap(fault.EngineLimit, err, "the filter has more conditions than the engine supports; use fewer")
 }
 
 // StatementError returns the error for a query if its SQL exceeds a limit, which the given error describes.

@@ -121,7 +121,7 @@ type knowing struct {
 }
 
 func (k knowing) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
-	k.backend.Know(q)
+	k.backend.Register(q)
 	return k.Engine.Start(ctx, q)
 }
 

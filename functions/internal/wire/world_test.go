@@ -197,7 +197,7 @@ type told struct {
 
 func (e told) know(q query.Query) {
 	q.Scope.Watermark = e.state.Watermark
-	e.backend.Know(q)
+	e.backend.Register(q)
 }
 
 func (e told) Start(ctx context.Context, q query.Query) (engine.Execution, error) {

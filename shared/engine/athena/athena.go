@@ -1,6 +1,6 @@
 // Package athena answers queries with Amazon Athena, engine version 3, over the two tables of the lake. It knows
-// Athena's protocol: executions that outlive who began them, tokens that make beginning twice beginning once, pages
-// and objects of results, and what each failure means for the user.
+// Athena's protocol: executions that continue without their callers, request tokens that prevent duplicate executions,
+// results as pages and as objects, and the meaning of each failure.
 package athena
 
 import (
@@ -19,32 +19,40 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Client is what is used of *athena.Client.
+// Client has the methods of *athena.Client that the engine calls.
 type Client interface {
-	StartQueryExecution(context.Context, *athena.StartQueryExecutionInput, ...func(*athena.Options)) (*athena.StartQueryExecutionOutput, error)
-	GetQueryExecution(context.Context, *athena.GetQueryExecutionInput, ...func(*athena.Options)) (*athena.GetQueryExecutionOutput, error)
-	GetQueryResults(context.Context, *athena.GetQueryResultsInput, ...func(*athena.Options)) (*athena.GetQueryResultsOutput, error)
-	StopQueryExecution(context.Context, *athena.StopQueryExecutionInput, ...func(*athena.Options)) (*athena.StopQueryExecutionOutput, error)
+	StartQueryExecution(
+		context.Context, *athena.StartQueryExecutionInput, ...func(*athena.Options),
+	) (*athena.StartQueryExecutionOutput, error)
+	GetQueryExecution(
+		context.Context, *athena.GetQueryExecutionInput, ...func(*athena.Options),
+	) (*athena.GetQueryExecutionOutput, error)
+	GetQueryResults(
+		context.Context, *athena.GetQueryResultsInput, ...func(*athena.Options),
+	) (*athena.GetQueryResultsOutput, error)
+	StopQueryExecution(
+		context.Context, *athena.StopQueryExecutionInput, ...func(*athena.Options),
+	) (*athena.StopQueryExecutionOutput, error)
 }
 
-// Objects is what is used of *s3.Client.
+// Objects has the method of *s3.Client that the engine calls.
 type Objects interface {
 	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
 }
 
-// Config is what the engine is made of.
+// Config is the configuration of an Engine.
 type Config struct {
 	Client    Client
-	S3        Objects // reads results longer than a page from their object; nil: page by page
+	S3        Objects // reads the objects of results longer than a page; nil: results are read page by page
 	States    engine.States
-	Workgroup string // with an enforced configuration: where results go, and what one query may scan
+	Workgroup string // its enforced configuration sets the output location and the scan limit of a query
 	Database  string
 	Catalog   string        // "": AwsDataCatalog
-	ReuseFor  time.Duration // how old an earlier equal query's result may be, whole minutes; 0: never reused
+	ReuseFor  time.Duration // the greatest age of a reused result, in whole minutes; 0: results are not reused
 	USDPerTB  float64       // 0: 5, the price of most regions
 
 	Now    func() time.Time
-	Sleep  func(context.Context, time.Duration) error // nil: real time; ends with ctx, returning its error
+	Sleep  func(context.Context, time.Duration) error // returns ctx.Err() if ctx ends; nil: real time
 	Random func() float64                             // from 0 to 1, spreads retries; nil: math/rand
 }
 
@@ -53,7 +61,7 @@ type Engine struct{ Config }
 
 var _ engine.Starter = (*Engine)(nil)
 
-// New makes the engine. It asks nothing of AWS.
+// New returns an engine. It sends no request to AWS.
 func New(c Config) (*Engine, error) {
 	var missing []error
 	for _, part := range []struct {
@@ -93,16 +101,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Name is "athena".
+// Name returns "athena".
 func (e *Engine) Name() string { return "athena" }
 
-// Extent is the time the data covers at this moment.
+// Extent returns the period that the data covers now.
 func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) {
 	state, err := e.state(ctx)
 	return state.Extent, err
 }
 
-// Version is the number that every publication raises.
+// Version returns a number that every publication increases.
 func (e *Engine) Version(ctx context.Context) (string, error) {
 	state, err := e.state(ctx)
 	return strconv.FormatInt(state.Version, 10), err
@@ -111,18 +119,17 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 func (e *Engine) state(ctx context.Context) (engine.State, error) {
 	state, err := e.States.State(ctx)
 	if err != nil {
-		return engine.State{}, ended(ctx, fmt.Errorf("read the state of the lake: %w", err))
+		return engine.State{}, contextError(ctx, fmt.Errorf("read the state of the lake: %w", err))
 	}
 	return state, nil
 }
 
-// Run answers q. When the caller goes away or its time runs out, the execution is stopped.
-//
-// An execution that another caller of the same query stopped is begun anew.
+// Run answers q. It stops the execution if ctx ends. If another caller of the same query stops the execution, Run
+// starts the query again.
 func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	for begun := 1; ; begun++ {
+	for attempt := 1; ; attempt++ {
 		answer, cost, err := e.run(ctx, q)
-		if stoppedByOthers(ctx, err) && begun < maxAttempts {
+		if stoppedByOthers(ctx, err) && attempt < maxAttempts {
 			continue
 		}
 		return answer, cost, err
@@ -136,18 +143,19 @@ func (e *Engine) run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	}
 	if x, err = e.Wait(ctx, x, q); err != nil {
 		if ctx.Err() != nil {
-			err = errors.Join(err, e.stopAfter(ctx, x))
+			err = errors.Join(err, e.stopDetached(ctx, x))
 		}
 		return query.Answer{}, engine.Cost{}, err
 	}
 	return e.Result(ctx, x, q)
 }
 
-// stopTime is how long stopping may take after the caller is gone.
-const stopTime = 5 * time.Second
+// stopTimeout is the longest time that stopping an execution may take after its caller's context has ended.
+const stopTimeout = 5 * time.Second
 
-func (e *Engine) stopAfter(ended context.Context, x engine.Execution) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), stopTime)
+// stopDetached stops an execution even if ctx has ended.
+func (e *Engine) stopDetached(ctx context.Context, x engine.Execution) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return e.Stop(ctx, x)
 }

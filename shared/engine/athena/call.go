@@ -14,47 +14,53 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// maxCalls is how often one thing is asked of AWS: with the waits between, some seconds.
+// maxCalls is the number of times that one request is sent to AWS. With the pauses between them, all attempts take
+// some seconds.
 const maxCalls = 6
 
-// call asks something of AWS, again while it is throttled, failing or out of reach. Everything asked here may be
-// carried out twice.
-func (e *Engine) call(ctx context.Context, what string, ask func() error) error {
-	for asked := 0; ; asked++ {
-		err := ask()
+// call sends a request to AWS and repeats it while AWS throttles it, fails or cannot be reached. A lost response may
+// make AWS process the request twice, so every request must allow that.
+func (e *Engine) call(ctx context.Context, what string, send func() error) error {
+	for attempt := 0; ; attempt++ {
+		err := send()
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return ended(ctx, err)
-		case !passing(err):
-			return refused(fmt.Errorf("%s: %w", what, err))
-		case asked == maxCalls-1:
-			return &fault.Error{Kind: fault.Unavailable, Message: "the query engine is busy or cannot be reached", RetryAfter: retryAfter, Err: fmt.Errorf("%s: %w", what, err)}
+			return contextError(ctx, err)
+		case !retryable(err):
+			return requestError(fmt.Errorf("%s: %w", what, err))
+		case attempt == maxCalls-1:
+			return &fault.Error{
+				Kind:       fault.Unavailable,
+				Message:    "the query engine is busy or cannot be reached",
+				RetryAfter: retryAfter,
+				Err:        fmt.Errorf("%s: %w", what, err),
+			}
 		}
-		if err := e.Sleep(ctx, e.backOff(asked)); err != nil {
-			return ended(ctx, err)
+		if err := e.Sleep(ctx, e.backOff(attempt)); err != nil {
+			return contextError(ctx, err)
 		}
 	}
 }
 
-// retryAfter is when callers may retry while Athena is throttled or down.
+// retryAfter is the time after which callers may retry when Athena is throttled or down.
 const retryAfter = 10 * time.Second
 
-// backOff is how long to wait before asking for the n-th time again: half of it for sure, half of it by chance, so
-// that those who were refused together do not come back together.
+// backOff returns the pause before repetition n, counted from 0. Half of it is fixed and half is random, so that
+// clients that were refused at the same time do not retry at the same time.
 func (e *Engine) backOff(n int) time.Duration {
 	longest := 200 * time.Millisecond << min(n, 5)
 	return longest/2 + time.Duration(e.Random()*float64(longest/2))
 }
 
-// passing reports whether a failure is one that passes by itself, by the SDK's own list.
-func passing(err error) bool {
+// retryable reports whether an error is temporary according to the SDK, or the response was cut off.
+func retryable(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return true // the connection ended within the answer
+		return true
 	}
 	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary
 }
 
-// oneTry keeps the SDK from retrying, which would take time that call does not know of.
-func oneTry(o *athena.Options) { o.Retryer = aws.NopRetryer{} }
+// noRetries keeps the SDK from retrying, because call does that itself and could not account for the time.
+func noRetries(o *athena.Options) { o.Retryer = aws.NopRetryer{} }

@@ -9,24 +9,24 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// work is the content of an engine.Execution: everything that another process needs to go on with it.
+// work is the content of an engine.Execution. It has everything that another process needs to continue it.
 type work struct {
-	Scope   query.Scope `json:"scope"`           // what is read, as the statement was written
-	Version int64       `json:"version"`         // of the data when it began
+	Scope   query.Scope `json:"scope"`           // the period and watermark that the statements use
+	Version int64       `json:"version"`         // the version of the data at the start
 	Split   bool        `json:"split,omitempty"` // one part for each of query.TopXParts
-	Parts   []part      `json:"parts"`           // one, unless split
+	Parts   []part      `json:"parts"`           // one part, unless split
 }
 
-// part is one statement's execution.
+// part is the execution of one statement.
 type part struct {
-	ID      string `json:"id"`              // Athena's
-	Attempt int    `json:"attempt"`         // how often the statement was begun before; or the second of asking, Unix, see begin
-	Done    bool   `json:"done,omitempty"`  // it succeeded
-	Found   int64  `json:"found,omitempty"` // it had succeeded before it was asked for: when, Unix milliseconds
+	ID        string `json:"id"`              // assigned by Athena
+	Attempt   int    `json:"attempt"`         // number of earlier starts, or a Unix time in seconds, see startPart
+	Done      bool   `json:"done,omitempty"`  // it succeeded
+	Completed int64  `json:"found,omitempty"` // Unix milliseconds of its success, if that was before it was requested
 }
 
-// read makes w the work of a query that reads by a state.
-func (w *work) read(q query.Query, s engine.State) {
+// setState makes w read the scope of q in a state of the lake.
+func (w *work) setState(q query.Query, s engine.State) {
 	w.Scope, w.Version = q.Scope, s.Version
 	w.Scope.Watermark = s.Watermark
 }
@@ -34,7 +34,7 @@ func (w *work) read(q query.Query, s engine.State) {
 func (w work) execution() engine.Execution {
 	text, err := json.Marshal(w)
 	if err != nil {
-		panic("athena: an execution cannot be printed: " + err.Error()) // numbers and texts can
+		panic("athena: encode an execution: " + err.Error()) // numbers and strings can always be encoded
 	}
 	return engine.Execution(text)
 }
@@ -42,13 +42,13 @@ func (w work) execution() engine.Execution {
 func readWork(x engine.Execution) (work, error) {
 	var w work
 	if err := json.Unmarshal([]byte(x), &w); err != nil || len(w.Parts) == 0 {
-		return work{}, fmt.Errorf("athena: %.60q names no execution", x)
+		return work{}, fmt.Errorf("athena: %.60q is not an execution", x)
 	}
 	return w, nil
 }
 
-// question is the query of part i.
-func (w work) question(q query.Query, i int) query.Query {
+// query returns the query of part i.
+func (w work) query(q query.Query, i int) query.Query {
 	q.Scope = w.Scope
 	if topx, ok := q.Shape.(query.TopX); ok && w.Split {
 		topx.Labels = query.TopXParts[i].Labels
@@ -66,14 +66,15 @@ func (w work) done() bool {
 	return true
 }
 
-// found is when the oldest part had succeeded before it was asked for; false if one had not.
-func (w work) found() (time.Time, bool) {
-	oldest := w.Parts[0].Found
+// reused reports whether every part had succeeded before it was requested. If so, it returns when the first of them
+// had.
+func (w work) reused() (oldest time.Time, ok bool) {
+	first := w.Parts[0].Completed
 	for _, p := range w.Parts {
-		if p.Found == 0 {
+		if p.Completed == 0 {
 			return time.Time{}, false
 		}
-		oldest = min(oldest, p.Found)
+		first = min(first, p.Completed)
 	}
-	return time.UnixMilli(oldest), true
+	return time.UnixMilli(first), true
 }

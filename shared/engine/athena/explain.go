@@ -10,7 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain returns what Run would ask of Athena. Objects and bytes are not known before a query has run.
+// Explain returns the statements that Run would send to Athena, and the hours that they read. The plan has no objects
+// and bytes, because they are not known before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {

@@ -37,48 +37,50 @@ func bind(t testing.TB, text string, shape query.Shape) query.Query {
 
 const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
 
-// stage is an engine, its server and what is behind.
-type stage struct {
-	engine  told
+// fixture is an engine over an emulator of Athena, with the emulator's backend and data.
+type fixture struct {
+	engine  registeringEngine
 	server  *emulator.Server
-	backend *spoilt
-	states  *fixed
+	backend *faultyBackend
+	states  *staticStates
 	rows    []lake.Row
 }
 
-// spoilt is the reference backend with failures before its answers.
-type spoilt struct {
+// faultyBackend is the reference backend with errors, delays and missing rows.
+type faultyBackend struct {
 	*athenatest.Reference
 
-	mu    sync.Mutex
-	fails []error // of the next statements; nil: none
-	bytes int64   // that every statement scans
-	block chan struct{}
-	left  *athenatest.Reference // answers the statements that it knows, when they end: some of their rows are gone
+	mu     sync.Mutex
+	errors []error               // the results of the next statements; nil is success
+	bytes  int64                 // the number of bytes that every statement reports; 0: the reference's
+	block  chan struct{}         // every statement waits until it is closed; nil: no statement waits
+	left   *athenatest.Reference // answers the statements that are registered there, over fewer rows
 }
 
-// set says how the next statements fail, and what all of them wait for.
-func (s *spoilt) set(fails []error, block chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fails, s.block = fails, block
+// set sets the results of the next statements, and the channel that all statements wait for.
+func (b *faultyBackend) set(errs []error, block chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.errors, b.block = errs, block
 }
 
-// sweep makes statements that are known to left find only its rows.
-func (s *spoilt) sweep(left *athenatest.Reference) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.left = left
+// removeRows makes the statements that are registered with left return only its rows.
+func (b *faultyBackend) removeRows(left *athenatest.Reference) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left = left
 }
 
-func (s *spoilt) Run(ctx context.Context, statement emulator.Statement, scanned func(int64)) (emulator.Result, error) {
-	s.mu.Lock()
+func (b *faultyBackend) Run(
+	ctx context.Context, statement emulator.Statement, scanned func(int64),
+) (emulator.Result, error) {
+	b.mu.Lock()
 	var failure error
-	if len(s.fails) > 0 {
-		failure, s.fails = s.fails[0], s.fails[1:]
+	if len(b.errors) > 0 {
+		failure, b.errors = b.errors[0], b.errors[1:]
 	}
-	bytes, block := s.bytes, s.block
-	s.mu.Unlock()
+	bytes, block := b.bytes, b.block
+	b.mu.Unlock()
 	if bytes > 0 {
 		scanned(bytes)
 	}
@@ -92,39 +94,40 @@ func (s *spoilt) Run(ctx context.Context, statement emulator.Statement, scanned 
 	if failure != nil {
 		return emulator.Result{}, failure
 	}
-	s.mu.Lock()
-	left := s.left
-	s.mu.Unlock()
+	b.mu.Lock()
+	left := b.left
+	b.mu.Unlock()
 	if left != nil {
 		if result, err := left.Run(ctx, statement, scanned); err == nil {
 			return result, nil
 		}
 	}
-	return s.Reference.Run(ctx, statement, scanned)
+	return b.Reference.Run(ctx, statement, scanned)
 }
 
-// setting is what is special about a stage.
-type setting struct {
+// fixtureOptions changes the configuration of a fixture.
+type fixtureOptions struct {
 	server    emulator.Config
 	transport http.RoundTripper
 	engine    func(*athena.Config)
 }
 
-func newStage(t *testing.T, special setting) *stage {
+func newFixture(t *testing.T, options fixtureOptions) *fixture {
 	t.Helper()
-	s := &stage{rows: enginetest.Records(t, 60, 3)}
-	s.states = &fixed{engine.State{Extent: extentOf(s.rows), Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: 1}}
-	s.backend = &spoilt{Reference: athenatest.NewReference(s.rows)}
-	c := special.server
+	s := &fixture{rows: enginetest.Records(t, 60, 3)}
+	s.states = newStates(s.rows)
+	s.backend = &faultyBackend{Reference: athenatest.NewReference(s.rows)}
+	c := options.server
 	c.Backend = s.backend
-	server, client := serve(t, c, special.transport)
+	server, client := serve(t, c, options.transport)
 	s.server = server
-	s.engine = told{newEngine(t, client, s.states, special.engine), s.backend.Reference, s.states.state.Watermark}
+	e := newEngine(t, client, s.states, options.engine)
+	s.engine = registeringEngine{e, s.backend.Reference, s.states.state.Watermark}
 	return s
 }
 
-// right fails the test when the answer is not the reference evaluation's.
-func (s *stage) right(t *testing.T, q query.Query, got query.Answer, err error) {
+// checkAnswer fails the test if err is not nil or the answer differs from the reference evaluation.
+func (s *fixture) checkAnswer(t *testing.T, q query.Query, got query.Answer, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -140,27 +143,33 @@ func (s *stage) right(t *testing.T, q query.Query, got query.Answer, err error) 
 
 var stats = query.Stats{SegmentSeconds: 3600}
 
-// TestNetworkFaults lets every single request of a query meet every fault: the answer is right all the same, and the
-// statement ran once.
+// TestNetworkFaults injects every fault into every single request of a query. The answer must be right and the
+// statement must run only once.
 func TestNetworkFaults(t *testing.T) {
-	for _, one := range []struct {
+	for _, test := range []struct {
 		name  string
 		fault faulttest.Fault
 	}{
-		{"throttled", faulttest.Throttle}, {"failing", faulttest.Fail}, {"unreachable", faulttest.Break}, {"lost", faulttest.Lose},
-		{"misled", faulttest.Mislead}, {"duplicated", faulttest.Duplicate}, {"cut", faulttest.Cut},
+		{"throttled", faulttest.Throttle},
+		{"failing", faulttest.Fail},
+		{"unreachable", faulttest.Break},
+		{"lost", faulttest.Lose},
+		{"misled", faulttest.Mislead},
+		{"duplicated", faulttest.Duplicate},
+		{"cut", faulttest.Cut},
 	} {
 		for at := range 5 {
-			t.Run(fmt.Sprintf("%s %d", one.name, at), func(t *testing.T) {
-				s := newStage(t, setting{transport: &faulttest.Transport{Script: func(n int, _ *http.Request) faulttest.Fault {
+			t.Run(fmt.Sprintf("%s request %d", test.name, at), func(t *testing.T) {
+				script := func(n int, _ *http.Request) faulttest.Fault {
 					if n == at {
-						return one.fault
+						return test.fault
 					}
 					return faulttest.None
-				}}})
+				}
+				s := newFixture(t, fixtureOptions{transport: &faulttest.Transport{Script: script}})
 				q := bind(t, hours, stats)
 				answer, _, err := s.engine.Run(t.Context(), q)
-				s.right(t, q, answer, err)
+				s.checkAnswer(t, q, answer, err)
 				if states := s.server.States(); len(states) != 1 {
 					t.Errorf("executions %v, want one", states)
 				}
@@ -169,70 +178,92 @@ func TestNetworkFaults(t *testing.T) {
 	}
 }
 
-// TestNothingGetsThrough: a dependency that stays away is Unavailable, with a time to come back, and asked so often
-// and no more.
-func TestNothingGetsThrough(t *testing.T) {
-	for name, fails := range map[string]faulttest.Fault{"throttled": faulttest.Throttle, "failing": faulttest.Fail, "unreachable": faulttest.Break} {
+// TestPermanentFaultIsUnavailable checks that a query fails with kind Unavailable and a retry time, after a limited
+// number of attempts, if AWS does not recover.
+func TestPermanentFaultIsUnavailable(t *testing.T) {
+	for name, permanent := range map[string]faulttest.Fault{
+		"throttled":   faulttest.Throttle,
+		"failing":     faulttest.Fail,
+		"unreachable": faulttest.Break,
+	} {
 		t.Run(name, func(t *testing.T) {
-			asked, waits := 0, []time.Duration(nil)
-			s := newStage(t, setting{
-				transport: &faulttest.Transport{Script: func(int, *http.Request) faulttest.Fault { asked++; return fails }},
+			requests, pauses := 0, []time.Duration(nil)
+			script := func(int, *http.Request) faulttest.Fault { requests++; return permanent }
+			s := newFixture(t, fixtureOptions{
+				transport: &faulttest.Transport{Script: script},
 				engine: func(c *athena.Config) {
-					c.Sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+					c.Sleep = func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
 				},
 			})
 			_, _, err := s.engine.Run(t.Context(), bind(t, hours, stats))
 			var known *fault.Error
 			if !errors.As(err, &known) || known.Kind != fault.Unavailable || known.RetryAfter == 0 {
-				t.Errorf("error %v, want Unavailable with a time", err)
+				t.Errorf("error %v, want Unavailable with RetryAfter", err)
 			}
-			if asked != 6 || len(waits) != 5 || waits[4] <= waits[0]*4 {
-				t.Errorf("asked %d times, waited %v", asked, waits)
+			if requests != 6 || len(pauses) != 5 || pauses[4] <= pauses[0]*4 {
+				t.Errorf("%d requests with pauses %v", requests, pauses)
 			}
 		})
 	}
 }
 
-func TestServerThatThrottlesIsWaitedFor(t *testing.T) {
-	s := newStage(t, setting{server: emulator.Config{StartsPerSecond: 1}})
-	q := bind(t, hours, stats)
-	if _, _, err := s.engine.Run(t.Context(), q); err != nil {
+// TestStartRateLimit starts a second query within the same second of a clock that does not advance.
+func TestStartRateLimit(t *testing.T) {
+	s := newFixture(t, fixtureOptions{server: emulator.Config{StartsPerSecond: 1}})
+	if _, _, err := s.engine.Run(t.Context(), bind(t, hours, stats)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.engine.Run(t.Context(), bind(t, hours, query.TopX{Limit: 3})); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a second start within a second that does not pass: %v", err)
+	_, _, err := s.engine.Run(t.Context(), bind(t, hours, query.TopX{Limit: 3}))
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("second start: error %v, want Unavailable", err)
 	}
 }
 
-// TestFailures: each end of an execution has the kind that its cause deserves, and is tried again where that helps.
+// TestFailures checks the error kind of each failure of an execution, and whether the query is started again.
 func TestFailures(t *testing.T) {
-	internal := &emulator.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
-	throttled := &emulator.Failure{Category: 3, Type: 1402, Reason: "AMAZON_S3_THROTTLED: Please reduce your request rate"}
+	throttled := &emulator.Failure{
+		Category: 3, Type: 1402, Reason: "AMAZON_S3_THROTTLED: Please reduce your request rate",
+	}
 	exhausted := &emulator.Failure{Category: 1, Type: 2, Reason: "Query exhausted resources at this scale factor"}
+	userError := func(number int, reason string) []error {
+		return []error{&emulator.Failure{Category: 2, Type: number, Reason: reason}}
+	}
 	for name, test := range map[string]struct {
-		fails      []error
+		errors     []error
 		want       fault.Kind
 		ok         bool
 		executions int
-		says       string
+		message    string
 	}{
-		"an internal failure passes":      {[]error{internal}, 0, true, 2, ""},
-		"S3 throttled three times passes": {[]error{throttled, throttled, throttled}, 0, true, 4, ""},
-		"S3 throttled for ever":           {[]error{throttled, throttled, throttled, throttled, throttled}, fault.Unavailable, false, 4, "do well later"},
-		"a bad regular expression":        {[]error{&emulator.Failure{Category: 2, Type: 1106, Reason: "INVALID_FUNCTION_ARGUMENT: invalid pattern"}}, fault.RegexRefused, false, 1, "regular expression"},
-		"no resources":                    {[]error{exhausted, exhausted}, fault.EngineLimit, false, 1, "narrow the period"},
-		"a sum too large":                 {[]error{&emulator.Failure{Category: 2, Type: 1104, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint overflow"}}, fault.EngineLimit, false, 1, "64 bits"},
-		"a mistake of ours":               {[]error{&emulator.Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: line 1:1"}}, fault.Internal, false, 1, "SYNTAX_ERROR"},
-		"too many conditions":             {[]error{&emulator.Failure{Category: 2, Type: 1000, Reason: "QUERY_EXCEEDED_COMPILER_LIMIT: too large"}}, fault.EngineLimit, false, 1, "use fewer"},
+		"an internal failure is retried": {errors: []error{internal}, ok: true, executions: 2},
+		"S3 throttling is retried":       {errors: []error{throttled, throttled, throttled}, ok: true, executions: 4},
+		"S3 throttling that does not end": {
+			[]error{throttled, throttled, throttled, throttled, throttled},
+			fault.Unavailable, false, 4, "may succeed later",
+		},
+		"an invalid regular expression": {
+			userError(1106, "INVALID_FUNCTION_ARGUMENT: invalid pattern"),
+			fault.RegexRefused, false, 1, "regular expression",
+		},
+		"exhausted resources": {[]error{exhausted, exhausted}, fault.EngineLimit, false, 1, "narrow the period"},
+		"a sum that overflows": {
+			userError(1104, "NUMERIC_VALUE_OUT_OF_RANGE: bigint overflow"), fault.EngineLimit, false, 1, "64 bits",
+		},
+		"invalid SQL": {
+			userError(1006, "SYNTAX_ERROR: line 1:1"), fault.Internal, false, 1, "SYNTAX_ERROR",
+		},
+		"too many conditions": {
+			userError(1000, "QUERY_EXCEEDED_COMPILER_LIMIT: too large"), fault.EngineLimit, false, 1, "use fewer",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, setting{})
-			s.backend.fails = test.fails
+			s := newFixture(t, fixtureOptions{})
+			s.backend.errors = test.errors
 			q := bind(t, hours, stats)
 			answer, _, err := s.engine.Run(t.Context(), q)
 			if test.ok {
-				s.right(t, q, answer, err)
-			} else if err == nil || fault.KindOf(err) != test.want || !strings.Contains(err.Error(), test.says) {
+				s.checkAnswer(t, q, answer, err)
+			} else if err == nil || fault.KindOf(err) != test.want || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("error %v of kind %d, want kind %d", err, fault.KindOf(err), test.want)
 			}
 			if states := s.server.States(); len(states) != test.executions {
@@ -242,27 +273,28 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestTopXThatExhaustsIsAskedLabelByLabel: the answer is that of the whole.
-func TestTopXThatExhaustsIsAskedLabelByLabel(t *testing.T) {
-	s := newStage(t, setting{})
-	s.backend.fails = []error{&emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
+// TestExhaustedTopXIsSplit checks that the parts of a split topx query give the same answer as the whole query.
+func TestExhaustedTopXIsSplit(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
+	s.backend.errors = []error{exhausted}
 	q := bind(t, hours, query.TopX{Limit: 5})
 	answer, cost, err := s.engine.Run(t.Context(), q)
-	s.right(t, q, answer, err)
+	s.checkAnswer(t, q, answer, err)
 	if !cost.Split || len(s.server.States()) != 10 {
-		t.Errorf("split %v, executions %v; want the whole and nine parts", cost.Split, s.server.States())
+		t.Errorf("split %v, executions %v; want one for the whole query and nine for its parts",
+			cost.Split, s.server.States())
 	}
 	if want := 9 * 10_000_000.0 / 1e12 * 5; math.Abs(*cost.USD-want) > want/1e9 {
-		t.Errorf("cost %v, want nine times the least charge, %v", *cost.USD, want)
+		t.Errorf("cost %v, want nine times the minimum charge, %v", *cost.USD, want)
 	}
 }
 
-// TestPartThatExhaustsIsTheEnd: what is too much in parts, too, is refused, and the other parts are stopped.
-func TestPartThatExhaustsIsTheEnd(t *testing.T) {
-	s := newStage(t, setting{})
-	exhausted := &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
+// TestExhaustedPartFails checks that a query fails, and its other parts are stopped, if a part exhausts the resources,
+// too.
+func TestExhaustedPartFails(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
 	for range 12 {
-		s.backend.fails = append(s.backend.fails, exhausted)
+		s.backend.errors = append(s.backend.errors, exhausted)
 	}
 	_, _, err := s.engine.Run(t.Context(), bind(t, hours, query.TopX{Limit: 5}))
 	if fault.KindOf(err) != fault.EngineLimit || s.server.Calls("StopQueryExecution") == 0 {
@@ -270,23 +302,26 @@ func TestPartThatExhaustsIsTheEnd(t *testing.T) {
 	}
 }
 
-func TestTooManyBytesNamesAPeriodThatFits(t *testing.T) {
-	s := newStage(t, setting{server: emulator.Config{Workgroups: map[string]emulator.Workgroup{
+func TestScanLimitSuggestsPeriod(t *testing.T) {
+	s := newFixture(t, fixtureOptions{server: emulator.Config{Workgroups: map[string]emulator.Workgroup{
 		"interactive": {Output: "s3://results/", CutoffBytes: 10_000_000},
 	}}})
 	s.backend.bytes = 10_000_001
 	_, _, err := s.engine.Run(t.Context(), bind(t, hours, stats))
-	if fault.KindOf(err) != fault.EngineLimit || !strings.Contains(err.Error(), "after 10000001 bytes. Half the period should fit: timestamp between 2026-01-02 00:00:00 and 2026-01-02 03:00:00") {
+	const message = "after 10000001 bytes. " +
+		"Half the period should fit: timestamp between 2026-01-02 00:00:00 and 2026-01-02 03:00:00"
+	if fault.KindOf(err) != fault.EngineLimit || !strings.Contains(err.Error(), message) {
 		t.Errorf("error %v", err)
 	}
-	_, _, err = s.engine.Run(t.Context(), bind(t, "timestamp between 2026-01-01 22:00:00 and 2026-01-01 22:00:30", stats))
+	const seconds = "timestamp between 2026-01-01 22:00:00 and 2026-01-01 22:00:30"
+	_, _, err = s.engine.Run(t.Context(), bind(t, seconds, stats))
 	if fault.KindOf(err) != fault.EngineLimit || !strings.Contains(err.Error(), "narrow the filter") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestRefusedBeforeAnythingRuns(t *testing.T) {
-	s := newStage(t, setting{})
+func TestUnsupportedQueryIsNotStarted(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
 	var long strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&long, `, path!~"never%d[a-c]"`, i)
@@ -295,45 +330,46 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 		filter string
 		want   fault.Kind
 	}{
-		"a pattern that backtracking does not survive": {`, path~"(a|ab|b)*c"`, fault.RegexRefused},
-		"a statement longer than Athena takes":         {long.String(), fault.EngineLimit},
+		"a pattern with unlimited backtracking":  {`, path~"(a|ab|b)*c"`, fault.RegexRefused},
+		"a statement longer than Athena's limit": {long.String(), fault.EngineLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := s.engine.Engine.Run(t.Context(), bind(t, hours+test.filter, stats)); fault.KindOf(err) != test.want {
+			_, _, err := s.engine.Engine.Run(t.Context(), bind(t, hours+test.filter, stats))
+			if fault.KindOf(err) != test.want {
 				t.Errorf("error %.200v of kind %d, want %d", err, fault.KindOf(err), test.want)
 			}
 		})
 	}
 	if n := s.server.Calls("StartQueryExecution"); n != 0 {
-		t.Errorf("%d queries were begun", n)
+		t.Errorf("%d queries were started", n)
 	}
 }
 
-// TestCallerWhoEndsStopsTheExecution in each state that it can be in.
-func TestCallerWhoEndsStopsTheExecution(t *testing.T) {
+// TestEndedContextStopsExecution ends the context of Run while the execution is in each state that is not final.
+func TestEndedContextStopsExecution(t *testing.T) {
 	for _, state := range []string{"QUEUED", "RUNNING"} {
 		for name, end := range map[string]struct {
 			cause error
 			kind  fault.Kind
 		}{
-			"goes away":        {context.Canceled, fault.Canceled},
-			"runs out of time": {context.DeadlineExceeded, fault.Timeout},
+			"is cancelled": {context.Canceled, fault.Canceled},
+			"times out":    {context.DeadlineExceeded, fault.Timeout},
 		} {
 			t.Run(state+" "+name, func(t *testing.T) {
-				var s *stage
-				ctx := &ending{Context: t.Context(), ended: make(chan struct{}), cause: end.cause}
-				special := setting{engine: func(c *athena.Config) {
+				var s *fixture
+				ctx := &manualContext{Context: t.Context(), done: make(chan struct{}), cause: end.cause}
+				options := fixtureOptions{engine: func(c *athena.Config) {
 					c.Sleep = func(ctx context.Context, d time.Duration) error {
 						if s.server.States()[0] == state {
-							ctx.(*ending).end()
+							ctx.(*manualContext).end()
 						}
-						return impatient(ctx, d)
+						return noSleep(ctx, d)
 					}
 				}}
 				if state == "QUEUED" {
-					special.server.Queue = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+					options.server.Queue = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 				}
-				s = newStage(t, special)
+				s = newFixture(t, options)
 				s.backend.block = make(chan struct{})
 				_, _, err := s.engine.Run(ctx, bind(t, hours, stats))
 				if fault.KindOf(err) != end.kind || !errors.Is(err, end.cause) {
@@ -347,10 +383,10 @@ func TestCallerWhoEndsStopsTheExecution(t *testing.T) {
 	}
 }
 
-// TestCallerWhoLeavesWhileTheQueryBegins leaves nothing behind that scans for nobody.
-func TestCallerWhoLeavesWhileTheQueryBegins(t *testing.T) {
-	ctx := &ending{Context: t.Context(), ended: make(chan struct{}), cause: context.Canceled}
-	s := newStage(t, setting{transport: &faulttest.Transport{
+// TestCancelDuringStartStopsExecution cancels the context while the query starts. The execution must not keep scanning.
+func TestCancelDuringStartStopsExecution(t *testing.T) {
+	ctx := &manualContext{Context: t.Context(), done: make(chan struct{}), cause: context.Canceled}
+	s := newFixture(t, fixtureOptions{transport: &faulttest.Transport{
 		Script: func(int, *http.Request) faulttest.Fault { return faulttest.None },
 		Before: func(n int, _ *http.Request) {
 			if n == 0 {
@@ -360,65 +396,69 @@ func TestCallerWhoLeavesWhileTheQueryBegins(t *testing.T) {
 	}})
 	s.backend.block = make(chan struct{})
 	_, _, err := s.engine.Run(ctx, bind(t, hours, stats))
-	if fault.KindOf(err) != fault.Canceled || s.server.Calls("StopQueryExecution") != 1 || s.server.States()[0] != "CANCELLED" {
-		t.Errorf("error %v, states %v", err, s.server.States())
+	if fault.KindOf(err) != fault.Canceled {
+		t.Errorf("error %v, want Canceled", err)
+	}
+	if s.server.Calls("StopQueryExecution") != 1 || s.server.States()[0] != "CANCELLED" {
+		t.Errorf("%d stops, states %v", s.server.Calls("StopQueryExecution"), s.server.States())
 	}
 }
 
-// ending is a context that ends when a test says so, with the cause it says: no test waits for time.
-type ending struct {
+// manualContext is a context that a test ends with end, with a cause of its choice, so that no test waits for a
+// timeout.
+type manualContext struct {
 	context.Context
-	ended chan struct{}
+	done  chan struct{}
 	cause error
 }
 
-func (e *ending) end() { close(e.ended) }
+func (c *manualContext) end() { close(c.done) }
 
-func (e *ending) Done() <-chan struct{} { return e.ended }
+func (c *manualContext) Done() <-chan struct{} { return c.done }
 
-func (e *ending) Err() error {
+func (c *manualContext) Err() error {
 	select {
-	case <-e.ended:
-		return e.cause
+	case <-c.done:
+		return c.cause
 	default:
 		return nil
 	}
 }
 
-// TestExecutionThatOthersStopIsBegunAnew: equal queries of two callers are one execution.
-func TestExecutionThatOthersStopIsBegunAnew(t *testing.T) {
-	s := newStage(t, setting{})
+// TestExecutionStoppedByAnotherCaller checks that two callers of equal queries share one execution, and that Run
+// starts a new one after one caller has stopped it.
+func TestExecutionStoppedByAnotherCaller(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
 	s.backend.block = make(chan struct{})
 	q := bind(t, hours, stats)
-	s.engine.know(q)
+	s.engine.register(q)
 	mine, err := s.engine.Start(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theirs, err := s.engine.Start(t.Context(), q)
 	if err != nil || mine != theirs {
-		t.Fatalf("equal queries are %s and %s, %v", mine, theirs, err)
+		t.Fatalf("equal queries have executions %s and %s, %v", mine, theirs, err)
 	}
 	if err := s.engine.Stop(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.engine.Poll(t.Context(), mine, q); fault.KindOf(err) != fault.Canceled {
-		t.Errorf("stopped by others: %v", err)
+		t.Errorf("poll of a stopped execution: %v", err)
 	}
 	close(s.backend.block)
 	answer, _, err := s.engine.Run(t.Context(), q)
-	s.right(t, q, answer, err)
+	s.checkAnswer(t, q, answer, err)
 	if states := s.server.States(); len(states) != 2 {
 		t.Errorf("executions %v", states)
 	}
 }
 
-// TestQueryThatEndedOftenBeginsAllTheSame: what stands behind a token is over for ever, so however often a query was
-// stopped, or has failed while Athena was down, the next who asks must find a token that nobody has used.
-func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
-	down := &emulator.Failure{Category: 1, Type: 233, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: oops"}
-	for name, end := range map[string]func(t *testing.T, s *stage, q query.Query){
-		"stopped": func(t *testing.T, s *stage, q query.Query) {
+// TestQueryRunsAfterManyFailures checks that a query runs even if all its usual tokens belong to executions that were
+// stopped, or failed while Athena was down. An execution that has ended cannot be restarted with the same token.
+func TestQueryRunsAfterManyFailures(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, s *fixture, q query.Query){
+		"stopped": func(t *testing.T, s *fixture, q query.Query) {
 			s.backend.set(nil, make(chan struct{}))
 			x, err := s.engine.Start(t.Context(), q)
 			if err == nil {
@@ -428,8 +468,8 @@ func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"failed": func(t *testing.T, s *stage, q query.Query) {
-			s.backend.set([]error{down, down, down, down, down, down}, nil)
+		"failed": func(t *testing.T, s *fixture, q query.Query) {
+			s.backend.set([]error{internal, internal, internal, internal, internal, internal}, nil)
 			if _, _, err := s.engine.Run(t.Context(), q); fault.KindOf(err) != fault.Unavailable {
 				t.Fatalf("error %v", err)
 			}
@@ -438,30 +478,38 @@ func TestQueryThatEndedOftenBeginsAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := now()
 			clock := func() time.Time { return at }
-			s := newStage(t, setting{server: emulator.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
+			s := newFixture(t, withClock(clock))
 			q := bind(t, hours, stats)
-			s.engine.know(q)
+			s.engine.register(q)
 			for range 7 {
 				end(t, s, q)
 				at = at.Add(time.Minute)
 			}
 			s.backend.set(nil, nil)
 			answer, _, err := s.engine.Run(t.Context(), q)
-			s.right(t, q, answer, err)
-			begun := len(s.server.States())
+			s.checkAnswer(t, q, answer, err)
+			started := len(s.server.States())
 			answer, _, err = s.engine.Run(t.Context(), q)
-			if s.right(t, q, answer, err); len(s.server.States()) != begun {
-				t.Errorf("asked once more, it ran once more: %v", s.server.States())
+			if s.checkAnswer(t, q, answer, err); len(s.server.States()) != started {
+				t.Errorf("the next equal query ran again: %v", s.server.States())
 			}
 		})
 	}
 }
 
-// TestEqualQueriesShareAResult within one version of the data, and no longer.
-func TestEqualQueriesShareAResult(t *testing.T) {
+// withClock returns options for a fixture whose engine and server use the same clock.
+func withClock(clock func() time.Time) fixtureOptions {
+	return fixtureOptions{
+		server: emulator.Config{Now: clock},
+		engine: func(c *athena.Config) { c.Now = clock },
+	}
+}
+
+// TestEqualQueriesShareResult checks that equal queries share a result while the version of the data is the same.
+func TestEqualQueriesShareResult(t *testing.T) {
 	at := now()
 	clock := func() time.Time { return at }
-	s := newStage(t, setting{
+	s := newFixture(t, fixtureOptions{
 		server: emulator.Config{Now: clock},
 		engine: func(c *athena.Config) { c.ReuseFor, c.Now = time.Hour, clock },
 	})
@@ -472,9 +520,12 @@ func TestEqualQueriesShareAResult(t *testing.T) {
 	}
 	at = at.Add(time.Minute)
 	answer, second, err := s.engine.Run(t.Context(), q)
-	s.right(t, q, answer, err)
-	if second.Cached == nil || *second.Cached != time.Minute || *second.USD != 0 || second.BytesScanned != 0 || len(s.server.States()) != 1 {
-		t.Errorf("again: cost %+v, executions %v", second, s.server.States())
+	s.checkAnswer(t, q, answer, err)
+	if second.Cached == nil || *second.Cached != time.Minute || *second.USD != 0 || second.BytesScanned != 0 {
+		t.Errorf("second query: cost %+v", second)
+	}
+	if len(s.server.States()) != 1 {
+		t.Errorf("second query: executions %v", s.server.States())
 	}
 	s.states.state.Version++
 	_, third, err := s.engine.Run(t.Context(), q)
@@ -483,12 +534,12 @@ func TestEqualQueriesShareAResult(t *testing.T) {
 	}
 }
 
-// TestExecutionGoesOnInAnotherProcess: what Start returns is all that is needed.
-func TestExecutionGoesOnInAnotherProcess(t *testing.T) {
-	s := newStage(t, setting{})
+// TestExecutionContinuesInAnotherProcess checks that another process needs only the execution that Start returns.
+func TestExecutionContinuesInAnotherProcess(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
 	q := bind(t, hours, query.TopX{Limit: 5})
-	s.engine.know(q)
-	s.backend.fails = []error{&emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}}
+	s.engine.register(q)
+	s.backend.errors = []error{exhausted}
 	x, err := s.engine.Start(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -499,17 +550,17 @@ func TestExecutionGoesOnInAnotherProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(x) > 4096 {
-			t.Fatalf("the execution is named with %d bytes", len(x))
+			t.Fatalf("the execution is %d bytes long", len(x))
 		}
 	}
 	answer, cost, err := s.engine.Result(t.Context(), x, q)
-	s.right(t, q, answer, err)
+	s.checkAnswer(t, q, answer, err)
 	if !cost.Split {
-		t.Error("it was not split")
+		t.Error("the query was not split")
 	}
 	for _, wrong := range []engine.Execution{"", "{}", `{"parts":[{"id":"no-such"}]}`} {
 		if _, _, err := s.engine.Poll(t.Context(), wrong, q); err == nil {
-			t.Errorf("%q is an execution", wrong)
+			t.Errorf("%q is accepted as an execution", wrong)
 		}
 	}
 }

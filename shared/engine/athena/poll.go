@@ -14,9 +14,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// pollWaits is how long to wait before asking again; the last holds from then on. Most queries end within three seconds,
-// and nobody should wait long for an answer that is there; asking is free, but an account may ask only so often.
-var pollWaits = []time.Duration{
+// pollPauses are the pauses between polls. The last one is repeated. Most queries end within three seconds, and a
+// caller should not wait long for an answer that is ready. Polls are free, but AWS limits their rate for an account.
+var pollPauses = []time.Duration{
 	150 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond,
 	600 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond,
 	time.Second, 1500 * time.Millisecond, 2 * time.Second,
@@ -24,7 +24,7 @@ var pollWaits = []time.Duration{
 
 // Wait polls until the execution has ended.
 func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, error) {
-	for asked := 0; ; asked++ {
+	for polls := 0; ; polls++ {
 		next, done, err := e.Poll(ctx, x, q)
 		if next != "" {
 			x = next
@@ -32,15 +32,15 @@ func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (e
 		if done || err != nil {
 			return x, err
 		}
-		if err := e.Sleep(ctx, pollWaits[min(asked, len(pollWaits)-1)]); err != nil {
-			return x, ended(ctx, err)
+		if err := e.Sleep(ctx, pollPauses[min(polls, len(pollPauses)-1)]); err != nil {
+			return x, contextError(ctx, err)
 		}
 	}
 }
 
-// Poll asks how the parts that have not ended are doing. One that failed through no fault of the query is begun
-// anew after a while; a topx that exhausted the engine's resources is begun anew in parts. A part that is begun anew
-// reads by the present watermark; if that has moved, every part is begun anew.
+// Poll gets the states of the parts that have not succeeded yet. It restarts a part, after a pause, if the part failed
+// for a reason other than the query, and it splits a topx query that exhausted the engine's resources. A restarted part
+// uses the current watermark. If the watermark has moved, Poll restarts every part.
 func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, bool, error) {
 	w, err := readWork(x)
 	if err != nil {
@@ -50,54 +50,54 @@ func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (e
 		if w.Parts[i].Done {
 			continue
 		}
-		err := e.advance(ctx, &w, i, q)
-		if splits(err, w, q) {
+		err := e.update(ctx, &w, i, q)
+		if canSplit(err, w, q) {
 			err = e.split(ctx, &w, q)
 			if err == nil {
 				return w.execution(), w.done(), nil
 			}
 		}
 		if err != nil {
-			return "", false, errors.Join(err, e.stopOthers(ctx, w))
+			return "", false, errors.Join(err, e.stopRemaining(ctx, w))
 		}
 	}
 	return w.execution(), w.done(), nil
 }
 
-// advance notes how part i has come along.
-func (e *Engine) advance(ctx context.Context, w *work, i int, q query.Query) error {
+// update records whether part i has succeeded, or restarts it if it has failed for a temporary reason.
+func (e *Engine) update(ctx context.Context, w *work, i int, q query.Query) error {
 	p := &w.Parts[i]
-	x, err := e.look(ctx, p.ID)
+	x, err := e.get(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	var failed error
+	var failure error
 	switch x.Status.State {
 	case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning, types.QueryExecutionStateSucceeded:
-		outlived, err := e.outlived(ctx, x, *w)
+		stale, err := e.stale(ctx, x, *w)
 		if err != nil {
 			return err
 		}
-		if !outlived {
+		if !stale {
 			p.Done = x.Status.State == types.QueryExecutionStateSucceeded
 			return nil
 		}
-		failed = errOutlived(x)
+		failure = staleError(x)
 	default:
-		failed = failureOf(x, w.question(q, i))
+		failure = failureOf(x, w.query(q, i))
 	}
-	if fault.KindOf(failed) != fault.Unavailable || p.Attempt+1 >= maxAttempts {
-		return failed
+	if fault.KindOf(failure) != fault.Unavailable || p.Attempt+1 >= maxAttempts {
+		return failure
 	}
 	if err := e.Sleep(ctx, e.backOff(p.Attempt)); err != nil {
-		return ended(ctx, err)
+		return contextError(ctx, err)
 	}
 	p.Attempt++
-	return e.again(ctx, w, i, q)
+	return e.restart(ctx, w, i, q)
 }
 
-// outlived reports whether objects may have been removed while the execution read them. See engine.KeepSuperseded.
-func (e *Engine) outlived(ctx context.Context, x *types.QueryExecution, w work) (bool, error) {
+// stale reports whether objects may have been removed while the execution read them. See engine.KeepSuperseded.
+func (e *Engine) stale(ctx context.Context, x *types.QueryExecution, w work) (bool, error) {
 	until := e.Now()
 	if completed := x.Status.CompletionDateTime; completed != nil {
 		until = *completed
@@ -109,45 +109,48 @@ func (e *Engine) outlived(ctx context.Context, x *types.QueryExecution, w work) 
 	return state.Watermark > w.Scope.Watermark, err
 }
 
-// again begins part i once more; or every part, if the watermark has moved: the parts of an answer read by one state.
-func (e *Engine) again(ctx context.Context, w *work, i int, q query.Query) error {
-	moved, err := e.renew(ctx, w, q)
+// restart starts part i again. If the watermark has moved, it restarts every part, because all parts of an answer must
+// use the same state of the lake.
+func (e *Engine) restart(ctx context.Context, w *work, i int, q query.Query) error {
+	moved, err := e.refresh(ctx, w, q)
 	if err != nil {
 		return err
 	}
 	if !moved {
-		return e.begin(ctx, w, i, q)
+		return e.startPart(ctx, w, i, q)
 	}
-	return e.beginAll(ctx, w, q)
+	return e.startParts(ctx, w, q)
 }
 
-// renew reports whether the watermark has moved since the parts of w were begun. If so, it stops them and makes w one
-// of the present state, of which no part has begun: objects that they read may be gone, or go before they end.
-func (e *Engine) renew(ctx context.Context, w *work, q query.Query) (moved bool, err error) {
+// refresh reports whether the watermark has moved since the parts of w were started. If so, objects that the parts read
+// may be missing now or before the parts end. Then refresh stops all parts and resets w to the current state of the
+// lake, with no part started.
+func (e *Engine) refresh(ctx context.Context, w *work, q query.Query) (moved bool, err error) {
 	state, err := e.state(ctx)
 	if err != nil || state.Watermark <= w.Scope.Watermark {
-		return false, err // it never goes back: a smaller one is some seconds old
+		return false, err // the watermark never decreases, so a smaller one is some seconds old
 	}
 	if err := e.Stop(ctx, w.execution()); err != nil {
 		return false, err
 	}
-	w.read(q.Clamp(state.Extent), state)
+	w.setState(q.Clamp(state.Extent), state)
 	for i := range w.Parts {
 		w.Parts[i] = part{Attempt: w.Parts[i].Attempt}
 	}
 	return true, nil
 }
 
-// look reads an execution, which always has a status.
-func (e *Engine) look(ctx context.Context, id string) (*types.QueryExecution, error) {
+// get returns an execution. Its Status is never nil.
+func (e *Engine) get(ctx context.Context, id string) (*types.QueryExecution, error) {
 	var x *types.QueryExecution
-	err := e.call(ctx, "look after query "+id, func() error {
-		out, err := e.Client.GetQueryExecution(ctx, &athena.GetQueryExecutionInput{QueryExecutionId: &id}, oneTry)
+	in := &athena.GetQueryExecutionInput{QueryExecutionId: &id}
+	err := e.call(ctx, "get the state of query "+id, func() error {
+		out, err := e.Client.GetQueryExecution(ctx, in, noRetries)
 		if err != nil {
 			return err
 		}
 		if out.QueryExecution == nil || out.QueryExecution.Status == nil {
-			return errors.New("athena answers without a status")
+			return errors.New("the response has no status")
 		}
 		x = out.QueryExecution
 		return nil
@@ -155,29 +158,30 @@ func (e *Engine) look(ctx context.Context, id string) (*types.QueryExecution, er
 	return x, err
 }
 
-// Stop ends the parts that have not ended.
+// Stop stops the parts that have not succeeded yet.
 func (e *Engine) Stop(ctx context.Context, x engine.Execution) error {
 	w, err := readWork(x)
 	if err != nil {
 		return err
 	}
-	var failed []error
+	var errs []error
 	for _, p := range w.Parts {
 		if p.ID == "" || p.Done {
 			continue
 		}
-		failed = append(failed, e.call(ctx, "stop query "+p.ID, func() error {
-			_, err := e.Client.StopQueryExecution(ctx, &athena.StopQueryExecutionInput{QueryExecutionId: aws.String(p.ID)}, oneTry)
+		in := &athena.StopQueryExecutionInput{QueryExecutionId: aws.String(p.ID)}
+		errs = append(errs, e.call(ctx, "stop query "+p.ID, func() error {
+			_, err := e.Client.StopQueryExecution(ctx, in, noRetries)
 			return err
 		}))
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
-// stopOthers stops the parts that would go on although one has failed for good. When only the caller's time is over,
-// that is for the caller to decide.
-func (e *Engine) stopOthers(ctx context.Context, w work) error {
-	if alive := ctx.Err() == nil; alive && w.Split {
+// stopRemaining stops the parts that still run after one has failed permanently. If ctx has ended, it stops nothing,
+// because the caller decides whether the query continues.
+func (e *Engine) stopRemaining(ctx context.Context, w work) error {
+	if ctx.Err() == nil && w.Split {
 		return e.Stop(ctx, w.execution())
 	}
 	return nil

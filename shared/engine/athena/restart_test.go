@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/lake"
@@ -19,23 +18,23 @@ var (
 	exhausted = &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
 )
 
-// longRun is a stage whose time passes when a test says so, with a query that has begun there and waits.
+// longRun is a fixture with a clock that a test sets and a query that runs until the test finishes it.
 type longRun struct {
-	*stage
-	hours     atomic.Int64 // since the query began
+	*fixture
+	hours     atomic.Int64 // the time since the query was started, in hours
 	block     chan struct{}
 	query     query.Query
 	execution engine.Execution
 }
 
-// beginLongRun begins a query of which the next executions fail in that way; nil is success.
-func beginLongRun(t *testing.T, shape query.Shape, fails ...error) *longRun {
+// startLongRun starts a query. Its first executions end with the given errors; nil is success.
+func startLongRun(t *testing.T, shape query.Shape, errs ...error) *longRun {
 	t.Helper()
 	r := &longRun{query: bind(t, hours, shape)}
 	clock := func() time.Time { return now().Add(time.Duration(r.hours.Load()) * time.Hour) }
-	r.stage = newStage(t, setting{server: emulator.Config{Now: clock}, engine: func(c *athena.Config) { c.Now = clock }})
-	r.hold(fails...)
-	r.engine.know(r.query)
+	r.fixture = newFixture(t, withClock(clock))
+	r.hold(errs...)
+	r.engine.register(r.query)
 	var err error
 	if r.execution, err = r.engine.Start(t.Context(), r.query); err != nil {
 		t.Fatal(err)
@@ -43,13 +42,13 @@ func beginLongRun(t *testing.T, shape query.Shape, fails ...error) *longRun {
 	return r
 }
 
-// hold makes executions wait, and says how the next ones fail.
-func (r *longRun) hold(fails ...error) {
+// hold makes executions wait, and sets the errors with which the next ones end.
+func (r *longRun) hold(errs ...error) {
 	r.block = make(chan struct{})
-	r.backend.set(fails, r.block)
+	r.backend.set(errs, r.block)
 }
 
-// finish lets the executions that wait come to their end.
+// finish lets the waiting executions end and waits until they have.
 func (r *longRun) finish(t *testing.T) {
 	t.Helper()
 	close(r.block)
@@ -61,9 +60,9 @@ func (r *longRun) finish(t *testing.T) {
 	}
 }
 
-// sweep compacts two hours and removes what that supersedes. Statements by the watermark before no longer find the rows
-// of these hours.
-func (r *longRun) sweep() {
+// compact moves the watermark by two hours and removes the superseded objects. Statements that use the previous
+// watermark no longer find the rows of these hours.
+func (r *longRun) compact() {
 	before, after := r.states.state.Watermark, r.states.state.Watermark+2
 	left := athenatest.NewReference(slices.DeleteFunc(slices.Clone(r.rows), func(row lake.Row) bool {
 		hour := lake.PartitionOf(row.TsMs)
@@ -71,14 +70,14 @@ func (r *longRun) sweep() {
 	}))
 	old := r.query
 	old.Scope.Watermark = before
-	left.Know(old)
-	r.backend.sweep(left)
+	left.Register(old)
+	r.backend.removeRows(left)
 	r.states.state.Watermark, r.states.state.Version = after, r.states.state.Version+1
 	r.engine.watermark = after
-	r.engine.know(r.query.Clamp(r.states.state.Extent))
+	r.engine.register(r.query.Clamp(r.states.state.Extent))
 }
 
-// answer waits for the answer, which must be that over all rows.
+// answer waits for the answer and checks that it covers all rows.
 func (r *longRun) answer(t *testing.T) engine.Cost {
 	t.Helper()
 	x, err := r.engine.Wait(t.Context(), r.execution, r.query)
@@ -86,39 +85,39 @@ func (r *longRun) answer(t *testing.T) engine.Cost {
 		t.Fatal(err)
 	}
 	answer, cost, err := r.engine.Result(t.Context(), x, r.query)
-	r.right(t, r.query, answer, err)
+	r.checkAnswer(t, r.query, answer, err)
 	return cost
 }
 
-// begun fails the test unless that many executions were begun in all.
-func (r *longRun) begun(t *testing.T, want int) {
+// checkStarted fails the test unless the number of executions that were started is want.
+func (r *longRun) checkStarted(t *testing.T, want int) {
 	t.Helper()
 	if states := r.server.States(); len(states) != want {
 		t.Errorf("%d executions %v, want %d", len(states), states, want)
 	}
 }
 
-// TestQueryBegunAgainReadsByThePresentWatermark, so that it finds the rows of hours that were compacted and swept after
-// it was begun first.
-func TestQueryBegunAgainReadsByThePresentWatermark(t *testing.T) {
+// TestRestartUsesCurrentWatermark checks that a restarted query finds the rows of hours that were compacted after its
+// first start.
+func TestRestartUsesCurrentWatermark(t *testing.T) {
 	t.Run("after a failure", func(t *testing.T) {
-		r := beginLongRun(t, stats, internal)
+		r := startLongRun(t, stats, internal)
 		r.finish(t)
-		r.sweep()
+		r.compact()
 		r.answer(t)
-		r.begun(t, 2)
+		r.checkStarted(t, 2)
 	})
-	t.Run("in parts", func(t *testing.T) {
-		r := beginLongRun(t, query.TopX{Limit: 80}, exhausted)
+	t.Run("after a split", func(t *testing.T) {
+		r := startLongRun(t, query.TopX{Limit: 80}, exhausted)
 		r.finish(t)
-		r.sweep()
+		r.compact()
 		if cost := r.answer(t); !cost.Split {
-			t.Error("it was not split")
+			t.Error("the query was not split")
 		}
-		r.begun(t, 1+9)
+		r.checkStarted(t, 1+9)
 	})
-	t.Run("after a failure of one part, all parts", func(t *testing.T) {
-		r := beginLongRun(t, query.TopX{Limit: 80}, exhausted)
+	t.Run("all parts are restarted if the watermark has moved", func(t *testing.T) {
+		r := startLongRun(t, query.TopX{Limit: 80}, exhausted)
 		r.finish(t)
 		r.hold(internal)
 		var err error
@@ -126,12 +125,12 @@ func TestQueryBegunAgainReadsByThePresentWatermark(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.finish(t)
-		r.sweep()
+		r.compact()
 		r.answer(t)
-		r.begun(t, 1+9+9)
+		r.checkStarted(t, 1+9+9)
 	})
-	t.Run("where the watermark stands, only what failed", func(t *testing.T) {
-		r := beginLongRun(t, query.TopX{Limit: 80}, exhausted)
+	t.Run("only the failed part is restarted if the watermark has not moved", func(t *testing.T) {
+		r := startLongRun(t, query.TopX{Limit: 80}, exhausted)
 		r.finish(t)
 		r.hold(internal)
 		var err error
@@ -141,25 +140,26 @@ func TestQueryBegunAgainReadsByThePresentWatermark(t *testing.T) {
 		r.finish(t)
 		r.states.state.Version++ // something was published
 		r.answer(t)
-		r.begun(t, 1+9+1)
+		r.checkStarted(t, 1+9+1)
 	})
 }
 
-// TestExecutionThatMayHaveOutlivedItsObjects is begun again: objects that it read may have been removed meanwhile.
-func TestExecutionThatMayHaveOutlivedItsObjects(t *testing.T) {
+// TestStaleExecutionIsRestarted checks that an execution is restarted if objects that it read may have been removed
+// before it ended.
+func TestStaleExecutionIsRestarted(t *testing.T) {
 	longest := int64(engine.LongestExecution / time.Hour)
-	t.Run("and has succeeded", func(t *testing.T) {
-		r := beginLongRun(t, stats)
+	t.Run("an execution that has succeeded", func(t *testing.T) {
+		r := startLongRun(t, stats)
 		r.hours.Store(longest)
-		r.sweep()
+		r.compact()
 		r.finish(t)
 		r.answer(t)
-		r.begun(t, 2)
+		r.checkStarted(t, 2)
 	})
-	t.Run("and still runs", func(t *testing.T) {
-		r := beginLongRun(t, stats)
+	t.Run("an execution that still runs", func(t *testing.T) {
+		r := startLongRun(t, stats)
 		r.hours.Store(longest)
-		r.sweep()
+		r.compact()
 		next, done, err := r.engine.Poll(t.Context(), r.execution, r.query)
 		if err != nil || done {
 			t.Fatalf("done %v, %v", done, err)
@@ -170,21 +170,21 @@ func TestExecutionThatMayHaveOutlivedItsObjects(t *testing.T) {
 		r.execution = next
 		r.finish(t)
 		r.answer(t)
-		r.begun(t, 2)
+		r.checkStarted(t, 2)
 	})
-	t.Run("but not where the watermark stands", func(t *testing.T) {
-		r := beginLongRun(t, stats)
+	t.Run("not if the watermark has not moved", func(t *testing.T) {
+		r := startLongRun(t, stats)
 		r.hours.Store(longest)
 		r.finish(t)
 		r.answer(t)
-		r.begun(t, 1)
+		r.checkStarted(t, 1)
 	})
-	t.Run("but not while its objects are kept", func(t *testing.T) {
-		r := beginLongRun(t, stats)
+	t.Run("not if it ended while its objects were kept", func(t *testing.T) {
+		r := startLongRun(t, stats)
 		r.finish(t)
-		r.hours.Store(longest) // asked for late: it has ended long ago
-		r.sweep()
+		r.hours.Store(longest) // the execution has ended hours before it is polled
+		r.compact()
 		r.answer(t)
-		r.begun(t, 1)
+		r.checkStarted(t, 1)
 	})
 }

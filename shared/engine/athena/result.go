@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Result reads the answer of an execution that has ended well.
+// Result reads the answer of an execution that has succeeded.
 func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) (query.Answer, engine.Cost, error) {
 	w, err := readWork(x)
 	if err != nil {
@@ -25,17 +25,18 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	}
 	var (
 		answer query.Answer
-		bill   bill
+		used   usage
 	)
 	for i, p := range w.Parts {
-		execution, err := e.look(ctx, p.ID)
+		execution, err := e.get(ctx, p.ID)
 		if err != nil {
 			return query.Answer{}, engine.Cost{}, err
 		}
-		bill.add(execution)
-		one, err := e.read(ctx, execution, w.question(q, i))
+		used.add(execution)
+		one, err := e.read(ctx, execution, w.query(q, i))
 		if err != nil {
-			return query.Answer{}, engine.Cost{}, ended(ctx, fmt.Errorf("read the result of query %s: %w", p.ID, err))
+			err = fmt.Errorf("read the result of query %s: %w", p.ID, err)
+			return query.Answer{}, engine.Cost{}, contextError(ctx, err)
 		}
 		if len(w.Parts) == 1 {
 			answer = one
@@ -44,20 +45,20 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 		answer.TopX = append(answer.TopX, one.TopX...)
 	}
 	if w.Split {
-		byLabel(answer.TopX)
+		sortByLabel(answer.TopX)
 	}
-	return answer, e.costOf(w, bill), nil
+	return answer, e.costOf(w, used), nil
 }
 
-// read reads a result: the first page, or where there are more or may be, the result's object, which is one request
-// for all of them.
+// read reads a result. If the result has one page, read reads the page. If it has or may have several, read reads the
+// result's object, which takes one request for all of them.
 func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Query) (query.Answer, error) {
 	location := ""
 	if e.S3 != nil && x.ResultConfiguration != nil {
 		location = aws.ToString(x.ResultConfiguration.OutputLocation)
 	}
-	if location != "" && maybeLong(q) {
-		return e.object(ctx, location, q)
+	if location != "" && mayHavePages(q) {
+		return e.readObject(ctx, location, q)
 	}
 	first, err := e.page(ctx, x, nil)
 	if err != nil {
@@ -69,17 +70,21 @@ func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Quer
 	if first.NextToken == nil || location == "" {
 		return rows.Answer(q, headerOf(first.ResultSet), e.pages(ctx, x, first))
 	}
-	return e.object(ctx, location, q)
+	return e.readObject(ctx, location, q)
 }
 
-// maybeLong reports whether a result may be longer than a page, which has 1,000 rows with the header.
-func maybeLong(q query.Query) bool {
+// mayHavePages reports whether a result may be longer than a page. A page has at most 1,000 rows, including the
+// header.
+func mayHavePages(q query.Query) bool {
 	logs, ok := q.Shape.(query.Logs)
 	return ok && logs.Limit+1 >= 1_000
 }
 
-// pages gives the rows of a result page by page. The first row of the first page is the header.
-func (e *Engine) pages(ctx context.Context, x *types.QueryExecution, page *athena.GetQueryResultsOutput) func() ([]*string, error) {
+// pages returns a function that reads the rows of a result one by one, beginning with the given first page. It skips
+// the header, which is the first row of that page.
+func (e *Engine) pages(
+	ctx context.Context, x *types.QueryExecution, page *athena.GetQueryResultsOutput,
+) func() ([]*string, error) {
 	at := 1
 	return func() ([]*string, error) {
 		for at == len(page.ResultSet.Rows) {
@@ -97,10 +102,13 @@ func (e *Engine) pages(ctx context.Context, x *types.QueryExecution, page *athen
 	}
 }
 
-func (e *Engine) page(ctx context.Context, x *types.QueryExecution, token *string) (*athena.GetQueryResultsOutput, error) {
+func (e *Engine) page(
+	ctx context.Context, x *types.QueryExecution, token *string,
+) (*athena.GetQueryResultsOutput, error) {
 	var page *athena.GetQueryResultsOutput
+	in := &athena.GetQueryResultsInput{QueryExecutionId: x.QueryExecutionId, NextToken: token}
 	err := e.call(ctx, "read a page of results", func() (err error) {
-		page, err = e.Client.GetQueryResults(ctx, &athena.GetQueryResultsInput{QueryExecutionId: x.QueryExecutionId, NextToken: token}, oneTry)
+		page, err = e.Client.GetQueryResults(ctx, in, noRetries)
 		return err
 	})
 	if err == nil && page.ResultSet == nil {
@@ -109,7 +117,7 @@ func (e *Engine) page(ctx context.Context, x *types.QueryExecution, token *strin
 	return page, err
 }
 
-// headerOf is the names of the columns.
+// headerOf returns the names of the columns.
 func headerOf(set *types.ResultSet) []string {
 	return textsOf(cellsOf(set.Rows[0]))
 }
@@ -122,7 +130,7 @@ func textsOf(cells []*string) []string {
 	return texts
 }
 
-// cellsOf is a row as texts; NULL is nil.
+// cellsOf returns the values of a row. NULL is nil.
 func cellsOf(row types.Row) []*string {
 	cells := make([]*string, len(row.Data))
 	for i, d := range row.Data {
@@ -131,19 +139,20 @@ func cellsOf(row types.Row) []*string {
 	return cells
 }
 
-// object reads a result from where Athena has put it, s3://bucket/key.
-func (e *Engine) object(ctx context.Context, location string, q query.Query) (query.Answer, error) {
+// readObject reads a result from the object that Athena has written. The location has the form s3://bucket/key.
+func (e *Engine) readObject(ctx context.Context, location string, q query.Query) (query.Answer, error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(location, "s3://"), "/")
 	if !ok {
-		return query.Answer{}, fmt.Errorf("%q is not the place of an object", location)
+		return query.Answer{}, fmt.Errorf("%q is not the location of an object", location)
 	}
 	var answer query.Answer
+	in := &s3.GetObjectInput{Bucket: &bucket, Key: &key}
 	err := e.call(ctx, "read "+location, func() error {
-		out, err := e.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key}, func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })
+		out, err := e.S3.GetObject(ctx, in, func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })
 		if err != nil {
 			return err
 		}
-		defer func() { _ = out.Body.Close() }() // only read
+		defer func() { _ = out.Body.Close() }() // only read from
 		table := newTable(out.Body)
 		header, err := table.next()
 		if err != nil {
@@ -155,47 +164,48 @@ func (e *Engine) object(ctx context.Context, location string, q query.Query) (qu
 	return answer, err
 }
 
-// bill sums up what the parts of an answer took. They run at once, so times are those of the slowest.
-type bill struct {
-	parts         []int64 // bytes scanned by each
+// usage sums up the statistics of the parts of an answer. Because the parts run at the same time, the times are those
+// of the slowest part.
+type usage struct {
+	scanned       []int64 // bytes scanned by each part
 	queue, engine time.Duration
-	reused        bool // every part's result is that of an earlier query
+	reused        bool // Athena reused the results of earlier queries for all parts
 }
 
-func (b *bill) add(x *types.QueryExecution) {
-	b.parts = append(b.parts, scanned(x))
+func (u *usage) add(x *types.QueryExecution) {
+	u.scanned = append(u.scanned, bytesScanned(x))
 	s := x.Statistics
 	if s == nil {
 		return
 	}
-	b.queue = max(b.queue, milliseconds(s.QueryQueueTimeInMillis))
-	b.engine = max(b.engine, milliseconds(s.EngineExecutionTimeInMillis))
+	u.queue = max(u.queue, milliseconds(s.QueryQueueTimeInMillis))
+	u.engine = max(u.engine, milliseconds(s.EngineExecutionTimeInMillis))
 	reused := s.ResultReuseInformation != nil && s.ResultReuseInformation.ReusedPreviousResult
-	b.reused = reused && (b.reused || len(b.parts) == 1)
+	u.reused = reused && (u.reused || len(u.scanned) == 1)
 }
 
 func milliseconds(n *int64) time.Duration { return time.Duration(aws.ToInt64(n)) * time.Millisecond }
 
-// Athena's prices are per terabyte, and every query is charged for 10 MB at least. Decimal units never tell less
-// than the bill.
+// Athena's prices are per terabyte, and it charges every query for at least 10 MB. Both constants are in decimal units,
+// so that the reported cost is never less than the charged one.
 const (
 	terabyte   = 1_000_000_000_000
 	minCharged = 10_000_000
 )
 
-// costOf is what this answer took: nothing, when the result was there already.
-func (e *Engine) costOf(w work, b bill) engine.Cost {
-	cost := engine.Cost{Engine: b.engine, Queue: b.queue, Split: w.Split, USD: new(float64)}
-	if at, found := w.found(); found {
-		age := max(0, e.Now().Sub(at))
+// costOf returns the cost of an answer. An answer that was complete before it was requested costs nothing.
+func (e *Engine) costOf(w work, used usage) engine.Cost {
+	cost := engine.Cost{Engine: used.engine, Queue: used.queue, Split: w.Split, USD: new(float64)}
+	if completed, ok := w.reused(); ok {
+		age := max(0, e.Now().Sub(completed))
 		return engine.Cost{USD: cost.USD, Split: w.Split, Cached: &age}
 	}
-	if b.reused {
+	if used.reused {
 		oldest := e.ReuseFor
 		cost.Cached = &oldest
 		return cost
 	}
-	for _, bytes := range b.parts {
+	for _, bytes := range used.scanned {
 		cost.BytesScanned += bytes
 		*cost.USD += float64(max(bytes, minCharged)) / terabyte * e.USDPerTB
 	}

@@ -19,15 +19,17 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// bucket is objects in memory.
+// bucket stores objects in memory.
 type bucket struct {
 	mu      sync.Mutex
 	objects map[string][]byte
-	read    int
-	cut     bool // the next object read ends in the middle
+	reads   int
+	cut     bool // the next read returns half of the object
 }
 
-func (b *bucket) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+func (b *bucket) PutObject(
+	_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options),
+) (*s3.PutObjectOutput, error) {
 	body, err := io.ReadAll(in.Body)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,13 +37,15 @@ func (b *bucket) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*
 	return &s3.PutObjectOutput{}, err
 }
 
-func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+func (b *bucket) GetObject(
+	_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options),
+) (*s3.GetObjectOutput, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.read++
+	b.reads++
 	body, known := b.objects[*in.Bucket+"/"+*in.Key]
 	if !known {
-		return nil, fmt.Errorf("there is no object %s", *in.Key)
+		return nil, fmt.Errorf("object %s does not exist", *in.Key)
 	}
 	if b.cut {
 		b.cut, body = false, body[:len(body)/2]
@@ -49,61 +53,65 @@ func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*
 	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(body))}, nil
 }
 
-// pages counts the pages that arrived. Those that a server was asked for may be more: under load, the SDK closes a
-// request's body before net/http has seen its end, and the connection with it, so that the page is asked for again.
-type pages struct {
+// pageCounter counts the pages that arrive. The server may get more requests: under load, the SDK closes the body of a
+// request, and with it the connection, before net/http has read its end, and then requests the page again.
+type pageCounter struct {
 	athena.Client
-	arrived int
+	pages int
 }
 
-func (p *pages) GetQueryResults(ctx context.Context, in *sdk.GetQueryResultsInput, options ...func(*sdk.Options)) (*sdk.GetQueryResultsOutput, error) {
-	out, err := p.Client.GetQueryResults(ctx, in, options...)
+func (c *pageCounter) GetQueryResults(
+	ctx context.Context, in *sdk.GetQueryResultsInput, options ...func(*sdk.Options),
+) (*sdk.GetQueryResultsOutput, error) {
+	out, err := c.Client.GetQueryResults(ctx, in, options...)
 	if err == nil {
-		p.arrived++
+		c.pages++
 	}
 	return out, err
 }
 
-// TestLongResults are the same page by page and from their object, whose reading may break off.
+// TestLongResults checks that a long result is the same if it is read page by page, from its object, and from its
+// object after a read that was cut off.
 func TestLongResults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("slow and without concurrency; -short is for the race detector")
 	}
 	rows := enginetest.Records(t, 1_100, 5)
 	for name, test := range map[string]struct {
 		object, cut  bool
 		pages, reads int
 	}{
-		"page by page":               {false, false, 2, 0},
-		"from the object":            {true, false, 0, 1},
-		"from an object that breaks": {true, true, 0, 2},
+		"page by page":                 {false, false, 2, 0},
+		"from the object":              {true, false, 0, 1},
+		"from an object after a retry": {true, true, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &bucket{objects: map[string][]byte{}, cut: test.cut}
 			backend := athenatest.NewReference(rows)
 			_, client := serve(t, emulator.Config{Backend: backend, S3: b}, nil)
-			states := &fixed{engine.State{Extent: extentOf(rows), Version: 1}}
-			counted := &pages{Client: client}
-			e := told{newEngine(t, counted, states, func(c *athena.Config) {
+			states := &staticStates{engine.State{Extent: extentOf(rows), Version: 1}}
+			counter := &pageCounter{Client: client}
+			e := registeringEngine{newEngine(t, counter, states, func(c *athena.Config) {
 				if test.object {
 					c.S3 = b
 				}
 			}), backend, 0}
 			q := bind(t, hours, query.Logs{Limit: 2500})
 			answer, _, err := e.Run(t.Context(), q)
-			(&stage{rows: rows}).right(t, q, answer, err)
-			if counted.arrived != test.pages || b.read != test.reads {
-				t.Errorf("%d pages and %d objects read, want %d and %d", counted.arrived, b.read, test.pages, test.reads)
+			(&fixture{rows: rows}).checkAnswer(t, q, answer, err)
+			if counter.pages != test.pages || b.reads != test.reads {
+				t.Errorf("%d pages and %d objects read, want %d and %d",
+					counter.pages, b.reads, test.pages, test.reads)
 			}
 		})
 	}
 }
 
-func TestNewNamesWhatIsMissing(t *testing.T) {
+func TestNewReportsMissingSettings(t *testing.T) {
 	_, err := athena.New(athena.Config{})
 	for _, part := range []string{"Client", "States", "Now", "Workgroup", "Database"} {
 		if err == nil || !bytes.Contains([]byte(err.Error()), []byte("Config."+part)) {
-			t.Errorf("%v does not name %s", err, part)
+			t.Errorf("error %v does not mention %s", err, part)
 		}
 	}
 }

@@ -16,52 +16,73 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// know tells the backend of a query as a service asks it: narrowed to the data.
-func (s *stage) know(t *testing.T, text string, shape query.Shape) {
-	s.engine.know(bind(t, text, shape).Clamp(s.states.state.Extent))
+// register registers a query with the backend as a service runs it: clamped to the extent of the data.
+func (s *fixture) register(t *testing.T, text string, shape query.Shape) {
+	s.engine.register(bind(t, text, shape).Clamp(s.states.state.Extent))
 }
 
-// instances are two instances of a service that know of each other only what the table tells.
-func (s *stage) instances(t *testing.T) (one, other *search.Service) {
+// instances returns two instances of a service that share only a store of pending queries.
+func (s *fixture) instances(t *testing.T) (one, other *search.Service) {
 	t.Helper()
-	queries := pendingtest.NewMemory()
-	var made [2]*search.Service
-	for i := range made {
-		service, err := search.New(newEngine(t, s.engine.Client, s.states, nil), search.Options{Store: queries, Now: now})
+	store := pendingtest.NewMemory()
+	var services [2]*search.Service
+	for i := range services {
+		e := newEngine(t, s.engine.Client, s.states, nil)
+		service, err := search.New(e, search.Options{Store: store, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		made[i] = service
+		services[i] = service
 	}
-	return made[0], made[1]
+	return services[0], services[1]
 }
 
-// TestInstancesShareQueries: what one begins, another answers and stops.
+// TestInstancesShareQueries starts queries on one instance and reads their results on another.
 func TestInstancesShareQueries(t *testing.T) {
-	exhausted := &emulator.Failure{Category: 1, Type: 0, Reason: "Query exhausted resources at this scale factor"}
+	temporary := &emulator.Failure{Category: 1, Type: 100, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR"}
 	for name, test := range map[string]struct {
 		request search.Request
 		shape   query.Shape
-		fails   []error
+		errors  []error
+		split   bool
 	}{
-		"stats":                  {search.Request{Route: search.Stats, Segment: "1h"}, query.Stats{SegmentSeconds: 3600}, nil},
-		"logs":                   {search.Request{Route: search.Logs, Limit: "5"}, query.Logs{Limit: 6}, nil},
-		"topx":                   {search.Request{Route: search.TopX, Limit: "3"}, query.TopX{Limit: 3}, nil},
-		"topx, split on the way": {search.Request{Route: search.TopX, Limit: "3"}, query.TopX{Limit: 3}, []error{exhausted}},
-		"timeline, tried again":  {search.Request{Route: search.Timeline, Segment: "1h"}, query.Timeline{SegmentSeconds: 3600}, []error{&emulator.Failure{Category: 1, Type: 100, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR"}}},
+		"stats": {
+			request: search.Request{Route: search.Stats, Segment: "1h"},
+			shape:   query.Stats{SegmentSeconds: 3600},
+		},
+		"logs": {
+			request: search.Request{Route: search.Logs, Limit: "5"},
+			shape:   query.Logs{Limit: 6},
+		},
+		"topx": {
+			request: search.Request{Route: search.TopX, Limit: "3"},
+			shape:   query.TopX{Limit: 3},
+		},
+		"topx that is split": {
+			request: search.Request{Route: search.TopX, Limit: "3"},
+			shape:   query.TopX{Limit: 3},
+			errors:  []error{exhausted},
+			split:   true,
+		},
+		"timeline that is retried": {
+			request: search.Request{Route: search.Timeline, Segment: "1h"},
+			shape:   query.Timeline{SegmentSeconds: 3600},
+			errors:  []error{temporary},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, setting{})
-			s.know(t, hours, test.shape)
-			s.backend.fails = test.fails
+			s := newFixture(t, fixtureOptions{})
+			s.register(t, hours, test.shape)
+			s.backend.errors = test.errors
 			one, other := s.instances(t)
 			test.request.Filters, test.request.Caller = hours, "c"
 			id, err := one.Begin(t.Context(), test.request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			begun := len(s.server.States())
-			if again, err := other.Begin(t.Context(), test.request); err != nil || again != id || len(s.server.States()) < begun {
+			started := len(s.server.States())
+			again, err := other.Begin(t.Context(), test.request)
+			if err != nil || again != id || len(s.server.States()) < started {
 				t.Errorf("the other instance joins %s, %v", again, err)
 			}
 			var status search.Status
@@ -78,20 +99,21 @@ func TestInstancesShareQueries(t *testing.T) {
 			if diff := cmp.Diff(direct, status.Result, cmp.AllowUnexported(search.Records{})); diff != "" {
 				t.Errorf("answers differ (-searched +by id):\n%s", diff)
 			}
-			if status.Result.Meta.CostUSD == nil || *status.Result.Meta.CostUSD <= 0 || status.Result.Meta.Split != (name == "topx, split on the way") {
-				t.Errorf("meta %+v", status.Result.Meta)
+			if meta := status.Result.Meta; meta.CostUSD == nil || *meta.CostUSD <= 0 || meta.Split != test.split {
+				t.Errorf("meta %+v", meta)
 			}
 		})
 	}
 }
 
-func TestInstanceStopsWhatAnotherBegan(t *testing.T) {
-	s := newStage(t, setting{})
+func TestInstanceCancelsQueryOfAnother(t *testing.T) {
+	s := newFixture(t, fixtureOptions{})
 	s.backend.block = make(chan struct{})
 	defer close(s.backend.block)
 	one, other := s.instances(t)
 	by := search.Asker{Caller: "c"}
-	id, err := one.Begin(t.Context(), search.Request{Route: search.Stats, Segment: "1h", Filters: hours, Caller: by.Caller})
+	request := search.Request{Route: search.Stats, Segment: "1h", Filters: hours, Caller: by.Caller}
+	id, err := one.Begin(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +128,15 @@ func TestInstanceStopsWhatAnotherBegan(t *testing.T) {
 	}
 }
 
-// TestQueryBegunAgainFindsWhatWasPublishedMeanwhile, for the caller who waits and for the one who comes back.
-func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
+// TestRestartFindsNewRecords checks that a restarted query covers records that were published after its first start,
+// both for a caller who waits and for one who polls.
+func TestRestartFindsNewRecords(t *testing.T) {
 	request := search.Request{Route: search.Stats, Segment: "1h", Filters: hours, Caller: "c"}
 	for name, ask := range map[string]func(*testing.T, *search.Service) (search.Result, error){
 		"waiting": func(t *testing.T, s *search.Service) (search.Result, error) {
 			return s.Search(t.Context(), request)
 		},
-		"coming back": func(t *testing.T, s *search.Service) (search.Result, error) {
+		"polling": func(t *testing.T, s *search.Service) (search.Result, error) {
 			id, err := s.Begin(t.Context(), request)
 			for err == nil {
 				var status search.Status
@@ -125,20 +148,20 @@ func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, setting{})
+			s := newFixture(t, fixtureOptions{})
 			whole, before := s.states.state.Extent, s.states.state.Extent
 			before.MaxTsMs = before.MinTsMs + time.Hour.Milliseconds()
 			s.states.state.Extent = before
-			s.know(t, hours, stats)
-			s.backend.fails = []error{internal}
+			s.register(t, hours, stats)
+			s.backend.errors = []error{internal}
 			publish := func(c *athena.Config) {
 				c.Sleep = func(ctx context.Context, d time.Duration) error {
 					if s.states.state.Extent == before {
-						s.states.state = engine.State{Extent: whole, Watermark: s.states.state.Watermark + 1, Version: 2}
 						s.engine.watermark++
-						s.know(t, hours, stats)
+						s.states.state = engine.State{Extent: whole, Watermark: s.engine.watermark, Version: 2}
+						s.register(t, hours, stats)
 					}
-					return impatient(ctx, d)
+					return noSleep(ctx, d)
 				}
 			}
 			e := newEngine(t, s.engine.Client, s.states, publish)
@@ -155,7 +178,7 @@ func TestQueryBegunAgainFindsWhatWasPublishedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want.Stats, got.Stats); diff != "" {
-				t.Errorf("answers differ (-asked afterwards +begun again):\n%s", diff)
+				t.Errorf("answers differ (-started afterwards +restarted):\n%s", diff)
 			}
 		})
 	}

@@ -18,42 +18,42 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// maxAttempts is how often one statement is begun for one caller, and how many tokens are tried before one that names
-// the second of asking.
+// maxAttempts is the number of times that one statement is started for one caller. It is also the number of tokens
+// that are tried before one that contains the time of the request.
 const maxAttempts = 4
 
-// Start begins q over the data of this moment. A statement that was begun before over the same data is the same
-// execution, unless that one failed or was stopped.
+// Start starts q over the current data. If the same statement was started before over the same data, Start returns
+// that execution, unless it failed or was stopped.
 func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
 	state, err := e.state(ctx)
 	if err != nil {
 		return "", err
 	}
 	w := work{Parts: make([]part, 1)}
-	w.read(q, state)
-	err = e.begin(ctx, &w, 0, q)
-	if splits(err, w, q) {
+	w.setState(q, state)
+	err = e.startPart(ctx, &w, 0, q)
+	if canSplit(err, w, q) {
 		err = e.split(ctx, &w, q)
 	}
 	if err != nil {
-		return "", errors.Join(err, e.stopBegun(ctx, w))
+		return "", errors.Join(err, e.stopStarted(ctx, w))
 	}
 	return w.execution(), nil
 }
 
-// begin starts part i, with the attempt after those that failed.
-func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error {
-	sql, err := statement(w.question(q, i), w.Version)
+// startPart starts part i. It tries the tokens one after the other until it finds one whose execution has not failed.
+func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) error {
+	sql, err := statement(w.query(q, i), w.Version)
 	if err != nil {
 		return err
 	}
 	p := &w.Parts[i]
-	asked := e.Now()
+	requested := e.Now()
 	for {
-		if p.ID, err = e.start(ctx, sql, e.token(sql, w.Version, p.Attempt)); err != nil {
+		if p.ID, err = e.submit(ctx, sql, e.token(sql, w.Version, p.Attempt)); err != nil {
 			return err
 		}
-		x, err := e.look(ctx, p.ID)
+		x, err := e.get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -62,38 +62,40 @@ func (e *Engine) begin(ctx context.Context, w *work, i int, q query.Query) error
 			return nil
 		case types.QueryExecutionStateSucceeded:
 			p.Done = true
-			if longAgo(x, asked) {
-				p.Found = aws.ToTime(x.Status.CompletionDateTime).UnixMilli()
+			if submittedBefore(x, requested) {
+				p.Completed = aws.ToTime(x.Status.CompletionDateTime).UnixMilli()
 			}
 			return nil
 		}
-		// The execution of this token has ended. A mistake of the query would be repeated.
-		failed := failureOf(x, w.question(q, i))
-		if kind := fault.KindOf(failed); kind != fault.Canceled && kind != fault.Unavailable {
-			return failed
+		// The execution of this token has failed. If the query itself is the cause, it would fail again.
+		failure := failureOf(x, w.query(q, i))
+		if kind := fault.KindOf(failure); kind != fault.Canceled && kind != fault.Unavailable {
+			return failure
 		}
 		switch {
 		case p.Attempt+1 < maxAttempts:
 			p.Attempt++
-		case p.Attempt < maxAttempts && longAgo(x, asked):
-			p.Attempt = int(asked.Unix()) // others have used up all tokens: take a new one
+		case p.Attempt < maxAttempts && submittedBefore(x, requested):
+			p.Attempt = int(requested.Unix()) // other callers have used all tokens
 		default:
-			return failed
+			return failure
 		}
 	}
 }
 
-// longAgo reports whether an execution was begun before it was asked for.
-func longAgo(x *types.QueryExecution, asked time.Time) bool {
-	return aws.ToTime(x.Status.SubmissionDateTime).Before(asked.Add(-clocksDiffer))
+// submittedBefore reports whether an execution was submitted earlier than it was requested, so that it is another
+// caller's.
+func submittedBefore(x *types.QueryExecution, requested time.Time) bool {
+	return aws.ToTime(x.Status.SubmissionDateTime).Before(requested.Add(-maxClockSkew))
 }
 
-// clocksDiffer is how far our clock and Athena's may be apart. An execution begun less before it was asked for counts
-// as this one's own: it is paid for twice in the figures rather than never.
-const clocksDiffer = 2 * time.Second
+// maxClockSkew is the largest assumed difference between the local clock and Athena's. An execution that was submitted
+// within this time before it was requested counts as the caller's own, so that its cost may be reported twice but is
+// never missing.
+const maxClockSkew = 2 * time.Second
 
-// statement is the query's SQL. Its first line names the version of the data: Athena reuses results of equal text
-// (comments included) whatever has happened to the data meanwhile.
+// statement returns the SQL of a query. The first line is a comment with the version of the data: Athena reuses the
+// result of an equal text, comments included, even if the data has changed.
 func statement(q query.Query, version int64) (string, error) {
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
@@ -107,29 +109,32 @@ func statement(q query.Query, version int64) (string, error) {
 	}
 	sql := fmt.Sprintf("-- data version %d\n%s", version, script.Statements[0].SQL)
 	if len(sql) > maxBytes {
-		return "", fault.New(fault.EngineLimit, "the query needs %d bytes of SQL, the engine takes at most %d: use fewer or shorter conditions", len(sql), maxBytes)
+		return "", fault.New(fault.EngineLimit,
+			"the query needs %d bytes of SQL, the engine accepts at most %d: use fewer or shorter conditions",
+			len(sql), maxBytes)
 	}
 	return sql, nil
 }
 
-// maxBytes is how long a statement may be.
+// maxBytes is the longest statement that Athena accepts.
 const maxBytes = 262_144
 
-// token is the same for the same request over the same data: beginning twice is beginning once, and a lost answer
-// can be asked for again.
+// token returns the client request token of a statement. It is the same for equal requests over equal data, so that
+// Athena starts only one execution for them and a request can be repeated when its response is lost.
 func (e *Engine) token(sql string, version int64, attempt int) string {
 	hash := sha256.New()
-	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %d %q", e.Workgroup, e.Catalog, e.Database, e.ReuseFor/time.Minute, version, attempt, sql)
+	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %d %q",
+		e.Workgroup, e.Catalog, e.Database, e.ReuseFor/time.Minute, version, attempt, sql)
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// start begins an execution. Its id is read even if the caller goes away meanwhile, so that the
-// execution can be stopped and does not keep scanning after its caller is gone.
-func (e *Engine) start(ctx context.Context, sql, token string) (id string, err error) {
+// submit starts an execution. It waits for the response even if ctx ends meanwhile, so that the execution can be
+// stopped and does not keep scanning after its caller is gone.
+func (e *Engine) submit(ctx context.Context, sql, token string) (id string, err error) {
 	if err := ctx.Err(); err != nil {
-		return "", ended(ctx, err)
+		return "", contextError(ctx, err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
 	defer cancel()
 	in := &athena.StartQueryExecutionInput{
 		QueryString:           &sql,
@@ -143,7 +148,7 @@ func (e *Engine) start(ctx context.Context, sql, token string) (id string, err e
 		}
 	}
 	err = e.call(ctx, "start a query", func() error {
-		out, err := e.Client.StartQueryExecution(ctx, in, oneTry)
+		out, err := e.Client.StartQueryExecution(ctx, in, noRetries)
 		if err == nil {
 			id = aws.ToString(out.QueryExecutionId)
 		}
@@ -152,37 +157,38 @@ func (e *Engine) start(ctx context.Context, sql, token string) (id string, err e
 	return id, err
 }
 
-// startTime is how long beginning may take, tries included.
-const startTime = 10 * time.Second
+// submitTimeout is the longest time that submit may take, including all attempts.
+const submitTimeout = 10 * time.Second
 
-// splits reports whether the parts of a query may succeed although the whole has failed.
-func splits(err error, w work, q query.Query) bool {
+// canSplit reports whether the parts of a query may succeed although the whole query failed with err.
+func canSplit(err error, w work, q query.Query) bool {
 	_, isTopX := q.Shape.(query.TopX)
 	return errors.Is(err, errExhausted) && isTopX && !w.Split
 }
 
-// split begins every part of a topx that was too large as a whole. A part scans fewer columns, groups fewer rows.
+// split starts every part of a topx query that was too large as a whole. A part scans fewer columns and groups fewer
+// rows.
 func (e *Engine) split(ctx context.Context, w *work, q query.Query) error {
-	if _, err := e.renew(ctx, w, q); err != nil {
+	if _, err := e.refresh(ctx, w, q); err != nil {
 		return err
 	}
 	w.Split, w.Parts = true, make([]part, len(query.TopXParts))
-	return e.beginAll(ctx, w, q)
+	return e.startParts(ctx, w, q)
 }
 
-func (e *Engine) beginAll(ctx context.Context, w *work, q query.Query) error {
+func (e *Engine) startParts(ctx context.Context, w *work, q query.Query) error {
 	for i := range w.Parts {
-		if err := e.begin(ctx, w, i, q); err != nil {
+		if err := e.startPart(ctx, w, i, q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stopBegun stops the parts that were begun before one failed to begin, because no caller will ask about them.
-func (e *Engine) stopBegun(ctx context.Context, w work) error {
+// stopStarted stops the parts that were started before the start of one failed. No caller will ask for their results.
+func (e *Engine) stopStarted(ctx context.Context, w work) error {
 	if !w.Split && ctx.Err() == nil {
-		return nil // the one statement itself has failed
+		return nil // the only statement has failed
 	}
-	return e.stopAfter(ctx, w.execution())
+	return e.stopDetached(ctx, w.execution())
 }

@@ -21,13 +21,22 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// now is when all tests of this package happen.
+// now is the time in all tests of this package.
 func now() time.Time { return time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC) }
 
-// fixed is a state of the lake that does not change by itself.
-type fixed struct{ state engine.State }
+// staticStates returns the same state of the lake until a test changes it.
+type staticStates struct{ state engine.State }
 
-func (f *fixed) State(context.Context) (engine.State, error) { return f.state, nil }
+func (s *staticStates) State(context.Context) (engine.State, error) { return s.state, nil }
+
+// newStates returns the states of a lake with the given rows, of which the hours before the third are compacted.
+func newStates(rows []lake.Row) *staticStates {
+	return &staticStates{engine.State{
+		Extent:    extentOf(rows),
+		Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2,
+		Version:   1,
+	}}
+}
 
 func extentOf(rows []lake.Row) lake.Extent {
 	var e lake.Extent
@@ -40,13 +49,13 @@ func extentOf(rows []lake.Row) lake.Extent {
 	return e
 }
 
-// impatient waits no time, but lets others work.
-func impatient(ctx context.Context, _ time.Duration) error {
+// noSleep does not wait, but lets other goroutines run.
+func noSleep(ctx context.Context, _ time.Duration) error {
 	runtime.Gosched()
 	return ctx.Err()
 }
 
-// serve starts a server and returns it with a client of it.
+// serve starts an emulator and returns it with a client for it.
 func serve(t testing.TB, c emulator.Config, transport http.RoundTripper) (*emulator.Server, *sdk.Client) {
 	t.Helper()
 	if c.Workgroups == nil {
@@ -62,20 +71,24 @@ func serve(t testing.TB, c emulator.Config, transport http.RoundTripper) (*emula
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return s, sdk.New(sdk.Options{
-		BaseEndpoint: &web.URL, Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
-		HTTPClient: &http.Client{Transport: transport}, RetryMaxAttempts: 1, Logger: nil, AppID: "", ClientLogMode: aws.ClientLogMode(0),
+		BaseEndpoint:     &web.URL,
+		Region:           "eu-central-1",
+		Credentials:      credentials.NewStaticCredentialsProvider("id", "secret", ""),
+		HTTPClient:       &http.Client{Transport: transport},
+		RetryMaxAttempts: 1,
+		ClientLogMode:    aws.ClientLogMode(0),
 	})
 }
 
-// newEngine is an engine over a client; special changes what it is made of.
-func newEngine(t testing.TB, client athena.Client, states engine.States, special func(*athena.Config)) *athena.Engine {
+// newEngine returns an engine over a client. If change is not nil, it changes the configuration.
+func newEngine(t testing.TB, client athena.Client, states engine.States, change func(*athena.Config)) *athena.Engine {
 	t.Helper()
 	c := athena.Config{
 		Client: client, States: states, Workgroup: "interactive", Database: "traffic",
-		Now: now, Sleep: impatient, Random: func() float64 { return 0.5 },
+		Now: now, Sleep: noSleep, Random: func() float64 { return 0.5 },
 	}
-	if special != nil {
-		special(&c)
+	if change != nil {
+		change(&c)
 	}
 	e, err := athena.New(c)
 	if err != nil {
@@ -84,32 +97,32 @@ func newEngine(t testing.TB, client athena.Client, states engine.States, special
 	return e
 }
 
-// told is an engine whose backend is told of every query before it is asked.
-type told struct {
+// registeringEngine registers every query with its backend before it runs the query.
+type registeringEngine struct {
 	*athena.Engine
 	backend   *athenatest.Reference
 	watermark lake.Partition
 }
 
-func (e told) know(q query.Query) {
+func (e registeringEngine) register(q query.Query) {
 	q.Scope.Watermark = e.watermark
-	e.backend.Know(q)
+	e.backend.Register(q)
 }
 
-func (e told) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	e.know(q)
+func (e registeringEngine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	e.register(q)
 	return e.Engine.Run(ctx, q)
 }
 
-// openReference is an engine over rows that stand on both sides of the watermark.
+// openReference returns a function that makes an engine over rows on both sides of the watermark.
 func openReference(t *testing.T) func(rows []lake.Row) engine.Engine {
 	return func(rows []lake.Row) engine.Engine {
-		states := &fixed{engine.State{Extent: extentOf(rows), Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: 1}}
+		states := newStates(rows)
 		backend := athenatest.NewReference(rows)
 		_, client := serve(t, emulator.Config{Backend: backend}, nil)
-		return told{newEngine(t, client, states, nil), backend, states.state.Watermark}
+		return registeringEngine{newEngine(t, client, states, nil), backend, states.state.Watermark}
 	}
 }
 
-// TestEngine holds the way through Athena's protocol to the contract; what SQL means is for Trino to say.
+// TestEngine tests the engine over the emulator. It does not test the SQL, which TestEngineOverTrino does.
 func TestEngine(t *testing.T) { enginetest.Run(t, openReference(t)) }

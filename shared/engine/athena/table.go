@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// table reads a result object as Athena writes it: every value in double quotes, a quote in it doubled, NULL as
-// nothing at all, rows ended by a line feed. encoding/csv does not tell NULL from the empty text.
+// table reads a result object in Athena's CSV format: values are in double quotes, quotes in them are doubled, NULL is
+// an empty field without quotes, and every row ends with a line feed. It exists because encoding/csv does not
+// distinguish NULL from the empty string.
 type table struct{ r *bufio.Reader }
 
 func newTable(r io.Reader) *table { return &table{bufio.NewReaderSize(r, 64<<10)} }
 
-var errTable = errors.New("the object is not a table as Athena writes them")
+var errTable = errors.New("the object is not in Athena's CSV format")
 
-// next reads a row; io.EOF after the last.
+// next reads a row. NULL is nil. The error is io.EOF after the last row.
 func (t *table) next() ([]*string, error) {
 	if _, err := t.r.Peek(1); err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func (t *table) next() ([]*string, error) {
 	for {
 		cell, end, err := t.cell()
 		if err != nil {
-			return nil, inTheMiddle(err)
+			return nil, unexpectedEOF(err)
 		}
 		row = append(row, cell)
 		if end == '\n' {
@@ -33,7 +34,7 @@ func (t *table) next() ([]*string, error) {
 	}
 }
 
-// cell reads a value and the comma or line feed behind it.
+// cell reads a value and the comma or line feed after it.
 func (t *table) cell() (value *string, end byte, err error) {
 	first, err := t.r.ReadByte()
 	switch {
@@ -67,7 +68,8 @@ func (t *table) cell() (value *string, end byte, err error) {
 	}
 }
 
-func inTheMiddle(err error) error {
+// unexpectedEOF replaces io.EOF by io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// byLabel puts the parts of a topx into the order of the whole: by label. Within one, a part has the order already.
-func byLabel(parts []query.TopXRow) {
-	slices.SortStableFunc(parts, func(a, b query.TopXRow) int { return strings.Compare(a.Label, b.Label) })
+// sortByLabel sorts the rows of the parts of a topx query by label. The rows of one label come from one part and are
+// already in order.
+func sortByLabel(rows []query.TopXRow) {
+	slices.SortStableFunc(rows, func(a, b query.TopXRow) int { return strings.Compare(a.Label, b.Label) })
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// overTrino opens an engine that asks a real Trino through Athena's protocol.
+// overTrino returns a function that makes an engine over a real Trino behind the emulator of Athena.
 func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.Engine {
-	trinotest.Server(t) // skips the whole test, where the suite would skip its parts
+	trinotest.Server(t) // skips the whole test if there is no server; the suite would skip each subtest
 	return func(rows []lake.Row) engine.Engine {
 		tables := trinotest.Load(t, rows, watermark)
 		_, client := serve(t, emulator.Config{Backend: emulator.Trino{Client: tables.Client}}, nil)
 		return newEngine(t, client, tables, func(c *athena.Config) {
 			c.Database = tables.Schema
-			c.Sleep = func(ctx context.Context, d time.Duration) error { // a Trino on this machine needs real time, but less
+			// A local Trino needs real pauses, but shorter ones.
+			c.Sleep = func(ctx context.Context, d time.Duration) error {
 				t := time.NewTimer(d / 10)
 				defer t.Stop()
 				select {

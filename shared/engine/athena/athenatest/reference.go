@@ -38,20 +38,20 @@ func NewReference(rows []lake.Row) *Reference {
 	return r
 }
 
-// Know tells the backend of a query, scope and watermark as the engine will write them, and of the parts of a topx. A
+// Register tells the backend of a query, scope and watermark as the engine will write them, and of the parts of a topx. A
 // query that cannot be written is left for the engine to refuse.
-func (r *Reference) Know(q query.Query) {
-	r.learn(q)
+func (r *Reference) Register(q query.Query) {
+	r.add(q)
 	if topx, ok := q.Shape.(query.TopX); ok {
 		for _, part := range query.TopXParts {
 			topx.Labels = part.Labels
 			q.Shape = topx
-			r.learn(q)
+			r.add(q)
 		}
 	}
 }
 
-func (r *Reference) learn(q query.Query) {
+func (r *Reference) add(q query.Query) {
 	script, err := sqlgen.Athena(q)
 	if err != nil {
 		return

@@ -130,7 +130,7 @@ type told struct {
 func (e told) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
 	known := q
 	known.Scope.Watermark = e.d.state.Watermark
-	e.d.backend.Know(known)
+	e.d.backend.Register(known)
 	return e.Engine.Start(ctx, q)
 }
 
