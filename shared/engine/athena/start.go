@@ -143,9 +143,8 @@ func (e *Engine) submit(ctx context.Context, sql, token string) (id string, err 
 		QueryExecutionContext: &types.QueryExecutionContext{Catalog: &e.Catalog, Database: &e.Database},
 	}
 	if minutes := int32(e.ReuseFor / time.Minute); minutes > 0 {
-		in.ResultReuseConfiguration = &types.ResultReuseConfiguration{
-			ResultReuseByAgeConfiguration: &types.ResultReuseByAgeConfiguration{Enabled: true, MaxAgeInMinutes: &minutes},
-		}
+		byAge := &types.ResultReuseByAgeConfiguration{Enabled: true, MaxAgeInMinutes: &minutes}
+		in.ResultReuseConfiguration = &types.ResultReuseConfiguration{ResultReuseByAgeConfiguration: byAge}
 	}
 	err = e.call(ctx, "start a query", func() error {
 		out, err := e.Client.StartQueryExecution(ctx, in, noRetries)

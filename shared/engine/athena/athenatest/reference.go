@@ -1,4 +1,4 @@
-// Package athenatest is a backend of the emulator of Athena that answers by the reference evaluation, for tests.
+// Package athenatest has a backend for the emulator of Athena that answers with the reference evaluation, for tests.
 package athenatest
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Reference is a backend without an engine: it knows the statements of the queries it was told, and answers them by
-// the reference evaluation. Other statements are syntax errors.
+// Reference is a backend that does not execute SQL. It recognizes the statements of registered queries and answers the
+// queries with the reference evaluation. Other statements are syntax errors.
 type Reference struct {
 	rows []*lake.Row
 
 	mu    sync.Mutex
-	known map[string]query.Query // by statement
+	known map[string]query.Query // the registered queries by statement
 }
 
 var _ emulator.Backend = (*Reference)(nil)
 
-// NewReference is a backend over rows, which come in no order.
+// NewReference returns a backend over rows, which may be in any order.
 func NewReference(rows []lake.Row) *Reference {
 	r := &Reference{known: map[string]query.Query{}}
 	for i := range rows {
@@ -38,8 +38,8 @@ func NewReference(rows []lake.Row) *Reference {
 	return r
 }
 
-// Register tells the backend of a query, scope and watermark as the engine will write them, and of the parts of a topx. A
-// query that cannot be written is left for the engine to refuse.
+// Register registers a query, and for topx also its parts. The query must have the scope and watermark with which the
+// engine prints it. Register ignores a query that cannot be printed, because the engine refuses it.
 func (r *Reference) Register(q query.Query) {
 	r.add(q)
 	if topx, ok := q.Shape.(query.TopX); ok {
@@ -61,7 +61,7 @@ func (r *Reference) add(q query.Query) {
 	r.known[script.Statements[0].SQL] = q
 }
 
-// Run answers a statement that it knows. Comment lines before it do not count.
+// Run answers the statement of a registered query. It ignores comment lines before the statement.
 func (r *Reference) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	sql := s.SQL
 	for strings.HasPrefix(sql, "--") {
@@ -71,19 +71,23 @@ func (r *Reference) Run(ctx context.Context, s emulator.Statement, scanned func(
 	q, known := r.known[sql]
 	r.mu.Unlock()
 	if !known {
-		return emulator.Result{}, &emulator.Failure{Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: the reference backend was not told of this statement"}
+		return emulator.Result{}, &emulator.Failure{
+			Category: 2, Type: 1006, Reason: "SYNTAX_ERROR: the statement is not registered with the reference backend",
+		}
 	}
 	scanned(int64(len(r.rows)) * 100)
 	if err := ctx.Err(); err != nil {
 		return emulator.Result{}, err
 	}
 	if r.overflows(&q) {
-		return emulator.Result{}, &emulator.Failure{Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow"}
+		return emulator.Result{}, &emulator.Failure{
+			Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow",
+		}
 	}
 	return resultOf(q, reference.Evaluate(&q, r.rows)), nil
 }
 
-// overflows tells whether a sum over all matching records passes 64 bits.
+// overflows reports whether a sum over all matching records exceeds 64 bits.
 func (r *Reference) overflows(q *query.Query) bool {
 	var sent, length float64
 	for _, row := range r.rows {
@@ -100,7 +104,7 @@ func (r *Reference) overflows(q *query.Query) bool {
 	return math.Abs(sent) >= math.MaxInt64 || math.Abs(length) >= math.MaxInt64
 }
 
-// resultOf prints an answer as the statement of its query would.
+// resultOf returns an answer as the rows that the statement of its query returns.
 func resultOf(q query.Query, a query.Answer) emulator.Result {
 	switch shape := q.Shape.(type) {
 	case query.Logs:
@@ -112,17 +116,20 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 		}
 		return t.Result
 	case query.Timeline:
-		t := newResult("segment requests blocked challenges human origin_blocked ips sessions bytes_sent statuses origin_statuses")
+		t := newResult("segment requests blocked challenges human origin_blocked ips sessions " +
+			"bytes_sent statuses origin_statuses")
 		for _, r := range a.Timeline {
-			t.add(r.Segment, r.Requests, r.Blocked, r.Challenges, r.Human, r.OriginBlocked, r.IPs, r.Sessions, r.BytesSent, counts(r.Statuses), counts(r.OriginStatuses))
+			t.add(r.Segment, r.Requests, r.Blocked, r.Challenges, r.Human, r.OriginBlocked, r.IPs, r.Sessions,
+				r.BytesSent, counts(r.Statuses), counts(r.OriginStatuses))
 		}
 		return t.Result
 	case query.TopX:
 		t := newResult("label key requests blocked bots challenges human monitored bytes_sent request_length " +
-			"origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max total_count total_sum total_min total_max " +
-			"first_asn first_country first_organization")
+			"origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max " +
+			"total_count total_sum total_min total_max first_asn first_country first_organization")
 		for _, r := range a.TopX {
-			t.add(r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored, r.BytesSent, r.RequestLength,
+			t.add(r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored,
+				r.BytesSent, r.RequestLength,
 				r.Origin.Count, r.Origin.Sum, r.Origin.Min, r.Origin.Max, r.Svc.Count, r.Svc.Sum, r.Svc.Min, r.Svc.Max,
 				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)
 		}
@@ -131,18 +138,18 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
 }
 
-// tableau is a result while it is filled.
-type tableau struct{ emulator.Result }
+// table is a result to which rows are added.
+type table struct{ emulator.Result }
 
-func newResult(columns string) *tableau {
-	t := &tableau{}
+func newResult(columns string) *table {
+	t := &table{}
 	for _, name := range strings.Fields(columns) {
 		t.Columns = append(t.Columns, emulator.Column{Name: name, Type: "varchar"})
 	}
 	return t
 }
 
-func (t *tableau) add(values ...any) {
+func (t *table) add(values ...any) {
 	row := make([]*string, len(values))
 	for i, v := range values {
 		switch v := v.(type) {
@@ -159,7 +166,7 @@ func (t *tableau) add(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
-// counts is a histogram as JSON, NULL for an empty one.
+// counts returns the counts by status as a JSON object, or nil, which is NULL, if there are none.
 func counts(list []query.StatusCount) any {
 	if len(list) == 0 {
 		return nil
@@ -168,7 +175,7 @@ func counts(list []query.StatusCount) any {
 	for _, c := range list {
 		m[c.Status] = c.Count
 	}
-	return printed(m)
+	return printJSON(m)
 }
 
 func logsResult(shape query.Logs, found []*lake.Row) emulator.Result {
@@ -179,15 +186,15 @@ func logsResult(shape query.Logs, found []*lake.Row) emulator.Result {
 		for _, name := range shape.RecordColumns() {
 			members[name] = valueOf(all.Field(fieldOf(all.Type(), name)))
 		}
-		t.add(r.TsMs, r.TsNanos, r.Source, r.Line, printed(members))
+		t.add(r.TsMs, r.TsNanos, r.Source, r.Line, printJSON(members))
 	}
 	return t.Result
 }
 
-func printed(v any) string {
+func printJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("athenatest: a record cannot be printed: " + err.Error())
+		panic("athenatest: encode a record: " + err.Error())
 	}
 	return string(text)
 }
@@ -206,7 +213,7 @@ func fieldOf(t reflect.Type, column string) int {
 	panic("athenatest: no column " + column)
 }
 
-// valueOf is a value of a row with structs as objects of their columns.
+// valueOf returns a value of a row for JSON. Structs become objects whose members have the names of the columns.
 func valueOf(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:

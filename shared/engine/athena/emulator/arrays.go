@@ -2,8 +2,8 @@ package emulator
 
 import "strings"
 
-// largestArray is how many elements the longest ARRAY constructor of a statement has. It knows strings, quoted names
-// and comments to end of line, and no more of SQL.
+// largestArray returns the number of elements of the longest ARRAY constructor in a statement. Of SQL, it recognizes
+// only strings, quoted names and comments to the end of a line.
 func largestArray(sql string) int {
 	type bracket struct {
 		array bool
@@ -36,7 +36,8 @@ func largestArray(sql string) int {
 				i += end
 			}
 		case '[':
-			open = append(open, bracket{array: strings.HasSuffix(strings.ToUpper(sql[:i][max(0, i-5):]), "ARRAY"), count: 1, empty: true})
+			before := strings.ToUpper(sql[max(0, i-5):i])
+			open = append(open, bracket{array: before == "ARRAY", count: 1, empty: true})
 		case '(', ')', ',':
 			if len(open) == 0 {
 				continue

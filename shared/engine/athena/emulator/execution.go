@@ -14,7 +14,7 @@ import (
 type execution struct {
 	id        string
 	request   request
-	asked     [sha256.Size]byte // of the request, to tell whether a token is used for another
+	hash      [sha256.Size]byte // of the request, to detect a token that is used for two requests
 	workgroup Workgroup
 	cancel    context.CancelFunc
 
@@ -26,57 +26,61 @@ type execution struct {
 	completed time.Time
 	scanned   int64
 	reused    bool
-	cutOff    bool // it scanned more than the workgroup allows
+	cutOff    bool // it scanned more bytes than the workgroup allows
 	result    Result
 }
 
-// The states.
+// The states of an execution.
 const (
 	queued    = "QUEUED"
 	running   = "RUNNING"
 	succeeded = "SUCCEEDED"
-	failing   = "FAILED"
+	failed    = "FAILED"
 	cancelled = "CANCELLED"
 )
 
-func (x *execution) over() bool { return x.state != queued && x.state != running }
+// ended reports whether the execution is in a final state.
+func (x *execution) ended() bool { return x.state != queued && x.state != running }
 
 // Limits of Athena.
 const (
-	maxBytes = 262_144 // of a statement
+	maxBytes = 262_144 // bytes of a statement
 	minToken = 32      // characters of a token
 	maxToken = 128
 	maxArray = 254 // elements of an ARRAY constructor
 )
 
-// start begins a query, or finds the one begun with the same token.
+// start starts a query, or returns the execution that was started with the same token.
 func (s *Server) start(in request) (any, error) {
 	group, ok := s.Workgroups[orDefault(in.WorkGroup, "primary")]
+	tokenLength := len(in.ClientRequestToken)
 	switch {
 	case !ok:
 		return nil, invalid("WorkGroup %s is not found.", in.WorkGroup)
 	case in.QueryString == "":
 		return nil, invalid("queryString must not be empty")
 	case len(in.QueryString) > maxBytes:
-		return nil, invalid("1 validation error detected: Value at 'queryString' failed to satisfy constraint: Member must have length less than or equal to %d", maxBytes)
-	case in.ClientRequestToken != "" && (len(in.ClientRequestToken) < minToken || len(in.ClientRequestToken) > maxToken):
+		return nil, invalid("1 validation error detected: Value at 'queryString' failed to satisfy constraint: "+
+			"Member must have length less than or equal to %d", maxBytes)
+	case tokenLength != 0 && (tokenLength < minToken || tokenLength > maxToken):
 		return nil, invalid("clientRequestToken must have %d to %d characters", minToken, maxToken)
 	case len(in.ExecutionParameters) > 0:
-		return nil, invalid("execution parameters are SQL text in disguise: this server takes none")
+		// Athena inserts the parameters into the statement as SQL text.
+		return nil, invalid("this server does not support execution parameters")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tooFast() {
 		return nil, throttled()
 	}
-	asked := fingerprint(in)
+	hash := hashOf(in)
 	if x := s.tokens[in.ClientRequestToken]; x != nil {
-		if x.asked != asked {
+		if x.hash != hash {
 			return nil, invalid("Idempotent parameters do not match")
 		}
 		return map[string]any{"QueryExecutionId": x.id}, nil
 	}
-	x := &execution{id: newID(), request: in, asked: asked, workgroup: group, state: queued, submitted: s.Now()}
+	x := &execution{id: newID(), request: in, hash: hash, workgroup: group, state: queued, submitted: s.Now()}
 	s.byID[x.id] = x
 	s.order = append(s.order, x)
 	if in.ClientRequestToken != "" {
@@ -88,13 +92,14 @@ func (s *Server) start(in request) (any, error) {
 		x.cancel = func() {}
 		return map[string]any{"QueryExecutionId": x.id}, nil
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // a query outlives who began it
+	ctx, cancel := context.WithCancel(context.Background()) // the query continues after this request
 	x.cancel = cancel
 	go s.run(ctx, x)
 	return map[string]any{"QueryExecutionId": x.id}, nil
 }
 
-// tooFast tells whether this start is one too many within a second.
+// tooFast reports whether a start now exceeds the number of starts that are allowed within a second. If not, it counts
+// the start.
 func (s *Server) tooFast() bool {
 	if s.StartsPerSecond == 0 {
 		return false
@@ -110,11 +115,12 @@ func (s *Server) tooFast() bool {
 	return false
 }
 
-func fingerprint(in request) [sha256.Size]byte {
+// hashOf returns a hash of a request without its token.
+func hashOf(in request) [sha256.Size]byte {
 	in.ClientRequestToken = ""
 	text, err := json.Marshal(in)
 	if err != nil {
-		panic("athenatest: a request that was JSON is none any more: " + err.Error())
+		panic("emulator: encode a request that was decoded before: " + err.Error())
 	}
 	return sha256.Sum256(text)
 }
@@ -125,11 +131,12 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// kept is how many executions are known at once.
-const kept = 1_000
+// maxExecutions is the number of executions that the server keeps.
+const maxExecutions = 1_000
 
+// forgetOld removes the oldest executions that have ended, if there are more than maxExecutions.
 func (s *Server) forgetOld() {
-	for len(s.order) > kept && s.order[0].over() {
+	for len(s.order) > maxExecutions && s.order[0].ended() {
 		x := s.order[0]
 		delete(s.byID, x.id)
 		delete(s.tokens, x.request.ClientRequestToken)
@@ -137,7 +144,7 @@ func (s *Server) forgetOld() {
 	}
 }
 
-// reusable is an earlier execution whose result may stand for that of x.
+// reusable returns an earlier execution with a result that x may reuse, or nil.
 func (s *Server) reusable(x *execution) *execution {
 	reuse := x.request.ResultReuseConfiguration.ResultReuseByAgeConfiguration
 	if !reuse.Enabled {
@@ -155,7 +162,7 @@ func (s *Server) reusable(x *execution) *execution {
 	return nil
 }
 
-// run takes a query through its states.
+// run runs a query.
 func (s *Server) run(ctx context.Context, x *execution) {
 	defer x.cancel()
 	if s.Queue != nil {
@@ -165,25 +172,30 @@ func (s *Server) run(ctx context.Context, x *execution) {
 		}
 	}
 	s.mu.Lock()
-	if !x.over() {
+	if !x.ended() {
 		x.state, x.running = running, s.Now()
 	}
 	s.mu.Unlock()
 	if n := largestArray(x.request.QueryString); n > maxArray {
-		s.finish(x, Result{}, &Failure{Category: 2, Type: 1006, Reason: fmt.Sprintf("TOO_MANY_ARGUMENTS: Too many arguments for array constructor: %d", n)})
+		reason := fmt.Sprintf("TOO_MANY_ARGUMENTS: Too many arguments for array constructor: %d", n)
+		s.finish(x, Result{}, &Failure{Category: 2, Type: 1006, Reason: reason})
 		return
 	}
-	result, err := s.Backend.Run(ctx, Statement{
-		SQL: x.request.QueryString, Catalog: x.request.QueryExecutionContext.Catalog, Database: x.request.QueryExecutionContext.Database,
-	}, func(bytes int64) { s.note(x, bytes) })
+	statement := Statement{
+		SQL:      x.request.QueryString,
+		Catalog:  x.request.QueryExecutionContext.Catalog,
+		Database: x.request.QueryExecutionContext.Database,
+	}
+	result, err := s.Backend.Run(ctx, statement, func(bytes int64) { s.setScanned(x, bytes) })
 	if err == nil && s.S3 != nil && !s.cancelled(x) {
 		err = s.write(ctx, x, result)
 	}
 	s.finish(x, result, err)
 }
 
-// note notes what a query has scanned, and ends it when that is more than it may.
-func (s *Server) note(x *execution, bytes int64) {
+// setScanned records the number of bytes that a query has scanned, and cancels the query if the number exceeds the
+// workgroup's limit.
+func (s *Server) setScanned(x *execution, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.scanned = max(x.scanned, bytes)
@@ -196,13 +208,14 @@ func (s *Server) note(x *execution, bytes int64) {
 func (s *Server) cancelled(x *execution) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return x.over() || x.cutOff
+	return x.ended() || x.cutOff
 }
 
+// finish sets the final state of an execution that has not ended yet.
 func (s *Server) finish(x *execution, result Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.over() {
+	if x.ended() {
 		return
 	}
 	x.completed = s.Now()
@@ -213,14 +226,14 @@ func (s *Server) finish(x *execution, result Result, err error) {
 	case err == nil:
 		x.state, x.result = succeeded, result
 	case errors.As(err, &failure):
-		x.state, x.reason, x.failure = failing, failure.Reason, failure
+		x.state, x.reason, x.failure = failed, failure.Reason, failure
 	default:
 		x.failure = &Failure{Category: 1, Type: 100, Retryable: true, Reason: "GENERIC_INTERNAL_ERROR: " + err.Error()}
-		x.state, x.reason = failing, x.failure.Reason
+		x.state, x.reason = failed, x.failure.Reason
 	}
 }
 
-// stop cancels a query; one that is over stays as it is.
+// stop cancels a query. It does not change a query that has ended.
 func (s *Server) stop(in request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,14 +241,14 @@ func (s *Server) stop(in request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !x.over() {
+	if !x.ended() {
 		x.state, x.reason, x.completed = cancelled, "Query cancelled by user", s.Now()
 		x.cancel()
 	}
 	return struct{}{}, nil
 }
 
-// find is called with the lock held.
+// find returns the execution that a request names. The caller holds the lock.
 func (s *Server) find(in request) (*execution, error) {
 	x, ok := s.byID[in.QueryExecutionId]
 	if !ok {
@@ -244,7 +257,7 @@ func (s *Server) find(in request) (*execution, error) {
 	return x, nil
 }
 
-// get tells the state of a query.
+// get returns the state of a query.
 func (s *Server) get(in request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,22 +266,27 @@ func (s *Server) get(in request) (any, error) {
 		return nil, err
 	}
 	status := map[string]any{"State": x.state, "SubmissionDateTime": seconds(x.submitted)}
-	statistics := map[string]any{"DataScannedInBytes": x.scanned, "ResultReuseInformation": map[string]any{"ReusedPreviousResult": x.reused}}
-	if x.over() {
+	statistics := map[string]any{
+		"DataScannedInBytes":     x.scanned,
+		"ResultReuseInformation": map[string]any{"ReusedPreviousResult": x.reused},
+	}
+	if x.ended() {
 		status["CompletionDateTime"] = seconds(x.completed)
-		began := x.running
-		if began.IsZero() {
-			began = x.completed
+		started := x.running
+		if started.IsZero() {
+			started = x.completed
 		}
-		statistics["QueryQueueTimeInMillis"] = milliseconds(began.Sub(x.submitted) + x.result.Queued)
-		statistics["EngineExecutionTimeInMillis"] = milliseconds(x.completed.Sub(began) - x.result.Queued)
+		statistics["QueryQueueTimeInMillis"] = milliseconds(started.Sub(x.submitted) + x.result.Queued)
+		statistics["EngineExecutionTimeInMillis"] = milliseconds(x.completed.Sub(started) - x.result.Queued)
 		statistics["TotalExecutionTimeInMillis"] = milliseconds(x.completed.Sub(x.submitted))
 	}
 	if x.reason != "" {
 		status["StateChangeReason"] = x.reason
 	}
 	if f := x.failure; f != nil {
-		status["AthenaError"] = map[string]any{"ErrorCategory": f.Category, "ErrorType": f.Type, "Retryable": f.Retryable, "ErrorMessage": f.Reason}
+		status["AthenaError"] = map[string]any{
+			"ErrorCategory": f.Category, "ErrorType": f.Type, "Retryable": f.Retryable, "ErrorMessage": f.Reason,
+		}
 	}
 	return map[string]any{"QueryExecution": map[string]any{
 		"QueryExecutionId":      x.id,
@@ -277,7 +295,7 @@ func (s *Server) get(in request) (any, error) {
 		"WorkGroup":             orDefault(x.request.WorkGroup, "primary"),
 		"QueryExecutionContext": x.request.QueryExecutionContext,
 		"ResultConfiguration":   map[string]any{"OutputLocation": x.location()},
-		"EngineVersion":         map[string]any{"SelectedEngineVersion": engineVersion, "EffectiveEngineVersion": engineVersion},
+		"EngineVersion":         engineVersions(),
 		"Status":                status,
 		"Statistics":            statistics,
 	}}, nil

@@ -18,7 +18,7 @@ func (s *Server) metadata(in request) (any, error) {
 			"Parameters":    lake.TableProperties(t.Location, t.FromYear),
 		}}, nil
 	}
-	return nil, &refusal{"MetadataException", "Entity Not Found", nil}
+	return nil, &apiError{"MetadataException", "Entity Not Found", nil}
 }
 
 func columns() []any {
@@ -37,10 +37,13 @@ func (s *Server) table(in request) (any, error) {
 		}
 		return map[string]any{"Table": map[string]any{
 			"DatabaseName": t.Schema, "Name": t.Name, "TableType": "EXTERNAL_TABLE",
-			"PartitionKeys":     []any{map[string]any{"Name": lake.PartitionKey, "Type": "string"}},
-			"Parameters":        lake.TableProperties(t.Location, t.FromYear),
-			"StorageDescriptor": map[string]any{"Columns": columns(), "Location": strings.TrimSuffix(t.Location, "/") + "/"},
+			"PartitionKeys": []any{map[string]any{"Name": lake.PartitionKey, "Type": "string"}},
+			"Parameters":    lake.TableProperties(t.Location, t.FromYear),
+			"StorageDescriptor": map[string]any{
+				"Columns":  columns(),
+				"Location": strings.TrimSuffix(t.Location, "/") + "/",
+			},
 		}}, nil
 	}
-	return nil, &refusal{"EntityNotFoundException", "Entity Not Found", nil}
+	return nil, &apiError{"EntityNotFoundException", "Entity Not Found", nil}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// maxRows is how many rows a page may have, the header among them.
+// maxRows is the largest number of rows of a page, including the header.
 const maxRows = 1_000
 
-// results gives a page of rows. The first row of all is the header.
+// results returns a page of rows. The first row of the first page is the header.
 func (s *Server) results(in request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,14 +42,21 @@ func (s *Server) results(in request) (any, error) {
 		}
 		page = append(page, rowOf(x.result.Rows[i-1]))
 	}
-	out := map[string]any{"UpdateCount": 0, "ResultSet": map[string]any{"Rows": page, "ResultSetMetadata": map[string]any{"ColumnInfo": columnInfo(x.result)}}}
+	out := map[string]any{
+		"UpdateCount": 0,
+		"ResultSet": map[string]any{
+			"Rows":              page,
+			"ResultSetMetadata": map[string]any{"ColumnInfo": columnInfo(x.result)},
+		},
+	}
 	if to < all {
 		out["NextToken"] = fmt.Sprintf("%s/%d", x.id, to)
 	}
 	return out, nil
 }
 
-// offsetOf reads a token: the execution it is of and the row it goes on from.
+// offsetOf returns the first row of the page that a token refers to. The token consists of the execution's id and the
+// row, counted from the header, which is row 0.
 func offsetOf(token string, x *execution) (int, error) {
 	if token == "" {
 		return 0, nil
@@ -57,7 +64,7 @@ func offsetOf(token string, x *execution) (int, error) {
 	id, number, _ := strings.Cut(token, "/")
 	n, err := strconv.Atoi(number)
 	if err != nil || id != x.id || n < 1 || n > len(x.result.Rows) {
-		return 0, fmt.Errorf("%q is no token of this result", token)
+		return 0, fmt.Errorf("%q is not a token of this result", token)
 	}
 	return n, nil
 }
@@ -92,12 +99,12 @@ func columnInfo(r Result) []any {
 	return list
 }
 
-// location is where the result is written.
+// location returns the URL of the object with the result.
 func (x *execution) location() string {
 	return strings.TrimSuffix(x.workgroup.Output, "/") + "/" + x.id + ".csv"
 }
 
-// write puts the result where the workgroup wants it, with the file of metadata that Athena puts beside it.
+// write writes the result to the workgroup's output location. Like Athena, it also writes a metadata file.
 func (s *Server) write(ctx context.Context, x *execution, r Result) error {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(x.location(), "s3://"), "/")
 	if !ok {
@@ -107,14 +114,15 @@ func (s *Server) write(ctx context.Context, x *execution, r Result) error {
 		key  string
 		body []byte
 	}{{key, csvOf(r)}, {key + ".metadata", nil}} {
-		if _, err := s.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &object.key, Body: bytes.NewReader(object.body)}); err != nil {
+		in := &s3.PutObjectInput{Bucket: &bucket, Key: &object.key, Body: bytes.NewReader(object.body)}
+		if _, err := s.S3.PutObject(ctx, in); err != nil {
 			return fmt.Errorf("write %s: %w", object.key, err)
 		}
 	}
 	return nil
 }
 
-// csvOf prints a result as Athena does: every value in double quotes, NULL as nothing.
+// csvOf returns a result in Athena's CSV format: every value in double quotes, NULL as an empty field without quotes.
 func csvOf(r Result) []byte {
 	var b bytes.Buffer
 	line := func(cells []*string) {

@@ -1,6 +1,6 @@
-// Package emulator is Athena for tests and for machines without AWS: its JSON 1.1 protocol, states, pages, limits
-// and failures, in front of a Backend that answers the SQL. It also answers the two questions that deployments ask of
-// Glue and of workgroups.
+// Package emulator emulates Athena for tests and for machines without AWS: its JSON 1.1 protocol, states, pages, limits
+// and failures. A Backend answers the SQL. The emulator also implements the two operations of Glue and of workgroups
+// that deployments use.
 package emulator
 
 import (
@@ -20,59 +20,64 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Objects is what is used of *s3.Client: where results are written.
+// Objects has the method of *s3.Client that writes results.
 type Objects interface {
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// Workgroup is what is enforced on the queries of one.
+// Workgroup is the enforced configuration of a workgroup.
 type Workgroup struct {
-	Output      string // s3://bucket/prefix/, where results are written
-	CutoffBytes int64  // what one query may scan; 0: no limit
+	Output      string // where results are written: s3://bucket/prefix/
+	CutoffBytes int64  // the number of bytes that one query may scan; 0: no limit
 }
 
-// Config is what the server is made of.
+// Config is the configuration of a Server.
 type Config struct {
 	Backend         Backend
 	Workgroups      map[string]Workgroup
-	S3              Objects      // nil: results can only be had page by page
-	Tables          []lake.Table // told when Glue is asked
-	StartsPerSecond int          // more are throttled; 0: no limit
+	S3              Objects      // nil: results are not written to objects
+	Tables          []lake.Table // the tables that GetTable and GetTableMetadata return
+	StartsPerSecond int          // further starts are throttled; 0: no limit
 	Now             func() time.Time
-	// Queue, when set, is where queries wait before they run: they leave the state QUEUED when it returns.
+	// Queue, if not nil, is called before a query runs. The query leaves the state QUEUED when Queue returns.
 	Queue func(ctx context.Context) error
 }
 
-// Server is the endpoint. It may be asked by several clients at once.
+// Server is the emulator's HTTP endpoint. It may be used by several clients at once.
 type Server struct {
 	Config
 
 	mu     sync.Mutex
 	byID   map[string]*execution
-	order  []*execution // as begun
+	order  []*execution // in the order of their starts
 	tokens map[string]*execution
 	calls  map[string]int // by operation
-	starts []time.Time    // of the last second
+	starts []time.Time    // within the last second
 }
 
 var _ http.Handler = (*Server)(nil)
 
-// New makes the server.
+// New returns a server. It returns an error if a required part of the configuration is missing.
 func New(c Config) (*Server, error) {
 	if c.Backend == nil || c.Now == nil || len(c.Workgroups) == 0 {
-		return nil, errors.New("athenatest: Config needs Backend, Workgroups and Now")
+		return nil, errors.New("emulator: Config needs Backend, Workgroups and Now")
 	}
-	return &Server{Config: c, byID: map[string]*execution{}, tokens: map[string]*execution{}, calls: map[string]int{}}, nil
+	return &Server{
+		Config: c,
+		byID:   map[string]*execution{},
+		tokens: map[string]*execution{},
+		calls:  map[string]int{},
+	}, nil
 }
 
-// Calls is how often an operation was asked for, "StopQueryExecution".
+// Calls returns the number of requests for an operation, such as "StopQueryExecution".
 func (s *Server) Calls(operation string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[operation]
 }
 
-// States are the states of all executions, in the order begun.
+// States returns the states of all executions, in the order of their starts.
 func (s *Server) States() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,27 +88,29 @@ func (s *Server) States() []string {
 	return states
 }
 
-// refusal is an error of the API itself.
-type refusal struct {
+// apiError is an error response of the API.
+type apiError struct {
 	kind    string // "InvalidRequestException"
 	message string
-	more    map[string]any
+	members map[string]any // further members of the response
 }
 
-func (r *refusal) Error() string { return r.kind + ": " + r.message }
+func (e *apiError) Error() string { return e.kind + ": " + e.message }
 
 func invalid(format string, args ...any) error {
-	return &refusal{"InvalidRequestException", fmt.Sprintf(format, args...), map[string]any{"AthenaErrorCode": "INVALID_INPUT"}}
+	members := map[string]any{"AthenaErrorCode": "INVALID_INPUT"}
+	return &apiError{"InvalidRequestException", fmt.Sprintf(format, args...), members}
 }
 
 func throttled() error {
-	return &refusal{"TooManyRequestsException", "Rate exceeded", map[string]any{"Reason": "CONCURRENT_QUERY_LIMIT_EXCEEDED"}}
+	members := map[string]any{"Reason": "CONCURRENT_QUERY_LIMIT_EXCEEDED"}
+	return &apiError{"TooManyRequestsException", "Rate exceeded", members}
 }
 
-// maxBody is how long a request may be: a statement of 262,144 bytes, every one of them escaped.
+// maxBody is the largest size of a request. It allows a statement of 262,144 bytes of which each is escaped.
 const maxBody = 2 << 20
 
-// ServeHTTP answers one operation, named by the header X-Amz-Target.
+// ServeHTTP carries out the operation that the header X-Amz-Target names.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -114,7 +121,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	status := http.StatusOK
 	if err != nil {
-		status, out = failed(err)
+		status, out = errorResponse(err)
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -122,16 +129,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // who has gone away learns nothing from an error
+	_, _ = w.Write(text) // it fails only if the client is gone
 }
 
-func failed(err error) (int, any) {
-	var r *refusal
-	if !errors.As(err, &r) {
-		return http.StatusInternalServerError, map[string]any{"__type": "InternalServerException", "Message": err.Error()}
+func errorResponse(err error) (status int, body map[string]any) {
+	var e *apiError
+	if !errors.As(err, &e) {
+		body = map[string]any{"__type": "InternalServerException", "Message": err.Error()}
+		return http.StatusInternalServerError, body
 	}
-	body := map[string]any{"__type": r.kind, "Message": r.message}
-	for name, value := range r.more {
+	body = map[string]any{"__type": e.kind, "Message": e.message}
+	for name, value := range e.members {
 		body[name] = value
 	}
 	return http.StatusBadRequest, body
@@ -146,7 +154,7 @@ func (s *Server) count(operation string) {
 func (s *Server) answer(ctx context.Context, operation string, body []byte) (any, error) {
 	var in request
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, &refusal{"SerializationException", err.Error(), nil}
+		return nil, &apiError{"SerializationException", err.Error(), nil}
 	}
 	switch operation {
 	case "StartQueryExecution":
@@ -164,10 +172,11 @@ func (s *Server) answer(ctx context.Context, operation string, body []byte) (any
 	case "GetTableMetadata":
 		return s.metadata(in)
 	}
-	return nil, &refusal{"UnknownOperationException", fmt.Sprintf("%.80q is not an operation of this server", operation), nil}
+	message := fmt.Sprintf("%.80q is not an operation of this server", operation)
+	return nil, &apiError{"UnknownOperationException", message, nil}
 }
 
-// request is the members of all operations' requests that mean something here.
+// request has the members of the requests of all operations, as far as the emulator supports them.
 type request struct {
 	QueryString           string
 	ClientRequestToken    string
@@ -183,11 +192,11 @@ type request struct {
 		}
 	}
 
-	QueryExecutionId string //nolint:revive // as the protocol spells it
+	QueryExecutionId string //nolint:revive // the protocol's spelling
 	NextToken        string
 	MaxResults       int
 
-	DatabaseName, Name, TableName string // of Glue, and of Athena about Glue
+	DatabaseName, Name, TableName string // of GetTable and GetTableMetadata
 }
 
 func (s *Server) workgroup(in request) (any, error) {
@@ -198,15 +207,19 @@ func (s *Server) workgroup(in request) (any, error) {
 	configuration := map[string]any{
 		"EnforceWorkGroupConfiguration": true,
 		"ResultConfiguration":           map[string]any{"OutputLocation": g.Output},
-		"EngineVersion":                 map[string]any{"SelectedEngineVersion": engineVersion, "EffectiveEngineVersion": engineVersion},
+		"EngineVersion":                 engineVersions(),
 	}
 	if g.CutoffBytes > 0 {
 		configuration["BytesScannedCutoffPerQuery"] = g.CutoffBytes
 	}
-	return map[string]any{"WorkGroup": map[string]any{"Name": in.WorkGroup, "State": "ENABLED", "Configuration": configuration}}, nil
+	group := map[string]any{"Name": in.WorkGroup, "State": "ENABLED", "Configuration": configuration}
+	return map[string]any{"WorkGroup": group}, nil
 }
 
-const engineVersion = "Athena engine version 3"
+func engineVersions() map[string]any {
+	const version = "Athena engine version 3"
+	return map[string]any{"SelectedEngineVersion": version, "EffectiveEngineVersion": version}
+}
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// table is a backend that answers every statement with the same rows, when it is let.
-type table struct {
+// constant is a backend that answers every statement with the same rows.
+type constant struct {
 	rows int
-	gate chan struct{} // nil: at once
+	gate chan struct{} // statements wait until it is closed; nil: they do not wait
 }
 
-func (b table) Run(ctx context.Context, _ Statement, scanned func(int64)) (Result, error) {
+func (b constant) Run(ctx context.Context, _ Statement, scanned func(int64)) (Result, error) {
 	scanned(int64(b.rows))
 	if b.gate != nil {
 		select {
@@ -42,14 +42,18 @@ type client struct {
 	url string
 }
 
-func open(t *testing.T, b Backend, special func(*Config)) (*Server, client) {
+func open(t *testing.T, b Backend, change func(*Config)) (*Server, client) {
 	t.Helper()
 	c := Config{
-		Backend: b, Workgroups: map[string]Workgroup{"primary": {Output: "s3://results/a/"}, "small": {Output: "s3://results/", CutoffBytes: 10}},
+		Backend: b,
+		Workgroups: map[string]Workgroup{
+			"primary": {Output: "s3://results/a/"},
+			"small":   {Output: "s3://results/", CutoffBytes: 10},
+		},
 		Now: func() time.Time { return time.Unix(1_767_268_800, 0) },
 	}
-	if special != nil {
-		special(&c)
+	if change != nil {
+		change(&c)
 	}
 	s, err := New(c)
 	if err != nil {
@@ -60,7 +64,7 @@ func open(t *testing.T, b Backend, special func(*Config)) (*Server, client) {
 	return s, client{t, web.URL}
 }
 
-// ask does an operation and returns the answer as one line of JSON.
+// ask requests an operation and returns the response as one line of JSON.
 func (c client) ask(operation string, in any) (status int, body string) {
 	c.t.Helper()
 	text, err := json.Marshal(in)
@@ -86,70 +90,89 @@ func (c client) ask(operation string, in any) (status int, body string) {
 func (c client) start(in map[string]any) string {
 	c.t.Helper()
 	_, body := c.ask("StartQueryExecution", in)
-	var out struct{ QueryExecutionId string } //nolint:revive // as the protocol spells it
+	var out struct{ QueryExecutionId string } //nolint:revive // the protocol's spelling
 	if err := json.Unmarshal([]byte(body), &out); err != nil || out.QueryExecutionId == "" {
 		c.t.Fatalf("start: %s", body)
 	}
 	return out.QueryExecutionId
 }
 
-type of map[string]any
+type members map[string]any
 
-// end polls until the execution is over, and returns it.
+// end polls until the execution has ended, and returns it.
 func (c client) end(id string) string {
 	c.t.Helper()
 	for {
-		_, body := c.ask("GetQueryExecution", of{"QueryExecutionId": id})
+		_, body := c.ask("GetQueryExecution", members{"QueryExecutionId": id})
 		if !strings.Contains(body, `"State":"QUEUED"`) && !strings.Contains(body, `"State":"RUNNING"`) {
 			return body
 		}
 	}
 }
 
-func TestRequestsThatAthenaRefuses(t *testing.T) {
-	_, c := open(t, table{}, nil)
+func TestInvalidRequests(t *testing.T) {
+	_, c := open(t, constant{}, nil)
 	token := strings.Repeat("t", 32)
-	c.start(of{"QueryString": "SELECT 1", "ClientRequestToken": token})
+	c.start(members{"QueryString": "SELECT 1", "ClientRequestToken": token})
 	for name, test := range map[string]struct {
 		operation string
-		in        of
+		in        members
 		want      string
 	}{
-		"no statement":              {"StartQueryExecution", of{}, "InvalidRequestException"},
-		"a statement too long":      {"StartQueryExecution", of{"QueryString": strings.Repeat("é", 131_073)}, "262144"},
-		"execution parameters":      {"StartQueryExecution", of{"QueryString": "SELECT ?", "ExecutionParameters": []string{"1"}}, "execution parameters"},
-		"a token for another":       {"StartQueryExecution", of{"QueryString": "SELECT 2", "ClientRequestToken": token}, "Idempotent parameters do not match"},
-		"a short token":             {"StartQueryExecution", of{"QueryString": "SELECT 2", "ClientRequestToken": "t"}, "clientRequestToken"},
-		"an unknown workgroup":      {"StartQueryExecution", of{"QueryString": "SELECT 1", "WorkGroup": "none"}, "WorkGroup none is not found"},
-		"an unknown execution":      {"GetQueryExecution", of{"QueryExecutionId": "x"}, "was not found"},
-		"an unknown table":          {"GetTable", of{"DatabaseName": "a", "Name": "b"}, "EntityNotFoundException"},
-		"an unknown operation":      {"DropEverything", of{}, "UnknownOperationException"},
-		"the results of an unknown": {"GetQueryResults", of{"QueryExecutionId": "x"}, "was not found"},
+		"no statement":         {"StartQueryExecution", members{}, "InvalidRequestException"},
+		"a statement too long": {"StartQueryExecution", members{"QueryString": strings.Repeat("é", 131_073)}, "262144"},
+		"execution parameters": {
+			"StartQueryExecution",
+			members{"QueryString": "SELECT ?", "ExecutionParameters": []string{"1"}},
+			"execution parameters",
+		},
+		"a token of another request": {
+			"StartQueryExecution",
+			members{"QueryString": "SELECT 2", "ClientRequestToken": token},
+			"Idempotent parameters do not match",
+		},
+		"a short token": {
+			"StartQueryExecution",
+			members{"QueryString": "SELECT 2", "ClientRequestToken": "t"},
+			"clientRequestToken",
+		},
+		"an unknown workgroup": {
+			"StartQueryExecution",
+			members{"QueryString": "SELECT 1", "WorkGroup": "none"},
+			"WorkGroup none is not found",
+		},
+		"an unknown execution": {"GetQueryExecution", members{"QueryExecutionId": "x"}, "was not found"},
+		"an unknown table": {
+			"GetTable", members{"DatabaseName": "a", "Name": "b"}, "EntityNotFoundException",
+		},
+		"an unknown operation":            {"DropEverything", members{}, "UnknownOperationException"},
+		"results of an unknown execution": {"GetQueryResults", members{"QueryExecutionId": "x"}, "was not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status, body := c.ask(test.operation, test.in); status != http.StatusBadRequest || !strings.Contains(body, test.want) {
+			status, body := c.ask(test.operation, test.in)
+			if status != http.StatusBadRequest || !strings.Contains(body, test.want) {
 				t.Errorf("%d %s, want %q", status, body, test.want)
 			}
 		})
 	}
 }
 
-func TestTokenIsOneExecution(t *testing.T) {
-	s, c := open(t, table{}, nil)
-	in := of{"QueryString": "SELECT 1", "ClientRequestToken": strings.Repeat("t", 64)}
+func TestEqualTokensShareExecution(t *testing.T) {
+	s, c := open(t, constant{}, nil)
+	in := members{"QueryString": "SELECT 1", "ClientRequestToken": strings.Repeat("t", 64)}
 	if a, b := c.start(in), c.start(in); a != b || len(s.States()) != 1 {
 		t.Errorf("%s and %s", a, b)
 	}
 }
 
 func TestPages(t *testing.T) {
-	_, c := open(t, table{rows: 2_500}, nil)
-	id := c.start(of{"QueryString": "SELECT 1"})
+	_, c := open(t, constant{rows: 2_500}, nil)
+	id := c.start(members{"QueryString": "SELECT 1"})
 	c.end(id)
 	var sizes []int
 	token := ""
 	for {
-		_, body := c.ask("GetQueryResults", of{"QueryExecutionId": id, "NextToken": token})
+		_, body := c.ask("GetQueryResults", members{"QueryExecutionId": id, "NextToken": token})
 		var page struct {
 			NextToken string
 			ResultSet struct {
@@ -159,8 +182,11 @@ func TestPages(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &page); err != nil {
 			t.Fatal(err)
 		}
-		if first := page.ResultSet.Rows[0].Data; token == "" && (first[0]["VarCharValue"] != "n" || len(page.ResultSet.Rows[1].Data[1]) != 0) {
-			t.Errorf("the first rows are %v and %v, want the header and a NULL", first, page.ResultSet.Rows[1])
+		if token == "" {
+			first, second := page.ResultSet.Rows[0].Data, page.ResultSet.Rows[1].Data
+			if first[0]["VarCharValue"] != "n" || len(second[1]) != 0 {
+				t.Errorf("the first rows are %v and %v, want the header and a NULL", first, second)
+			}
 		}
 		sizes = append(sizes, len(page.ResultSet.Rows))
 		if token = page.NextToken; token == "" {
@@ -174,38 +200,43 @@ func TestPages(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	gate := make(chan struct{})
-	s, c := open(t, table{rows: 5, gate: gate}, nil)
-	id := c.start(of{"QueryString": "SELECT 1"})
-	if _, body := c.ask("GetQueryResults", of{"QueryExecutionId": id}); !strings.Contains(body, "Query has not yet finished") {
+	s, c := open(t, constant{rows: 5, gate: gate}, nil)
+	id := c.start(members{"QueryString": "SELECT 1"})
+	_, body := c.ask("GetQueryResults", members{"QueryExecutionId": id})
+	if !strings.Contains(body, "Query has not yet finished") {
 		t.Errorf("results: %s", body)
 	}
-	if status, _ := c.ask("StopQueryExecution", of{"QueryExecutionId": id}); status != http.StatusOK {
+	if status, _ := c.ask("StopQueryExecution", members{"QueryExecutionId": id}); status != http.StatusOK {
 		t.Errorf("stop: %d", status)
 	}
-	if body := c.end(id); !strings.Contains(body, `"State":"CANCELLED"`) || !strings.Contains(body, "Query cancelled by user") {
+	body = c.end(id)
+	if !strings.Contains(body, `"State":"CANCELLED"`) || !strings.Contains(body, "Query cancelled by user") {
 		t.Errorf("stopped: %s", body)
 	}
 	close(gate)
-	id = c.start(of{"QueryString": "SELECT 2"})
-	if body := c.end(id); !strings.Contains(body, `"State":"SUCCEEDED"`) || !strings.Contains(body, `"OutputLocation":"s3://results/a/`+id+`.csv"`) {
+	id = c.start(members{"QueryString": "SELECT 2"})
+	body = c.end(id)
+	location := `"OutputLocation":"s3://results/a/` + id + `.csv"`
+	if !strings.Contains(body, `"State":"SUCCEEDED"`) || !strings.Contains(body, location) {
 		t.Errorf("ended: %s", body)
 	}
-	c.ask("StopQueryExecution", of{"QueryExecutionId": id})
+	c.ask("StopQueryExecution", members{"QueryExecutionId": id})
 	if states := s.States(); states[1] != "SUCCEEDED" {
-		t.Errorf("stopping what is over made it %s", states[1])
+		t.Errorf("stopping an execution that has ended made it %s", states[1])
 	}
 }
 
 func TestCutoffAndArrays(t *testing.T) {
-	_, c := open(t, table{rows: 11}, nil)
-	if body := c.end(c.start(of{"QueryString": "SELECT 1", "WorkGroup": "small"})); !strings.Contains(body, "Bytes scanned limit was exceeded") {
+	_, c := open(t, constant{rows: 11}, nil)
+	body := c.end(c.start(members{"QueryString": "SELECT 1", "WorkGroup": "small"}))
+	if !strings.Contains(body, "Bytes scanned limit was exceeded") {
 		t.Errorf("over the cutoff: %s", body)
 	}
 	array := func(n int) string { return "SELECT ARRAY[" + strings.Repeat("1, ", n-1) + "1]" }
-	if body := c.end(c.start(of{"QueryString": array(254)})); !strings.Contains(body, "SUCCEEDED") {
+	if body := c.end(c.start(members{"QueryString": array(254)})); !strings.Contains(body, "SUCCEEDED") {
 		t.Errorf("254 elements: %s", body)
 	}
-	if body := c.end(c.start(of{"QueryString": array(255)})); !strings.Contains(body, "TOO_MANY_ARGUMENTS") {
+	if body := c.end(c.start(members{"QueryString": array(255)})); !strings.Contains(body, "TOO_MANY_ARGUMENTS") {
 		t.Errorf("255 elements: %s", body)
 	}
 }
@@ -228,10 +259,12 @@ func TestLargestArray(t *testing.T) {
 }
 
 func TestReuse(t *testing.T) {
-	s, c := open(t, table{rows: 3}, nil)
-	in := of{"QueryString": "SELECT 1", "ResultReuseConfiguration": of{"ResultReuseByAgeConfiguration": of{"Enabled": true, "MaxAgeInMinutes": 60}}}
+	s, c := open(t, constant{rows: 3}, nil)
+	byAge := members{"ResultReuseByAgeConfiguration": members{"Enabled": true, "MaxAgeInMinutes": 60}}
+	in := members{"QueryString": "SELECT 1", "ResultReuseConfiguration": byAge}
 	c.end(c.start(in))
-	if body := c.end(c.start(in)); !strings.Contains(body, `"ReusedPreviousResult":true`) || !strings.Contains(body, `"DataScannedInBytes":0`) {
+	body := c.end(c.start(in))
+	if !strings.Contains(body, `"ReusedPreviousResult":true`) || !strings.Contains(body, `"DataScannedInBytes":0`) {
 		t.Errorf("the second: %s", body)
 	}
 	in["QueryString"] = "-- another\nSELECT 1"
@@ -240,15 +273,22 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-func TestWhatDeploymentsAsk(t *testing.T) {
-	_, c := open(t, table{}, func(c *Config) {
-		c.Tables = []lake.Table{{Schema: "traffic", Name: lake.FreshTable, Location: "s3://lake/lake/fresh/", FromYear: 2020}}
+func TestMetadataOperations(t *testing.T) {
+	_, c := open(t, constant{}, func(c *Config) {
+		c.Tables = []lake.Table{
+			{Schema: "traffic", Name: lake.FreshTable, Location: "s3://lake/lake/fresh/", FromYear: 2020},
+		}
 	})
-	if _, body := c.ask("GetWorkGroup", of{"WorkGroup": "small"}); !strings.Contains(body, `"BytesScannedCutoffPerQuery":10`) || !strings.Contains(body, `"EnforceWorkGroupConfiguration":true`) {
-		t.Errorf("workgroup: %s", body)
+	contains := func(body string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s does not contain %s", body, part)
+			}
+		}
 	}
-	_, body := c.ask("GetTable", of{"DatabaseName": "traffic", "Name": lake.FreshTable})
-	if !strings.Contains(body, `"storage.location.template":"s3://lake/lake/fresh/${datehour}/"`) || !strings.Contains(body, `"Name":"ts_ms"`) {
-		t.Errorf("table: %s", body)
-	}
+	_, body := c.ask("GetWorkGroup", members{"WorkGroup": "small"})
+	contains(body, `"BytesScannedCutoffPerQuery":10`, `"EnforceWorkGroupConfiguration":true`)
+	_, body = c.ask("GetTable", members{"DatabaseName": "traffic", "Name": lake.FreshTable})
+	contains(body, `"storage.location.template":"s3://lake/lake/fresh/${datehour}/"`, `"Name":"ts_ms"`)
 }
