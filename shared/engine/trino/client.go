@@ -15,27 +15,28 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// Config names the cluster, the user and the tables.
+// Config is the configuration of a Client: the cluster, the user and the tables.
 type Config struct {
 	URL      string // of the coordinator: https://trino.example:8443
 	Catalog  string // of the Hive connector
-	Schema   string // that holds the two tables
+	Schema   string // of the two tables
 	User     string
-	Password string // "": none is sent; needs https
+	Password string // requires https; "": the client sends no password
 
 	HTTP  *http.Client // nil: http.DefaultClient
 	Now   func() time.Time
-	Sleep func(context.Context, time.Duration) error // nil: real time; ends with ctx, returning its error
+	Sleep func(context.Context, time.Duration) error // returns ctx.Err() if ctx ends; nil: real time
 }
 
-// Client speaks Trino's protocol: a statement is posted, and its answer read page by page at the address that each
-// page gives for the next one (trino.io/docs/current/develop/client-protocol.html).
+// Client implements Trino's protocol. It posts a statement and reads the result page by page. Each page has the URL of
+// the next one (trino.io/docs/current/develop/client-protocol.html).
 type Client struct {
 	Config
 	base *url.URL
 }
 
-// Connect checks the configuration and reports all mistakes at once. It sends no request to the cluster.
+// Connect returns a client. It checks the configuration and reports all mistakes at once. It sends no request to the
+// cluster.
 func Connect(c Config) (*Client, error) {
 	var mistakes []error
 	for _, part := range []struct {
@@ -51,11 +52,14 @@ func Connect(c Config) (*Client, error) {
 	base, err := url.Parse(c.URL)
 	switch {
 	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
-		mistakes = append(mistakes, errors.New("the address of the Trino cluster is no URL; write it like https://trino.example:8443"))
+		mistakes = append(mistakes, errors.New(
+			"the address of the Trino cluster is not a URL; write it like https://trino.example:8443"))
 	case base.User != nil:
-		mistakes = append(mistakes, errors.New("the address of the Trino cluster holds a user or a password; they have places of their own"))
+		mistakes = append(mistakes, errors.New(
+			"the address of the Trino cluster contains a user or a password; set them separately"))
 	case c.Password != "" && base.Scheme != "https":
-		mistakes = append(mistakes, errors.New("a password for Trino is sent over https only; give the cluster's https address"))
+		mistakes = append(mistakes, errors.New(
+			"a password for Trino is sent over https only; use the cluster's https address"))
 	}
 	if len(mistakes) > 0 {
 		return nil, errors.Join(mistakes...)
@@ -81,7 +85,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// page is what the cluster answers to every request about a statement.
+// page is the cluster's response to every request about a statement.
 type page struct {
 	ID      string
 	NextURI string `json:"nextUri"`
@@ -93,17 +97,17 @@ type page struct {
 	}
 }
 
-// statement is one that runs on the cluster.
+// statement is a statement that runs on the cluster.
 type statement struct {
 	client   *Client
 	settings []string
 	id       string
 	page     page
-	at       int // rows of the page read
+	at       int // the number of rows of the page that were read
 }
 
-// begin posts a statement, with settings of its session. It must be ended.
-func (c *Client) begin(ctx context.Context, sql string, settings ...string) (*statement, error) {
+// start posts a statement with the given session settings. The caller must call close.
+func (c *Client) start(ctx context.Context, sql string, settings ...string) (*statement, error) {
 	s := &statement{client: c, settings: settings}
 	if err := s.read(ctx, http.MethodPost, c.base.String()+"/v1/statement", sql); err != nil {
 		return nil, err
@@ -111,7 +115,7 @@ func (c *Client) begin(ctx context.Context, sql string, settings ...string) (*st
 	return s, nil
 }
 
-// columns are the names of the result's columns.
+// columns returns the names of the result's columns.
 func (s *statement) columns(ctx context.Context) ([]string, error) {
 	for s.page.Columns == nil && s.page.NextURI != "" {
 		if err := s.read(ctx, http.MethodGet, s.page.NextURI, ""); err != nil {
@@ -125,7 +129,7 @@ func (s *statement) columns(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// row is the next row as texts, nil for NULL; io.EOF after the last one.
+// row returns the values of the next row as strings. NULL is nil. The error is io.EOF after the last row.
 func (s *statement) row(ctx context.Context) ([]*string, error) {
 	for s.at == len(s.page.Data) {
 		if s.page.NextURI == "" {
@@ -139,7 +143,7 @@ func (s *statement) row(ctx context.Context) ([]*string, error) {
 	return texts(s.page.Data[s.at-1])
 }
 
-// texts are cells as Athena prints them.
+// texts returns the values of a row as Athena prints them.
 func texts(row []any) ([]*string, error) {
 	out := make([]*string, len(row))
 	for i, cell := range row {
@@ -154,21 +158,22 @@ func texts(row []any) ([]*string, error) {
 		case bool:
 			text = fmt.Sprint(cell)
 		default:
-			return nil, fmt.Errorf("cell %d is a %T, which has no text", i+1, cell)
+			return nil, fmt.Errorf("cell %d has the unsupported type %T", i+1, cell)
 		}
 		out[i] = &text
 	}
 	return out, nil
 }
 
-// Query runs a statement and reads its result, which should be small: cells are texts, nil for NULL.
+// Query runs a statement and returns its rows, which should be few. Values are strings as Athena prints them; NULL is
+// nil.
 func (c *Client) Query(ctx context.Context, sql string) (table [][]*string, err error) {
-	err = c.again(ctx, func() error {
-		s, err := c.begin(ctx, sql)
+	err = c.retry(ctx, func() error {
+		s, err := c.start(ctx, sql)
 		if err != nil {
 			return err
 		}
-		defer s.end(ctx)
+		defer s.close(ctx)
 		for table = nil; ; {
 			row, err := s.row(ctx)
 			switch {
@@ -183,7 +188,7 @@ func (c *Client) Query(ctx context.Context, sql string) (table [][]*string, err 
 	return table, err
 }
 
-// cost is what the statement took, once all rows are read.
+// cost returns the cost of the statement so far. It is complete when all rows have been read.
 func (s *statement) cost() engine.Cost {
 	stats := s.page.Stats
 	queued := time.Duration(stats.QueuedTimeMillis) * time.Millisecond
@@ -195,45 +200,53 @@ func (s *statement) cost() engine.Cost {
 	}
 }
 
-// endTime is how long cancelling may take after the caller is gone.
-const endTime = 2 * time.Second
+// closeTimeout is the longest time that close may take, even if its context has ended.
+const closeTimeout = 2 * time.Second
 
-// end cancels what still runs. Nobody can act on a cancellation that fails: the cluster drops statements whose pages
-// nobody fetches.
-func (s *statement) end(ctx context.Context) {
+// close cancels the statement if it still runs. It ignores errors, because the cluster itself drops statements if no
+// client fetches their pages.
+func (s *statement) close(ctx context.Context) {
 	if s.page.NextURI == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if response, err := s.client.send(ctx, http.MethodDelete, s.page.NextURI, "", nil); err == nil {
 		_ = response.Body.Close()
 	}
 }
 
-// Waits between tries: of a request that the cluster was too busy for, and of a statement it could not serve.
+// The pauses between attempts: requestPauses after a busyError, statementPauses after a statement that failed
+// temporarily.
 var (
-	requestWaits   = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
-	statementWaits = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}
+	requestPauses = []time.Duration{
+		50 * time.Millisecond,
+		100 * time.Millisecond,
+		200 * time.Millisecond,
+		400 * time.Millisecond,
+		800 * time.Millisecond,
+	}
+	statementPauses = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}
 )
 
-// again tries as long as the failure is one of the moment.
-func (c *Client) again(ctx context.Context, try func() error) error {
-	for _, wait := range statementWaits {
+// retry calls try, and repeats it after a pause if it failed temporarily.
+func (c *Client) retry(ctx context.Context, try func() error) error {
+	for _, pause := range statementPauses {
 		err := try()
-		if !passing(err) {
+		if !retryable(err) {
 			return err
 		}
-		if sleeping := c.Sleep(ctx, wait); sleeping != nil {
-			return errors.Join(err, sleeping)
+		if interrupted := c.Sleep(ctx, pause); interrupted != nil {
+			return errors.Join(err, interrupted)
 		}
 	}
 	return try()
 }
 
-// read fetches a page. Fetching one again gives the same page, so that requests can be repeated.
+// read fetches a page. It repeats the request if the cluster is busy, because the cluster returns the same page for the
+// same URL.
 func (s *statement) read(ctx context.Context, method, address, body string) error {
-	if err := s.client.ours(address); err != nil {
+	if err := s.client.checkHost(address); err != nil {
 		return err
 	}
 	for try := 0; ; try++ {
@@ -246,29 +259,30 @@ func (s *statement) read(ctx context.Context, method, address, body string) erro
 			return nil
 		}
 		var busy *busyError
-		if !errors.As(err, &busy) || try == len(requestWaits) {
+		if !errors.As(err, &busy) || try == len(requestPauses) {
 			return err
 		}
-		if sleeping := s.client.Sleep(ctx, requestWaits[try]); sleeping != nil {
-			return errors.Join(err, sleeping)
+		if interrupted := s.client.Sleep(ctx, requestPauses[try]); interrupted != nil {
+			return errors.Join(err, interrupted)
 		}
 	}
 }
 
-// ours refuses an address that another host gave or is: credentials go to the cluster alone.
-func (c *Client) ours(address string) error {
+// checkHost returns an error if an address is not on the cluster's host. Credentials must not be sent to other hosts.
+func (c *Client) checkHost(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return fmt.Errorf("trino answers with an address that is none: %w", err)
+		return fmt.Errorf("trino returns an invalid address of the next page: %w", err)
 	}
 	if u.Host != c.base.Host || u.Scheme != c.base.Scheme {
-		return fmt.Errorf("trino is asked at %s://%s and answers that it goes on at %s://%s; behind a proxy, set http-server.process-forwarded=true on the coordinator",
+		return fmt.Errorf("trino at %s://%s returns %s://%s as the address of the next page; "+
+			"behind a proxy, set http-server.process-forwarded=true on the coordinator",
 			c.base.Scheme, c.base.Host, u.Scheme, u.Host)
 	}
 	return nil
 }
 
-// fetch makes one request. A *busyError is a failure of the moment.
+// fetch sends one request. It returns a *busyError if the request should be repeated.
 func (c *Client) fetch(ctx context.Context, method, address, body string, settings []string) (page, error) {
 	response, err := c.send(ctx, method, address, body, settings)
 	if err != nil {
@@ -277,32 +291,32 @@ func (c *Client) fetch(ctx context.Context, method, address, body string, settin
 		}
 		return page{}, &busyError{err}
 	}
-	defer func() { _ = response.Body.Close() }() // only read
+	defer func() { _ = response.Body.Close() }() // only read from
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return page{}, &busyError{fmt.Errorf("trino answers %s", response.Status)}
+		return page{}, &busyError{fmt.Errorf("trino returns status %s", response.Status)}
 	default:
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 300)) // as far as it came
-		return page{}, fmt.Errorf("trino answers %s: %s", response.Status, strings.TrimSpace(string(text)))
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 300)) // on an error, the part that was read is enough
+		return page{}, fmt.Errorf("trino returns status %s: %s", response.Status, strings.TrimSpace(string(text)))
 	}
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		if ctx.Err() != nil {
 			return page{}, err
 		}
-		return page{}, &busyError{fmt.Errorf("read trino's answer: %w", err)}
+		return page{}, &busyError{fmt.Errorf("read trino's response: %w", err)}
 	}
 	var p page
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber() // 64-bit integers stay exact
 	if err := decoder.Decode(&p); err != nil {
-		return page{}, fmt.Errorf("trino's answer: %w", err)
+		return page{}, fmt.Errorf("decode trino's response: %w", err)
 	}
 	return p, nil
 }
 
-// send makes one request with everything a session is.
+// send sends one request with the credentials and settings of the session.
 func (c *Client) send(ctx context.Context, method, address, body string, settings []string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -313,7 +327,7 @@ func (c *Client) send(ctx context.Context, method, address, body string, setting
 	request.Header.Set("X-Trino-Catalog", c.Catalog)
 	request.Header.Set("X-Trino-Schema", c.Schema)
 	if deadline, ok := ctx.Deadline(); ok && method == http.MethodPost {
-		// Should cancelling be lost, the cluster ends the statement itself.
+		// The cluster ends the statement itself if the request to cancel it is lost.
 		seconds := max(1, int(deadline.Sub(c.Now()).Seconds())+1)
 		request.Header.Add("X-Trino-Session", fmt.Sprintf("query_max_run_time=%ds", seconds))
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Explain returns what Run would ask, and which hours the cluster would read for it. Objects and bytes are not known
-// before a query has run.
+// Explain returns the statements that Run would send, and the hours that the cluster would read for them. The plan has
+// no objects and bytes, because they are not known before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
 		return engine.Plan{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	script, err := printed(q)
+	script, err := scriptOf(q)
 	if err != nil {
 		return engine.Plan{}, err
 	}
@@ -29,7 +29,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 		partitions, err := e.partitions(ctx, s.SQL)
 		if err != nil {
-			return engine.Plan{}, failure(ctx, fmt.Errorf("ask which hours a query reads: %w", err))
+			return engine.Plan{}, failure(ctx, fmt.Errorf("explain which hours a query reads: %w", err))
 		}
 		plan.Partitions = append(plan.Partitions, partitions...)
 	}
@@ -38,7 +38,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	return plan, nil
 }
 
-// ioPlan is what EXPLAIN (TYPE IO) returns about the tables read.
+// ioPlan is the part of the result of EXPLAIN (TYPE IO) that describes the tables that are read.
 type ioPlan struct {
 	InputTableColumnInfos []struct {
 		Table      struct{ SchemaTable struct{ Table string } }
@@ -53,14 +53,14 @@ type ioPlan struct {
 
 type ioRange struct{ Low, High struct{ Value, Bound string } }
 
-// partitions asks the cluster which hours a statement reads; nothing is run.
+// partitions returns the hours that the cluster would read for a statement. The statement does not run.
 func (e *Engine) partitions(ctx context.Context, sql string) ([]lake.Partition, error) {
 	table, err := e.client.Query(ctx, "EXPLAIN (TYPE IO, FORMAT JSON) "+sql)
 	if err != nil {
 		return nil, err
 	}
 	if len(table) != 1 || len(table[0]) != 1 || table[0][0] == nil {
-		return nil, fmt.Errorf("it is explained in %d rows", len(table))
+		return nil, fmt.Errorf("the plan has %d rows", len(table))
 	}
 	var plan ioPlan
 	if err := json.Unmarshal([]byte(*table[0][0]), &plan); err != nil {
@@ -73,11 +73,11 @@ func (e *Engine) partitions(ctx context.Context, sql string) ([]lake.Partition, 
 				continue
 			}
 			for _, r := range column.Domain.Ranges {
-				first, err := partitionNamed(r.Low.Value)
+				first, err := parsePartition(r.Low.Value)
 				if err != nil {
 					return nil, err
 				}
-				last, err := partitionNamed(r.High.Value)
+				last, err := parsePartition(r.High.Value)
 				if err != nil {
 					return nil, err
 				}
@@ -90,10 +90,10 @@ func (e *Engine) partitions(ctx context.Context, sql string) ([]lake.Partition, 
 	return out, nil
 }
 
-func partitionNamed(key string) (lake.Partition, error) {
+func parsePartition(key string) (lake.Partition, error) {
 	at, err := time.Parse("2006/01/02/15", key)
 	if err != nil {
-		return 0, fmt.Errorf("%s %q is no hour: %w", lake.PartitionKey, key, err)
+		return 0, fmt.Errorf("%s %q is not an hour: %w", lake.PartitionKey, key, err)
 	}
 	return lake.PartitionOf(at.UnixMilli()), nil
 }

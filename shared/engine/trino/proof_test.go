@@ -54,7 +54,7 @@ func TestGoldensAreValid(t *testing.T) {
 
 // TestPartitions: a query reads exactly the hours of its period, wherever the watermark is.
 func TestPartitions(t *testing.T) {
-	tables := trinotest.LoadProjected(t, nil, midst)
+	tables := trinotest.LoadProjected(t, nil, middle)
 	for _, c := range []struct {
 		filter      string
 		first, last string
@@ -103,7 +103,7 @@ const footer = 96 << 10
 // one scan for each label, and what hot columns hold taken out of the headers.
 func TestBytes(t *testing.T) {
 	rows := ordinary(t, 24_000, 6*time.Hour)
-	tables := trinotest.LoadProjected(t, rows, midst)
+	tables := trinotest.LoadProjected(t, rows, middle)
 	objects, err := tables.Store.Objects(t.Context(), -1<<62, 1<<62)
 	if err != nil {
 		t.Fatal(err)

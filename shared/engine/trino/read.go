@@ -8,34 +8,34 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// Result is the result of a statement, read whole: cells as Athena prints them, nil for NULL.
+// Result is the complete result of a statement. Values are strings as Athena prints them; NULL is nil.
 type Result struct {
 	Columns []string
 	Rows    [][]*string
 	Cost    engine.Cost
 }
 
-// Read runs any statement. It calls progress with the cost so far, page by page, even when the statement fails. A
-// failure that the cluster reports is a *Failure.
+// Read runs a statement. It calls progress with the cost so far after each page, and also when the statement fails. An
+// error that the cluster reports is a *Failure.
 func (c *Client) Read(ctx context.Context, sql string, progress func(engine.Cost)) (Result, error) {
 	var result Result
-	err := c.again(ctx, func() (err error) {
+	err := c.retry(ctx, func() (err error) {
 		result, err = c.readOnce(ctx, sql, progress)
 		return err
 	})
-	var told *clusterError
-	if errors.As(err, &told) {
-		return Result{}, &Failure{Name: told.ErrorName, Type: told.ErrorType, Message: told.Message}
+	var e *clusterError
+	if errors.As(err, &e) {
+		return Result{}, &Failure{Name: e.ErrorName, Type: e.ErrorType, Message: e.Message}
 	}
 	return result, err
 }
 
 func (c *Client) readOnce(ctx context.Context, sql string, progress func(engine.Cost)) (Result, error) {
-	s, err := c.begin(ctx, sql)
+	s, err := c.start(ctx, sql)
 	if err != nil {
 		return Result{}, err
 	}
-	defer s.end(ctx)
+	defer s.close(ctx)
 	defer func() { progress(s.cost()) }()
 	var result Result
 	for {

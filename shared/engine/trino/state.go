@@ -14,26 +14,26 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// nothingCompacted is a watermark before every hour: all are read from the fresh table.
+// nothingCompacted is a watermark before every hour, so that all hours are read from the fresh table.
 const nothingCompacted lake.Partition = math.MinInt64
 
-// How old a probe's answer may be: of the newest record, which new objects raise, and of everything.
+// The age after which a probe queries the extent again: of the newest hours, and of all hours.
 const (
 	newestAge = 10 * time.Second
 	wholeAge  = time.Hour
 )
 
-// probe asks the cluster for the state of a lake that nothing compacts. Asking about everything lists every
-// hour that the table could have, so that is done once an hour, beside those who wait for answers; in between only the
-// newest hours are asked about.
+// probe queries the cluster for the state of a lake without compaction. A query over all hours makes the cluster list
+// every hour that the table could have. The probe therefore runs it once an hour, in the background, and otherwise
+// queries only the newest hours.
 type probe struct {
 	client  *Client
 	flights singleflight.Group
 
 	mu            sync.Mutex
 	extent        lake.Extent
-	whole, newest time.Time // when each was asked for; zero: never
-	asked         int64
+	whole, newest time.Time // when each was queried; zero: never
+	version       int64     // the number of queries that have succeeded
 }
 
 // State implements engine.States.
@@ -43,7 +43,9 @@ func (p *probe) State(ctx context.Context) (engine.State, error) {
 	never, wholeDue, newestDue := p.whole.IsZero(), now.Sub(p.whole) > wholeAge, now.Sub(p.newest) > newestAge
 	p.mu.Unlock()
 	if wholeDue {
-		done := p.flights.DoChan("whole", func() (any, error) { return nil, p.askWhole(context.WithoutCancel(ctx), now) })
+		done := p.flights.DoChan("whole", func() (any, error) {
+			return nil, p.readWhole(context.WithoutCancel(ctx), now)
+		})
 		if never {
 			if err := waitFor(ctx, done); err != nil {
 				return engine.State{}, err
@@ -51,14 +53,16 @@ func (p *probe) State(ctx context.Context) (engine.State, error) {
 		}
 	}
 	if newestDue && !never {
-		done := p.flights.DoChan("newest", func() (any, error) { return nil, p.askNewest(context.WithoutCancel(ctx), now) })
+		done := p.flights.DoChan("newest", func() (any, error) {
+			return nil, p.readNewest(context.WithoutCancel(ctx), now)
+		})
 		if err := waitFor(ctx, done); err != nil {
 			return engine.State{}, err
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return engine.State{Extent: p.extent, Watermark: nothingCompacted, Version: p.asked}, nil
+	return engine.State{Extent: p.extent, Watermark: nothingCompacted, Version: p.version}, nil
 }
 
 func waitFor(ctx context.Context, done <-chan singleflight.Result) error {
@@ -70,45 +74,46 @@ func waitFor(ctx context.Context, done <-chan singleflight.Result) error {
 	}
 }
 
-func (p *probe) askWhole(ctx context.Context, now time.Time) error {
-	extent, err := p.ask(ctx, "")
+// readWhole reads the extent of all hours.
+func (p *probe) readWhole(ctx context.Context, now time.Time) error {
+	extent, err := p.query(ctx, "")
 	if err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.extent, p.whole, p.newest, p.asked = extent, now, now, p.asked+1
+		p.extent, p.whole, p.newest, p.version = extent, now, now, p.version+1
 	}
 	return err
 }
 
-// askNewest asks about the last hours, and about those from the newest record known.
-func (p *probe) askNewest(ctx context.Context, now time.Time) error {
+// readNewest reads the extent of the last two hours and of the hours since the newest known record.
+func (p *probe) readNewest(ctx context.Context, now time.Time) error {
 	since := now.Add(-2 * time.Hour).UnixMilli()
 	p.mu.Lock()
 	if p.extent.Rows > 0 {
 		since = min(since, p.extent.MaxTsMs)
 	}
 	p.mu.Unlock()
-	extent, err := p.ask(ctx, fmt.Sprintf(" WHERE %s >= '%s'", lake.PartitionKey, lake.PartitionOf(since)))
+	extent, err := p.query(ctx, fmt.Sprintf(" WHERE %s >= '%s'", lake.PartitionKey, lake.PartitionOf(since)))
 	if err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.extent, p.newest, p.asked = joined(p.extent, extent), now, p.asked+1
+		p.extent, p.newest, p.version = union(p.extent, extent), now, p.version+1
 	}
 	return err
 }
 
-// ask asks for the time that records cover, and how many there are.
-func (p *probe) ask(ctx context.Context, where string) (lake.Extent, error) {
+// query returns the period and the number of the records that match a WHERE clause.
+func (p *probe) query(ctx context.Context, where string) (lake.Extent, error) {
 	table, err := p.client.Query(ctx, "SELECT min(ts_ms), max(ts_ms), count(*) FROM "+lake.FreshTable+where)
 	if err != nil {
 		return lake.Extent{}, err
 	}
 	if len(table) != 1 || len(table[0]) != 3 {
-		return lake.Extent{}, fmt.Errorf("%d rows tell of the time that records cover", len(table))
+		return lake.Extent{}, fmt.Errorf("the query for the extent returns %d rows", len(table))
 	}
 	var figures [3]int64
 	for i, cell := range table[0] {
-		if cell == nil { // no records
+		if cell == nil { // there are no records
 			continue
 		}
 		if figures[i], err = strconv.ParseInt(*cell, 10, 64); err != nil {
@@ -118,8 +123,8 @@ func (p *probe) ask(ctx context.Context, where string) (lake.Extent, error) {
 	return lake.Extent{MinTsMs: figures[0], MaxTsMs: figures[1], Rows: figures[2]}, nil
 }
 
-// joined is an earlier extent with what the newest hours have now.
-func joined(earlier, newest lake.Extent) lake.Extent {
+// union returns an earlier extent enlarged by the extent of the newest hours. Its number of rows is a lower bound.
+func union(earlier, newest lake.Extent) lake.Extent {
 	switch {
 	case newest.Rows == 0:
 		return earlier

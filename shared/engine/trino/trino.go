@@ -25,8 +25,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes the engine. states returns how far compaction has come and what time the data covers; nil: nothing is ever
-// compacted, and the cluster is asked for the time.
+// New returns an engine. The states provide the watermark of compaction and the extent of the data. If states is nil,
+// the engine assumes that hours are never compacted and queries the cluster for the extent.
 func New(client *Client, states engine.States) *Engine {
 	if states == nil {
 		states = &probe{client: client}
@@ -34,13 +34,13 @@ func New(client *Client, states engine.States) *Engine {
 	return &Engine{client: client, states: states}
 }
 
-// Name is "trino".
+// Name returns "trino".
 func (e *Engine) Name() string { return "trino" }
 
-// Close ends nothing: the cluster goes on.
+// Close does nothing.
 func (e *Engine) Close() error { return nil }
 
-// Extent is the time the data covers at this moment.
+// Extent returns the period that the data covers now.
 func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) {
 	state, err := e.state(ctx)
 	return state.Extent, err
@@ -54,7 +54,7 @@ func (e *Engine) state(ctx context.Context) (engine.State, error) {
 	return state, nil
 }
 
-// Run answers q. When ctx ends, the query is cancelled on the cluster too.
+// Run answers q. If ctx ends, Run cancels the query on the cluster, too.
 func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	state, err := e.state(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	q.Scope.Watermark = state.Watermark
 	answer, cost, err := e.answer(ctx, q)
 	if shape, ok := q.Shape.(query.TopX); ok && shape.Labels == nil && exhausted(err) {
-		answer, cost, err = e.byParts(ctx, q, shape)
+		answer, cost, err = e.answerParts(ctx, q, shape)
 	}
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, failure(ctx, err)
@@ -71,8 +71,8 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	return answer, cost, nil
 }
 
-// byParts answers a topx that is too much for the cluster at once, a few labels after the other.
-func (e *Engine) byParts(ctx context.Context, q query.Query, shape query.TopX) (query.Answer, engine.Cost, error) {
+// answerParts answers a topx query, which is too large for the cluster as a whole, in parts with a few labels each.
+func (e *Engine) answerParts(ctx context.Context, q query.Query, shape query.TopX) (query.Answer, engine.Cost, error) {
 	var (
 		whole query.Answer
 		total = engine.Cost{Split: true}
@@ -93,9 +93,9 @@ func (e *Engine) byParts(ctx context.Context, q query.Query, shape query.TopX) (
 	return whole, total, nil
 }
 
-// answer runs the one statement of q, again where the failure was the cluster's state of the moment.
+// answer runs the statement of q. It repeats the statement after a temporary failure.
 func (e *Engine) answer(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	script, err := printed(q)
+	script, err := scriptOf(q)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
@@ -106,12 +106,12 @@ func (e *Engine) answer(ctx context.Context, q query.Query) (query.Answer, engin
 		answer query.Answer
 		cost   engine.Cost
 	)
-	err = e.client.again(ctx, func() error {
-		s, err := e.client.begin(ctx, script.Statements[0].SQL, e.settings(q.Shape)...)
+	err = e.client.retry(ctx, func() error {
+		s, err := e.client.start(ctx, script.Statements[0].SQL, e.settings(q.Shape)...)
 		if err != nil {
 			return err
 		}
-		defer s.end(ctx)
+		defer s.close(ctx)
 		columns, err := s.columns(ctx)
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (e *Engine) answer(ctx context.Context, q query.Query) (query.Answer, engin
 	return answer, cost, err
 }
 
-// settings of a session that answers a shape. The rows of logs are worth waiting for their cut-off: until it is known,
-// whole objects are read that hold none.
+// settings returns the session settings for queries of a shape. For logs, the cluster waits until it knows the oldest
+// time among the newest rows. Without this wait it reads objects that have none of these rows.
 func (e *Engine) settings(shape query.Shape) []string {
 	if _, ok := shape.(query.Logs); ok {
 		return []string{e.client.Catalog + ".dynamic_filtering_wait_timeout=20s"}
@@ -134,8 +134,8 @@ func (e *Engine) settings(shape query.Shape) []string {
 	return nil
 }
 
-// printed is q in the cluster's SQL.
-func printed(q query.Query) (sqlgen.Script, error) {
+// scriptOf returns the SQL of q for the cluster.
+func scriptOf(q query.Query) (sqlgen.Script, error) {
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
 	if errors.As(err, &limit) {

@@ -14,16 +14,16 @@ import (
 
 func TestSuite(t *testing.T) { enginetest.Run(t, over(t, trinotest.NothingCompacted)) }
 
-// TestDifferential has the watermark in the midst of the records. -differential.filters says how many filters.
-func TestDifferential(t *testing.T) { enginetest.Differential(t, over(t, midst)) }
+// TestDifferential uses a watermark in the middle of the records. -differential.filters sets the number of filters.
+func TestDifferential(t *testing.T) { enginetest.Differential(t, over(t, middle)) }
 
-func TestDifferentialNoticesMutations(t *testing.T) { enginetest.Mutations(t, over(t, midst)) }
+func TestDifferentialNoticesMutations(t *testing.T) { enginetest.Mutations(t, over(t, middle)) }
 
-// midst is an hour within the generated records.
-var midst = lake.PartitionOf(enginetest.Start.Add(enginetest.Length / 2).Truncate(time.Hour).UnixMilli())
+// middle is the hour in the middle of the generated records.
+var middle = lake.PartitionOf(enginetest.Start.Add(enginetest.Length / 2).Truncate(time.Hour).UnixMilli())
 
-// over opens an engine over rows, compacted before the watermark.
+// over returns a function that makes an engine over rows, of which the hours before the watermark are compacted.
 func over(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.Engine {
-	trinotest.Server(t) // skips the whole test, where the suite would skip its parts
+	trinotest.Server(t) // skips the whole test if there is no server; the suite would skip each subtest
 	return func(rows []lake.Row) engine.Engine { return trinotest.Load(t, rows, watermark).Engine() }
 }

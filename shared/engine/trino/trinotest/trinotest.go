@@ -1,5 +1,5 @@
-// Package trinotest gives tests tables on a real Trino. It is started outside the tests, by scripts/servers/trino.sh;
-// without it they skip.
+// Package trinotest provides tests with tables on a real Trino, which scripts/servers/trino.sh starts. Tests are skipped
+// if there is no Trino.
 package trinotest
 
 import (
@@ -22,44 +22,46 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Catalog is the one catalogue of the server.
+// Catalog is the server's only catalogue.
 const Catalog = "awsdatacatalog"
 
-// FirstYear is where the product's own tables begin in tests.
+// FirstYear is the first year of the product's own tables in tests.
 const FirstYear = 2026
 
 // NothingCompacted is a watermark before every hour.
 const NothingCompacted lake.Partition = math.MinInt64
 
-// Lake is two tables in a schema of their own over a folder of the server, dropped when the test ends.
+// Lake has two tables in a schema of their own over a folder of the server. They are dropped when the test ends.
 type Lake struct {
 	*trino.Client
-	Store  *enginetest.Store // the objects, which further ones may be added to
+	Store  *enginetest.Store // the objects of the tables; tests may add more
 	state  engine.State
-	Folder string // what the server calls Store.Dir: "local:///name/"
+	Folder string // the server's name for Store.Dir: "local:///name/"
 }
 
-// Server is the server's URL and the folder that it calls local:///. The test is skipped where there is none.
+// Server returns the server's URL and the folder that the server calls local:///. It skips the test if there is no
+// server.
 func Server(t testing.TB) (url, folder string) {
 	t.Helper()
 	url, folder = os.Getenv("ORRERY_TEST_TRINO"), os.Getenv("ORRERY_TEST_TRINO_LAKE")
 	if url == "" || folder == "" {
-		t.Skip("needs a Trino: scripts/servers/trino.sh start DIR, then set ORRERY_TEST_TRINO to the URL it prints and ORRERY_TEST_TRINO_LAKE to DIR/lake")
+		t.Skip("needs a Trino: run scripts/servers/trino.sh start DIR, " +
+			"then set ORRERY_TEST_TRINO to the URL it prints and ORRERY_TEST_TRINO_LAKE to DIR/lake")
 	}
 	return url, folder
 }
 
 var schemas atomic.Int64
 
-// Load writes rows as the importer and the compactor would, those of hours before the watermark into the compacted
-// table, and makes tables that name the hours of the rows: planning a query over the product's own takes long, because
-// Trino then goes through every hour since their first year.
+// Load writes rows as the importer and the compactor do: the rows of hours before the watermark into the compacted
+// table, the others into the fresh one. It creates tables that list the hours of the rows. With the product's own tables,
+// planning a query takes long, because Trino goes through every hour since their first year.
 func Load(t testing.TB, rows []lake.Row, watermark lake.Partition) *Lake {
 	t.Helper()
-	return load(t, rows, watermark, func(ddl string) string { return naming(ddl, rows) })
+	return load(t, rows, watermark, func(ddl string) string { return withListedHours(ddl, rows) })
 }
 
-// LoadProjected is Load with the product's own tables, from FirstYear on.
+// LoadProjected is like Load, but creates the product's own tables, which begin in FirstYear.
 func LoadProjected(t testing.TB, rows []lake.Row, watermark lake.Partition) *Lake {
 	t.Helper()
 	return load(t, rows, watermark, func(ddl string) string { return ddl })
@@ -73,7 +75,8 @@ func load(t testing.TB, rows []lake.Row, watermark lake.Partition, table func(dd
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Lake{Client: client, Store: enginetest.StoreOf(filepath.Join(folder, schema), nil), Folder: "local:///" + schema + "/"}
+	store := enginetest.StoreOf(filepath.Join(folder, schema), nil)
+	l := &Lake{Client: client, Store: store, Folder: "local:///" + schema + "/"}
 	for _, part := range []string{"fresh", "compact"} {
 		if err := os.MkdirAll(filepath.Join(l.Store.Dir, part), 0o755); err != nil {
 			t.Fatal(err)
@@ -97,22 +100,24 @@ func load(t testing.TB, rows []lake.Row, watermark lake.Partition, table func(dd
 	return l
 }
 
-// naming is a table's DDL with the hours of the rows, and one more, in the place of all hours since a year.
-func naming(ddl string, rows []lake.Row) string {
+// withListedHours changes a table's DDL so that the table has the hours of the rows, and one more, instead of all hours
+// since a year.
+func withListedHours(ddl string, rows []lake.Row) string {
 	hours := map[string]bool{"'2026/01/01/00'": true}
 	for i := range rows {
 		hours["'"+lake.PartitionOf(rows[i].TsMs).String()+"'"] = true
 	}
 	list := strings.Join(slices.Sorted(maps.Keys(hours)), ", ")
-	return byDate.ReplaceAllLiteralString(ddl, "partition_projection_type = 'enum', partition_projection_values = ARRAY["+list+"]")
+	return dateProjection.ReplaceAllLiteralString(ddl,
+		"partition_projection_type = 'enum', partition_projection_values = ARRAY["+list+"]")
 }
 
-var byDate = regexp.MustCompile(`(?s)partition_projection_type = 'date'.*?'HOURS'`)
+var dateProjection = regexp.MustCompile(`(?s)partition_projection_type = 'date'.*?'HOURS'`)
 
 // State implements engine.States.
 func (l *Lake) State(context.Context) (engine.State, error) { return l.state, nil }
 
-// Engine answers over the tables.
+// Engine returns an engine over the tables.
 func (l *Lake) Engine() *trino.Engine { return trino.New(l.Client, l) }
 
 func (l *Lake) exec(t testing.TB, sql string) {
@@ -124,7 +129,11 @@ func (l *Lake) exec(t testing.TB, sql string) {
 
 func (l *Lake) drop(t testing.TB) {
 	ctx := context.WithoutCancel(t.Context())
-	for _, sql := range []string{"DROP TABLE IF EXISTS " + lake.FreshTable, "DROP TABLE IF EXISTS " + lake.CompactTable, "DROP SCHEMA IF EXISTS " + l.Schema} {
+	for _, sql := range []string{
+		"DROP TABLE IF EXISTS " + lake.FreshTable,
+		"DROP TABLE IF EXISTS " + lake.CompactTable,
+		"DROP SCHEMA IF EXISTS " + l.Schema,
+	} {
 		if _, err := l.Query(ctx, sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
