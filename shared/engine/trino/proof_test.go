@@ -20,8 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// TestGoldensAreValid: every statement for Athena that a golden file shows has the grammar, columns and types that the
-// engine wants.
+// TestGoldensAreValid checks that Trino accepts the grammar, columns and types of every statement for Athena in the
+// golden files.
 func TestGoldensAreValid(t *testing.T) {
 	tables := trinotest.Load(t, nil, trinotest.NothingCompacted)
 	checked := 0
@@ -52,20 +52,41 @@ func TestGoldensAreValid(t *testing.T) {
 	t.Logf("%d statements are valid", checked)
 }
 
-// TestPartitions: a query reads exactly the hours of its period, wherever the watermark is.
+// TestPartitions checks that a query reads exactly the hours of its period, before and after the watermark.
 func TestPartitions(t *testing.T) {
 	tables := trinotest.LoadProjected(t, nil, middle)
+	shapes := []query.Shape{
+		query.Logs{Limit: 10},
+		query.Stats{SegmentSeconds: 3600},
+		query.Timeline{SegmentSeconds: 3600},
+		query.TopX{Limit: 10},
+	}
 	for _, c := range []struct {
 		filter      string
 		first, last string
 	}{
-		{"timestamp between 2026-01-01 23:59:59.999 and 2026-01-01 23:59:59.999", "2026/01/01/23", "2026/01/01/23"}, // before the watermark
-		{"timestamp between 2026-01-01 20:30 and 2026-01-02 04:00", "2026/01/01/20", "2026/01/02/04"},               // on both sides
-		{"timestamp between 2026-01-02 05:00 and 2026-01-02 05:59:59.999", "2026/01/02/05", "2026/01/02/05"},        // after it
-		{"timestamp between 2026-01-01 and 2026-03-01, timestamp between 2026-01-03 10:15 and 2026-01-03 11:15", "2026/01/03/10", "2026/01/03/11"},
-		{`timestamp between 2026-02-28 22:00 and 2026-03-01 01:00, not headers["x"]~"a", status in (1,2)`, "2026/02/28/22", "2026/03/01/01"},
+		{ // before the watermark
+			"timestamp between 2026-01-01 23:59:59.999 and 2026-01-01 23:59:59.999",
+			"2026/01/01/23", "2026/01/01/23",
+		},
+		{ // on both sides of it
+			"timestamp between 2026-01-01 20:30 and 2026-01-02 04:00",
+			"2026/01/01/20", "2026/01/02/04",
+		},
+		{ // after it
+			"timestamp between 2026-01-02 05:00 and 2026-01-02 05:59:59.999",
+			"2026/01/02/05", "2026/01/02/05",
+		},
+		{
+			"timestamp between 2026-01-01 and 2026-03-01, timestamp between 2026-01-03 10:15 and 2026-01-03 11:15",
+			"2026/01/03/10", "2026/01/03/11",
+		},
+		{
+			`timestamp between 2026-02-28 22:00 and 2026-03-01 01:00, not headers["x"]~"a", status in (1,2)`,
+			"2026/02/28/22", "2026/03/01/01",
+		},
 	} {
-		for _, shape := range []query.Shape{query.Logs{Limit: 10}, query.Stats{SegmentSeconds: 3600}, query.Timeline{SegmentSeconds: 3600}, query.TopX{Limit: 10}} {
+		for _, shape := range shapes {
 			plan, err := tables.Engine().Explain(t.Context(), bind(t, c.filter, shape))
 			if err != nil {
 				t.Fatal(err)
@@ -96,13 +117,13 @@ func hoursBetween(t *testing.T, first, last string) []string {
 	}
 }
 
-// footer is at most what opening an object reads of it besides columns.
+// footer is the largest number of bytes, besides those of columns, that are read when an object is opened.
 const footer = 96 << 10
 
-// TestBytes: every route reads the columns it touches and no others. Beside it stands what a plain table would cost:
-// one scan for each label, and what hot columns hold taken out of the headers.
+// TestBytes checks that every route reads only the columns that it needs. It also measures naive statements: topx with
+// one scan for each label, and values of columns taken from the headers and cookies instead.
 func TestBytes(t *testing.T) {
-	rows := ordinary(t, 24_000, 6*time.Hour)
+	rows := ordinaryRecords(t, 24_000, 6*time.Hour)
 	tables := trinotest.LoadProjected(t, rows, middle)
 	objects, err := tables.Store.Objects(t.Context(), -1<<62, 1<<62)
 	if err != nil {
@@ -118,23 +139,27 @@ func TestBytes(t *testing.T) {
 	}
 	const period = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
 	const oneHost = period + `, host="shop.example"`
+	fiveFields := query.Logs{Limit: 200, Fields: []string{"timestamp", "ip", "path", "status", "reason"}}
 	e := tables.Engine()
 	for _, c := range []struct {
 		name   string
 		filter string
 		shape  query.Shape
-		most   func(touched int64) int64
-		naive  string // the statement that is written first
-		times  int64  // how many times as many bytes that one reads at least
+		most   func(columns int64) int64 // the largest number of bytes, given that of the columns
+		naive  string                    // the naive statement
+		times  int64                     // the naive statement reads at least this many times as many bytes
 	}{
 		{"topx", period, query.TopX{Limit: 50}, whole, naiveTopX(), 5},
 		{"topx, blocked", period + ", blocked is true", query.TopX{Limit: 50}, whole, "", 0},
 		{"stats", period, query.Stats{SegmentSeconds: 60}, whole, naiveStats(), 1},
 		{"timeline", period, query.Timeline{SegmentSeconds: 60}, whole, "", 0},
 		{"timeline, one host", oneHost, query.Timeline{SegmentSeconds: 60}, whole, naiveTimeline(), 1},
-		{"timeline, header", period + `, headers["x-forwarded-for"]~"^10"`, query.Timeline{SegmentSeconds: 60}, whole, "", 0},
-		{"logs, newest 200", period, query.Logs{Limit: 200}, func(touched int64) int64 { return touched / 4 }, naiveLogs(), 4},
-		{"logs, five fields", period, query.Logs{Limit: 200, Fields: []string{"timestamp", "ip", "path", "status", "reason"}}, whole, "", 0},
+		{
+			"timeline, header",
+			period + `, headers["x-forwarded-for"]~"^10"`, query.Timeline{SegmentSeconds: 60}, whole, "", 0,
+		},
+		{"logs, newest 200", period, query.Logs{Limit: 200}, quarter, naiveLogs(), 4},
+		{"logs, five fields", period, fiveFields, whole, "", 0},
 	} {
 		q := bind(t, c.filter, c.shape)
 		_, cost, err := e.Run(t.Context(), q)
@@ -145,11 +170,11 @@ func TestBytes(t *testing.T) {
 		if _, ok := c.shape.(query.Logs); ok {
 			references = 2
 		}
-		touched := bytesOf(q.Columns())
-		ceiling := c.most(touched) + int64(len(objects))*footer*references
-		t.Logf("%-20s %8d bytes read, %8d of the columns touched, ceiling %8d", c.name, cost.BytesScanned, touched, ceiling)
-		if cost.BytesScanned > ceiling || cost.BytesScanned == 0 {
-			t.Errorf("%s reads %d bytes, at most %d are its columns", c.name, cost.BytesScanned, ceiling)
+		columns := bytesOf(q.Columns())
+		limit := c.most(columns) + int64(len(objects))*footer*references
+		t.Logf("%-20s %8d bytes read, %8d in the columns, limit %8d", c.name, cost.BytesScanned, columns, limit)
+		if cost.BytesScanned > limit || cost.BytesScanned == 0 {
+			t.Errorf("%s reads %d bytes, want at most %d", c.name, cost.BytesScanned, limit)
 		}
 		if c.naive == "" {
 			continue
@@ -158,47 +183,67 @@ func TestBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%-20s %8d bytes read: %.1f times as many", "  naive", naive.Cost.BytesScanned, float64(naive.Cost.BytesScanned)/float64(cost.BytesScanned))
+		times := float64(naive.Cost.BytesScanned) / float64(cost.BytesScanned)
+		t.Logf("%-20s %8d bytes read: %.1f times as many", "  naive", naive.Cost.BytesScanned, times)
 		if naive.Cost.BytesScanned < c.times*cost.BytesScanned {
-			t.Errorf("%s reads %d bytes, the naive statement %d: not even %d times as many", c.name, cost.BytesScanned, naive.Cost.BytesScanned, c.times)
+			t.Errorf("%s reads %d bytes and the naive statement %d, want at least %d times as many",
+				c.name, cost.BytesScanned, naive.Cost.BytesScanned, c.times)
 		}
 	}
 }
 
-func whole(touched int64) int64 { return touched }
+func whole(columns int64) int64 { return columns }
 
-// naiveTopX is topx as it is written first: a scan for each label, and user agent, referer, host and cookie looked up
-// in the headers.
+func quarter(columns int64) int64 { return columns / 4 }
+
+// naiveTopX returns a topx statement with a scan for each label, which reads the user agent, referer and host from the
+// headers and svcid from the cookies.
 func naiveTopX() string {
 	keys := map[string]string{
-		"country": "country", "host": hostHeader, "ip": "ip", "organization": "organization", "origin_time": "url", "svc_time": "url",
-		"svcid": naiveHeader("cookies", "svcid"), "reason": "reason", "referer": naiveHeader("headers", "referer"), "total_time": "url", "url": "url",
-		"user_agent": naiveHeader("headers", "user-agent"),
+		"country":      "country",
+		"host":         hostHeader,
+		"ip":           "ip",
+		"organization": "organization",
+		"origin_time":  "url",
+		"svc_time":     "url",
+		"svcid":        naiveHeader("cookies", "svcid"),
+		"reason":       "reason",
+		"referer":      naiveHeader("headers", "referer"),
+		"total_time":   "url",
+		"url":          "url",
+		"user_agent":   naiveHeader("headers", "user-agent"),
 	}
 	var scans []string
 	for _, label := range query.Labels {
-		scans = append(scans, "(SELECT '"+label+"' AS label, key, count(*) AS requests, count_if(blocked) AS blocked, count_if(bot) AS bots, count_if(human) AS human,"+
-			" count_if(challenge) AS challenges, count_if(monitor) AS monitored, sum(bytes_sent) AS sent, sum(request_length) AS received,"+
-			" avg(total_us) AS total, avg(svc_us) AS svc, avg(origin_us) AS origin, min(asn) AS asn, min(country) AS country, min(organization) AS organization"+
+		scans = append(scans, "(SELECT '"+label+"' AS label, key, count(*) AS requests,"+
+			" count_if(blocked) AS blocked, count_if(bot) AS bots, count_if(human) AS human,"+
+			" count_if(challenge) AS challenges, count_if(monitor) AS monitored,"+
+			" sum(bytes_sent) AS sent, sum(request_length) AS received,"+
+			" avg(total_us) AS total, avg(svc_us) AS svc, avg(origin_us) AS origin,"+
+			" min(asn) AS asn, min(country) AS country, min(organization) AS organization"+
 			" FROM ("+naiveTable("*, "+keys[label]+" AS key")+") GROUP BY key ORDER BY blocked DESC LIMIT 50)")
 	}
 	return strings.Join(scans, "\nUNION ALL\n")
 }
 
-// naiveStats takes the hosts from the headers.
+// naiveStats returns a stats statement that reads the hosts from the headers.
 func naiveStats() string {
-	return "SELECT minute, named, count(*) AS requests, sum(bytes_sent) + sum(request_length) AS bandwidth, avg(total_us) AS total FROM (" +
+	return "SELECT minute, named, count(*) AS requests, sum(bytes_sent) + sum(request_length) AS bandwidth," +
+		" avg(total_us) AS total FROM (" +
 		naiveTable("*, ts_ms / 60000 AS minute, "+hostHeader+" AS named") + ") GROUP BY minute, named"
 }
 
-// naiveTimeline takes the host that it keeps from the headers, and the session from the cookies.
+// naiveTimeline returns a timeline statement that reads the host from the headers and the session from the cookies.
 func naiveTimeline() string {
-	return "SELECT minute, status, count(*) AS requests, count_if(blocked) AS blocked, count_if(challenge) AS challenges, count_if(human) AS human," +
-		" count_if(element_at(upstream_status, -1) >= 400) AS origin_blocked, count(DISTINCT ip) AS ips, count(DISTINCT visitor) AS sessions, sum(bytes_sent) AS sent" +
-		" FROM (" + naiveTable("*, ts_ms / 60000 AS minute, "+naiveHeader("cookies", "svcid")+" AS visitor") + ") WHERE " + hostHeader + " = 'shop.example' GROUP BY minute, status"
+	rows := naiveTable("*, ts_ms / 60000 AS minute, " + naiveHeader("cookies", "svcid") + " AS visitor")
+	return "SELECT minute, status, count(*) AS requests, count_if(blocked) AS blocked," +
+		" count_if(challenge) AS challenges, count_if(human) AS human," +
+		" count_if(element_at(upstream_status, -1) >= 400) AS origin_blocked, count(DISTINCT ip) AS ips," +
+		" count(DISTINCT visitor) AS sessions, sum(bytes_sent) AS sent" +
+		" FROM (" + rows + ") WHERE " + hostHeader + " = 'shop.example' GROUP BY minute, status"
 }
 
-// naiveLogs reads every column of every record to keep 200.
+// naiveLogs returns a logs statement that reads every column of every record and returns 200 of them.
 func naiveLogs() string {
 	var columns []string
 	for _, c := range lake.HiveColumns() {
@@ -217,17 +262,18 @@ func naiveHeader(column, name string) string {
 	return "element_at(filter(" + column + ", h -> lower(h.name) = '" + name + "'), 1).value"
 }
 
-// naiveTable is a selection of both tables in the period of TestBytes.
+// naiveTable returns a selection from both tables in the period of TestBytes.
 func naiveTable(selection string) string {
 	var tables []string
 	for _, table := range lake.TableNames {
 		tables = append(tables, "SELECT "+selection+" FROM "+table+
-			" WHERE datehour BETWEEN '2026/01/01/21' AND '2026/01/02/03' AND ts_ms BETWEEN 1767301200000 AND 1767322800000")
+			" WHERE datehour BETWEEN '2026/01/01/21' AND '2026/01/02/03'"+
+			" AND ts_ms BETWEEN 1767301200000 AND 1767322800000")
 	}
 	return strings.Join(tables, " UNION ALL ")
 }
 
-// TestManyGroups: 5,000 conditions on 200 different things run, keyed headers among them, and tell records apart.
+// TestManyGroups runs 5,000 conditions on 200 different headers and arguments, which only one of three records meets.
 func TestManyGroups(t *testing.T) {
 	const each = 25
 	var (
@@ -239,20 +285,21 @@ func TestManyGroups(t *testing.T) {
 		for n := range each {
 			fmt.Fprintf(&text, `, headers["x-%d"]!="never-%d"`, i, n)
 			fmt.Fprintf(&text, `, arguments["a%d"]~"v%d(?:x|yy)"`, i, n)
-			all.Arguments = append(all.Arguments, lake.Pair{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%dyy", n)})
+			argument := lake.Pair{Name: fmt.Sprintf("a%d", i), Value: fmt.Sprintf("v%dyy", n)}
+			all.Arguments = append(all.Arguments, argument)
 		}
 	}
 	all.TsMs, all.Source, all.Line = enginetest.Start.UnixMilli(), "s", 1
 	all.Headers = []lake.Pair{{Name: "X-7", Value: "never"}}
-	lacking, refused := all, all
-	lacking.Line, lacking.Arguments = 2, all.Arguments[:len(all.Arguments)-1]
-	refused.Line, refused.Headers = 3, []lake.Pair{{Name: "X-99", Value: "never-24"}}
+	missing, excluded := all, all
+	missing.Line, missing.Arguments = 2, all.Arguments[:len(all.Arguments)-1]
+	excluded.Line, excluded.Headers = 3, []lake.Pair{{Name: "X-99", Value: "never-24"}}
 
 	q := bind(t, text.String(), query.Logs{Limit: 10, Fields: []string{"timestamp"}})
 	if len(q.Conditions) != 5_000 {
 		t.Fatalf("%d conditions", len(q.Conditions))
 	}
-	tables := trinotest.Load(t, []lake.Row{all, lacking, refused}, trinotest.NothingCompacted)
+	tables := trinotest.Load(t, []lake.Row{all, missing, excluded}, trinotest.NothingCompacted)
 	began := time.Now()
 	answer, _, err := tables.Engine().Run(t.Context(), q)
 	if err != nil {
@@ -260,12 +307,12 @@ func TestManyGroups(t *testing.T) {
 	}
 	t.Logf("took %v", time.Since(began))
 	if len(answer.Logs) != 1 || answer.Logs[0].Line != 1 {
-		t.Errorf("%d records are found, want the first alone", len(answer.Logs))
+		t.Errorf("%d records match, want only the first one", len(answer.Logs))
 	}
 }
 
-// ordinary are generated records of ordinary traffic from enginetest.Start on.
-func ordinary(t *testing.T, n int, length time.Duration) []lake.Row {
+// ordinaryRecords returns generated records of ordinary traffic that begins at enginetest.Start.
+func ordinaryRecords(t *testing.T, n int, length time.Duration) []lake.Row {
 	t.Helper()
 	g := gen.New(gen.Options{Records: n, Seed: 1, From: enginetest.Start, To: enginetest.Start.Add(length)})
 	d := record.NewDecoder()
@@ -293,7 +340,7 @@ func bind(t *testing.T, text string, shape query.Shape) query.Query {
 	return q
 }
 
-// TestMostExpressions: as many expressions as the printer lets through are no more than the engine takes.
+// TestMostExpressions checks that the engine can run queries with the largest number of expressions that sqlgen allows.
 func TestMostExpressions(t *testing.T) {
 	tables := trinotest.Load(t, enginetest.Records(t, 20, 3), trinotest.NothingCompacted)
 	for _, c := range []struct {
@@ -310,7 +357,8 @@ func TestMostExpressions(t *testing.T) {
 		for i := range c.n {
 			fmt.Fprintf(&text, ", "+c.condition, i)
 		}
-		if _, _, err := tables.Engine().Run(t.Context(), bind(t, text.String(), query.Stats{SegmentSeconds: 86_400})); err != nil {
+		q := bind(t, text.String(), query.Stats{SegmentSeconds: 86_400})
+		if _, _, err := tables.Engine().Run(t.Context(), q); err != nil {
 			t.Errorf("%d times %s: %v", c.n, c.condition, err)
 		}
 	}
