@@ -19,7 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/query/reference"
 )
 
-// check fails the test when the engine's answer is not the reference evaluation's.
+// check fails the test if the engine's answer differs from the reference evaluation.
 func check(t *testing.T, e engine.Engine, q query.Query, rows []*lake.Row) {
 	t.Helper()
 	diff, err := difference(t.Context(), e, q, reference.Evaluate(&q, rows))
@@ -31,7 +31,7 @@ func check(t *testing.T, e engine.Engine, q query.Query, rows []*lake.Row) {
 	}
 }
 
-// difference runs a query and tells how its answer differs from the one wanted, "" when it does not.
+// difference runs a query and returns the difference between its answer and the wanted one, or "" if they are equal.
 func difference(ctx context.Context, e engine.Engine, q query.Query, want query.Answer) (string, error) {
 	got, _, err := e.Run(ctx, q)
 	if err != nil {
@@ -39,18 +39,18 @@ func difference(ctx context.Context, e engine.Engine, q query.Query, want query.
 	}
 	if logs, ok := q.Shape.(query.Logs); ok && logs.Fields != nil {
 		columns := outputColumns(logs.Fields)
-		got.Logs, want.Logs = projected(got.Logs, columns), projected(want.Logs, columns)
+		got.Logs, want.Logs = project(got.Logs, columns), project(want.Logs, columns)
 	}
 	if reflect.DeepEqual(got, want) {
 		return "", nil
 	}
-	return cmp.Diff(want, got, noneFound), nil
+	return cmp.Diff(want, got, emptyAnswers), nil
 }
 
-// noneFound lets an answer without rows be none or an empty list of them. Within a record the two differ.
-var noneFound = cmp.FilterPath(func(p cmp.Path) bool { return len(p) == 2 }, cmpopts.EquateEmpty())
+// emptyAnswers makes nil and an empty list of rows equal. Within a record, nil and an empty list differ.
+var emptyAnswers = cmp.FilterPath(func(p cmp.Path) bool { return len(p) == 2 }, cmpopts.EquateEmpty())
 
-// outputColumns lists the columns that fields are made of.
+// outputColumns returns the columns that contain the given fields.
 func outputColumns(fields []string) []string {
 	var columns []string
 	for _, name := range fields {
@@ -61,8 +61,8 @@ func outputColumns(fields []string) []string {
 	return columns
 }
 
-// projected are the rows with those columns alone.
-func projected(rows []*lake.Row, columns []string) []*lake.Row {
+// project returns the rows with only the given columns.
+func project(rows []*lake.Row, columns []string) []*lake.Row {
 	out := make([]*lake.Row, len(rows))
 	for i, r := range rows {
 		out[i] = &lake.Row{}
@@ -76,7 +76,7 @@ func projected(rows []*lake.Row, columns []string) []*lake.Row {
 	return out
 }
 
-// columnOf is the column that field number n of a row or of one of its structs is stored in.
+// columnOf returns the column that stores field n of a row or of one of its structs.
 func columnOf(t reflect.Type, n int) string {
 	name, _, _ := strings.Cut(t.Field(n).Tag.Get("parquet"), ",")
 	return name
@@ -84,7 +84,7 @@ func columnOf(t reflect.Type, n int) string {
 
 func shapeName(s query.Shape) string { return strings.TrimPrefix(fmt.Sprintf("%T", s), "query.") }
 
-// bind binds a filter in the query-string form; the test fails if it does not mean anything.
+// bind binds a filter in the query-string form. It fails the test if the filter is not valid.
 func bind(t testing.TB, text string, shape query.Shape) query.Query {
 	t.Helper()
 	q, err := query.Bind(filter.ParseQueryString(text), shape)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,43 +19,43 @@ import (
 )
 
 var (
-	filterCount = flag.Int("differential.filters", 2_000, "how many generated filters an engine is compared on")
-	filterSeed  = flag.Uint64("differential.seed", 1, "what the filters and records are generated from")
+	filterCount = flag.Int("differential.filters", 2_000, "number of generated filters with which an engine is tested")
+	filterSeed  = flag.Uint64("differential.seed", 1, "seed of the generated filters and records")
 )
 
-// differentialRecords is how many records each filter is asked about.
+// differentialRecords is the number of records to which each filter is applied.
 const differentialRecords = 3_000
 
-// shortFilters is enough for -short, which is for the race detector.
+// shortFilters is the largest number of filters with -short, which is for the race detector.
 const shortFilters = 25
 
 // Differential compares an engine with the reference evaluation on generated filters over generated and hostile
-// records. Every filter is asked for one of the four shapes, in turn, and for the number of records where the shape
-// does not tell it.
+// records. The queries use the shapes one after the other. If the answer of a shape does not have the number of
+// matching records, another query compares that number.
 func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	filters := *filterCount
 	if testing.Short() {
 		filters = min(filters, shortFilters)
 	}
-	t.Logf("differential: %d filters, again with -differential.seed=%d", filters, *filterSeed)
+	t.Logf("differential: %d filters; repeat with -differential.seed=%d", filters, *filterSeed)
 	rows := Records(t, differentialRecords, *filterSeed)
 	e := open(rows)
 	all := pointers(rows)
-	var some, none atomic.Int64
-	queries := make(chan numbered)
+	var some, allOrNone atomic.Int64
+	queries := make(chan numberedQuery)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for n := range queries {
 				if t.Failed() {
-					continue // one filter at a time is enough to read
+					continue // the report of one filter is long enough
 				}
 				q := n.query
 				matching := matches(&q, all)
 				if len(matching) > 0 && len(matching) < len(all) {
 					some.Add(1)
 				} else {
-					none.Add(1)
+					allOrNone.Add(1)
 				}
 				q.Shape = shapes[n.number%len(shapes)]
 				check(t, e, q, matching)
@@ -68,21 +67,22 @@ func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			}
 		})
 	}
-	forEachQuery(t, rows, filters, func(i int, q query.Query) { queries <- numbered{i, q} })
+	forEachQuery(t, rows, filters, func(i int, q query.Query) { queries <- numberedQuery{i, q} })
 	close(queries)
 	workers.Wait()
-	t.Logf("differential: %d filters chose some of the records, %d all or none", some.Load(), none.Load())
-	if some.Load() < none.Load()/4 {
-		t.Errorf("only %d filters chose some of the records, %d all or none: the generator asks too little", some.Load(), none.Load())
+	t.Logf("differential: %d filters match some of the records, %d all or none", some.Load(), allOrNone.Load())
+	if some.Load() < allOrNone.Load()/4 {
+		t.Errorf("only %d filters match some of the records, %d all or none: the generated filters test too little",
+			some.Load(), allOrNone.Load())
 	}
 }
 
-type numbered struct {
+type numberedQuery struct {
 	number int
 	query  query.Query
 }
 
-// counting is the cheapest shape: one figure for all matching records.
+// counting is the cheapest shape. It counts all matching records in one segment.
 var counting = query.Stats{SegmentSeconds: 4096 * 86400}
 
 var shapes = []query.Shape{
@@ -96,7 +96,7 @@ var shapes = []query.Shape{
 	query.TopX{Limit: 80},
 }
 
-// forEachQuery makes queries out of generated filters.
+// forEachQuery calls do with n queries with generated filters.
 func forEachQuery(t *testing.T, rows []lake.Row, n int, do func(i int, q query.Query)) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(*filterSeed, 0))
@@ -121,43 +121,44 @@ func matches(q *query.Query, rows []*lake.Row) []*lake.Row {
 	return matching
 }
 
-// Mutations proves that Differential can fail: each way of spoiling the reference must be noticed.
+// Mutations tests that Differential can fail. It compares the engine's answers with wrong reference answers and checks
+// that most differences are detected.
 func Mutations(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	if testing.Short() {
-		t.Skip("finds out about the comparison, not about the engine")
+		t.Skip("tests the comparison, not the engine")
 	}
 	rows := Records(t, 600, *filterSeed)
 	e := open(rows)
 	for _, m := range mutations {
-		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
-			noticed, spoiled := 0, 0
+		t.Run(m.name, func(t *testing.T) {
+			detected, mutated := 0, 0
 			forEachQuery(t, rows, 60, func(i int, q query.Query) {
 				q.Shape = shapes[i%len(shapes)]
-				wrong, ok := m.spoil(q, pointers(rows))
+				wrong, ok := m.mutate(q, pointers(rows))
 				if !ok {
 					return
 				}
-				spoiled++
+				mutated++
 				diff, err := difference(context.Background(), e, q, wrong)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff != "" {
-					noticed++
+					detected++
 				}
 			})
-			t.Logf("%d of %d spoiled answers noticed", noticed, spoiled)
-			if spoiled == 0 || noticed < spoiled*9/10 {
-				t.Errorf("only %d of %d spoiled answers were noticed", noticed, spoiled)
+			t.Logf("%d of %d wrong answers detected", detected, mutated)
+			if mutated == 0 || detected < mutated*9/10 {
+				t.Errorf("only %d of %d wrong answers were detected", detected, mutated)
 			}
 		})
 	}
 }
 
-// mutations spoil the reference answer; ok is false where a query leaves nothing to spoil.
+// mutations return wrong reference answers. ok is false if the mutation does not change the answer of a query.
 var mutations = []struct {
-	name  string
-	spoil func(q query.Query, rows []*lake.Row) (wrong query.Answer, ok bool)
+	name   string
+	mutate func(q query.Query, rows []*lake.Row) (wrong query.Answer, ok bool)
 }{
 	{"one record is missing", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
 		matching := matches(&q, rows)
@@ -173,7 +174,7 @@ var mutations = []struct {
 		}
 		return reference.Evaluate(&q, others), true
 	}},
-	{"one condition is turned round", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
+	{"one condition is negated", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
 		if len(q.Conditions) == 0 {
 			return query.Answer{}, false
 		}
@@ -183,7 +184,8 @@ var mutations = []struct {
 		return reference.Evaluate(&q, rows), len(matches(&q, rows)) != right
 	}},
 	{"the period ends a record earlier", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
-		newest := reference.Evaluate(&query.Query{Scope: q.Scope, Conditions: q.Conditions, Shape: query.Logs{Limit: 1}}, rows).Logs
+		one := query.Query{Scope: q.Scope, Conditions: q.Conditions, Shape: query.Logs{Limit: 1}}
+		newest := reference.Evaluate(&one, rows).Logs
 		if len(newest) == 0 {
 			return query.Answer{}, false
 		}

@@ -1,5 +1,5 @@
-// Package enginetest is one suite that every engine passes: the contract as executed cases, and a comparison with
-// the reference evaluation on any number of generated filters.
+// Package enginetest has the tests that every engine must pass: a suite with the rules of engine.Engine as cases, and a
+// comparison with the reference evaluation on any number of generated filters.
 package enginetest
 
 import (
@@ -22,22 +22,22 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// Run holds an engine to the contract. open makes an engine over rows, which come in no order. With -short, which is
-// for the race detector, or -suite.every, for engines that take long to plan, it asks some of the truth table and of
-// the cases.
+// Run runs the suite. The function open returns an engine over rows, which are in no order. With -short, which is for
+// the race detector, or -suite.every, which is for engines that take long to plan, Run uses only some filters of the
+// truth table and of the cases.
 func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("truth table", func(t *testing.T) { testTruthTable(t, open) })
 	t.Run("cases", func(t *testing.T) { testCases(t, open) })
-	t.Run("nothing stored", func(t *testing.T) { testNothingStored(t, open) })
-	t.Run("pruned is unpruned", func(t *testing.T) { testPruning(t, open) })
-	t.Run("parts sum up", func(t *testing.T) { testSums(t, open) })
+	t.Run("empty lake", func(t *testing.T) { testEmptyLake(t, open) })
+	t.Run("pruning does not change answers", func(t *testing.T) { testPruning(t, open) })
+	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
-	t.Run("a sum too large is an error", func(t *testing.T) { testOverflow(t, open) })
-	t.Run("stops when told", func(t *testing.T) { testStops(t, open) })
+	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
+	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })
 	t.Run("explain", func(t *testing.T) { testExplain(t, open) })
 }
 
-// testTruthTable asks every filter of the truth table over all its records at once.
+// testTruthTable runs every filter of the truth table over all its records at once.
 func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	var rows []lake.Row
 	lines := map[string]int64{}
@@ -59,31 +59,31 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		filters[c.Filter] = append(filters[c.Filter], c)
 	}
 	e := open(rows)
-	sideBySide(t, sample(order), func(text string) {
+	concurrently(t, sample(order), func(text string) {
 		q := bind(t, text, query.Logs{Limit: len(rows), Fields: []string{"request_id"}})
 		answer, _, err := e.Run(t.Context(), q)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			return
 		}
-		chosen := map[int64]bool{}
+		matching := map[int64]bool{}
 		for _, r := range answer.Logs {
-			chosen[r.Line] = true
+			matching[r.Line] = true
 		}
 		for _, c := range filters[text] {
-			if got := chosen[lines[c.Record]]; got != c.Want {
+			if got := matching[lines[c.Record]]; got != c.Want {
 				t.Errorf("%v: %v, want %v for %s", c, got, c.Want, c.Record)
 			}
 		}
 	})
 }
 
-var sampleEvery = flag.Int("suite.every", 1, "ask only every so many of the suite's filters that are written down")
+var sampleEvery = flag.Int("suite.every", 1, "use only every n-th filter of the truth table and the cases")
 
-// shortEvery is enough for -short, which is for the race detector.
+// shortEvery is the smallest -suite.every with -short, which is for the race detector.
 const shortEvery = 20
 
-// sample is the filters to ask.
+// sample returns the filters to use.
 func sample(texts []string) (some []string) {
 	every := *sampleEvery
 	if testing.Short() {
@@ -95,9 +95,9 @@ func sample(texts []string) (some []string) {
 	return some
 }
 
-// sideBySide does something for each text, for several at once: engines answer more than one caller. It starts
-// nothing more once the test has failed.
-func sideBySide(t *testing.T, texts []string, do func(text string)) {
+// concurrently calls do with each text, with several texts at a time, because engines must support concurrent calls.
+// After the test has failed, it makes no further calls.
+func concurrently(t *testing.T, texts []string, do func(text string)) {
 	next := make(chan string)
 	var workers sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -116,7 +116,7 @@ func sideBySide(t *testing.T, texts []string, do func(text string)) {
 	workers.Wait()
 }
 
-// testCases asks all shapes of filters about hand-made and generated records.
+// testCases runs the case filters in all shapes over hand-made and generated records.
 func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	for _, set := range []struct {
 		name string
@@ -127,7 +127,7 @@ func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	} {
 		t.Run(set.name, func(t *testing.T) {
 			e, rows := open(set.rows), pointers(set.rows)
-			sideBySide(t, sample(caseFilters), func(text string) {
+			concurrently(t, sample(caseFilters), func(text string) {
 				for _, shape := range caseShapes {
 					check(t, e, bind(t, text, shape), rows)
 				}
@@ -138,7 +138,7 @@ func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 
 const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
 
-// caseFilters lay bounds on instants that records have, and conditions on what makes trouble.
+// caseFilters have bounds at the exact times of records, and conditions on values that engines get wrong.
 var caseFilters = []string{
 	hours,
 	"timestamp between 2026-01-01 22:00:00.000 and 2026-01-01 22:00:00.000",
@@ -148,7 +148,8 @@ var caseFilters = []string{
 	"timestamp between 1969-12-31 23:00 and 1970-01-01 01:00",
 	hours + `, timestamp between 2026-01-01 22:00 and 2026-01-01 22:10`,
 	hours + `, not timestamp between 2026-01-01 22:00 and 2026-01-01 23:10`,
-	hours + `, timestamp between 2026-01-01 22:00 and 2026-01-01 22:10, timestamp between 2026-01-01 22:20 and 2026-01-01 22:30`,
+	hours + `, timestamp between 2026-01-01 22:00 and 2026-01-01 22:10` +
+		`, timestamp between 2026-01-01 22:20 and 2026-01-01 22:30`,
 	hours + `, status>=400`,
 	hours + `, status between 500 and 200, status!=404`,
 	hours + `, blocked is true`,
@@ -187,8 +188,8 @@ var caseShapes = []query.Shape{
 	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
 }
 
-// testNothingStored asks an engine without data.
-func testNothingStored(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+// testEmptyLake tests an engine without data.
+func testEmptyLake(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	e := open(nil)
 	extent, err := e.Extent(t.Context())
 	if err != nil || extent.Rows != 0 {
@@ -201,8 +202,8 @@ func testNothingStored(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 }
 
-// testPruning compares a narrow scope with the same stretch of time as a condition on a wide one: hours that are
-// not read must not be missed.
+// testPruning compares a query with a short period with a query with a long period that has the short one as a
+// condition. The hours that an engine does not read must not contain matching records.
 func testPruning(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	rows := Records(t, 600, 11)
 	e := open(rows)
@@ -220,7 +221,11 @@ func testPruning(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := query.Query{Scope: query.Scope{Period: query.Period{FromMs: 0, ToMs: 1 << 42}}, Conditions: bind(t, wide, counting).Conditions, Shape: shape}
+			q := query.Query{
+				Scope:      query.Scope{Period: query.Period{FromMs: 0, ToMs: 1 << 42}},
+				Conditions: bind(t, wide, counting).Conditions,
+				Shape:      shape,
+			}
 			diff, err := difference(t.Context(), e, q, want)
 			if err != nil || diff != "" {
 				t.Errorf("%s as a condition differs: %v\n%s", narrow, err, diff)
@@ -231,7 +236,8 @@ func testPruning(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// testSums: the segments sum up to all records, n(p) + n(not p) = n(all), and a period cut in two to the whole.
+// testSums checks that the counts of all segments, of a condition and its negation, and of both halves of a period add
+// up to the number of all records.
 func testSums(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	rows := Records(t, 600, 13)
 	e := open(rows)
@@ -251,25 +257,38 @@ func testSums(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		return n
 	}
 	all := int64(len(rows))
-	for _, shape := range []query.Shape{counting, query.Stats{SegmentSeconds: 60}, query.Stats{SegmentSeconds: 300, GroupByHostname: true}, query.Timeline{SegmentSeconds: 60}} {
+	for _, shape := range []query.Shape{
+		counting,
+		query.Stats{SegmentSeconds: 60},
+		query.Stats{SegmentSeconds: 300, GroupByHostname: true},
+		query.Timeline{SegmentSeconds: 60},
+	} {
 		if got := count(hours, shape); got != all {
-			t.Errorf("segments of %+v sum up to %d of %d records", shape, got, all)
+			t.Errorf("segments of %+v count %d of %d records", shape, got, all)
 		}
 	}
-	for _, p := range []string{`status=200`, `tags~"a"`, `headers["user-agent"]~"."`, `blocked is false`, `upstream_response_time>0.01`} {
-		if yes, no := count(hours+", "+p, counting), count(hours+", not "+p, counting); yes+no != all {
-			t.Errorf("%s holds for %d records and fails for %d of %d", p, yes, no, all)
+	for _, condition := range []string{
+		`status=200`,
+		`tags~"a"`,
+		`headers["user-agent"]~"."`,
+		`blocked is false`,
+		`upstream_response_time>0.01`,
+	} {
+		yes, no := count(hours+", "+condition, counting), count(hours+", not "+condition, counting)
+		if yes+no != all {
+			t.Errorf("%s is true for %d records and false for %d of %d", condition, yes, no, all)
 		}
 	}
 	cut := Start.Add(97 * time.Minute)
 	first := count("timestamp between 2026-01-01 21:00 and "+instant(cut), counting)
 	second := count("timestamp between "+instant(cut.Add(time.Millisecond))+" and 2026-01-02 03:00", counting)
 	if first+second != all {
-		t.Errorf("the period in two parts has %d + %d records of %d", first, second, all)
+		t.Errorf("the two halves of the period have %d + %d records of %d", first, second, all)
 	}
 }
 
-// testManyConditions asks 5,000 conditions of several kinds at once, fewer with -short; the specification sets no limit.
+// testManyConditions runs queries with 5,000 conditions of one kind, or fewer with -short. The specification sets no
+// limit.
 func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	set, conditions := Records(t, 24, 17), 5_000
 	if testing.Short() {
@@ -277,13 +296,13 @@ func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) 
 	}
 	e, rows := open(set), pointers(set)
 	for name, condition := range map[string]func(i int) string{
-		"texts not equal":    func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
-		"patterns not found": func(i int) string { return fmt.Sprintf(`path!~"/never%d$"`, i) },
-		"pairs not equal":    func(i int) string { return fmt.Sprintf(`headers["x-%d"]!="%d"`, i%90, i) },
-		"numbers beside":     func(i int) string { return fmt.Sprintf(`status!=%d`, 1000+i) },
-		"tags not there":     func(i int) string { return fmt.Sprintf(`tags!="never-%d"`, i) },
-		"patterns found":     func(i int) string { return fmt.Sprintf(`url~"(?:never%d)?"`, i) },
-		"one of a kind each": func(i int) string { return fmt.Sprintf(`arguments["a%d"]!~"^%d$"`, i%60, i) },
+		"string is not equal":           func(i int) string { return fmt.Sprintf(`ip!="192.0.2.%d"`, i) },
+		"string does not match":         func(i int) string { return fmt.Sprintf(`path!~"/never%d$"`, i) },
+		"header is not equal":           func(i int) string { return fmt.Sprintf(`headers["x-%d"]!="%d"`, i%90, i) },
+		"number is not equal":           func(i int) string { return fmt.Sprintf(`status!=%d`, 1000+i) },
+		"no element of a list is equal": func(i int) string { return fmt.Sprintf(`tags!="never-%d"`, i) },
+		"string matches":                func(i int) string { return fmt.Sprintf(`url~"(?:never%d)?"`, i) },
+		"argument does not match":       func(i int) string { return fmt.Sprintf(`arguments["a%d"]!~"^%d$"`, i%60, i) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Builder{}
@@ -300,11 +319,13 @@ func testManyConditions(t *testing.T, open func(rows []lake.Row) engine.Engine) 
 	}
 }
 
-// testOverflow: a sum over 64 bits is never a wrong figure.
+// testOverflow checks that a sum that exceeds 64 bits is an error, not a wrong number.
 func testOverflow(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	huge := int64(1) << 62
-	rows := []lake.Row{{TsMs: Start.UnixMilli(), Source: "s", Line: 1, BytesSent: &huge}, {TsMs: Start.UnixMilli(), Source: "s", Line: 2, BytesSent: &huge}}
-	e := open(rows)
+	e := open([]lake.Row{
+		{TsMs: Start.UnixMilli(), Source: "s", Line: 1, BytesSent: &huge},
+		{TsMs: Start.UnixMilli(), Source: "s", Line: 2, BytesSent: &huge},
+	})
 	for _, shape := range []query.Shape{query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}} {
 		if _, _, err := e.Run(t.Context(), bind(t, hours, shape)); fault.KindOf(err) != fault.EngineLimit {
 			t.Errorf("%s: error %v, want one of kind EngineLimit", shapeName(shape), err)
@@ -312,16 +333,18 @@ func testOverflow(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 }
 
-// testStops: a caller that is gone and a deadline that has passed stop the engine, each with its kind.
-func testStops(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+// testContext checks the error kinds of queries with a cancelled context and with a deadline that has passed. The
+// engine must answer further queries.
+func testContext(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	e := open(Records(t, 100, 19))
-	gone, cancel := context.WithCancel(t.Context())
+	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	for _, shape := range caseShapes {
-		if _, _, err := e.Run(gone, bind(t, hours, shape)); fault.KindOf(err) != fault.Canceled || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s of a caller that is gone: %v, want kind Canceled", shapeName(shape), err)
+		_, _, err := e.Run(cancelled, bind(t, hours, shape))
+		if fault.KindOf(err) != fault.Canceled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a cancelled context: %v, want kind Canceled", shapeName(shape), err)
 		}
 		if _, _, err := e.Run(late, bind(t, hours, shape)); fault.KindOf(err) != fault.Timeout {
 			t.Errorf("%s after its deadline: %v, want kind Timeout", shapeName(shape), err)
@@ -330,7 +353,7 @@ func testStops(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 }
 
-// testExplain: a plan tells what an answer then costs, as far as the engine can know.
+// testExplain compares the plan of a query with the cost of its answer, as far as the engine can know it in advance.
 func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	e := open(Records(t, 400, 23))
 	for _, shape := range caseShapes {
@@ -344,14 +367,15 @@ func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			t.Fatal(err)
 		}
 		if len(plan.SQL) == 0 || len(plan.Columns) == 0 {
-			t.Errorf("%s: the plan tells nothing: %+v", shapeName(shape), plan)
+			t.Errorf("%s: the plan has no SQL or no columns: %+v", shapeName(shape), plan)
 		}
 		if len(plan.Partitions) != 3 || plan.Objects != cost.Objects {
-			t.Errorf("%s: the plan has partitions %v and %d objects, the answer read %d", shapeName(shape), plan.Partitions, plan.Objects, cost.Objects)
+			t.Errorf("%s: the plan has partitions %v and %d objects, the answer read %d",
+				shapeName(shape), plan.Partitions, plan.Objects, cost.Objects)
 		}
-		known := plan.Objects > 0 // engines that list no objects know bytes only once a query has run
+		known := plan.Objects > 0 // engines that do not list objects know the bytes only after a query has run
 		if cost.BytesScanned == 0 || known && cost.BytesScanned > plan.Bytes {
-			t.Errorf("%s: the plan says %d bytes, the answer cost %d", shapeName(shape), plan.Bytes, cost.BytesScanned)
+			t.Errorf("%s: the plan has %d bytes, the answer read %d", shapeName(shape), plan.Bytes, cost.BytesScanned)
 		}
 	}
 }

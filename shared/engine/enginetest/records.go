@@ -10,18 +10,21 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// The records of this package happened from Start on, over a few hours.
+// Start is the beginning of the period of the records of this package.
 var Start = time.Date(2026, 1, 1, 21, 0, 0, 0, time.UTC)
 
+// Length is the length of the period.
 const Length = 6 * time.Hour
 
-// Records are generated records, half of them hostile, as rows of two sources: every field is there and
-// every field is missing somewhere. A tenth shares its instant with the one before.
+// Records returns n generated records, half of them hostile, as rows of two sources. Every field is set in some records
+// and missing in others. A tenth of the records has the same time as the record before.
 func Records(t testing.TB, n int, seed uint64) []lake.Row {
 	t.Helper()
 	rows := make([]lake.Row, 0, n)
 	for source, nasty := range []bool{false, true} {
-		g := gen.New(gen.Options{Records: n/2 + n%2*source, Seed: seed, From: Start, To: Start.Add(Length), Nasty: nasty})
+		g := gen.New(gen.Options{
+			Records: n/2 + n%2*source, Seed: seed, From: Start, To: Start.Add(Length), Nasty: nasty,
+		})
 		d := record.NewDecoder()
 		for line := int64(1); ; line++ {
 			text, ok := g.Next(nil)
@@ -36,33 +39,40 @@ func Records(t testing.TB, n int, seed uint64) []lake.Row {
 			if len(rows) > 0 && line%10 == 0 {
 				row.TsMs, row.TsNanos = rows[len(rows)-1].TsMs, rows[len(rows)-1].TsNanos
 			}
-			tame(&row)
+			limitNumbers(&row)
 			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// tame keeps figures that are summed up so small that no sum passes 64 bits, which is an error of its own.
-func tame(r *lake.Row) {
-	for _, figure := range []**int64{&r.BytesSent, &r.RequestLength, &r.TotalUs, &r.SvcUs, &r.OriginUs} {
-		if *figure != nil && (**figure > 1<<50 || **figure < -1<<50) {
-			small := **figure % (1 << 50)
-			*figure = &small
+// limitNumbers reduces the numbers that answers sum up, so that no sum exceeds 64 bits. Such a sum is an error, which
+// has its own test.
+func limitNumbers(r *lake.Row) {
+	for _, number := range []**int64{&r.BytesSent, &r.RequestLength, &r.TotalUs, &r.SvcUs, &r.OriginUs} {
+		if *number != nil && (**number > 1<<50 || **number < -1<<50) {
+			small := **number % (1 << 50)
+			*number = &small
 		}
 	}
 }
 
-// handMade are few records, each with something that engines get wrong: equal instants, bounds of hours and
-// segments, absent and empty values, names in other cases, text that is SQL, extreme numbers.
+// handMade returns a few records with content that engines get wrong: equal times, bounds of hours and segments, absent
+// and empty values, names in different cases, text that looks like SQL, extreme numbers.
 func handMade() []lake.Row {
 	ten := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli()
 	at := func(ms, nanos int64, source string, line int64) lake.Row {
 		return lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: line, TimePeriod: ms / 1000}
 	}
 	rows := []lake.Row{
-		at(ten-1, 999_999, "a", 1), at(ten, 0, "a", 2), at(ten, 0, "a", 3), at(ten, 0, "b", 1), at(ten, 1, "a", 4), at(ten+1, 0, "a", 5),
-		at(ten+59_999, 0, "a", 6), at(ten+60_000, 0, "a", 7), at(ten+3_599_999, 0, "a", 8), at(ten+3_600_000, 0, "a", 9),
+		at(ten-1, 999_999, "a", 1),
+		at(ten, 0, "a", 2),
+		at(ten, 0, "a", 3),
+		at(ten, 0, "b", 1),
+		at(ten, 1, "a", 4),
+		at(ten+1, 0, "a", 5),
+		at(ten+59_999, 0, "a", 6), at(ten+60_000, 0, "a", 7),
+		at(ten+3_599_999, 0, "a", 8), at(ten+3_600_000, 0, "a", 9),
 		at(0, 0, "a", 10), at(-1, 0, "a", 11), at(-3_600_000, 5, "a", 12),
 	}
 	p := func(s string) *string { return &s }
@@ -70,7 +80,8 @@ func handMade() []lake.Row {
 	yes, no := true, false
 
 	r := &rows[1]
-	r.Status, r.Blocked, r.URL, r.Host, r.IP, r.Session = n(403), &yes, p(`it's "quoted" \ % _`), p("b.example"), p("192.0.2.1"), p("s1")
+	r.Status, r.Blocked, r.URL = n(403), &yes, p(`it's "quoted" \ % _`)
+	r.Host, r.IP, r.Session = p("b.example"), p("192.0.2.1"), p("s1")
 	r.Reason, r.MonitorReasons = p("Block - acl"), []string{"Block - acl", "Monitor - x", "Monitor - x"}
 	r.Tags = []string{"a", "b"}
 	r.Headers = []lake.Pair{{Name: "X-Case", Value: "a"}, {Name: "x-case", Value: "b"}}

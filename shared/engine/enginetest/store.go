@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 )
 
-// Store is objects in a folder of the test and an index of them: what an engine that reads Parquet needs.
+// Store has objects in a folder and an index of them, for engines that read Parquet.
 type Store struct {
 	Dir string
 
@@ -27,7 +27,7 @@ type Store struct {
 
 var _ engine.Index = (*Store)(nil)
 
-// NewStore writes the rows as the importer would: sorted, one object per hour and source, verified.
+// NewStore writes rows as the importer does: sorted and verified, in one object per hour and source.
 func NewStore(t testing.TB, rows []lake.Row) *Store {
 	t.Helper()
 	s := &Store{Dir: t.TempDir()}
@@ -35,17 +35,17 @@ func NewStore(t testing.TB, rows []lake.Row) *Store {
 	return s
 }
 
-// Fill adds the rows of hours before the watermark as the compactor would, one object per hour, and the others as the
-// importer would, one per hour and source.
+// Fill adds rows. It writes the hours before the watermark as the compactor does, in one object per hour, and the
+// others as the importer does, in one object per hour and source.
 func (s *Store) Fill(t testing.TB, rows []lake.Row, watermark lake.Partition) {
 	t.Helper()
-	type place struct {
+	type objectKey struct {
 		partition lake.Partition
 		source    string // "" for compacted hours
 	}
-	parts := map[place][]lake.Row{}
+	parts := map[objectKey][]lake.Row{}
 	for _, r := range rows {
-		p := place{lake.PartitionOf(r.TsMs), r.Source}
+		p := objectKey{lake.PartitionOf(r.TsMs), r.Source}
 		if p.partition < watermark {
 			p.source = ""
 		}
@@ -61,10 +61,10 @@ func (s *Store) Fill(t testing.TB, rows []lake.Row, watermark lake.Partition) {
 	}
 }
 
-// StoreOf is a store of objects that a folder holds already.
+// StoreOf returns a store of objects that a folder contains already.
 func StoreOf(dir string, objects []lake.Object) *Store { return &Store{Dir: dir, objects: objects} }
 
-// Add writes one object of rows of one partition, sorted.
+// Add writes one object with rows of one partition, which must be sorted.
 func (s *Store) Add(t testing.TB, name string, rows []lake.Row) lake.Object {
 	t.Helper()
 	path := filepath.Join(s.Dir, filepath.FromSlash(name))
@@ -84,7 +84,7 @@ func (s *Store) Add(t testing.TB, name string, rows []lake.Row) lake.Object {
 	return o
 }
 
-// Replace puts another object in the place of one, as compaction does.
+// Replace replaces an object in the index by another one, as compaction does.
 func (s *Store) Replace(path string, by lake.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

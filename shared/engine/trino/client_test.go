@@ -305,11 +305,11 @@ func TestExtentWithoutStates(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	c := newCluster(t, `{"id":"q1","columns":[{"name":"Query Plan"}],"data":[["` +
-		`{\"inputTableColumnInfos\":[{\"constraint\":{\"columnConstraints\":[` +
-		`{\"columnName\":\"datehour\",\"domain\":{\"ranges\":[` +
-		`{\"low\":{\"value\":\"2026/01/01/23\"},\"high\":{\"value\":\"2026/01/01/23\"}},` +
-		`{\"low\":{\"value\":\"2026/01/02/00\"},\"high\":{\"value\":\"2026/01/02/01\"}}` +
+	c := newCluster(t, `{"id":"q1","columns":[{"name":"Query Plan"}],"data":[["`+
+		`{\"inputTableColumnInfos\":[{\"constraint\":{\"columnConstraints\":[`+
+		`{\"columnName\":\"datehour\",\"domain\":{\"ranges\":[`+
+		`{\"low\":{\"value\":\"2026/01/01/23\"},\"high\":{\"value\":\"2026/01/01/23\"}},`+
+		`{\"low\":{\"value\":\"2026/01/02/00\"},\"high\":{\"value\":\"2026/01/02/01\"}}`+
 		`]}}]}}]}"]]}`)
 	plan, err := trino.New(c.client(t), fixedWatermark(0)).Explain(t.Context(), bind(t, threeHours, stats))
 	if err != nil {

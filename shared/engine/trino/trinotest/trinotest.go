@@ -54,8 +54,8 @@ func Server(t testing.TB) (url, folder string) {
 var schemas atomic.Int64
 
 // Load writes rows as the importer and the compactor do: the rows of hours before the watermark into the compacted
-// table, the others into the fresh one. It creates tables that list the hours of the rows, because planning a query over
-// the product's own tables takes long: Trino goes through every hour since their first year.
+// table, the others into the fresh one. It creates tables that list the hours of the rows, because planning a query
+// over the product's own tables takes long: Trino goes through every hour since their first year.
 func Load(t testing.TB, rows []lake.Row, watermark lake.Partition) *Lake {
 	t.Helper()
 	return load(t, rows, watermark, func(ddl string) string { return withListedHours(ddl, rows) })
