@@ -182,7 +182,7 @@ func (s *server) fail(c *call, err error) {
 func levelOf(err error) slog.Level {
 	var known *fault.Error
 	refused := errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil
-	if refused || errors.As(err, new(*search.StillRunning)) {
+	if refused || errors.As(err, new(*search.TimeoutError)) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
@@ -245,7 +245,7 @@ func (s *server) errorOf(c *call, err error) Error {
 	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
 	}
-	if errors.As(err, new(*search.StillRunning)) {
+	if errors.As(err, new(*search.TimeoutError)) {
 		return Error{Code: e.Code, Message: stillRunningMessage, RequestID: c.id}
 	}
 	if _, ours := fixedSentences[e.Code]; ours {

@@ -116,7 +116,7 @@ func (c *call) asker() search.Asker {
 
 // stillRunning adds the location of the query if err is that it is still running.
 func stillRunning(h http.Header, err error) {
-	var running *search.StillRunning
+	var running *search.TimeoutError
 	if errors.As(err, &running) {
 		h.Set("Location", locationOf(running.ID))
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// Records are the records of a logs answer, newest first. They are printed when they are asked for, one at a
-// time: an answer that stops at its size does not print the rest, and no record is held twice.
+// Records are the records of a logs answer, newest first. Each record is printed only when it is needed, so that an
+// answer with limited size does not print the remaining records, and no record is in memory twice.
 type Records struct {
 	rows   []*lake.Row
 	fields []string // nil: all
 }
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (r Records) Len() int { return len(r.rows) }
 
 // AppendJSON appends record i to dst, as the API prints it.
@@ -32,8 +32,8 @@ func (r Records) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// logsOf takes the records of the answer. The engine was asked for one more than the limit: when it found that
-// one, there are more than the answer holds.
+// logsOf returns the records of the answer. The query has a limit that is one higher than the request's. If the engine
+// found as many records, the answer is truncated.
 func logsOf(rows []*lake.Row, shape query.Logs) (Records, *Truncated) {
 	if len(rows) > shape.Limit {
 		return Records{rows[:shape.Limit], shape.Fields}, &Truncated{Reason: "limit"}

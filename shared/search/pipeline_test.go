@@ -20,14 +20,13 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden stages")
+var update = flag.Bool("update", false, "rewrite the golden stages; read the diff")
 
-// watermark splits the goldens' night at midnight: what is earlier has been compacted.
+// watermark is midnight in the period of the golden files. Earlier hours have been compacted.
 var watermark = lake.PartitionOf(1767312000000) // 2026-01-02 00:00 UTC
 
-// TestPipeline shows every stage of many queries: testdata/*.txtar hold a filter and a shape, what each stage makes of
-// them, and the SQL of both dialects. The objects that DuckDB would read are written as one name, "…". Read
-// the difference that -update makes.
+// TestPipeline compares every stage of many queries with testdata/*.txtar. Each file has a filter, a shape, the result
+// of each stage, and the SQL of both dialects. The objects that DuckDB would read are printed as one name, "…".
 func TestPipeline(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -46,7 +45,8 @@ func TestPipeline(t *testing.T) {
 				t.Fatal("a golden starts with -- shape -- and -- filter --")
 			}
 			got := *archive
-			got.Files = append(archive.Files[:2:2], stagesOf(t, string(archive.Files[0].Data), string(archive.Files[1].Data))...)
+			shape, text := string(archive.Files[0].Data), string(archive.Files[1].Data)
+			got.Files = append(archive.Files[:2:2], stagesOf(t, shape, text)...)
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil {
 					t.Fatal(err)
@@ -69,11 +69,11 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	q, stages, err := search.Stages(request)
 	var wrong *query.FilterError
 	if errors.As(err, &wrong) {
-		drawn := filter.Draw(wrong.Text, wrong.Errors)
+		message := filter.Draw(wrong.Text, wrong.Errors)
 		if wrong.Fixed != "" {
-			drawn += "corrected: " + wrong.Fixed + "\n"
+			message += "corrected: " + wrong.Fixed + "\n"
 		}
-		return []txtar.File{{Name: "error", Data: []byte(drawn)}}
+		return []txtar.File{{Name: "error", Data: []byte(message)}}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	return append(files, scriptFiles("duckdb", duck, err)...)
 }
 
-// scriptFiles shows one engine's SQL and its warnings, or why the query cannot be written for it.
+// scriptFiles returns files with the SQL and the warnings for one engine, or with the error if there is no SQL.
 func scriptFiles(name string, s sqlgen.Script, err error) []txtar.File {
 	if err != nil {
 		return []txtar.File{{Name: name + ".sql", Data: []byte("-- not possible: " + err.Error() + "\n")}}
@@ -105,7 +105,7 @@ func scriptFiles(name string, s sqlgen.Script, err error) []txtar.File {
 	return files
 }
 
-// requestOf reads a shape line such as "topx limit=3".
+// requestOf parses a shape line such as "topx limit=3".
 func requestOf(shape, text string) (search.Request, error) {
 	words := strings.Fields(shape)
 	r := search.Request{Route: search.Route(words[0]), Filters: text}

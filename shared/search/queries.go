@@ -16,28 +16,28 @@ import (
 // QueryID identifies a query that may outlive its request.
 type QueryID = pending.ID
 
-// StillRunning is the error of Search when the time is over before the query is.
-type StillRunning = pending.StillRunning
+// TimeoutError is the error of Search if the query takes longer than a caller waits. The query continues.
+type TimeoutError = pending.TimeoutError
 
 // ErrNoQuery is of kind fault.NotFound.
 var ErrNoQuery = pending.ErrNoQuery
 
-// Asker is the caller who asks about a query. Only the one who began it may.
+// Asker is a caller who asks about a query. Only the caller who started the query may do so.
 type Asker struct {
 	Caller   string
 	Branches []string
 }
 
-// Status is how a query is doing.
+// Status is the status of a query.
 type Status struct {
-	Request Request // as it was asked
+	Request Request // the request that started the query
 	Began   time.Time
 	Done    bool
-	Result  Result // when it is done
+	Result  Result // valid if Done
 }
 
-// Begin begins the request, or finds the same one of the same caller running, and does not wait for it. Errors are
-// those of Search.
+// Begin starts the query of a request, or joins an equal query of the same caller that is running. It does not wait for
+// the answer. Errors are the same as those of Search.
 func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	q, err := bind(r)
 	if err != nil {
@@ -45,15 +45,16 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	}
 	id, err := s.queries.Start(ctx, pendingRequest(r, q))
 	if err != nil {
-		return "", failed(r, q, err)
+		return "", queryError(r, q, err)
 	}
 	return id, nil
 }
 
-// Status returns how a query is doing; when it is done, with the result that Search would have returned.
+// Status returns the status of a query. If the query is done, the status has the result that Search would have
+// returned.
 //
-// Errors: fault.NotFound for an id that is not known, or not to this asker; else how the query has failed, with the
-// request.
+// Errors: fault.NotFound if the id is unknown or the query belongs to another caller. Otherwise it is the error with
+// which the query failed; then the status has the request.
 func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, error) {
 	run, r, err := s.find(ctx, id, by)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	}
 	answer, cost, done, err := s.queries.Poll(ctx, run, oneMore(q))
 	if err != nil {
-		return status, failed(r, q, err)
+		return status, queryError(r, q, err)
 	}
 	if status.Done = done; done {
 		status.Result = resultOf(q, answer, s.metaOf(q, cost))
@@ -75,7 +76,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	return status, nil
 }
 
-// Cancel stops a query and forgets it. Errors: fault.NotFound as for Status.
+// Cancel stops a query and removes it. Errors: fault.NotFound as for Status.
 func (s *Service) Cancel(ctx context.Context, id QueryID, by Asker) error {
 	run, _, err := s.find(ctx, id, by)
 	if err != nil {
@@ -84,10 +85,10 @@ func (s *Service) Cancel(ctx context.Context, id QueryID, by Asker) error {
 	return run.Cancel(ctx)
 }
 
-// RetryAfter is when to ask again about a query that is not done.
+// RetryAfter returns the time after which a caller should ask again about a query that is not done.
 func (s *Service) RetryAfter(status Status) time.Duration { return s.queries.RetryAfter(status.Began) }
 
-// find returns a query to the caller who began it. To other callers it does not exist.
+// find returns a query if the caller has started it, and ErrNoQuery otherwise.
 func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, Request, error) {
 	run, err := s.queries.Find(ctx, id)
 	if err != nil {
@@ -103,28 +104,30 @@ func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, 
 	return run, r, nil
 }
 
-// pendingRequest is the query of a request.
+// pendingRequest returns a request for package pending.
 func pendingRequest(r Request, q query.Query) pending.Request {
 	return pending.Request{Key: keyOf(r, q), Text: printRequest(r), Query: oneMore(q)}
 }
 
-// keyOf is equal for requests of one caller that mean the same.
+// keyOf returns a key that is equal for requests of one caller with the same meaning.
 func keyOf(r Request, q query.Query) string {
-	return fmt.Sprintf("%q %q %q %T%+v %s", r.Caller, r.Branches, r.Route, q.Shape, q.Shape, filter.FormatJSON(q.Filter))
+	return fmt.Sprintf("%q %q %q %T%+v %s",
+		r.Caller, r.Branches, r.Route, q.Shape, q.Shape, filter.FormatJSON(q.Filter))
 }
 
-// printRequest prints a request to keep with its query: the parameters as JSON in one line, and the filter as it is,
-// because JSON would not keep every byte.
+// printRequest encodes a request to store it with its query: the parameters as one line of JSON, followed by the filter
+// unchanged, because JSON would not preserve every byte.
 func printRequest(r Request) []byte {
 	filters := r.Filters
 	r.Filters = ""
 	line, err := json.Marshal(r)
 	if err != nil {
-		panic("search: a request cannot be printed: " + err.Error()) // texts and numbers can
+		panic("search: encode a request: " + err.Error()) // strings and numbers can always be encoded
 	}
 	return append(append(line, '\n'), filters...)
 }
 
+// parseRequest decodes the text of printRequest.
 func parseRequest(text []byte) (Request, error) {
 	var r Request
 	line, filters, _ := bytes.Cut(text, []byte{'\n'})

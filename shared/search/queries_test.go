@@ -18,21 +18,21 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// gated is an oracle that answers when it is let.
-type gated struct {
+// gate is an oracle that answers when open is closed.
+type gate struct {
 	oracle
 	open    chan struct{}
-	stopped chan struct{} // receives for every run that was stopped
+	stopped chan struct{} // receives a value for every run that is stopped
 
 	mu   sync.Mutex
 	runs int
 }
 
-func newGated(t *testing.T) *gated {
-	return &gated{oracle: oracle{rows: rowsOf(t, traffic)}, open: make(chan struct{}), stopped: make(chan struct{}, 10)}
+func newGate(t *testing.T) *gate {
+	return &gate{oracle: oracle{rows: rowsOf(t, traffic)}, open: make(chan struct{}), stopped: make(chan struct{}, 10)}
 }
 
-func (g *gated) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+func (g *gate) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	g.mu.Lock()
 	g.runs++
 	g.mu.Unlock()
@@ -45,57 +45,57 @@ func (g *gated) Run(ctx context.Context, q query.Query) (query.Answer, engine.Co
 	}
 }
 
-func (g *gated) ran() int {
+func (g *gate) ran() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.runs
 }
 
-// afar is an engine.Starter over a gated oracle: one execution per query and version, as Athena's tokens make it.
-type afar struct {
-	*gated
+// starter is an engine.Starter over a gate. Every start is a new execution.
+type starter struct {
+	*gate
 	version int
 
 	mu         sync.Mutex
-	executions map[engine.Execution]*farRun
-	begun      int
+	executions map[engine.Execution]*execution
+	started    int
 }
 
-type farRun struct {
+type execution struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	answer query.Answer
 	err    error
 }
 
-func newAfar(t *testing.T) *afar {
-	return &afar{gated: newGated(t), executions: map[engine.Execution]*farRun{}}
+func newStarter(t *testing.T) *starter {
+	return &starter{gate: newGate(t), executions: map[engine.Execution]*execution{}}
 }
 
-func (a *afar) Version(context.Context) (string, error) { return strconv.Itoa(a.version), nil }
+func (a *starter) Version(context.Context) (string, error) { return strconv.Itoa(a.version), nil }
 
-func (a *afar) Start(_ context.Context, q query.Query) (engine.Execution, error) {
+func (a *starter) Start(_ context.Context, q query.Query) (engine.Execution, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.begun++
-	x := engine.Execution(strconv.Itoa(a.begun))
+	a.started++
+	x := engine.Execution(strconv.Itoa(a.started))
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &farRun{cancel: cancel, done: make(chan struct{})}
+	r := &execution{cancel: cancel, done: make(chan struct{})}
 	a.executions[x] = r
 	go func() {
 		defer close(r.done)
-		r.answer, _, r.err = a.gated.Run(ctx, q)
+		r.answer, _, r.err = a.gate.Run(ctx, q)
 	}()
 	return x, nil
 }
 
-func (a *afar) run(x engine.Execution) *farRun {
+func (a *starter) run(x engine.Execution) *execution {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.executions[x]
 }
 
-func (a *afar) Poll(_ context.Context, x engine.Execution, _ query.Query) (engine.Execution, bool, error) {
+func (a *starter) Poll(_ context.Context, x engine.Execution, _ query.Query) (engine.Execution, bool, error) {
 	select {
 	case <-a.run(x).done:
 		return x, true, a.run(x).err
@@ -104,7 +104,7 @@ func (a *afar) Poll(_ context.Context, x engine.Execution, _ query.Query) (engin
 	}
 }
 
-func (a *afar) Wait(ctx context.Context, x engine.Execution, _ query.Query) (engine.Execution, error) {
+func (a *starter) Wait(ctx context.Context, x engine.Execution, _ query.Query) (engine.Execution, error) {
 	select {
 	case <-a.run(x).done:
 		return x, a.run(x).err
@@ -113,16 +113,21 @@ func (a *afar) Wait(ctx context.Context, x engine.Execution, _ query.Query) (eng
 	}
 }
 
-func (a *afar) Result(_ context.Context, x engine.Execution, _ query.Query) (query.Answer, engine.Cost, error) {
+func (a *starter) Result(_ context.Context, x engine.Execution, _ query.Query) (query.Answer, engine.Cost, error) {
 	return a.run(x).answer, engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: 4}, nil
 }
 
-func (a *afar) Stop(_ context.Context, x engine.Execution) error {
+func (a *starter) Stop(_ context.Context, x engine.Execution) error {
 	a.run(x).cancel()
 	return nil
 }
 
-var asked = search.Request{Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:02", Caller: "c", Branches: []string{"main"}}
+var request = search.Request{
+	Route:    search.Stats,
+	Filters:  "timestamp between 2026-01-01 10:00 and 2026-01-01 10:02",
+	Caller:   "c",
+	Branches: []string{"main"},
+}
 
 var asker = search.Asker{Caller: "c", Branches: []string{"main"}}
 
@@ -136,11 +141,11 @@ func newService(t *testing.T, e engine.Engine, o search.Options) *search.Service
 	return s
 }
 
-// bothWays runs a test with queries in this process and with queries of an engine of their own. another gives one more
-// instance of the service, which in this process is the same.
-func bothWays(t *testing.T, test func(t *testing.T, g *gated, another func(search.Options) *search.Service)) {
+// bothRunners runs a test with queries in this process and with queries on an engine.Starter. The function another
+// returns another instance of the service; for queries in this process it always returns the same one.
+func bothRunners(t *testing.T, test func(t *testing.T, g *gate, another func(search.Options) *search.Service)) {
 	t.Run("in this process", func(t *testing.T) {
-		g := newGated(t)
+		g := newGate(t)
 		var one *search.Service
 		test(t, g, func(o search.Options) *search.Service {
 			if one == nil {
@@ -149,18 +154,18 @@ func bothWays(t *testing.T, test func(t *testing.T, g *gated, another func(searc
 			return one
 		})
 	})
-	t.Run("afar", func(t *testing.T) {
-		a := newAfar(t)
+	t.Run("on a starter", func(t *testing.T) {
+		a := newStarter(t)
 		store := pendingtest.NewMemory()
-		test(t, a.gated, func(o search.Options) *search.Service {
+		test(t, a.gate, func(o search.Options) *search.Service {
 			o.Store = store
 			return newService(t, a, o)
 		})
 	})
 }
 
-// ended polls until the query is over.
-func ended(t *testing.T, s *search.Service, id search.QueryID) (search.Status, error) {
+// result polls until the query has ended.
+func result(t *testing.T, s *search.Service, id search.QueryID) (search.Status, error) {
 	t.Helper()
 	for {
 		status, err := s.Status(t.Context(), id, asker)
@@ -173,72 +178,72 @@ func ended(t *testing.T, s *search.Service, id search.QueryID) (search.Status, e
 	}
 }
 
-func TestQueryRunsOnWhenTimeIsOver(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
+func TestQueryContinuesAfterTimeout(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
 		s := another(search.Options{Timeout: time.Nanosecond})
-		_, err := s.Search(t.Context(), asked)
-		var running *search.StillRunning
+		_, err := s.Search(t.Context(), request)
+		var running *search.TimeoutError
 		if !errors.As(err, &running) || fault.KindOf(err) != fault.Timeout || running.RetryAfter <= 0 {
-			t.Fatalf("error %v, want StillRunning", err)
+			t.Fatalf("error %v, want a TimeoutError", err)
 		}
-		if _, err = s.Search(t.Context(), asked); !errors.As(err, &running) || g.ran() > 1 {
-			t.Errorf("asked again: %v after %d runs, want to join the one", err, g.ran())
+		if _, err = s.Search(t.Context(), request); !errors.As(err, &running) || g.ran() > 1 {
+			t.Errorf("second request: %v after %d runs, want one run", err, g.ran())
 		}
 		status, err := another(search.Options{}).Status(t.Context(), running.ID, asker)
-		if err != nil || status.Done || status.Request.Filters != asked.Filters {
-			t.Errorf("status %+v, %v; want one that is not done", status, err)
+		if err != nil || status.Done || status.Request.Filters != request.Filters {
+			t.Errorf("status %+v, %v; want a query that is not done", status, err)
 		}
 		close(g.open)
-		if status, err = ended(t, another(search.Options{}), running.ID); err != nil {
+		if status, err = result(t, another(search.Options{}), running.ID); err != nil {
 			t.Fatal(err)
 		}
-		want, err := service(t, g).Search(t.Context(), asked)
+		want, err := service(t, g).Search(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, status.Result, cmp.AllowUnexported(search.Records{})); diff != "" {
-			t.Errorf("the answer is another (-searched +by status):\n%s", diff)
+			t.Errorf("answers differ (-searched +by status):\n%s", diff)
 		}
 	})
 }
 
-func TestSameRequestJoins(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
-		id, err := another(search.Options{}).Begin(t.Context(), asked)
+func TestEqualRequestsJoin(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
+		id, err := another(search.Options{}).Begin(t.Context(), request)
 		if err != nil || len(id) != 32 {
 			t.Fatalf("id %q, %v", id, err)
 		}
-		spelt := asked
+		spelt := request
 		spelt.Filters = `[{"field":"timestamp","op":"between","value":["2026-01-01 10:02","2026-01-01 10:00"]}]`
 		if again, err := another(search.Options{}).Begin(t.Context(), spelt); err != nil || again != id {
-			t.Errorf("the same in other words is %q, %v; want to join %q", again, err, id)
+			t.Errorf("the same filter in another form: %q, %v; want to join %q", again, err, id)
 		}
 		for name, other := range map[string]func(*search.Request){
 			"another caller":   func(r *search.Request) { r.Caller = "d" },
 			"other branches":   func(r *search.Request) { r.Branches = nil },
 			"another route":    func(r *search.Request) { r.Route = search.Timeline },
 			"another segment":  func(r *search.Request) { r.Segment = "5m" },
-			"another period":   func(r *search.Request) { r.Filters = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01" },
+			"another period":   func(r *search.Request) { r.Filters = "timestamp between 2026-01-01 and 2026-01-02" },
 			"a condition more": func(r *search.Request) { r.Filters += ", status=200" },
 		} {
-			r := asked
+			r := request
 			other(&r)
 			if different, err := another(search.Options{}).Begin(t.Context(), r); err != nil || different == id {
 				t.Errorf("%s: %q, %v; want a query of its own", name, different, err)
 			}
 		}
 		close(g.open)
-		if _, err := another(search.Options{}).Search(t.Context(), asked); err != nil {
+		if _, err := another(search.Options{}).Search(t.Context(), request); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestQueryBelongsToItsCaller(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
 		defer close(g.open)
 		s := another(search.Options{})
-		id, err := s.Begin(t.Context(), asked)
+		id, err := s.Begin(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,8 +259,9 @@ func TestQueryBelongsToItsCaller(t *testing.T) {
 				t.Errorf("%s: cancel %v, want NotFound", name, err)
 			}
 		}
-		if _, err := s.Status(t.Context(), "0123456789abcdef0123456789abcdef", asker); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("an id of nothing: %v", err)
+		_, err = s.Status(t.Context(), "0123456789abcdef0123456789abcdef", asker)
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("an unknown id: %v", err)
 		}
 		if _, err := s.Status(t.Context(), id, asker); err != nil {
 			t.Errorf("its own caller: %v", err)
@@ -263,9 +269,9 @@ func TestQueryBelongsToItsCaller(t *testing.T) {
 	})
 }
 
-func TestCancelStopsAndForgets(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
-		id, err := another(search.Options{}).Begin(t.Context(), asked)
+func TestCancelStopsAndRemovesQuery(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
+		id, err := another(search.Options{}).Begin(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,27 +282,27 @@ func TestCancelStopsAndForgets(t *testing.T) {
 		if _, err := another(search.Options{}).Status(t.Context(), id, asker); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("status after cancelling: %v", err)
 		}
-		again, err := another(search.Options{}).Begin(t.Context(), asked)
+		again, err := another(search.Options{}).Begin(t.Context(), request)
 		if err != nil || again == id {
-			t.Errorf("the next is %q, %v; want one of its own", again, err)
+			t.Errorf("the next request has query %q, %v; want a new one", again, err)
 		}
 		close(g.open)
 	})
 }
 
-func TestCallerWhoGoesAwayStopsTheQuery(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
+func TestCancelledSearchStopsQuery(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
 		defer close(g.open)
 		ctx, leave := context.WithCancel(t.Context())
 		failed := make(chan error)
 		s := another(search.Options{})
 		go func() {
-			_, err := s.Search(ctx, asked)
+			_, err := s.Search(ctx, request)
 			failed <- err
 		}()
 		for g.ran() == 0 {
 			if t.Context().Err() != nil {
-				t.Fatal("the query does not begin")
+				t.Fatal("the query does not start")
 			}
 		}
 		leave()
@@ -307,11 +313,11 @@ func TestCallerWhoGoesAwayStopsTheQuery(t *testing.T) {
 	})
 }
 
-// TestQueryThatOthersStoppedBeginsAnew: two callers' equal queries can be one execution, and one may stop it.
-func TestQueryThatOthersStoppedBeginsAnew(t *testing.T) {
-	a := newAfar(t)
+// TestQueryStoppedByAnotherCallerIsRestarted stops an execution, as another caller with an equal query could do.
+func TestQueryStoppedByAnotherCallerIsRestarted(t *testing.T) {
+	a := newStarter(t)
 	s := newService(t, a, search.Options{Store: pendingtest.NewMemory()})
-	id, err := s.Begin(t.Context(), asked)
+	id, err := s.Begin(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,62 +326,63 @@ func TestQueryThatOthersStoppedBeginsAnew(t *testing.T) {
 	}
 	<-a.stopped
 	close(a.open)
-	if _, err := ended(t, s, id); err != nil || a.begun != 2 {
-		t.Errorf("by its id: %v, begun %d times", err, a.begun)
+	if _, err := result(t, s, id); err != nil || a.started != 2 {
+		t.Errorf("by its id: %v, started %d times", err, a.started)
 	}
-	if _, err := s.Search(t.Context(), asked); err != nil || a.begun != 2 {
-		t.Errorf("asked again: %v, begun %d times; want the answer there is", err, a.begun)
+	if _, err := s.Search(t.Context(), request); err != nil || a.started != 2 {
+		t.Errorf("second request: %v, started %d times; want the same answer", err, a.started)
 	}
 	a.version++
-	if _, err := s.Search(t.Context(), asked); err != nil || a.begun != 3 {
-		t.Errorf("asked over newer data: %v, begun %d times", err, a.begun)
+	if _, err := s.Search(t.Context(), request); err != nil || a.started != 3 {
+		t.Errorf("request over newer data: %v, started %d times", err, a.started)
 	}
 }
 
-// TestFailureIsNotJoined: what has failed for one caller may do well for the next.
-func TestFailureIsNotJoined(t *testing.T) {
-	bothWays(t, func(t *testing.T, g *gated, another func(search.Options) *search.Service) {
+// TestFailedQueryIsNotJoined checks that a request after a failed query starts a new query, which may succeed.
+func TestFailedQueryIsNotJoined(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
 		g.fail = fault.New(fault.Unavailable, "down")
 		close(g.open)
-		id, err := another(search.Options{}).Begin(t.Context(), asked)
+		id, err := another(search.Options{}).Begin(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ended(t, another(search.Options{}), id); fault.KindOf(err) != fault.Unavailable {
+		if _, err := result(t, another(search.Options{}), id); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("by its id: %v", err)
 		}
 		g.fail = nil
-		if _, err := another(search.Options{}).Search(t.Context(), asked); err != nil {
-			t.Errorf("asked again: %v", err)
+		if _, err := another(search.Options{}).Search(t.Context(), request); err != nil {
+			t.Errorf("second request: %v", err)
 		}
 	})
 }
 
-type panicking struct{ oracle }
+type panicEngine struct{ oracle }
 
-func (panicking) Run(context.Context, query.Query) (query.Answer, engine.Cost, error) {
+func (panicEngine) Run(context.Context, query.Query) (query.Answer, engine.Cost, error) {
 	panic("index out of range")
 }
 
-func TestPanicOfAnEngineIsAnError(t *testing.T) {
-	if _, err := newService(t, panicking{}, search.Options{}).Search(t.Context(), asked); err == nil || fault.KindOf(err) != fault.Internal {
+func TestPanicOfEngineIsError(t *testing.T) {
+	_, err := newService(t, panicEngine{}, search.Options{}).Search(t.Context(), request)
+	if err == nil || fault.KindOf(err) != fault.Internal {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestAnswersAreKeptForThoseToldAndForgotten(t *testing.T) {
+func TestAnswerExpires(t *testing.T) {
 	now := time.Unix(0, 0)
-	g := newGated(t)
+	g := newGate(t)
 	close(g.open)
 	s, err := search.New(g, search.Options{Now: func() time.Time { return now }, Keep: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := s.Begin(t.Context(), asked)
+	id, err := s.Begin(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ended(t, s, id); err != nil {
+	if _, err := result(t, s, id); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(time.Minute)
@@ -384,13 +391,14 @@ func TestAnswersAreKeptForThoseToldAndForgotten(t *testing.T) {
 	}
 }
 
-// TestRequestIsKept: a pending query keeps its request, every byte of the filter included.
-func TestRequestIsKept(t *testing.T) {
+// TestRequestIsStored checks that a pending query has its request, with every byte of the filter.
+func TestRequestIsStored(t *testing.T) {
 	store := pendingtest.NewMemory()
-	a := newAfar(t)
+	a := newStarter(t)
 	defer close(a.open)
 	want := search.Request{
-		Route: search.Logs, Form: filter.QueryString, Limit: "7", Fields: "ip,host", Branches: []string{"main", ""}, Caller: "c",
+		Route: search.Logs, Form: filter.QueryString, Limit: "7", Fields: "ip,host",
+		Branches: []string{"main", ""}, Caller: "c",
 		Filters: "timestamp between 2026-01-01 and 2026-01-02,\n host=\"ä\\\\ <&>\u2028\"",
 	}
 	id, err := newService(t, a, search.Options{Store: store}).Begin(t.Context(), want)
@@ -403,6 +411,6 @@ func TestRequestIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, status.Request); diff != "" {
-		t.Errorf("the request is another (-asked +kept):\n%s", diff)
+		t.Errorf("requests differ (-sent +stored):\n%s", diff)
 	}
 }

@@ -26,18 +26,18 @@ const (
 	DefaultTopX, MaxTopX = query.DefaultTopX, 80
 )
 
-// Request is one question as it arrives: parameters are text, their meaning is settled here.
-// The zero value of a parameter is its default.
+// Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
+// value of a parameter is its default.
 type Request struct {
 	Route    Route
 	Filters  string
-	Form     filter.Form // 0: by the first character
+	Form     filter.Form // 0: determined by the first character
 	Limit    string      // logs: 1…2500, topx: 1…80
 	Segment  string      // stats, timeline: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
 	Branches []string    // branches the caller may see; nil: all
-	Caller   string      // may ask about the query later; "": all callers are one
+	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
 
 // shape reads the parameters of the route.
@@ -52,7 +52,11 @@ func (r Request) shape() (query.Shape, error) {
 		return query.Logs{Limit: limit, Fields: fields}, err
 	case Stats:
 		if r.GroupBy != "" && r.GroupBy != "hostname" {
-			return nil, &ParamError{Param: "group_by", Message: fmt.Sprintf("cannot group by %q; the one value is hostname", r.GroupBy), Suggestion: "hostname"}
+			return nil, &ParamError{
+				Param:      "group_by",
+				Message:    fmt.Sprintf("cannot group by %q; the only value is hostname", r.GroupBy),
+				Suggestion: "hostname",
+			}
 		}
 		seconds, err := segmentOf(r.Segment)
 		return query.Stats{SegmentSeconds: seconds, GroupByHostname: r.GroupBy != ""}, err
@@ -72,12 +76,16 @@ func limitOf(text string, standard, most int) (int, error) {
 	}
 	n, ok := wholeNumber(text)
 	if !ok || n > int64(most) {
-		return 0, &ParamError{Param: "limit", Message: fmt.Sprintf("%q is not a whole number from 1 to %d", text, most), Suggestion: strconv.Itoa(standard)}
+		return 0, &ParamError{
+			Param:      "limit",
+			Message:    fmt.Sprintf("%q is not a whole number from 1 to %d", text, most),
+			Suggestion: strconv.Itoa(standard),
+		}
 	}
 	return int(n), nil
 }
 
-// wholeNumber reads a number from 1 on in its one spelling: digits, the first not zero.
+// wholeNumber parses a positive number: digits without a sign or leading zeros.
 func wholeNumber(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return n, err == nil && n >= 1 && strconv.FormatInt(n, 10) == text
@@ -103,8 +111,8 @@ func fieldsOf(text string) ([]string, error) {
 	return names, nil
 }
 
-// segmentOf reads a segment's length: "300", "300s", "5m", "1h", "2d"; 0 for "", the default of the period.
-// query.Bind checks whether the length is allowed for the period.
+// segmentOf parses the length of a segment, such as "300", "300s", "5m", "1h" or "2d", and returns it in seconds. It
+// returns 0, the default for the period, for "". query.Bind checks whether the length is allowed for the period.
 func segmentOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -113,7 +121,11 @@ func segmentOf(text string) (int64, error) {
 	unit, known := map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[text[len(digits):]]
 	n, ok := wholeNumber(digits)
 	if !ok || !known {
-		return 0, &ParamError{Param: "segment", Message: fmt.Sprintf("%q is not a length such as 60, 5m, 1h or 1d", text), Suggestion: "5m"}
+		return 0, &ParamError{
+			Param:      "segment",
+			Message:    fmt.Sprintf("%q is not a length such as 60, 5m, 1h or 1d", text),
+			Suggestion: "5m",
+		}
 	}
 	return n * unit, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Result is the answer to one request: the results of its route, and no others.
+// Result is the answer to one request. Only the results of the request's route are set.
 type Result struct {
 	Logs     Records
 	Stats    []StatsResult
@@ -20,26 +20,26 @@ type Result struct {
 	Meta     Meta
 }
 
-// Meta describes an answer: its question, what it took, and what it lacks.
+// Meta describes an answer: its query, its cost, and what is missing in it.
 type Meta struct {
 	Filter         string     `json:"filter" doc:"Canonical filter, in the query-string form"`
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment, for stats and timeline"`
-	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"What answered"`
+	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
 	Objects        int        `json:"objects" doc:"Parquet objects read"`
 	BytesScanned   int64      `json:"bytes_scanned" doc:"Compressed bytes of the columns read"`
 	RowsConsidered int64      `json:"rows_considered" doc:"Records in the objects read"`
-	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read: the answer lacks their records"`
-	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present when there is more than the answer holds"`
+	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
+	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 
-	// Of engines that others run.
+	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
-	CostUSD *float64 `json:"cost_usd,omitempty" doc:"What the engine charges for the query; absent where queries are not charged"`
-	Cached  *Cached  `json:"cached,omitempty" doc:"Present when the answer is that of an earlier equal query over the same data"`
-	Split   bool     `json:"split,omitempty" doc:"The engine was asked label by label, having run out of resources for all at once; the answer is the same"`
+	CostUSD *float64 `json:"cost_usd,omitempty" doc:"Price of the query; absent if the engine charges nothing"`
+	Cached  *Cached  `json:"cached,omitempty" doc:"Present if the answer of an earlier equal query was reused"`
+	Split   bool     `json:"split,omitempty" doc:"The engine ran the query in parts for lack of resources"`
 }
 
 // Cached is the age of the answer of an earlier query.
@@ -47,15 +47,15 @@ type Cached struct {
 	AgeSeconds int64 `json:"age_seconds" doc:"At most"`
 }
 
-// MetaPeriod is the period asked, both ends included.
+// MetaPeriod is the period of the request. Both ends are included.
 type MetaPeriod struct {
 	From string `json:"from" doc:"RFC 3339, UTC"`
 	To   string `json:"to" doc:"RFC 3339, UTC"`
 }
 
-// Truncated is the reason why an answer is not complete.
+// Truncated describes why an answer is not complete.
 type Truncated struct {
-	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match than were asked for; bytes: the answer would be too large"`
+	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
 }
 
 func (s *Service) metaOf(q query.Query, cost engine.Cost) Meta {
@@ -79,12 +79,12 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost) Meta {
 	return meta
 }
 
-// instant prints milliseconds only where there are some.
+// instant returns a time in RFC 3339 format. It prints milliseconds only if they are not zero.
 func instant(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// resultOf makes the route's results from what the engine found.
+// resultOf returns the route's results for the engine's answer.
 func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 	r := Result{Meta: meta}
 	switch shape := q.Shape.(type) {

@@ -1,5 +1,5 @@
-// Package search is the read path: text of a filter in, results of a route out. Everything between is done by
-// the packages it calls, one line each.
+// Package search is the read path: it turns the text of a filter into the results of a route. Each step is done by
+// another package.
 package search
 
 import (
@@ -21,10 +21,10 @@ type Service struct {
 	now     func() time.Time
 }
 
-// Options are what a deployment decides.
+// Options are the settings of a service.
 type Options = pending.Options
 
-// New returns the service over an engine.
+// New returns a service over an engine.
 func New(e engine.Engine, o Options) (*Service, error) {
 	queries, err := pending.New(e, o)
 	if err != nil {
@@ -33,10 +33,10 @@ func New(e engine.Engine, o Options) (*Service, error) {
 	return &Service{engine: e, queries: queries, now: o.Now}, nil
 }
 
-// Search answers one request. It is the whole read path; every step is a line.
+// Search answers one request. It is the whole read path, with one line for each step.
 //
-// Errors: *query.FilterError for the filter, *ParamError for a parameter, *StillRunning when the time is over before
-// the query is, else of the kinds that engine.Engine names.
+// Errors: *query.FilterError for the filter, *ParamError for a parameter, *TimeoutError if the query takes longer than
+// a caller waits, and otherwise an error of a kind that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	began := s.now()
 	q, err := bind(r)
@@ -45,14 +45,14 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	}
 	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q))
 	if err != nil {
-		return Result{}, failed(r, q, err)
+		return Result{}, queryError(r, q, err)
 	}
 	result := resultOf(q, answer, s.metaOf(q, cost))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
 }
 
-func failed(r Request, q query.Query, err error) error {
+func queryError(r Request, q query.Query, err error) error {
 	return fmt.Errorf("run %s query %s: %w", r.Route, q.Fingerprint(), err)
 }
 
@@ -71,8 +71,8 @@ func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.P
 	return q, plan, err
 }
 
-// bind turns the request into a bound query. Past the filter, only a segment that does not fit the period
-// can be wrong.
+// bind turns the request into a bound query. An error of query.Bind that is not about the filter is about a segment
+// that does not fit the period.
 func bind(r Request) (query.Query, error) {
 	shape, err := r.shape()
 	if err != nil {
@@ -96,7 +96,7 @@ func parse(text string, form filter.Form) filter.Filter {
 	return filter.Parse(text)
 }
 
-// oneMore asks for one record more than was asked for, so that the answer shows whether there are more.
+// oneMore increases the limit of a logs query by one, so that the answer shows whether more records match.
 func oneMore(q query.Query) query.Query {
 	if logs, ok := q.Shape.(query.Logs); ok {
 		logs.Limit++
@@ -109,11 +109,11 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }
 
-// ParamError is a parameter with a value that is not valid.
+// ParamError reports a parameter with an invalid value.
 type ParamError struct {
 	Param      string // "limit"
 	Message    string
-	Suggestion string // a value that would do, or ""
+	Suggestion string // a valid value, or ""
 }
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Message }

@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// oracle is an engine that answers with the reference evaluation of rows in memory.
+// oracle is an engine that answers with the reference evaluation over rows in memory.
 type oracle struct {
 	rows []*lake.Row
 	fail error
@@ -43,12 +43,13 @@ func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost
 	if o.fail != nil {
 		return query.Answer{}, engine.Cost{}, o.fail
 	}
-	return reference.Evaluate(&q, o.rows), engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}, nil
+	cost := engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}
+	return reference.Evaluate(&q, o.rows), cost, nil
 }
 
 func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
 
-// rowsOf decodes one record a line.
+// rowsOf decodes lines with one record each.
 func rowsOf(t *testing.T, lines string) []*lake.Row {
 	t.Helper()
 	var rows []*lake.Row
@@ -92,7 +93,7 @@ func ask(t *testing.T, r search.Request) search.Result {
 }
 
 func TestSearchLogs(t *testing.T) {
-	t.Run("newest first, of one instant the later line first", func(t *testing.T) {
+	t.Run("records are sorted by time and line, the last first", func(t *testing.T) {
 		var got []string
 		found := ask(t, search.Request{Route: search.Logs, Fields: "timestamp,session"}).Logs
 		for i := range found.Len() {
@@ -106,18 +107,18 @@ func TestSearchLogs(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("an answer that stops at the limit says so", func(t *testing.T) {
+	t.Run("an answer that reaches the limit is marked as truncated", func(t *testing.T) {
 		r := ask(t, search.Request{Route: search.Logs, Limit: "3"})
 		if r.Logs.Len() != 3 || r.Meta.Truncated == nil || r.Meta.Truncated.Reason != "limit" {
 			t.Errorf("%d records, truncated %v", r.Logs.Len(), r.Meta.Truncated)
 		}
 	})
-	t.Run("an answer that ends with the last match does not", func(t *testing.T) {
+	t.Run("an answer with all matches is not", func(t *testing.T) {
 		if r := ask(t, search.Request{Route: search.Logs, Limit: "4"}); r.Logs.Len() != 4 || r.Meta.Truncated != nil {
 			t.Errorf("%d records, truncated %v", r.Logs.Len(), r.Meta.Truncated)
 		}
 	})
-	t.Run("nothing found is an empty list", func(t *testing.T) {
+	t.Run("an answer without records is an empty list", func(t *testing.T) {
 		r := ask(t, search.Request{Route: search.Logs, Filters: "timestamp between 2030-01-01 and 2030-01-02"})
 		if text, err := json.Marshal(r.Logs); err != nil || string(text) != "[]" {
 			t.Errorf("got %s, %v, want an empty list", text, err)
@@ -139,7 +140,10 @@ func jsonEqual(t *testing.T, want, got []string) bool {
 func TestSearchStats(t *testing.T) {
 	r := ask(t, search.Request{Route: search.Stats})
 	want := []search.StatsResult{
-		{AvgLatency: 0.375, Hostname: "b.example", NumOfRequests: 3, SumOfBandwidth: 110, TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00"},
+		{
+			AvgLatency: 0.375, Hostname: "b.example", NumOfRequests: 3, SumOfBandwidth: 110,
+			TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00",
+		},
 		{TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00"},
 		{Hostname: "a.example", NumOfRequests: 1, TimePeriod: 1767261720, TimeperiodString: "2026-01-01 10:02:00"},
 	}
@@ -174,42 +178,54 @@ func TestSearchTopX(t *testing.T) {
 	if got.AvgOriginTime != nil || got.MaxOriginTime != nil || got.MinOriginTime != nil {
 		t.Error("no request reached the origin, so its times must be null")
 	}
-	if got.AvgTotalTime == nil || *got.AvgTotalTime != 0.5 || got.FirstGeoCountry != "Germany" || got.NumOfRequests != 2 {
+	if got.AvgTotalTime == nil || *got.AvgTotalTime != 0.5 {
+		t.Errorf("mean total time in %+v", got)
+	}
+	if got.FirstGeoCountry != "Germany" || got.NumOfRequests != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestSearchMeta(t *testing.T) {
-	a := ask(t, search.Request{Route: search.Stats, Filters: "status=404, timestamp between 2026-01-02 and 2026-01-01T10:00:00.5Z"}).Meta
-	b := ask(t, search.Request{Route: search.Stats, Filters: `[{"field":"timestamp","op":"between","value":["2026-01-01 10:00:00.5","2026-01-02"]},{"value":"404","op":"eq","field":"status"}]`}).Meta
+	const text = "status=404, timestamp between 2026-01-02 and 2026-01-01T10:00:00.5Z"
+	const jsonText = `[{"field":"timestamp","op":"between","value":["2026-01-01 10:00:00.5","2026-01-02"]},` +
+		`{"value":"404","op":"eq","field":"status"}]`
+	a := ask(t, search.Request{Route: search.Stats, Filters: text}).Meta
+	b := ask(t, search.Request{Route: search.Stats, Filters: jsonText}).Meta
 	if a.Fingerprint != b.Fingerprint || a.Filter != b.Filter {
-		t.Errorf("equal meaning, but %q and %q", a.Filter, b.Filter)
+		t.Errorf("filters with equal meaning have the canonical forms %q and %q", a.Filter, b.Filter)
 	}
 	want := search.MetaPeriod{From: "2026-01-01T10:00:00.5Z", To: "2026-01-02T00:00:00Z"}
-	if a.Period != want || a.SegmentSeconds != 60 || a.Engine != "oracle" || a.BytesScanned != 10 || a.RowsConsidered != 4 {
+	if a.Period != want || a.SegmentSeconds != 60 {
+		t.Errorf("got %+v", a)
+	}
+	if a.Engine != "oracle" || a.BytesScanned != 10 || a.RowsConsidered != 4 {
 		t.Errorf("got %+v", a)
 	}
 }
 
-func TestSearchRefuses(t *testing.T) {
+func TestSearchErrors(t *testing.T) {
 	const period = "timestamp between 2026-01-01 and 2026-01-02"
+	const years = "timestamp between 2020-01-01 and 2026-01-01"
 	s := service(t, oracle{})
 	for name, test := range map[string]struct {
 		request search.Request
 		param   string
 	}{
-		"a limit of logs over 2,500":            {search.Request{Route: search.Logs, Limit: "2501"}, "limit"},
-		"a limit of topx over 80":               {search.Request{Route: search.TopX, Limit: "81"}, "limit"},
-		"a limit of 0":                          {search.Request{Route: search.TopX, Limit: "0"}, "limit"},
-		"a limit with a sign":                   {search.Request{Route: search.Logs, Limit: "+5"}, "limit"},
-		"a limit with a leading zero":           {search.Request{Route: search.Logs, Limit: "05"}, "limit"},
-		"a segment with a leading zero":         {search.Request{Route: search.Stats, Segment: "05m"}, "segment"},
-		"a limit that is no number":             {search.Request{Route: search.Logs, Limit: "ten"}, "limit"},
-		"a segment that is no length":           {search.Request{Route: search.Stats, Segment: "5 minutes"}, "segment"},
-		"a segment that is not offered":         {search.Request{Route: search.Stats, Segment: "7m"}, "segment"},
-		"a segment that gives too many results": {search.Request{Route: search.Timeline, Segment: "60", Filters: "timestamp between 2020-01-01 and 2026-01-01"}, "segment"},
-		"a group that is not offered":           {search.Request{Route: search.Stats, GroupBy: "ip"}, "group_by"},
-		"a field that does not exist":           {search.Request{Route: search.Logs, Fields: "ip,hots"}, "fields"},
+		"a limit of logs over 2,500":      {search.Request{Route: search.Logs, Limit: "2501"}, "limit"},
+		"a limit of topx over 80":         {search.Request{Route: search.TopX, Limit: "81"}, "limit"},
+		"a limit of 0":                    {search.Request{Route: search.TopX, Limit: "0"}, "limit"},
+		"a limit with a sign":             {search.Request{Route: search.Logs, Limit: "+5"}, "limit"},
+		"a limit with a leading zero":     {search.Request{Route: search.Logs, Limit: "05"}, "limit"},
+		"a segment with a leading zero":   {search.Request{Route: search.Stats, Segment: "05m"}, "segment"},
+		"a limit that is not a number":    {search.Request{Route: search.Logs, Limit: "ten"}, "limit"},
+		"a segment that is not a length":  {search.Request{Route: search.Stats, Segment: "5 minutes"}, "segment"},
+		"a segment that is not supported": {search.Request{Route: search.Stats, Segment: "7m"}, "segment"},
+		"a segment that gives too many results": {
+			search.Request{Route: search.Timeline, Segment: "60", Filters: years}, "segment",
+		},
+		"a group that is not supported": {search.Request{Route: search.Stats, GroupBy: "ip"}, "group_by"},
+		"a field that does not exist":   {search.Request{Route: search.Logs, Fields: "ip,hots"}, "fields"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.request.Filters == "" {
@@ -222,16 +238,17 @@ func TestSearchRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a wrong filter, with its mistakes", func(t *testing.T) {
+	t.Run("an invalid filter has a correction", func(t *testing.T) {
 		_, err := s.Search(t.Context(), search.Request{Route: search.Logs, Filters: "hots=1, " + period})
 		var wrong *query.FilterError
 		if !errors.As(err, &wrong) || wrong.Fixed != "host=1, "+period {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("the kind of an engine's failure is kept", func(t *testing.T) {
+	t.Run("the kind of an engine's error is preserved", func(t *testing.T) {
 		failing := service(t, oracle{fail: fault.New(fault.EngineLimit, "too much")})
-		if _, err := failing.Search(t.Context(), search.Request{Route: search.Logs, Filters: period}); fault.KindOf(err) != fault.EngineLimit {
+		_, err := failing.Search(t.Context(), search.Request{Route: search.Logs, Filters: period})
+		if fault.KindOf(err) != fault.EngineLimit {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -242,17 +259,22 @@ func TestSearchBranches(t *testing.T) {
 {"timestamp":"2026-01-01T10:00:00Z","branch":"b"}
 {"timestamp":"2026-01-01T10:00:00Z"}
 `)
-	result, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{Route: search.Logs, Branches: []string{"b"}, Filters: "timestamp between 2026-01-01 and 2026-01-02"})
-	if err != nil || result.Logs.Len() != 1 || !strings.Contains(string(result.Logs.AppendJSON(nil, 0)), `"branch":"b"`) {
-		t.Errorf("got %d records, %v, want the one record of branch b", result.Logs.Len(), err)
+	result, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{
+		Route: search.Logs, Branches: []string{"b"}, Filters: "timestamp between 2026-01-01 and 2026-01-02",
+	})
+	if err != nil || result.Logs.Len() != 1 {
+		t.Fatalf("got %d records, %v, want one", result.Logs.Len(), err)
+	}
+	if record := string(result.Logs.AppendJSON(nil, 0)); !strings.Contains(record, `"branch":"b"`) {
+		t.Errorf("got %s, want the record of branch b", record)
 	}
 }
 
 func TestNew(t *testing.T) {
 	if _, err := search.New(nil, search.Options{Now: time.Now}); err == nil {
-		t.Error("no engine, no error")
+		t.Error("New without an engine returns no error")
 	}
 	if _, err := search.New(oracle{}, search.Options{}); err == nil {
-		t.Error("no clock, no error")
+		t.Error("New without a clock returns no error")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// eachSegment calls visit for every segment of the period, in order. The last segment is the one that holds
-// the period's end; when the end is exactly on a boundary, only an instant of that segment is asked for, and
-// it is visited only if found reports records there.
+// eachSegment calls visit for every segment of the period, in order. The last segment contains the end of the period.
+// If the end is exactly at the start of that segment, eachSegment visits the segment only if found reports records
+// there.
 func eachSegment(p query.Period, seconds int64, found func(start int64) bool, visit func(start int64)) {
 	for start := query.SegmentStart(p.FromMs, seconds); start*1000 <= p.ToMs; start += seconds {
 		onBoundary := start*1000 == p.ToMs && p.ToMs > p.FromMs
@@ -19,7 +19,7 @@ func eachSegment(p query.Period, seconds int64, found func(start int64) bool, vi
 	}
 }
 
-// segmentName is a segment's start as the API prints it.
+// segmentName returns a segment's start as the API prints it.
 func segmentName(start int64) string {
 	return time.Unix(start, 0).UTC().Format(time.DateTime)
 }

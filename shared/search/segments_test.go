@@ -17,13 +17,27 @@ func TestEachSegment(t *testing.T) {
 		found   func(int64) bool
 		want    []int64
 	}{
-		"the first segment starts before the period":                   {query.Period{FromMs: 61_000, ToMs: 130_000}, 60, nothing, []int64{60, 120}},
-		"an end on a boundary adds none without records there":         {query.Period{FromMs: 0, ToMs: 120_000}, 60, nothing, []int64{0, 60}},
-		"an end on a boundary adds one with records there":             {query.Period{FromMs: 0, ToMs: 120_000}, 60, all, []int64{0, 60, 120}},
-		"an end one millisecond later always adds one":                 {query.Period{FromMs: 0, ToMs: 120_001}, 60, nothing, []int64{0, 60, 120}},
-		"a period of one instant on a boundary is one segment":         {query.Period{FromMs: 60_000, ToMs: 60_000}, 60, nothing, []int64{60}},
-		"segments before 1970 are aligned downwards":                   {query.Period{FromMs: -1, ToMs: 1}, 60, nothing, []int64{-60, 0}},
-		"a period inside one segment is that segment, whole and alone": {query.Period{FromMs: 61_000, ToMs: 62_000}, 3600, nothing, []int64{0}},
+		"the first segment starts before the period": {
+			query.Period{FromMs: 61_000, ToMs: 130_000}, 60, nothing, []int64{60, 120},
+		},
+		"an end on a boundary without records adds no segment": {
+			query.Period{FromMs: 0, ToMs: 120_000}, 60, nothing, []int64{0, 60},
+		},
+		"an end on a boundary with records adds a segment": {
+			query.Period{FromMs: 0, ToMs: 120_000}, 60, all, []int64{0, 60, 120},
+		},
+		"an end one millisecond later always adds a segment": {
+			query.Period{FromMs: 0, ToMs: 120_001}, 60, nothing, []int64{0, 60, 120},
+		},
+		"a period of one instant on a boundary has one segment": {
+			query.Period{FromMs: 60_000, ToMs: 60_000}, 60, nothing, []int64{60},
+		},
+		"segments before 1970 are aligned downwards": {
+			query.Period{FromMs: -1, ToMs: 1}, 60, nothing, []int64{-60, 0},
+		},
+		"a period within one segment has that whole segment": {
+			query.Period{FromMs: 61_000, ToMs: 62_000}, 3600, nothing, []int64{0},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

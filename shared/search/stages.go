@@ -8,13 +8,13 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Stage is what one step of the read path makes of a request, as text.
+// Stage is the result of one step of the read path, as text.
 type Stage struct{ Name, Text string }
 
-// Stages shows every step between a request's text and the bound query that engines are asked. Names: tokens,
-// conditions, query, canonical, canonical.json.
+// Stages returns the results of every step from a request's text to the bound query that an engine runs. The names of
+// the stages are tokens, conditions, query, canonical and canonical.json.
 //
-// The error is that of Search before the engine is asked.
+// The error is the one that Search returns before it runs the query.
 func Stages(r Request) (query.Query, []Stage, error) {
 	q, err := bind(r)
 	if err != nil {

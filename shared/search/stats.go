@@ -12,7 +12,8 @@ type StatsResult struct {
 	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
 }
 
-// statsOf gives every segment of the period one result, or one per hostname; empty segments are zeros.
+// statsOf returns one result for every segment of the period, or one per segment and hostname. Empty segments have one
+// result with zeros.
 func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsResult {
 	bySegment := map[int64][]query.StatsRow{}
 	for _, row := range rows {
@@ -38,7 +39,7 @@ func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsRe
 	return results
 }
 
-// mean is the average of n durations in seconds, given their sum in microseconds; 0 when there are none.
+// mean returns the mean of n durations in seconds, given their sum in microseconds. It returns 0 if n is 0.
 func mean(sumUs, n int64) float64 {
 	if n == 0 {
 		return 0

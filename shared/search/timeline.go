@@ -6,20 +6,21 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TimelineResult is the security figures of one segment.
+// TimelineResult has the security statistics of one segment.
 type TimelineResult struct {
-	ArrayOriginStatusCodes     []StatusResult `json:"array_origin_status_codes" doc:"Origin responses by status, most frequent first"`
-	ArrayStatusCodes           []StatusResult `json:"array_status_codes" doc:"Responses by status, most frequent first"`
-	NumOfBlockedRequests       int64          `json:"num_of_blocked_requests"`
-	NumOfChallenges            int64          `json:"num_of_challenges"`
-	NumOfHumanRequests         int64          `json:"num_of_human_requests"`
-	NumOfIP                    int64          `json:"num_of_ip" doc:"Client addresses, exact"`
-	NumOfOriginBlockedRequests int64          `json:"num_of_origin_blocked_requests"`
-	NumOfRequests              int64          `json:"num_of_requests"`
-	NumOfSessions              int64          `json:"num_of_sessions" doc:"Sessions, exact"`
-	SumOfSentBytes             int64          `json:"sum_of_sent_bytes"`
-	TimePeriod                 int64          `json:"time_period" doc:"Segment start, Unix seconds"`
-	TimeperiodString           string         `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+	ArrayOriginStatusCodes []StatusResult `json:"array_origin_status_codes" doc:"Origin statuses, most frequent first"`
+	ArrayStatusCodes       []StatusResult `json:"array_status_codes" doc:"Responses by status, most frequent first"`
+
+	NumOfBlockedRequests       int64  `json:"num_of_blocked_requests"`
+	NumOfChallenges            int64  `json:"num_of_challenges"`
+	NumOfHumanRequests         int64  `json:"num_of_human_requests"`
+	NumOfIP                    int64  `json:"num_of_ip" doc:"Client addresses, exact"`
+	NumOfOriginBlockedRequests int64  `json:"num_of_origin_blocked_requests"`
+	NumOfRequests              int64  `json:"num_of_requests"`
+	NumOfSessions              int64  `json:"num_of_sessions" doc:"Sessions, exact"`
+	SumOfSentBytes             int64  `json:"sum_of_sent_bytes"`
+	TimePeriod                 int64  `json:"time_period" doc:"Segment start, Unix seconds"`
+	TimeperiodString           string `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
 }
 
 // StatusResult counts the responses with one status.
@@ -28,7 +29,7 @@ type StatusResult struct {
 	Value int64  `json:"value" doc:"Responses with it" example:"12"`
 }
 
-// timelineOf gives every segment of the period one result; empty segments are zeros and empty arrays.
+// timelineOf returns one result for every segment of the period. Empty segments have zeros and empty arrays.
 func timelineOf(rows []query.TimelineRow, p query.Period, shape query.Timeline) []TimelineResult {
 	bySegment := make(map[int64]query.TimelineRow, len(rows))
 	for _, row := range rows {

@@ -2,7 +2,7 @@ package search
 
 import "github.com/orrery/orrery/shared/query"
 
-// TopXResult is the figures of one key of one label. Times are seconds.
+// TopXResult has the numbers for one key of one label. Times are in seconds.
 type TopXResult struct {
 	Label                  string   `json:"label" enum:"country,host,ip,organization,origin_time,reason,referer,svc_time,svcid,total_time,url,user_agent"`
 	Key                    string   `json:"key"`
@@ -54,7 +54,7 @@ func topxOf(rows []query.TopXRow) []TopXResult {
 	return results
 }
 
-// secondsOf turns microseconds into average, longest and shortest in seconds; all nil when there are none.
+// secondsOf returns the mean, the longest and the shortest time in seconds. All are nil if there are no times.
 func secondsOf(t query.Times) (avg, longest, shortest *float64) {
 	if t.Count == 0 {
 		return nil, nil, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TestTopXLabelsAreDocumented: the labels of the OpenAPI document are those of the answers.
+// TestTopXLabelsAreDocumented checks that the OpenAPI document has the same labels as the answers.
 func TestTopXLabelsAreDocumented(t *testing.T) {
 	label, _ := reflect.TypeFor[TopXResult]().FieldByName("Label")
 	if got, want := label.Tag.Get("enum"), strings.Join(query.Labels, ","); got != want {

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// Limiter bounds how many queries use the engine at once. Further ones wait, and are refused when many wait. A nil
-// Limiter sets no bound.
+// Limiter limits the number of queries that use the engine at the same time. Further queries wait, and are refused if
+// too many wait. A nil Limiter has no limit.
 type Limiter struct {
 	slots      chan struct{}
 	waiting    atomic.Int64
@@ -18,15 +18,16 @@ type Limiter struct {
 	retryAfter time.Duration
 }
 
-// NewLimiter lets atOnce queries run and maxWaiting others wait. It asks those it refuses to retry after retryAfter.
+// NewLimiter returns a Limiter that allows atOnce queries to run and maxWaiting others to wait. The error of a refused
+// query has the given retryAfter.
 func NewLimiter(atOnce, maxWaiting int, retryAfter time.Duration) *Limiter {
 	return &Limiter{
 		slots: make(chan struct{}, max(1, atOnce)), maxWaiting: int64(max(0, maxWaiting)), retryAfter: retryAfter,
 	}
 }
 
-// Acquire waits for a slot and returns the function that releases it. Errors: fault.Unavailable when many wait,
-// fault.Timeout or fault.Canceled when ctx ends first.
+// Acquire waits for a slot and returns the function that releases it. Errors: fault.Unavailable if too many queries
+// wait, fault.Timeout or fault.Canceled if ctx ends first.
 func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
@@ -40,7 +41,9 @@ func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
 	if l.waiting.Add(1) > l.maxWaiting {
 		l.waiting.Add(-1)
 		return nil, &fault.Error{
-			Kind: fault.Unavailable, Message: "too many queries are running; try again shortly", RetryAfter: l.retryAfter,
+			Kind:       fault.Unavailable,
+			Message:    "too many queries are running; try again shortly",
+			RetryAfter: l.retryAfter,
 		}
 	}
 	defer l.waiting.Add(-1)
@@ -48,16 +51,19 @@ func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
 	case l.slots <- struct{}{}:
 		return release, nil
 	case <-ctx.Done():
-		return nil, l.ended(ctx.Err())
+		return nil, l.contextError(ctx.Err())
 	}
 }
 
-// ended is the failure of a query whose context ended while it waited.
-func (l *Limiter) ended(err error) error {
+// contextError returns the error for a context that ended while the query waited.
+func (l *Limiter) contextError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return &fault.Error{Kind: fault.Canceled, Message: "the request was cancelled", Err: err}
 	}
 	return &fault.Error{
-		Kind: fault.Timeout, Message: "time ran out while the query waited in line", RetryAfter: l.retryAfter, Err: err,
+		Kind:       fault.Timeout,
+		Message:    "time ran out while the query waited to start",
+		RetryAfter: l.retryAfter,
+		Err:        err,
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestLimiter(t *testing.T) {
-	t.Run("nil lets everybody in", func(t *testing.T) {
+	t.Run("a nil limiter has no limit", func(t *testing.T) {
 		var limiter *Limiter
 		release, err := limiter.Acquire(t.Context())
 		if err != nil {
@@ -18,7 +18,7 @@ func TestLimiter(t *testing.T) {
 		}
 		release()
 	})
-	t.Run("a place given back is taken by who waits", func(t *testing.T) {
+	t.Run("a waiting query gets a released slot", func(t *testing.T) {
 		limiter := NewLimiter(1, 1, time.Second)
 		release, err := limiter.Acquire(t.Context())
 		if err != nil {
@@ -34,10 +34,10 @@ func TestLimiter(t *testing.T) {
 		}()
 		release()
 		if err := <-entered; err != nil {
-			t.Errorf("the one who waited got %v", err)
+			t.Errorf("the waiting query got %v", err)
 		}
 	})
-	t.Run("a long line refuses, and says when to come back", func(t *testing.T) {
+	t.Run("too many waiting queries are refused with a retry time", func(t *testing.T) {
 		limiter := NewLimiter(1, 0, 3*time.Second)
 		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestLimiter(t *testing.T) {
 			t.Errorf("got %v, want Unavailable with RetryAfter 3s", err)
 		}
 	})
-	t.Run("who goes away leaves the line", func(t *testing.T) {
+	t.Run("a cancelled query no longer waits", func(t *testing.T) {
 		limiter := NewLimiter(1, 1, time.Second)
 		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestLimiter(t *testing.T) {
 			t.Errorf("%d still waiting", n)
 		}
 	})
-	t.Run("time that runs out in line is a timeout", func(t *testing.T) {
+	t.Run("a deadline that passes while waiting is a timeout", func(t *testing.T) {
 		limiter := NewLimiter(1, 1, time.Second)
 		if _, err := limiter.Acquire(t.Context()); err != nil {
 			t.Fatal(err)

@@ -12,13 +12,13 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// local runs queries in this process: each in the background, so that it can outlive its request. A query whose ID no
-// caller has ends with the last caller who waits for it.
+// local runs queries in this process, each in the background, so that it can continue after its request. When the last
+// waiting caller is gone, the query is stopped, unless a caller has its ID.
 type local struct {
 	engine  engine.Engine
 	limiter *Limiter
-	longest time.Duration // that a query may run
-	keep    time.Duration // that an answer is kept for a caller who has the ID
+	longest time.Duration // the longest time that a query may run
+	keep    time.Duration // the time for which an answer is kept for a caller who has the ID
 	now     func() time.Time
 
 	mu    sync.Mutex
@@ -26,16 +26,15 @@ type local struct {
 	byKey map[string]*job
 }
 
-// maxKept is how many answers are kept. One may have some tens of megabytes.
+// maxKept is the number of answers that are kept. One answer may have some tens of megabytes.
 const maxKept = 16
 
-// job is one query. The fields before done are guarded by the lock of local; those after it are set when done is
-// closed.
+// job is one query. The lock of local guards the fields before done. The fields after it are set before done is closed.
 type job struct {
 	local *local
 	query Query
 
-	waiting  int  // callers that wait
+	waiting  int  // the number of waiting callers
 	deferred bool // a caller has the ID
 	cancel   context.CancelFunc
 
@@ -53,12 +52,13 @@ func newLocal(e engine.Engine, o Options) *local {
 	}
 }
 
-// version is made of the extent: data is only ever added, and the extent counts the rows.
+// version returns a text made from the extent. This identifies the data, because rows are only added and the extent has
+// their number.
 func (l *local) version(_ context.Context, e lake.Extent) (string, error) {
 	return fmt.Sprint(e.MinTsMs, e.MaxTsMs, e.Rows), nil
 }
 
-func (l *local) start(ctx context.Context, p Query, narrowed query.Query) (Run, bool, error) {
+func (l *local) start(ctx context.Context, p Query, clamped query.Query) (Run, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forgetOld()
@@ -69,12 +69,12 @@ func (l *local) start(ctx context.Context, p Query, narrowed query.Query) (Run, 
 	j := &job{local: l, query: p, waiting: 1, done: make(chan struct{})}
 	ctx, j.cancel = context.WithTimeout(context.WithoutCancel(ctx), l.longest)
 	l.byID[p.ID], l.byKey[p.Key] = j, j
-	go l.run(ctx, j, narrowed)
+	go l.run(ctx, j, clamped)
 	return j, false, nil
 }
 
-// run answers the query in the background, where a panic would end the program.
-func (l *local) run(ctx context.Context, j *job, narrowed query.Query) {
+// run answers the query in the background. It recovers from panics, which would end the program there.
+func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			j.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
@@ -82,7 +82,7 @@ func (l *local) run(ctx context.Context, j *job, narrowed query.Query) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if j.ended = l.now(); j.err != nil && l.byKey[j.query.Key] == j {
-			delete(l.byKey, j.query.Key) // the same request starts anew
+			delete(l.byKey, j.query.Key) // the next equal request starts a new query
 		}
 		j.cancel()
 		close(j.done)
@@ -94,7 +94,7 @@ func (l *local) run(ctx context.Context, j *job, narrowed query.Query) {
 	}
 	defer release()
 	began := l.now()
-	j.answer, j.cost, j.err = l.engine.Run(ctx, narrowed)
+	j.answer, j.cost, j.err = l.engine.Run(ctx, clamped)
 	if j.cost.Engine == 0 {
 		j.cost.Engine = l.now().Sub(began)
 	}
@@ -111,7 +111,7 @@ func (l *local) find(_ context.Context, id ID) (Run, error) {
 	return j, nil
 }
 
-// remove is called with the lock held.
+// remove removes a query. The caller holds the lock.
 func (l *local) remove(j *job) {
 	if l.byID[j.query.ID] == j {
 		delete(l.byID, j.query.ID)
@@ -121,13 +121,13 @@ func (l *local) remove(j *job) {
 	}
 }
 
-// forgetOld forgets answers that have been kept for long enough, and the oldest where they are many. It is called with
-// the lock held.
+// forgetOld removes answers that are older than l.keep, and the oldest ones if there are more than maxKept. The caller
+// holds the lock.
 func (l *local) forgetOld() {
 	for kept := 0; ; kept = 0 {
 		var oldest *job
 		for _, j := range l.byID {
-			if !j.over() || j.waiting > 0 {
+			if !j.finished() || j.waiting > 0 {
 				continue
 			}
 			kept++
@@ -152,7 +152,7 @@ func (j *job) Cancel(context.Context) error {
 	return nil
 }
 
-func (j *job) over() bool {
+func (j *job) finished() bool {
 	select {
 	case <-j.done:
 		return true
@@ -162,7 +162,7 @@ func (j *job) over() bool {
 }
 
 func (j *job) wait(ctx context.Context, _ query.Query) (query.Answer, engine.Cost, error) {
-	if j.over() {
+	if j.finished() {
 		return j.answer, j.cost, j.err
 	}
 	select {
@@ -174,17 +174,17 @@ func (j *job) wait(ctx context.Context, _ query.Query) (query.Answer, engine.Cos
 }
 
 func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, bool, error) {
-	if !j.over() {
+	if !j.finished() {
 		return query.Answer{}, engine.Cost{}, false, nil
 	}
 	return j.answer, j.cost, j.err == nil, j.err
 }
 
-// release stops the query if the caller was the last who waits and no caller has the ID.
-func (j *job) release(_ context.Context, how outcome) error {
+// release stops the query if no other caller waits and no caller has the ID.
+func (j *job) release(_ context.Context, reason outcome) error {
 	j.local.mu.Lock()
 	defer j.local.mu.Unlock()
-	j.deferred = j.deferred || how == deferred
+	j.deferred = j.deferred || reason == deferred
 	if j.waiting--; j.waiting == 0 && !j.deferred {
 		j.local.remove(j)
 		j.cancel()

@@ -1,5 +1,5 @@
-// Package pending answers queries that may take longer than the request that asks them. Equal requests share one query,
-// a caller whose time is over can ask again by the query's ID, and a query that nobody will ask for is stopped.
+// Package pending runs queries that may take longer than their requests. Equal requests share one query, a caller can
+// ask for the answer later by the query's ID, and a query without callers is stopped.
 package pending
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// ID identifies a query that may outlive its request: 128 random bits in hexadecimal, so that it cannot be guessed.
+// ID identifies a query. It consists of 128 random bits in hexadecimal, so that it cannot be guessed.
 type ID string
 
 func newID() ID {
@@ -25,45 +25,47 @@ func newID() ID {
 
 // Request is a query to answer.
 type Request struct {
-	Key   string      // equal for requests of one caller that mean the same
-	Text  []byte      // the request as its caller writes it; it is kept with the query
-	Query query.Query // not narrowed to the data
+	Key   string      // equal for requests of one caller with the same meaning
+	Text  []byte      // the encoded request; it is stored with the query
+	Query query.Query // not clamped to the extent of the data
 }
 
-// Query is a query that has been started, with everything needed to go on with it in another process.
+// Query is a query that has been started. It has everything that another process needs to continue it.
 type Query struct {
 	ID        ID
-	Key       string // the same for equal requests over equal data
+	Key       string // equal for equal requests over equal data
 	Request   []byte // Request.Text
 	Execution engine.Execution
 	Began     time.Time
 }
 
-// Store keeps pending queries where every instance of the service finds them. It may forget those that are older than
-// their results.
+// Store stores pending queries so that every instance of the service finds them. It may remove queries when their
+// results no longer exist.
 type Store interface {
-	// Keep stores a query, unless one with its key is stored already; it returns the one that is stored.
+	// Keep stores a query, unless a query with the same key is stored already. It returns the stored query.
 	Keep(ctx context.Context, p Query) (Query, error)
-	// Find returns the query with a key, Get the one with an ID. Errors: kind fault.NotFound.
+	// Find returns the query with a key. Errors: kind fault.NotFound.
 	Find(ctx context.Context, key string) (Query, error)
+	// Get returns the query with an ID. Errors: kind fault.NotFound.
 	Get(ctx context.Context, id ID) (Query, error)
-	// Move records that the query goes on as another execution. Errors: kind fault.NotFound when the query is not stored
-	// any more.
+	// Move records that a query continues as another execution. Errors: kind fault.NotFound if the query is no longer
+	// stored.
 	Move(ctx context.Context, id ID, to engine.Execution) error
-	// Forget removes a query. Removing one that is not stored is not an error.
+	// Forget removes a query. Removing a query that is not stored is not an error.
 	Forget(ctx context.Context, p Query) error
 }
 
-// StillRunning reports that the caller's time was over before the query's. The query runs on under its ID.
-type StillRunning struct {
+// TimeoutError reports that the query takes longer than the caller waits. The query continues, and its answer can be
+// requested by its ID.
+type TimeoutError struct {
 	ID         ID
 	RetryAfter time.Duration
 }
 
-func (e *StillRunning) Error() string { return fmt.Sprintf("query %.8s… runs on", e.ID) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("query %.8s… is still running", e.ID) }
 
-// Unwrap gives the failure its kind.
-func (e *StillRunning) Unwrap() error {
+// Unwrap returns an error of kind fault.Timeout.
+func (e *TimeoutError) Unwrap() error {
 	return &fault.Error{
 		Kind: fault.Timeout, Message: "the query takes longer than an answer may", RetryAfter: e.RetryAfter,
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Queries answers requests over one engine.
+// Queries answers requests with one engine.
 type Queries struct {
 	engine  engine.Engine
 	runner  runner
@@ -23,21 +23,21 @@ type Queries struct {
 	newID   func() ID
 }
 
-// Options are what a deployment decides.
+// Options are the settings of a Queries.
 type Options struct {
-	Limiter *Limiter         // bounds the queries in this process; nil: no bound
-	Timeout time.Duration    // the longest a caller waits, waiting for the limiter included; 0: no bound
+	Limiter *Limiter         // limits the queries in this process; nil: no limit
+	Timeout time.Duration    // the longest time that a caller waits, including for the limiter; 0: no limit
 	Now     func() time.Time // the clock
 
-	// Store keeps queries that outlive their requests. With it, an engine that is an engine.Starter runs them; without
-	// it, they run in this process.
+	// Store stores the queries of an engine.Starter, so that they can continue in another process. If it is nil or the
+	// engine is not an engine.Starter, queries run in this process.
 	Store   Store
-	Longest time.Duration // the longest a query may run in this process; 0: 15 minutes
-	Keep    time.Duration // how long this process keeps an answer for a caller who has the ID; 0: 10 minutes
-	NewID   func() ID     // nil: random ones
+	Longest time.Duration // the longest time that a query may run in this process; 0: 15 minutes
+	Keep    time.Duration // the time for which this process keeps an answer for a caller with the ID; 0: 10 minutes
+	NewID   func() ID     // nil: returns random IDs
 }
 
-// New returns the queries of an engine.
+// New returns a Queries for an engine.
 func New(e engine.Engine, o Options) (*Queries, error) {
 	if e == nil {
 		return nil, errors.New("pending: no engine")
@@ -63,42 +63,43 @@ func New(e engine.Engine, o Options) (*Queries, error) {
 	return s, nil
 }
 
-// runner starts queries: in this process, or on an engine whose executions outlive it.
+// runner starts queries, either in this process or on an engine that continues them without this process.
 type runner interface {
-	// version names the data, of which the extent is known: equal versions, equal data.
+	// version identifies the data with the given extent. If two versions are equal, the data is equal.
 	version(ctx context.Context, e lake.Extent) (string, error)
-	// start starts p, or joins the query with its key. Every start needs a release.
-	start(ctx context.Context, p Query, narrowed query.Query) (r Run, joined bool, err error)
-	// find returns a query that was started. It needs no release.
+	// start starts p, or joins the running query with the same key. The caller must release the run. The query is
+	// clamped to the extent of the data.
+	start(ctx context.Context, p Query, clamped query.Query) (r Run, joined bool, err error)
+	// find returns a query that was started. The caller need not release it.
 	find(ctx context.Context, id ID) (Run, error)
 }
 
-// Run is a query that has been started. The queries that its methods take are not narrowed to the data: one that is
-// started anew meanwhile may find more.
+// Run is a query that has been started. The queries that its methods take are not clamped to the extent of the data,
+// because a query that is restarted may find newer data.
 type Run interface {
 	Query() Query
-	// Cancel stops the query and forgets it.
+	// Cancel stops the query and removes it.
 	Cancel(ctx context.Context) error
 
-	// wait returns the answer when the query has ended, or an error when ctx has.
+	// wait waits until the query has ended and returns the answer. It returns an error if ctx ends first.
 	wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error)
-	// poll returns the answer if the query has ended.
+	// poll reports whether the query has ended, and returns the answer if it has.
 	poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error)
-	// release ends the part that one caller has in the query.
-	release(ctx context.Context, how outcome) error
+	// release records that a caller no longer waits for the query.
+	release(ctx context.Context, reason outcome) error
 }
 
-// outcome is how a caller's part in a query ends.
+// outcome is the reason why a caller no longer waits for a query.
 type outcome int
 
 const (
 	answered  outcome = iota
-	failed            // the query has failed: the same request starts it anew
-	deferred          // the caller can ask again by the ID, so the query goes on
+	failed            // the query failed; the next equal request starts a new one
+	deferred          // the caller has the ID and can ask again, so the query continues
 	abandoned         // the caller is gone
 )
 
-// Start starts the query, or finds the one with the same key running, and does not wait for it.
+// Start starts the query, or joins the running query with the same key. It does not wait for the answer.
 func (s *Queries) Start(ctx context.Context, r Request) (ID, error) {
 	run, _, err := s.start(ctx, r)
 	if err != nil {
@@ -110,22 +111,24 @@ func (s *Queries) Start(ctx context.Context, r Request) (ID, error) {
 // Find returns a query that was started. Errors: ErrNoQuery.
 func (s *Queries) Find(ctx context.Context, id ID) (Run, error) { return s.runner.find(ctx, id) }
 
-// Poll returns the answer if the query has ended. Errors: how the query has failed.
+// Poll reports whether the query has ended, and returns the answer if it has. If the query failed, Poll returns its
+// error.
 func (s *Queries) Poll(ctx context.Context, r Run, q query.Query) (query.Answer, engine.Cost, bool, error) {
-	ctx, cancel := s.bounded(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	return r.poll(ctx, q)
 }
 
-// maxStarts is how often one request starts its query.
+// maxStarts is the number of times that one request starts its query.
 const maxStarts = 3
 
-// Answer returns the answer to the request. A query that was joined, or that another caller has stopped, may fail for
-// reasons that are not this caller's; then it is started anew.
+// Answer returns the answer to the request. If the query was joined, or was stopped by another caller, its failure may
+// have nothing to do with this request. Answer then starts the query again.
 //
-// Errors: *StillRunning when the time is over before the query is, else of the kinds that engine.Engine names.
+// Errors: *TimeoutError if the query takes longer than a caller waits, and otherwise an error of a kind that
+// engine.Engine lists.
 func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engine.Cost, error) {
-	ctx, cancel := s.bounded(caller)
+	ctx, cancel := s.withTimeout(caller)
 	defer cancel()
 	for started := 1; ; started++ {
 		answer, cost, retry, err := s.attempt(caller, ctx, r)
@@ -135,7 +138,7 @@ func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engin
 	}
 }
 
-// attempt starts or joins the query, and waits for it until ctx ends, or the caller goes away.
+// attempt starts or joins the query and waits until it ends, ctx ends or the caller is gone.
 func (s *Queries) attempt(
 	caller, ctx context.Context, r Request,
 ) (_ query.Answer, _ engine.Cost, retry bool, err error) {
@@ -150,14 +153,14 @@ func (s *Queries) attempt(
 	case errors.Is(caller.Err(), context.Canceled):
 		return query.Answer{}, engine.Cost{}, false, errors.Join(err, run.release(caller, abandoned))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		running := &StillRunning{ID: run.Query().ID, RetryAfter: s.RetryAfter(run.Query().Began)}
+		running := &TimeoutError{ID: run.Query().ID, RetryAfter: s.RetryAfter(run.Query().Began)}
 		return query.Answer{}, engine.Cost{}, false, errors.Join(running, run.release(caller, deferred))
 	}
 	retry = joined || fault.KindOf(err) == fault.Canceled
 	return query.Answer{}, engine.Cost{}, retry, errors.Join(err, run.release(caller, failed))
 }
 
-// start starts or joins the query over the data there is.
+// start starts or joins the query over the current data.
 func (s *Queries) start(ctx context.Context, r Request) (Run, bool, error) {
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {
@@ -176,15 +179,16 @@ func keyOf(key, version string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// bounded ends when the caller has waited long enough.
-func (s *Queries) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout returns a context that ends when the caller has waited for the configured timeout.
+func (s *Queries) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.timeout == 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, s.timeout)
 }
 
-// RetryAfter is when to ask again about a query that has not ended: the longer it has run, the longer it may yet.
+// RetryAfter returns the time after which to ask again about a query that has not ended. It increases with the running
+// time of the query.
 func (s *Queries) RetryAfter(began time.Time) time.Duration {
 	return min(max(s.now().Sub(began)/4, time.Second), 15*time.Second)
 }

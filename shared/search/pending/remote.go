@@ -11,8 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// remote runs queries on an engine whose executions outlive this process. The store keeps which query is which
-// execution.
+// remote runs queries on an engine that continues them without this process. The store maps queries to executions.
 type remote struct {
 	engine engine.Starter
 	store  Store
@@ -22,7 +21,7 @@ func (r *remote) version(ctx context.Context, _ lake.Extent) (string, error) {
 	return r.engine.Version(ctx)
 }
 
-func (r *remote) start(ctx context.Context, p Query, narrowed query.Query) (Run, bool, error) {
+func (r *remote) start(ctx context.Context, p Query, clamped query.Query) (Run, bool, error) {
 	known, err := r.store.Find(ctx, p.Key)
 	if err == nil {
 		return &execution{remote: r, query: known}, true, nil
@@ -30,13 +29,13 @@ func (r *remote) start(ctx context.Context, p Query, narrowed query.Query) (Run,
 	if fault.KindOf(err) != fault.NotFound {
 		return nil, false, err
 	}
-	if p.Execution, err = r.engine.Start(ctx, narrowed); err != nil {
+	if p.Execution, err = r.engine.Start(ctx, clamped); err != nil {
 		return nil, false, err
 	}
 	kept, err := r.store.Keep(ctx, p)
 	switch {
 	case err != nil:
-		return nil, false, errors.Join(err, r.stop(ctx, p.Execution)) // it could not be found again
+		return nil, false, errors.Join(err, r.stop(ctx, p.Execution)) // nothing refers to the execution
 	case kept.ID == p.ID:
 		return &execution{remote: r, query: kept}, false, nil
 	case kept.Execution != p.Execution:
@@ -59,13 +58,13 @@ func (r *remote) find(ctx context.Context, id ID) (Run, error) {
 }
 
 func (r *remote) stop(ctx context.Context, x engine.Execution) error {
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 	return r.engine.Stop(ctx, x)
 }
 
-// afterwards is a context for what must be done although the caller's time may be over.
-func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+// detached returns a context for work that must be done even if ctx has ended.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }
 
@@ -73,12 +72,13 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 type execution struct {
 	*remote
 	query Query
-	moved bool // it goes on as another execution than the stored one
+	moved bool // it continues as another execution than the stored one
 }
 
 func (x *execution) Query() Query { return x.query }
 
-// Cancel forgets the query first: a caller who asks from then on does not find what is being stopped.
+// Cancel removes the query from the store before it stops the execution, so that no caller joins a query that is being
+// stopped.
 func (x *execution) Cancel(ctx context.Context) error {
 	if err := x.store.Forget(ctx, x.query); err != nil {
 		return err
@@ -88,24 +88,25 @@ func (x *execution) Cancel(ctx context.Context) error {
 
 func (x *execution) wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	next, err := x.engine.Wait(ctx, x.query.Execution, q)
-	x.goOnAs(next)
+	x.setExecution(next)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
 	return x.engine.Result(ctx, next, q)
 }
 
-// poll starts a query anew that another caller has stopped: two callers' queries may be the same execution.
+// poll restarts the query if another caller has stopped its execution, because the queries of two callers may share one
+// execution.
 func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error) {
 	next, done, err := x.engine.Poll(ctx, x.query.Execution, q)
 	if fault.KindOf(err) == fault.Canceled && ctx.Err() == nil {
-		next, err = x.startAnew(ctx, q)
+		next, err = x.restart(ctx, q)
 		done = false
 	}
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, false, err
 	}
-	x.goOnAs(next)
+	x.setExecution(next)
 	if !done {
 		return query.Answer{}, engine.Cost{}, false, x.move(ctx)
 	}
@@ -113,7 +114,8 @@ func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engi
 	return answer, cost, err == nil, err
 }
 
-func (x *execution) startAnew(ctx context.Context, q query.Query) (engine.Execution, error) {
+// restart starts the query over the current data.
+func (x *execution) restart(ctx context.Context, q query.Query) (engine.Execution, error) {
 	extent, err := x.engine.Extent(ctx)
 	if err != nil {
 		return "", err
@@ -121,18 +123,20 @@ func (x *execution) startAnew(ctx context.Context, q query.Query) (engine.Execut
 	return x.engine.Start(ctx, q.Clamp(extent))
 }
 
-func (x *execution) goOnAs(next engine.Execution) {
+// setExecution records that the query continues as another execution, if next is one.
+func (x *execution) setExecution(next engine.Execution) {
 	if next != "" && next != x.query.Execution {
 		x.query.Execution, x.moved = next, true
 	}
 }
 
-// move stores the execution that the query goes on as. When the query was cancelled meanwhile, so is the execution.
+// move stores the execution as which the query continues. If the query was cancelled meanwhile, move stops the
+// execution.
 func (x *execution) move(ctx context.Context) error {
 	if !x.moved {
 		return nil
 	}
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 	err := x.store.Move(ctx, x.query.ID, x.query.Execution)
 	if fault.KindOf(err) == fault.NotFound {
@@ -141,10 +145,10 @@ func (x *execution) move(ctx context.Context) error {
 	return err
 }
 
-// release leaves an answer in its place, where equal requests find it. An abandoned execution is stopped: should other
-// callers wait for it, they start it anew.
-func (x *execution) release(ctx context.Context, how outcome) error {
-	switch how {
+// release keeps an answered query in the store, where equal requests find it. It stops the execution of an abandoned
+// query. Other callers that wait for this execution restart the query.
+func (x *execution) release(ctx context.Context, reason outcome) error {
+	switch reason {
 	case failed:
 		return x.store.Forget(ctx, x.query)
 	case deferred:

@@ -1,4 +1,4 @@
-// Package pendingdynamo keeps pending queries in the deployment's DynamoDB table, where every instance finds them.
+// Package pendingdynamo stores pending queries in the deployment's DynamoDB table, which all instances share.
 package pendingdynamo
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 )
 
-// Store is pending.Store over a table. The table removes what has expired hours later; until then it is not found.
+// Store implements pending.Store with a table. DynamoDB may remove expired items hours late, so the store ignores them.
 type Store struct {
 	client *dynamodb.Client
 	table  string
@@ -27,22 +27,22 @@ type Store struct {
 
 var _ pending.Store = (*Store)(nil)
 
-// New is a store over a table of the shape that package dynamo defines. Queries are kept for that long from their
-// beginning; the engine must keep results for longer.
+// New returns a store for a table as package dynamotable defines it. A query expires when the time keep has passed
+// since its start. The engine must keep results for longer.
 func New(client *dynamodb.Client, table string, keep time.Duration, now func() time.Time) *Store {
 	return &Store{client, table, keep, now, dynamotable.Pause}
 }
 
-// contentions is how often a write that met another transaction is tried again before it fails.
-const contentions = 8
+// maxRetries is the number of times that a write is repeated because it conflicts with another transaction.
+const maxRetries = 8
 
-// Keep implements pending.Store. The key and the query, in as many items as it needs, are written together or not at
-// all.
+// Keep implements pending.Store. It writes the key and all items of the query in one transaction.
 func (s *Store) Keep(ctx context.Context, p pending.Query) (pending.Query, error) {
+	const absent = "attribute_not_exists(" + dynamotable.PartitionKey + ") OR " + dynamotable.Expires + " <= :now"
 	writes := []types.TransactWriteItem{{Put: &types.Put{
 		TableName:                 &s.table,
 		Item:                      s.join(p),
-		ConditionExpression:       aws.String("attribute_not_exists(" + dynamotable.PartitionKey + ") OR " + dynamotable.Expires + " <= :now"),
+		ConditionExpression:       aws.String(absent),
 		ExpressionAttributeValues: dynamotable.Item{":now": dynamotable.Number(s.now().Unix())},
 	}}}
 	for _, item := range s.items(p) {
@@ -55,12 +55,12 @@ func (s *Store) Keep(ctx context.Context, p pending.Query) (pending.Query, error
 		}
 		if dynamotable.Refused(err) {
 			known, missing := s.Find(ctx, p.Key)
-			if fault.KindOf(missing) != fault.NotFound || n == contentions {
+			if fault.KindOf(missing) != fault.NotFound || n == maxRetries {
 				return known, missing
 			}
-			continue // it was forgotten in this moment
+			continue // the other query was removed meanwhile
 		}
-		if !dynamotable.Contended(err) || n == contentions || s.pause(ctx, n) != nil {
+		if !dynamotable.Contended(err) || n == maxRetries || s.pause(ctx, n) != nil {
 			return pending.Query{}, dynamotable.Failure(ctx, err, "keep query %s", p.ID)
 		}
 	}
@@ -68,7 +68,9 @@ func (s *Store) Keep(ctx context.Context, p pending.Query) (pending.Query, error
 
 // Find implements pending.Store.
 func (s *Store) Find(ctx context.Context, key string) (pending.Query, error) {
-	found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: joinKey(key), ConsistentRead: aws.Bool(true)})
+	found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: joinKey(key), ConsistentRead: aws.Bool(true),
+	})
 	if err != nil {
 		return pending.Query{}, dynamotable.Failure(ctx, err, "find the query of a request")
 	}
@@ -111,11 +113,14 @@ func (s *Store) Get(ctx context.Context, id pending.ID) (pending.Query, error) {
 // Move implements pending.Store.
 func (s *Store) Move(ctx context.Context, id pending.ID, to engine.Execution) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &s.table,
-		Key:                       dynamotable.Key(queryPrefix+string(id), headKey),
-		UpdateExpression:          aws.String("SET " + executionAttribute + " = :to"),
-		ConditionExpression:       aws.String(dynamotable.Expires + " > :now"), // so it is there
-		ExpressionAttributeValues: dynamotable.Item{":to": dynamotable.String(string(to)), ":now": dynamotable.Number(s.now().Unix())},
+		TableName:           &s.table,
+		Key:                 dynamotable.Key(queryPrefix+string(id), headKey),
+		UpdateExpression:    aws.String("SET " + executionAttribute + " = :to"),
+		ConditionExpression: aws.String(dynamotable.Expires + " > :now"), // false if there is no item
+		ExpressionAttributeValues: dynamotable.Item{
+			":to":  dynamotable.String(string(to)),
+			":now": dynamotable.Number(s.now().Unix()),
+		},
 	})
 	switch {
 	case dynamotable.Refused(err):
@@ -126,18 +131,21 @@ func (s *Store) Move(ctx context.Context, id pending.ID, to engine.Execution) er
 	return nil
 }
 
-// Forget implements pending.Store. The key may belong to a later query already, which stays.
+// Forget implements pending.Store. It does not remove the key if the key belongs to a later query.
 func (s *Store) Forget(ctx context.Context, p pending.Query) error {
+	const own = "attribute_not_exists(" + dynamotable.PartitionKey + ") OR " + idAttribute + " = :id"
 	writes := []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName:                 &s.table,
 		Key:                       joinKey(p.Key),
-		ConditionExpression:       aws.String("attribute_not_exists(" + dynamotable.PartitionKey + ") OR " + idAttribute + " = :id"),
+		ConditionExpression:       aws.String(own),
 		ExpressionAttributeValues: dynamotable.Item{":id": dynamotable.String(string(p.ID))},
 	}}}
 	for _, item := range s.items(p) {
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &s.table, Key: dynamotable.Item{dynamotable.PartitionKey: item[dynamotable.PartitionKey], dynamotable.SortKey: item[dynamotable.SortKey]},
-		}})
+		key := dynamotable.Item{
+			dynamotable.PartitionKey: item[dynamotable.PartitionKey],
+			dynamotable.SortKey:      item[dynamotable.SortKey],
+		}
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
 	}
 	for n := 0; ; n++ {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -145,14 +153,14 @@ func (s *Store) Forget(ctx context.Context, p pending.Query) error {
 		case err == nil:
 			return nil
 		case dynamotable.Refused(err):
-			writes = writes[1:]
-		case !dynamotable.Contended(err) || n == contentions || s.pause(ctx, n) != nil:
+			writes = writes[1:] // leave the key, which belongs to another query
+		case !dynamotable.Contended(err) || n == maxRetries || s.pause(ctx, n) != nil:
 			return dynamotable.Failure(ctx, err, "forget query %s", p.ID)
 		}
 	}
 }
 
-// gone reports whether an item is missing or expired. The table removes expired items later.
+// gone reports whether an item is missing or has expired. DynamoDB removes expired items later.
 func (s *Store) gone(item dynamotable.Item) bool {
 	return len(item) == 0 || dynamotable.Read(item).OptionalInt64(dynamotable.Expires) <= s.now().Unix()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// DynamoDB Local removes what has expired by its own clock, so tests happen far from now.
+// DynamoDB Local removes items that have expired by its own clock, so the tests use times in the far future.
 const century = 100 * 365 * 24 * time.Hour
 
 func at() time.Time { return time.UnixMilli(1767268800123).Add(century) }
@@ -27,8 +27,9 @@ func TestQueries(t *testing.T) {
 	})
 }
 
-// TestQueriesOverAFaultyNetwork: an answer that was lost is no second query.
-func TestQueriesOverAFaultyNetwork(t *testing.T) {
+// TestQueriesOverFaultyNetwork checks, for example, that a repeated request whose response was lost does not store a
+// second query.
+func TestQueriesOverFaultyNetwork(t *testing.T) {
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		faults := []faulttest.Fault{faulttest.Lose, faulttest.Mislead, faulttest.Throttle, faulttest.Break}
 		script := func(n int, _ *http.Request) faulttest.Fault {
@@ -44,8 +45,8 @@ func TestQueriesOverAFaultyNetwork(t *testing.T) {
 	})
 }
 
-// TestWhatHasExpiredIsGone, though the table removes it hours later.
-func TestWhatHasExpiredIsGone(t *testing.T) {
+// TestExpiredQueryIsNotFound checks that an expired query is not found, although DynamoDB removes it hours later.
+func TestExpiredQueryIsNotFound(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	now := at()
 	s := pendingdynamo.New(client, table, time.Minute, func() time.Time { return now })
@@ -65,6 +66,6 @@ func TestWhatHasExpiredIsGone(t *testing.T) {
 	}
 	next := pending.Query{ID: "2", Key: old.Key, Request: old.Request, Began: now.UTC()}
 	if kept, err := s.Keep(t.Context(), next); err != nil || kept.ID != next.ID {
-		t.Errorf("the next of that key is %+v, %v", kept, err)
+		t.Errorf("the next query with that key is %+v, %v", kept, err)
 	}
 }

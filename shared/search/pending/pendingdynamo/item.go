@@ -16,13 +16,14 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 )
 
-// The items.
+// The items of the table:
 //
 //	join#<key>   join       id, expires
-//	query#<id>   head       key, execution, began (Unix milliseconds), request (its first part), expires
-//	query#<id>   more#01 …  request (its further parts), expires
+//	query#<id>   head       key, execution, began (Unix milliseconds), request (first part), expires
+//	query#<id>   more#01 …  request (further parts), expires
 //
-// A request is compressed, and cut where it is longer than an item may be: a filter may have a megabyte.
+// A request is compressed. If it is too long for one item, it is divided into parts, because a filter may have a
+// megabyte.
 const (
 	joinPrefix  = "join#"
 	joinSort    = "join"
@@ -35,25 +36,32 @@ const (
 	beganAttribute     = "began"
 	requestAttribute   = "request"
 
-	maxInItem = 350_000 // bytes of a request in one item, which may have 400 kB
+	maxPart = 350_000 // bytes of a request in one item; an item may have 400 kB
 )
 
 func joinKey(key string) dynamotable.Item { return dynamotable.Key(joinPrefix+key, joinSort) }
 
-// expires is when the query is forgotten.
+// expires returns the time after which the query may be removed.
 func (s *Store) expires(p pending.Query) types.AttributeValue {
 	return dynamotable.Number(p.Began.Add(s.keep).Unix())
 }
 
+// join returns the item that maps the query's key to its ID.
 func (s *Store) join(p pending.Query) dynamotable.Item {
-	return dynamotable.NewItem(joinPrefix+p.Key, joinSort, dynamotable.Item{idAttribute: dynamotable.String(string(p.ID)), dynamotable.Expires: s.expires(p)})
+	return dynamotable.NewItem(joinPrefix+p.Key, joinSort, dynamotable.Item{
+		idAttribute:         dynamotable.String(string(p.ID)),
+		dynamotable.Expires: s.expires(p),
+	})
 }
 
-// items are the query's own.
+// items returns the items of the query itself.
 func (s *Store) items(p pending.Query) []dynamotable.Item {
 	var list []dynamotable.Item
-	for part := range slices.Chunk(packed(p.Request), maxInItem) {
-		attributes := dynamotable.Item{requestAttribute: &types.AttributeValueMemberB{Value: part}, dynamotable.Expires: s.expires(p)}
+	for part := range slices.Chunk(compress(p.Request), maxPart) {
+		attributes := dynamotable.Item{
+			requestAttribute:    &types.AttributeValueMemberB{Value: part},
+			dynamotable.Expires: s.expires(p),
+		}
 		sort := fmt.Sprintf("more#%02d", len(list))
 		if len(list) == 0 {
 			sort = headKey
@@ -66,7 +74,7 @@ func (s *Store) items(p pending.Query) []dynamotable.Item {
 	return list
 }
 
-// pendingOf reads a query from its items, which are in the order of their keys: the head first.
+// pendingOf returns a query from its items, which are sorted by key, so that the head is first.
 func pendingOf(id pending.ID, items []dynamotable.Item) (pending.Query, error) {
 	r := dynamotable.Read(items[0])
 	p := pending.Query{
@@ -82,27 +90,26 @@ func pendingOf(id pending.ID, items []dynamotable.Item) (pending.Query, error) {
 	for _, item := range items {
 		part, ok := item[requestAttribute].(*types.AttributeValueMemberB)
 		if !ok {
-			return p, errors.New("an item holds no part of the request")
+			return p, errors.New("an item has no part of the request")
 		}
 		whole = append(whole, part.Value...)
 	}
 	var err error
-	p.Request, err = unpacked(whole)
+	p.Request, err = decompress(whole)
 	return p, err
 }
 
-// packed is a request, compressed.
-func packed(request []byte) []byte {
+func compress(request []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err := z.Write(request)
 	if err := errors.Join(err, z.Close()); err != nil {
-		panic("pending/dynamo: writing to memory failed: " + err.Error())
+		panic("pendingdynamo: compress in memory: " + err.Error())
 	}
 	return b.Bytes()
 }
 
-func unpacked(text []byte) ([]byte, error) {
+func decompress(text []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err

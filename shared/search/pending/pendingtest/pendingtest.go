@@ -1,4 +1,4 @@
-// Package pendingtest is one suite that every pending.Store passes, and the simplest that does.
+// Package pendingtest has the tests that every pending.Store must pass, and a store in memory.
 package pendingtest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 )
 
-// Memory is pending.Store in the memory of one process. Nothing in it expires.
+// Memory implements pending.Store in memory. Its queries do not expire.
 type Memory struct {
 	mu    sync.Mutex
 	byID  map[pending.ID]pending.Query
@@ -83,13 +83,16 @@ func (m *Memory) Forget(_ context.Context, p pending.Query) error {
 	return nil
 }
 
-// Run holds an implementation to its contract. open returns an empty one.
+// Run tests an implementation of pending.Store. The function open returns an empty store.
 func Run(t *testing.T, open func(t *testing.T) pending.Store) {
+	const filters = `timestamp between 2026-01-01 and 2026-01-02, host="ä\"`
 	query := func(n int) pending.Query {
 		return pending.Query{
-			ID: pending.ID(fmt.Sprintf("%032x", n)), Key: fmt.Sprintf("key-%d", n),
-			Request:   []byte(`{"Route":"logs"}` + "\n" + `timestamp between 2026-01-01 and 2026-01-02, host="ä\"` + "\x00\xff"),
-			Execution: engine.Execution(fmt.Sprintf(`{"id":"%d"}`, n)), Began: time.UnixMilli(1767268800123).UTC(),
+			ID:        pending.ID(fmt.Sprintf("%032x", n)),
+			Key:       fmt.Sprintf("key-%d", n),
+			Request:   []byte(`{"Route":"logs"}` + "\n" + filters + "\x00\xff"),
+			Execution: engine.Execution(fmt.Sprintf(`{"id":"%d"}`, n)),
+			Began:     time.UnixMilli(1767268800123).UTC(),
 		}
 	}
 	keep := func(t *testing.T, q pending.Store, p pending.Query) pending.Query {
@@ -112,7 +115,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 		}
 	}
 
-	t.Run("what is kept is found as it was", func(t *testing.T) {
+	t.Run("kept queries are found unchanged", func(t *testing.T) {
 		q := open(t)
 		for n := range 3 {
 			keep(t, q, query(n))
@@ -121,7 +124,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			found(t, q, query(n))
 		}
 	})
-	t.Run("a request without anything special", func(t *testing.T) {
+	t.Run("a short request", func(t *testing.T) {
 		q := open(t)
 		p := query(1)
 		p.Request = []byte("x")
@@ -138,10 +141,10 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			t.Fatal(err)
 		}
 		if _, err := q.Get(t.Context(), p.ID); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("it is still there: %v", err)
+			t.Errorf("the query still exists: %v", err)
 		}
 	})
-	t.Run("the first of a key is the one", func(t *testing.T) {
+	t.Run("the first query with a key is kept", func(t *testing.T) {
 		q := open(t)
 		first, second := query(1), query(2)
 		second.Key = first.Key
@@ -150,10 +153,10 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			t.Errorf("kept is %+v", kept)
 		}
 		if _, err := q.Get(t.Context(), second.ID); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("the second is kept, too: %v", err)
+			t.Errorf("the second query is kept, too: %v", err)
 		}
 	})
-	t.Run("of many at once one is the one", func(t *testing.T) {
+	t.Run("one of many concurrent queries with a key is kept", func(t *testing.T) {
 		q := open(t)
 		ids := make([]pending.ID, 8)
 		var all sync.WaitGroup
@@ -175,7 +178,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			}
 		}
 	})
-	t.Run("keeping twice is keeping once", func(t *testing.T) {
+	t.Run("a query can be kept twice", func(t *testing.T) {
 		q := open(t)
 		keep(t, q, query(1))
 		if kept := keep(t, q, query(1)); kept.ID != query(1).ID {
@@ -183,7 +186,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 		}
 		found(t, q, query(1))
 	})
-	t.Run("a query moves", func(t *testing.T) {
+	t.Run("a query moves to another execution", func(t *testing.T) {
 		q := open(t)
 		p := query(1)
 		keep(t, q, p)
@@ -193,7 +196,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 		}
 		found(t, q, p)
 	})
-	t.Run("what is forgotten is not there, and cannot move", func(t *testing.T) {
+	t.Run("a forgotten query is not found and cannot move", func(t *testing.T) {
 		q := open(t)
 		p := query(1)
 		keep(t, q, p)
@@ -212,7 +215,7 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			t.Errorf("move: %v", err)
 		}
 		if _, err := q.Get(t.Context(), p.ID); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("moving brought it back: %v", err)
+			t.Errorf("the move restored the query: %v", err)
 		}
 		again := query(2)
 		again.Key = p.Key
@@ -221,11 +224,11 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 		if err := q.Forget(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		found(t, q, again) // forgetting the first leaves the second's key alone
+		found(t, q, again) // forgetting the first query does not remove the key of the second
 	})
 }
 
-// incompressible is text of n bytes that no compressor makes much shorter.
+// incompressible returns a text of n bytes that compression does not make much shorter.
 func incompressible(n int) string {
 	var b strings.Builder
 	x := uint64(1)
