@@ -41,42 +41,42 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// deployment is an Athena and a table of queries, which instances of a function share and know of each other by.
+// deployment has an Athena and a table of queries, which the instances of a function share.
 type deployment struct {
 	t       *testing.T
 	server  *emulator.Server
 	url     string
-	backend *patient
+	backend *gate
 	state   engine.State
-	memory  *pendingtest.Memory // where no DynamoDB is there
+	memory  *pendingtest.Memory // stores the queries if there is no DynamoDB
 	table   string
-	seconds atomic.Int64 // since the deployment began
+	seconds atomic.Int64 // added to the start time by tests
 }
 
-// now goes on when a test says so.
+// now returns the time of the deployment, which passes only when a test increases d.seconds.
 func (d *deployment) now() time.Time { return at().Add(time.Duration(d.seconds.Load()) * time.Second) }
 
-// patient answers statements when it is let.
-type patient struct {
+// gate is a backend that answers statements after release is called.
+type gate struct {
 	*athenatest.Reference
 	once sync.Once
-	let  chan struct{}
+	open chan struct{}
 }
 
-func (p *patient) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
+func (g *gate) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	select {
-	case <-p.let:
-		return p.Reference.Run(ctx, s, scanned)
+	case <-g.open:
+		return g.Reference.Run(ctx, s, scanned)
 	case <-ctx.Done():
 		return emulator.Result{}, ctx.Err()
 	}
 }
 
-func (p *patient) answer() { p.once.Do(func() { close(p.let) }) }
+func (g *gate) release() { g.once.Do(func() { close(g.open) }) }
 
-// tables makes deployments that share what takes long to make: records and a table. Each has a version of the data
-// that no other has, so that they know nothing of each other's queries.
-func tables(t *testing.T) func(t *testing.T) *deployment {
+// deployments returns a function that makes deployments. They share their records and table, which take long to make.
+// Each one has its own version of the data, so that deployments do not find each other's queries.
+func deployments(t *testing.T) func(t *testing.T) *deployment {
 	rows := enginetest.Records(t, 60, 3)
 	extent := lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[0].TsMs, Rows: int64(len(rows))}
 	for _, r := range rows {
@@ -90,10 +90,16 @@ func tables(t *testing.T) func(t *testing.T) *deployment {
 	return func(t *testing.T) *deployment {
 		t.Helper()
 		version++
-		d := &deployment{t: t, table: table, memory: pendingtest.NewMemory(), backend: &patient{Reference: athenatest.NewReference(rows), let: make(chan struct{})}}
-		d.state = engine.State{Extent: extent, Watermark: lake.PartitionOf(enginetest.Start.UnixMilli()) + 2, Version: version}
+		d := &deployment{t: t, table: table, memory: pendingtest.NewMemory()}
+		d.backend = &gate{Reference: athenatest.NewReference(rows), open: make(chan struct{})}
+		watermark := lake.PartitionOf(enginetest.Start.UnixMilli()) + 2
+		d.state = engine.State{Extent: extent, Watermark: watermark, Version: version}
 		var err error
-		d.server, err = emulator.New(emulator.Config{Backend: d.backend, Now: d.now, Workgroups: map[string]emulator.Workgroup{"interactive": {Output: "s3://results/"}}})
+		d.server, err = emulator.New(emulator.Config{
+			Backend:    d.backend,
+			Now:        d.now,
+			Workgroups: map[string]emulator.Workgroup{"interactive": {Output: "s3://results/"}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,9 +113,9 @@ func tables(t *testing.T) func(t *testing.T) *deployment {
 // State implements engine.States.
 func (d *deployment) State(context.Context) (engine.State, error) { return d.state, nil }
 
-// over waits until no execution runs: those that nobody stopped, until they have their answer.
-func (d *deployment) over() {
-	d.backend.answer()
+// finish lets the backend answer and waits until no execution runs.
+func (d *deployment) finish() {
+	d.backend.release()
 	for {
 		states := fmt.Sprint(d.server.States())
 		if !strings.Contains(states, "QUEUED") && !strings.Contains(states, "RUNNING") {
@@ -121,34 +127,34 @@ func (d *deployment) over() {
 	}
 }
 
-// told is an engine whose backend is told of every query before it is asked.
-type told struct {
+// registeringEngine registers every query with its backend before it starts the query.
+type registeringEngine struct {
 	*athena.Engine
 	d *deployment
 }
 
-func (e told) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
+func (e registeringEngine) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
 	known := q
 	known.Scope.Watermark = e.d.state.Watermark
 	e.d.backend.Register(known)
 	return e.Engine.Start(ctx, q)
 }
 
-// instance is a process of the function, which reaches Athena and the table over its own network. Queries run until
-// somebody waits for them.
+// instance returns a process of the function that uses its own network for Athena and the table. Queries end when a
+// caller waits for them.
 func (d *deployment) instance(network *faulttest.Transport) http.Handler {
 	client := sdk.New(sdk.Options{
 		BaseEndpoint: &d.url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""),
 		HTTPClient: &http.Client{Transport: network}, Retryer: aws.NopRetryer{},
 	})
-	asked, err := athena.New(athena.Config{
+	e, err := athena.New(athena.Config{
 		Client: client, States: d, Workgroup: "interactive", Database: "traffic", Now: d.now,
-		Sleep: func(ctx context.Context, _ time.Duration) error { d.over(); return ctx.Err() },
+		Sleep: func(ctx context.Context, _ time.Duration) error { d.finish(); return ctx.Err() },
 	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	service, err := search.New(told{asked, d}, search.Options{Store: d.queries(network), Now: d.now})
+	service, err := search.New(registeringEngine{e, d}, search.Options{Store: d.queries(network), Now: d.now})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -162,7 +168,8 @@ func (d *deployment) instance(network *faulttest.Transport) http.Handler {
 	return handler
 }
 
-func (d *deployment) calm() http.Handler {
+// reliable returns an instance with a network without faults.
+func (d *deployment) reliable() http.Handler {
 	return d.instance(&faulttest.Transport{Script: faulttest.Never})
 }
 
@@ -174,19 +181,19 @@ func (d *deployment) queries(network *faulttest.Transport) pending.Store {
 	return pendingdynamo.New(client, d.table, 2*century, d.now)
 }
 
-// remote is a memory of queries behind a network, asked again as a client of DynamoDB does.
+// remote is a store in memory behind a network. It repeats requests as a client of DynamoDB does.
 type remote struct {
 	memory  *pendingtest.Memory
 	network *faulttest.Transport
 }
 
-// served carries out what a request's context says.
-type served struct{ http.RoundTripper }
+// funcTransport calls the function in the context of a request instead of sending the request.
+type funcTransport struct{ http.RoundTripper }
 
-type work struct{}
+type funcKey struct{}
 
-func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
-	do, ok := r.Context().Value(work{}).(func())
+func (funcTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	do, ok := r.Context().Value(funcKey{}).(func())
 	if !ok {
 		return http.DefaultTransport.RoundTrip(r)
 	}
@@ -195,7 +202,7 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (r remote) ask(ctx context.Context, operation string, do func() error) error {
-	r.network.Base = served{}
+	r.network.Base = funcTransport{}
 	var result error
 	for range 4 {
 		if ctx.Err() != nil {
@@ -205,7 +212,8 @@ func (r remote) ask(ctx context.Context, operation string, do func() error) erro
 			}
 			return fault.Wrap(kind, ctx.Err(), "%s", operation)
 		}
-		request, err := http.NewRequestWithContext(context.WithValue(ctx, work{}, func() { result = do() }), http.MethodPost, "http://queries", nil)
+		withFunc := context.WithValue(ctx, funcKey{}, func() { result = do() })
+		request, err := http.NewRequestWithContext(withFunc, http.MethodPost, "http://queries", nil)
 		if err != nil {
 			return err
 		}
@@ -247,7 +255,9 @@ func (r remote) Forget(ctx context.Context, p pending.Query) error {
 
 const dataPath = "/api/v4.0/data/"
 
-func (d *deployment) ask(ctx context.Context, instance http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+func (d *deployment) ask(
+	ctx context.Context, instance http.Handler, method, path string, header ...string,
+) *httptest.ResponseRecorder {
 	d.t.Helper()
 	if path == "stats" {
 		path += "?segment=1h&filters=timestamp+between+2026-01-01+21:00+and+2026-01-02+03:00"
@@ -262,67 +272,72 @@ func (d *deployment) ask(ctx context.Context, instance http.Handler, method, pat
 	return w
 }
 
-// operation is what one process of the function does before it is harmed or dies. Prepared by a calm one: place is
-// where the query is that it has begun, for operations on one.
+// operation is an operation on queries that one process of the function carries out.
 type operation struct {
-	onOne bool
-	ask   func(ctx context.Context, d *deployment, instance http.Handler, place string) *httptest.ResponseRecorder
-	done  int // the status of success
+	existing bool // it is an operation on an existing query, which a reliable process has started
+	ask      func(d *deployment, ctx context.Context, instance http.Handler, location string) *httptest.ResponseRecorder
+	done     int // the status code of success
 }
 
 var operations = map[string]operation{
-	"search": {false, func(ctx context.Context, d *deployment, instance http.Handler, _ string) *httptest.ResponseRecorder {
-		return d.ask(ctx, instance, "GET", "stats")
-	}, http.StatusOK},
-	"begin": {false, func(ctx context.Context, d *deployment, instance http.Handler, _ string) *httptest.ResponseRecorder {
-		return d.ask(ctx, instance, "GET", "stats", "Prefer", "respond-async")
-	}, http.StatusAccepted},
-	"join": {true, func(ctx context.Context, d *deployment, instance http.Handler, _ string) *httptest.ResponseRecorder {
-		return d.ask(ctx, instance, "GET", "stats")
-	}, http.StatusOK},
-	"status": {true, func(ctx context.Context, d *deployment, instance http.Handler, place string) *httptest.ResponseRecorder {
-		d.over()
-		return d.ask(ctx, instance, "GET", place)
-	}, http.StatusOK},
-	"cancel": {true, func(ctx context.Context, d *deployment, instance http.Handler, place string) *httptest.ResponseRecorder {
-		return d.ask(ctx, instance, "DELETE", place)
-	}, http.StatusNoContent},
+	"search": {false, (*deployment).search, http.StatusOK},
+	"begin":  {false, (*deployment).begin, http.StatusAccepted},
+	"join":   {true, (*deployment).search, http.StatusOK},
+	"status": {true, (*deployment).status, http.StatusOK},
+	"cancel": {true, (*deployment).cancel, http.StatusNoContent},
 }
 
-// harm is what happens to a process at its n-th request.
-type harm struct {
+func (d *deployment) search(ctx context.Context, instance http.Handler, _ string) *httptest.ResponseRecorder {
+	return d.ask(ctx, instance, "GET", "stats")
+}
+
+func (d *deployment) begin(ctx context.Context, instance http.Handler, _ string) *httptest.ResponseRecorder {
+	return d.ask(ctx, instance, "GET", "stats", "Prefer", "respond-async")
+}
+
+func (d *deployment) status(ctx context.Context, instance http.Handler, location string) *httptest.ResponseRecorder {
+	d.finish()
+	return d.ask(ctx, instance, "GET", location)
+}
+
+func (d *deployment) cancel(ctx context.Context, instance http.Handler, location string) *httptest.ResponseRecorder {
+	return d.ask(ctx, instance, "DELETE", location)
+}
+
+// disruption is a failure of a process at its n-th request.
+type disruption struct {
 	script   func(n int) faulttest.Script
-	timeOver bool // the time of the function is over at that request
-	passes   bool // the caller notices nothing
-	stops    bool // what the process does at its end, stopping what it began, still arrives
+	timeout  bool // the function times out at that request
+	recovers bool // the operation succeeds
+	stops    bool // the process can still stop the execution that it started
 }
 
-var harms = map[string]harm{
-	"throttled once":  {script: once(faulttest.Throttle), passes: true},
-	"failing once":    {script: once(faulttest.Fail), passes: true},
-	"broken once":     {script: once(faulttest.Break), passes: true},
-	"lost once":       {script: once(faulttest.Lose), passes: true},
-	"misled once":     {script: once(faulttest.Mislead), passes: true},
-	"cut once":        {script: once(faulttest.Cut), passes: true},
-	"duplicated":      {script: once(faulttest.Duplicate), passes: true},
-	"throttled":       {script: forGood(faulttest.Throttle)},
-	"failing":         {script: forGood(faulttest.Fail)},
-	"answers lost":    {script: forGood(faulttest.Lose), stops: true},
-	"killed before":   {script: forGood(faulttest.Break)},
-	"killed after":    {script: then(faulttest.Lose, faulttest.Break)},
-	"killed, late":    {script: then(faulttest.Delay, faulttest.Break)},
-	"slow, time over": {script: func(int) faulttest.Script { return faulttest.Never }, timeOver: true, stops: true},
+var disruptions = map[string]disruption{
+	"throttled once": {script: once(faulttest.Throttle), recovers: true},
+	"failing once":   {script: once(faulttest.Fail), recovers: true},
+	"broken once":    {script: once(faulttest.Break), recovers: true},
+	"lost once":      {script: once(faulttest.Lose), recovers: true},
+	"misled once":    {script: once(faulttest.Mislead), recovers: true},
+	"cut once":       {script: once(faulttest.Cut), recovers: true},
+	"duplicated":     {script: once(faulttest.Duplicate), recovers: true},
+	"throttled":      {script: permanent(faulttest.Throttle)},
+	"failing":        {script: permanent(faulttest.Fail)},
+	"answers lost":   {script: permanent(faulttest.Lose), stops: true},
+	"killed before":  {script: permanent(faulttest.Break)},
+	"killed after":   {script: then(faulttest.Lose, faulttest.Break)},
+	"killed, late":   {script: then(faulttest.Delay, faulttest.Break)},
+	"timed out":      {script: func(int) faulttest.Script { return faulttest.Never }, timeout: true, stops: true},
 }
 
 func once(f faulttest.Fault) func(int) faulttest.Script {
 	return func(n int) faulttest.Script { return faulttest.At(n, f) }
 }
 
-func forGood(f faulttest.Fault) func(int) faulttest.Script {
+func permanent(f faulttest.Fault) func(int) faulttest.Script {
 	return func(n int) faulttest.Script { return faulttest.From(n, f) }
 }
 
-// then is one fault at the n-th request and another at all after it.
+// then returns scripts with one fault at request n and another at all later requests.
 func then(one, other faulttest.Fault) func(int) faulttest.Script {
 	return func(n int) faulttest.Script {
 		return func(i int, r *http.Request) faulttest.Fault {
@@ -334,18 +349,18 @@ func then(one, other faulttest.Fault) func(int) faulttest.Script {
 	}
 }
 
-// TestQueriesUnderFaults lets every request of every operation on queries meet every fault: a function that is killed
-// or out of time between beginning a query and remembering it is one of them. Its caller hears what the contract
-// promises. Whoever asks the same afterwards has the answer, joining what was begun or beginning it anew, and from then
-// on nothing runs again.
+// TestQueriesUnderFaults disrupts every operation on queries at each of its requests. For example, a function is killed
+// or times out after it has started a query and before it has stored it. The caller must get a response that the API
+// documents. An equal request afterwards must get the answer, from the running query or a new one. After that, no query
+// may run again.
 func TestQueriesUnderFaults(t *testing.T) {
-	deploy := tables(t)
+	deploy := deployments(t)
 	for name, op := range operations {
-		for harmed, harm := range harms {
-			t.Run(name+", "+harmed, func(t *testing.T) {
+		for failure, disruption := range disruptions {
+			t.Run(name+" "+failure, func(t *testing.T) {
 				n := 0
 				for reached := true; reached; n++ {
-					reached = disturb(t, deploy(t), op, harm, n)
+					reached = disrupt(t, deploy(t), op, disruption, n)
 				}
 				if least := 3; n <= least {
 					t.Errorf("only %d requests", n)
@@ -355,48 +370,48 @@ func TestQueriesUnderFaults(t *testing.T) {
 	}
 }
 
-// disturb does an operation with harm at the n-th request, and the same request again in peace. It says whether there
-// was such a request.
-func disturb(t *testing.T, d *deployment, op operation, harm harm, n int) (reached bool) {
+// disrupt carries out an operation with a disruption at request n, and then checks equal requests without faults. It
+// reports whether the operation had a request n.
+func disrupt(t *testing.T, d *deployment, op operation, disruption disruption, n int) (reached bool) {
 	t.Helper()
-	place := ""
-	if op.onOne {
-		place = d.ask(t.Context(), d.calm(), "GET", "stats", "Prefer", "respond-async").Header().Get("Location")
+	location := ""
+	if op.existing {
+		location = d.ask(t.Context(), d.reliable(), "GET", "stats", "Prefer", "respond-async").Header().Get("Location")
 	}
-	network := &faulttest.Transport{Script: harm.script(n)}
-	ctx := &ending{Context: t.Context(), ended: make(chan struct{})}
-	if harm.timeOver {
+	network := &faulttest.Transport{Script: disruption.script(n)}
+	ctx := &manualContext{Context: t.Context(), done: make(chan struct{})}
+	if disruption.timeout {
 		network.Before = func(i int, _ *http.Request) {
 			if i == n {
 				ctx.end()
 			}
 		}
 	}
-	got := op.ask(ctx, d, d.instance(network), place)
+	got := op.ask(d, ctx, d.instance(network), location)
 	reached = network.Requests() > n
 	what := fmt.Sprintf("request %d", n)
 	switch {
-	case got.Code == op.done && (harm.passes || !reached || harm.timeOver):
-	case harm.passes || !reached:
+	case got.Code == op.done && (disruption.recovers || !reached || disruption.timeout):
+	case disruption.recovers || !reached:
 		t.Errorf("%s: %d %s, want %d", what, got.Code, got.Body, op.done)
-	case harm.timeOver:
-		refused(t, what, got, http.StatusGatewayTimeout)
+	case disruption.timeout:
+		checkError(t, what, got, http.StatusGatewayTimeout)
 	default:
-		refused(t, what, got, http.StatusServiceUnavailable)
+		checkError(t, what, got, http.StatusServiceUnavailable)
 	}
 	most := 1
-	if harm.stops || op.done == http.StatusNoContent {
-		most = 2 // what was stopped begins once more
+	if disruption.stops || op.done == http.StatusNoContent {
+		most = 2 // the stopped execution and a new one
 	}
-	d.settled(what, most)
+	d.checkSettled(what, most)
 	if late, err := network.Deliver(); err != nil {
 		t.Fatal(err)
 	} else if late > 0 {
-		d.settled(what+" came late", most)
+		d.checkSettled(what+" arrived late", most)
 	}
 	if where := got.Header().Get("Location"); where != "" && op.done != http.StatusNoContent {
-		if r := d.ask(t.Context(), d.calm(), "GET", where); r.Code != http.StatusOK || data(t, r) != d.want() {
-			t.Errorf("%s: where it was to be: %d %s", what, r.Code, r.Body)
+		if r := d.ask(t.Context(), d.reliable(), "GET", where); r.Code != http.StatusOK || dataOf(t, r) != d.want() {
+			t.Errorf("%s: answer at Location: %d %s", what, r.Code, r.Body)
 		}
 	}
 	if t.Failed() {
@@ -405,17 +420,20 @@ func disturb(t *testing.T, d *deployment, op operation, harm harm, n int) (reach
 	return reached
 }
 
-// TestQueriesRaceUnderFaults lets processes begin, ask for, ask about and cancel the same query at once, while a fifth
-// of all their requests is harmed. Nobody hears anything wrong, and in the end there is the answer.
+// TestQueriesRaceUnderFaults starts, requests, polls and cancels the same query in several processes at the same time.
+// A fifth of all requests have faults. No caller may get a wrong answer, and an equal request afterwards must get the
+// right one.
 func TestQueriesRaceUnderFaults(t *testing.T) {
-	deploy := tables(t)
+	deploy := deployments(t)
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			d := deploy(t)
-			d.want() // of a deployment of its own
+			d.want() // makes its own deployment, which must not happen in race
 			var processes sync.WaitGroup
 			for process := range uint64(4) {
-				script := faulttest.Sometimes(seed*100+process, 0.2, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut, faulttest.Duplicate)
+				script := faulttest.Sometimes(seed*100+process, 0.2,
+					faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose,
+					faulttest.Mislead, faulttest.Cut, faulttest.Duplicate)
 				instance := d.instance(&faulttest.Transport{Script: script})
 				processes.Go(func() {
 					for i := range 6 {
@@ -426,24 +444,24 @@ func TestQueriesRaceUnderFaults(t *testing.T) {
 			}
 			processes.Wait()
 			d.seconds.Add(60)
-			d.settled("after all", math.MaxInt)
+			d.checkSettled("after the race", math.MaxInt)
 		})
 	}
 }
 
-// race does what one caller may do: ask and wait, or ask, ask about it, and cancel it.
+// race sends the requests of one caller: it searches, starts a query, polls it, and may cancel it.
 func (d *deployment) race(instance http.Handler, cancels bool) {
 	ctx := d.t.Context()
 	if got := d.ask(ctx, instance, "GET", "stats"); got.Code == http.StatusOK {
-		if data(d.t, got) != wanted {
+		if dataOf(d.t, got) != wantData {
 			d.t.Errorf("a wrong answer: %s", got.Body)
 		}
 	} else {
-		refused(d.t, "search", got, http.StatusServiceUnavailable)
+		checkError(d.t, "search", got, http.StatusServiceUnavailable)
 	}
-	begun := d.ask(ctx, instance, "GET", "stats", "Prefer", "respond-async")
-	if begun.Code != http.StatusAccepted {
-		refused(d.t, "begin", begun, http.StatusServiceUnavailable)
+	started := d.ask(ctx, instance, "GET", "stats", "Prefer", "respond-async")
+	if started.Code != http.StatusAccepted {
+		checkError(d.t, "begin", started, http.StatusServiceUnavailable)
 		return
 	}
 	steps := []string{"GET"}
@@ -451,54 +469,56 @@ func (d *deployment) race(instance http.Handler, cancels bool) {
 		steps = []string{"GET", "DELETE", "GET"}
 	}
 	for _, method := range steps {
-		got := d.ask(ctx, instance, method, begun.Header().Get("Location"))
+		got := d.ask(ctx, instance, method, started.Header().Get("Location"))
 		switch got.Code {
 		case http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusNotFound:
 		default:
-			refused(d.t, method, got, http.StatusServiceUnavailable)
+			checkError(d.t, method, got, http.StatusServiceUnavailable)
 		}
 	}
 }
 
-// settled wants the answer for who asks now, by other processes, and nothing to run again for it.
-func (d *deployment) settled(what string, most int) {
+// checkSettled checks that a new process gets the right answer, that at most the given number of executions were
+// started, and that further requests do not start another one.
+func (d *deployment) checkSettled(what string, most int) {
 	d.t.Helper()
-	first := d.ask(d.t.Context(), d.calm(), "GET", "stats")
-	if first.Code != http.StatusOK || data(d.t, first) != d.want() {
-		d.t.Fatalf("%s: asked again: %d %s", what, first.Code, first.Body)
+	first := d.ask(d.t.Context(), d.reliable(), "GET", "stats")
+	if first.Code != http.StatusOK || dataOf(d.t, first) != d.want() {
+		d.t.Fatalf("%s: next request: %d %s", what, first.Code, first.Body)
 	}
-	d.over()
-	begun := len(d.server.States())
-	if begun > most {
+	d.finish()
+	started := len(d.server.States())
+	if started > most {
 		d.t.Errorf("%s: executions %v, want at most %d", what, d.server.States(), most)
 	}
 	for range 2 {
-		if again := d.ask(d.t.Context(), d.calm(), "GET", "stats"); again.Code != http.StatusOK || data(d.t, again) != data(d.t, first) {
-			d.t.Errorf("%s: asked once more: %d %s", what, again.Code, again.Body)
+		again := d.ask(d.t.Context(), d.reliable(), "GET", "stats")
+		if again.Code != http.StatusOK || dataOf(d.t, again) != dataOf(d.t, first) {
+			d.t.Errorf("%s: repeated request: %d %s", what, again.Code, again.Body)
 		}
 	}
-	if now := len(d.server.States()); now != begun {
-		d.t.Errorf("%s: it runs for ever: %v", what, d.server.States())
+	if now := len(d.server.States()); now != started {
+		d.t.Errorf("%s: repeated requests start new executions: %v", what, d.server.States())
 	}
 }
 
-// want is the answer, of a deployment on which nothing ever goes wrong.
+// want returns the right answer, which it gets from a deployment without faults.
 func (d *deployment) want() string {
 	d.t.Helper()
-	answers.Do(func() {
-		calm := tables(d.t)(d.t)
-		calm.state.Version = -1
-		wanted = data(d.t, calm.ask(d.t.Context(), calm.calm(), "GET", "stats"))
+	wantOnce.Do(func() {
+		other := deployments(d.t)(d.t)
+		other.state.Version = -1
+		wantData = dataOf(d.t, other.ask(d.t.Context(), other.reliable(), "GET", "stats"))
 	})
-	return wanted
+	return wantData
 }
 
 var (
-	answers sync.Once
-	wanted  string
+	wantOnce sync.Once
+	wantData string
 )
 
-func data(t *testing.T, w *httptest.ResponseRecorder) string {
+func dataOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var body struct{ Data json.RawMessage }
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body.Data) < 100 {
@@ -507,68 +527,69 @@ func data(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(body.Data)
 }
 
-// refused wants an error as the contract has it, which tells nothing of what is behind.
-func refused(t *testing.T, what string, w *httptest.ResponseRecorder, status int) {
+// checkError checks that a response is an error as the API documents it and does not mention internals.
+func checkError(t *testing.T, what string, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	var e api.Error
-	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != status || e.Code != status || e.RequestID == "" || w.Header().Get("Retry-After") == "" {
+	err := json.Unmarshal(w.Body.Bytes(), &e)
+	if err != nil || w.Code != status || e.Code != status || e.RequestID == "" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%s: status %d, want %d, %v: %v %s", what, w.Code, status, err, w.Header(), w.Body)
 	}
 	for _, secret := range []string{"ynamo", "thena", "aulty", "fault", "http", "Keep"} {
 		if bytes.Contains(w.Body.Bytes(), []byte(secret)) {
-			t.Errorf("%s: the answer tells of %q: %s", what, secret, w.Body)
+			t.Errorf("%s: the response mentions %q: %s", what, secret, w.Body)
 		}
 	}
 }
 
-// ending is a context whose time is over when a test says so.
-type ending struct {
+// manualContext is a context that exceeds its deadline when a test calls end.
+type manualContext struct {
 	context.Context
 	mu    sync.Mutex
-	ended chan struct{}
+	done  chan struct{}
 	after map[*int]func()
 }
 
-func (e *ending) end() {
-	e.mu.Lock()
-	after := e.after
-	e.after = nil
-	close(e.ended)
-	e.mu.Unlock()
+func (c *manualContext) end() {
+	c.mu.Lock()
+	after := c.after
+	c.after = nil
+	close(c.done)
+	c.mu.Unlock()
 	for _, f := range after {
 		f()
 	}
 }
 
-func (e *ending) Done() <-chan struct{} { return e.ended }
+func (c *manualContext) Done() <-chan struct{} { return c.done }
 
-func (e *ending) Err() error {
+func (c *manualContext) Err() error {
 	select {
-	case <-e.ended:
+	case <-c.done:
 		return context.DeadlineExceeded
 	default:
 		return nil
 	}
 }
 
-// AfterFunc lets contexts made of this one end with it at once, and not some time later.
-func (e *ending) AfterFunc(f func()) (stop func() bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.Err() != nil {
+// AfterFunc makes contexts that are derived from this one end immediately with it, not some time later.
+func (c *manualContext) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Err() != nil {
 		go f()
 		return func() bool { return false }
 	}
-	if e.after == nil {
-		e.after = map[*int]func(){}
+	if c.after == nil {
+		c.after = map[*int]func(){}
 	}
 	key := new(int)
-	e.after[key] = f
+	c.after[key] = f
 	return func() bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		_, waiting := e.after[key]
-		delete(e.after, key)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, waiting := c.after[key]
+		delete(c.after, key)
 		return waiting
 	}
 }
