@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// How long the table may take. An answer comes within milliseconds; a caller of the API waits 29 seconds at most, so
-// that all attempts together, when each hangs, must stay below that.
+// The limits of a request. Usually a response arrives within milliseconds. A caller of the API waits for at most 29
+// seconds, so all attempts together must take less, even if none gets a response.
 const (
 	attempts       = 4
 	attemptTimeout = 5 * time.Second
@@ -23,8 +23,8 @@ const (
 	longestPause   = time.Second
 )
 
-// NewClient is a client that tries again what is worth it, a bounded number of times. Options of the caller come
-// last and win.
+// NewClient returns a client that repeats requests after temporary errors, up to a fixed number of attempts. It applies
+// the caller's options last.
 func NewClient(cfg aws.Config, more ...func(*dynamodb.Options)) *dynamodb.Client {
 	bounded := func(o *dynamodb.Options) {
 		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(attemptTimeout)
@@ -33,7 +33,7 @@ func NewClient(cfg aws.Config, more ...func(*dynamodb.Options)) *dynamodb.Client
 	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){bounded}, more...)...)
 }
 
-// Retryer decides what NewClient's clients try again. A test may take the pauses out.
+// Retryer returns the retryer of clients of NewClient. Tests may use options to remove the pauses.
 func Retryer(more ...func(*retry.StandardOptions)) aws.Retryer {
 	bounded := func(o *retry.StandardOptions) {
 		o.MaxAttempts = attempts
@@ -43,7 +43,7 @@ func Retryer(more ...func(*retry.StandardOptions)) aws.Retryer {
 	return retry.NewStandard(append([]func(*retry.StandardOptions){bounded}, more...)...)
 }
 
-// retryables is what the SDK tries again, and answers that break off in the middle.
+// retryables are the errors that the SDK retries by default, and responses that are cut off.
 var retryables = append(slices.Clone(retry.DefaultRetryables), retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return aws.TrueTernary
@@ -51,8 +51,8 @@ var retryables = append(slices.Clone(retry.DefaultRetryables), retry.IsErrorRetr
 	return aws.UnknownTernary
 }))
 
-// Pause waits before the n-th repetition, from 0, of what the client does not repeat by itself: a random time that may
-// double with n. The error is that of a context that ended meanwhile.
+// Pause waits before repetition n, counted from 0, of a request that the client does not repeat itself. The time is
+// random, with a maximum that doubles with n. If ctx ends meanwhile, Pause returns its error.
 func Pause(ctx context.Context, n int) error {
 	longest := min(shortestPause<<min(n, 10), longestPause)
 	timer := time.NewTimer(rand.N(longest))

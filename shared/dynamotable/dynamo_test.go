@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// wire answers every request in the same way and counts them.
+// wire is a transport that returns the same response to every request and counts the requests.
 type wire struct {
 	status   int
 	body     string
@@ -35,14 +35,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body := io.Reader(strings.NewReader(w.body))
 	if w.body == "cut" {
-		body = io.MultiReader(strings.NewReader(`{"Item":{`), broken{})
+		body = io.MultiReader(strings.NewReader(`{"Item":{`), errorReader{})
 	}
 	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
 }
 
-type broken struct{}
+type errorReader struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func (w *wire) client() *dynamodb.Client {
 	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")}
@@ -59,34 +59,45 @@ func failure(code string) string {
 }
 
 func cancelledFor(reasons string) string {
-	return `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[` + reasons + `]}`
+	return `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no",` +
+		`"CancellationReasons":[` + reasons + `]}`
 }
 
-func TestFailuresHaveTheKindThatTheirCauseDeserves(t *testing.T) {
+var (
+	getItem = &dynamodb.GetItemInput{TableName: aws.String("t"), Key: dynamotable.Key("a", "b")}
+	putItem = &dynamodb.PutItemInput{TableName: aws.String("t"), Item: dynamotable.Key("a", "b")}
+)
+
+func TestFailureKinds(t *testing.T) {
+	conflict := cancelledFor(`{"Code":"TransactionConflict"},{"Code":"None"}`)
+	throttled := cancelledFor(`{"Code":"None"},{"Code":"ThrottlingError"}`)
+	badRequest := func(body string) wire { return wire{status: 400, body: body} }
 	tests := map[string]struct {
 		wire     wire
 		want     fault.Kind
 		attempts int
 	}{
-		"throttled":                  {wire{status: 400, body: failure("ThrottlingException")}, fault.Unavailable, 4},
-		"over_the_table's_capacity":  {wire{status: 400, body: failure("ProvisionedThroughputExceededException")}, fault.Unavailable, 4},
-		"over_the_account's_limit":   {wire{status: 400, body: failure("RequestLimitExceeded")}, fault.Unavailable, 4},
-		"a_failure_of_the_service":   {wire{status: 500, body: failure("InternalServerError")}, fault.Unavailable, 4},
-		"a_proxy_without_a_service":  {wire{status: 503, body: "busy"}, fault.Unavailable, 4},
-		"a_connection_that_breaks":   {wire{err: errors.New("connection reset by peer")}, fault.Unavailable, 4},
-		"an_answer_that_breaks_off":  {wire{status: 200, body: "cut"}, fault.Unavailable, 4},
-		"a_transaction_in_the_way":   {wire{status: 400, body: cancelledFor(`{"Code":"TransactionConflict"},{"Code":"None"}`)}, fault.Unavailable, 1},
-		"a_transaction_throttled":    {wire{status: 400, body: cancelledFor(`{"Code":"None"},{"Code":"ThrottlingError"}`)}, fault.Unavailable, 1},
-		"a_table_that_is_not_there":  {wire{status: 400, body: failure("ResourceNotFoundException")}, fault.Internal, 1},
-		"a_permission_that_lacks":    {wire{status: 400, body: failure("AccessDeniedException")}, fault.Internal, 1},
-		"a_request_that_is_mistaken": {wire{status: 400, body: failure("ValidationException")}, fault.Internal, 1},
+		"throttled":                  {badRequest(failure("ThrottlingException")), fault.Unavailable, 4},
+		"over the account's limit":   {badRequest(failure("RequestLimitExceeded")), fault.Unavailable, 4},
+		"a failure of the service":   {wire{status: 500, body: failure("InternalServerError")}, fault.Unavailable, 4},
+		"a proxy without a service":  {wire{status: 503, body: "busy"}, fault.Unavailable, 4},
+		"a broken connection":        {wire{err: errors.New("connection reset by peer")}, fault.Unavailable, 4},
+		"a response that is cut off": {wire{status: 200, body: "cut"}, fault.Unavailable, 4},
+		"a conflicting transaction":  {badRequest(conflict), fault.Unavailable, 1},
+		"a throttled transaction":    {badRequest(throttled), fault.Unavailable, 1},
+		"a missing table":            {badRequest(failure("ResourceNotFoundException")), fault.Internal, 1},
+		"a missing permission":       {badRequest(failure("AccessDeniedException")), fault.Internal, 1},
+		"an invalid request":         {badRequest(failure("ValidationException")), fault.Internal, 1},
+		"over the table's capacity": {
+			badRequest(failure("ProvisionedThroughputExceededException")), fault.Unavailable, 4,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := test.wire.client().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("t"), Key: dynamotable.Key("a", "b")})
-			failed := dynamotable.Failure(t.Context(), err, "read %s", "a")
-			if fault.KindOf(failed) != test.want || !strings.HasPrefix(failed.Error(), "read a: ") {
-				t.Errorf("kind %d, want %d: %v", fault.KindOf(failed), test.want, failed)
+			_, err := test.wire.client().GetItem(t.Context(), getItem)
+			got := dynamotable.Failure(t.Context(), err, "read %s", "a")
+			if fault.KindOf(got) != test.want || !strings.HasPrefix(got.Error(), "read a: ") {
+				t.Errorf("kind %d, want %d: %v", fault.KindOf(got), test.want, got)
 			}
 			if test.wire.requests != test.attempts {
 				t.Errorf("%d attempts, want %d", test.wire.requests, test.attempts)
@@ -95,21 +106,23 @@ func TestFailuresHaveTheKindThatTheirCauseDeserves(t *testing.T) {
 	}
 }
 
-func TestConditionsAndContentionAreToldApart(t *testing.T) {
+func TestRefusedAndContended(t *testing.T) {
+	none, conflict := `{"Code":"None"}`, `{"Code":"TransactionConflict"}`
+	condition := `{"Code":"ConditionalCheckFailed"}`
 	for name, test := range map[string]struct {
 		body               string
 		refused, contended bool
 	}{
-		"a_condition":                         {failure("ConditionalCheckFailedException"), true, false},
-		"a_condition_in_a_transaction":        {cancelledFor(`{"Code":"None"},{"Code":"ConditionalCheckFailed"}`), true, false},
-		"a_transaction_in_the_way":            {cancelledFor(`{"Code":"TransactionConflict"}`), false, true},
-		"a_transaction_in_the_way_of_a_write": {failure("TransactionConflictException"), false, true},
-		"both":                                {cancelledFor(`{"Code":"TransactionConflict"},{"Code":"ConditionalCheckFailed"}`), true, false},
-		"neither":                             {failure("ValidationException"), false, false},
+		"a condition":                  {failure("ConditionalCheckFailedException"), true, false},
+		"a condition in a transaction": {cancelledFor(none + "," + condition), true, false},
+		"a transaction in conflict":    {cancelledFor(conflict), false, true},
+		"a write in conflict":          {failure("TransactionConflictException"), false, true},
+		"a conflict and a condition":   {cancelledFor(conflict + "," + condition), true, false},
+		"another error":                {failure("ValidationException"), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := wire{status: 400, body: test.body}
-			_, err := w.client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t"), Item: dynamotable.Key("a", "b")})
+			_, err := w.client().PutItem(t.Context(), putItem)
 			if dynamotable.Refused(err) != test.refused || dynamotable.Contended(err) != test.contended {
 				t.Errorf("refused %v, contended %v: %v", dynamotable.Refused(err), dynamotable.Contended(err), err)
 			}
@@ -117,41 +130,46 @@ func TestConditionsAndContentionAreToldApart(t *testing.T) {
 	}
 }
 
-func TestAContextThatEndedIsTheCause(t *testing.T) {
+func TestFailureOfEndedContext(t *testing.T) {
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	gone, leave := context.WithCancel(t.Context())
-	leave()
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
 	for _, test := range []struct {
 		ctx   context.Context
 		kind  fault.Kind
 		cause error
-	}{{late, fault.Timeout, context.DeadlineExceeded}, {gone, fault.Canceled, context.Canceled}} {
+	}{{late, fault.Timeout, context.DeadlineExceeded}, {cancelled, fault.Canceled, context.Canceled}} {
 		w := wire{err: errors.New("connection reset by peer")}
-		_, err := w.client().GetItem(test.ctx, &dynamodb.GetItemInput{TableName: aws.String("t"), Key: dynamotable.Key("a", "b")})
-		failed := dynamotable.Failure(test.ctx, err, "read a")
-		if fault.KindOf(failed) != test.kind || !errors.Is(failed, test.cause) {
-			t.Errorf("kind %d, want %d: %v", fault.KindOf(failed), test.kind, failed)
+		_, err := w.client().GetItem(test.ctx, getItem)
+		got := dynamotable.Failure(test.ctx, err, "read a")
+		if fault.KindOf(got) != test.kind || !errors.Is(got, test.cause) {
+			t.Errorf("kind %d, want %d: %v", fault.KindOf(got), test.kind, got)
 		}
 	}
 }
 
-func TestItemsAreReadAndCheckedOnce(t *testing.T) {
+func TestReader(t *testing.T) {
 	item := dynamotable.NewItem("planet#prod", "head", dynamotable.Item{
-		"name": dynamotable.String("x"), "size": dynamotable.Number(-9007199254740993), "list": dynamotable.Strings([]string{"a", ""}),
+		"name": dynamotable.String("x"),
+		"size": dynamotable.Number(-9007199254740993),
+		"list": dynamotable.Strings([]string{"a", ""}),
 	})
 	r := dynamotable.Read(item)
-	if r.String("name") != "x" || r.Int64("size") != -9007199254740993 || r.OptionalInt64("none") != 0 || r.Strings("none") != nil {
-		t.Error("values do not come back")
+	if r.String("name") != "x" || r.Int64("size") != -9007199254740993 {
+		t.Error("required values differ")
+	}
+	if r.OptionalInt64("none") != 0 || r.Strings("none") != nil {
+		t.Error("missing optional values are not zero")
 	}
 	if diff := cmp.Diff([]string{"a", ""}, r.Strings("list")); diff != "" || r.Err() != nil {
 		t.Errorf("%s%v", diff, r.Err())
 	}
 	for name, read := range map[string]func(*dynamotable.Reader){
-		"attribute size is no string":          func(r *dynamotable.Reader) { r.String("size") },
-		"attribute none is no number":          func(r *dynamotable.Reader) { r.Int64("none"); r.String("none too") },
-		"attribute name is no number":          func(r *dynamotable.Reader) { r.OptionalInt64("name") },
-		"attribute name is no list":            func(r *dynamotable.Reader) { r.Strings("name") },
+		"attribute size is not a string":       func(r *dynamotable.Reader) { r.String("size") },
+		"attribute none is not a number":       func(r *dynamotable.Reader) { r.Int64("none"); r.String("none too") },
+		"attribute name is not a number":       func(r *dynamotable.Reader) { r.OptionalInt64("name") },
+		"attribute name is not a list":         func(r *dynamotable.Reader) { r.Strings("name") },
 		"item planet#prod head: attribute pk2": func(r *dynamotable.Reader) { r.String("pk2") },
 	} {
 		r := dynamotable.Read(item)
@@ -162,19 +180,21 @@ func TestItemsAreReadAndCheckedOnce(t *testing.T) {
 	}
 }
 
-// TestTableIsAsItIsPrinted makes the table in a real DynamoDB.
-func TestTableIsAsItIsPrinted(t *testing.T) {
+// TestCreateTable creates the table in a real DynamoDB.
+func TestCreateTable(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	item := dynamotable.NewItem("a", "b", dynamotable.Item{dynamotable.Expires: dynamotable.Number(1)})
 	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: dynamotable.Key("a", "b"), ConsistentRead: aws.Bool(true)})
+	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &table, Key: dynamotable.Key("a", "b"), ConsistentRead: aws.Bool(true),
+	})
 	if err != nil || dynamotable.Read(got.Item).Int64(dynamotable.Expires) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 	ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &table})
 	if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != dynamotable.Expires {
-		t.Errorf("items are forgotten by %v, %v", ttl, err)
+		t.Errorf("the time to live is %v, %v", ttl, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// Why a part of a transaction was cancelled, as DynamoDB spells it.
+// DynamoDB's codes for the reasons why a part of a transaction was cancelled.
 const (
 	conditionFailed = "ConditionalCheckFailed"
 	conflict        = "TransactionConflict"
@@ -21,14 +21,14 @@ const (
 	overCapacity    = "ProvisionedThroughputExceeded"
 )
 
-// Refused tells whether a write, or a part of a transaction, was refused because its condition does not hold.
+// Refused reports whether a write or a transaction was refused because a condition is false.
 func Refused(err error) bool {
 	var one *types.ConditionalCheckFailedException
 	return errors.As(err, &one) || cancelledFor(err, conditionFailed)
 }
 
-// Contended tells whether a write came to nothing because a transaction over one of its items was under way. No
-// condition was looked at; the same write may be tried again.
+// Contended reports whether a write was refused because another transaction was using one of its items. DynamoDB did
+// not check the conditions, and the same write may be repeated.
 func Contended(err error) bool {
 	var one *types.TransactionConflictException
 	return errors.As(err, &one) || !Refused(err) && cancelledFor(err, conflict)
@@ -36,14 +36,17 @@ func Contended(err error) bool {
 
 func cancelledFor(err error, codes ...string) bool {
 	var cancelled *types.TransactionCanceledException
-	return errors.As(err, &cancelled) && slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
+	if !errors.As(err, &cancelled) {
+		return false
+	}
+	return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
 		return slices.Contains(codes, aws.ToString(r.Code))
 	})
 }
 
-// Failure is a failed call as the rest of the program knows it: what was being done, the cause, and a kind.
-// Throttling, contention, failures of the service and lost answers are fault.Unavailable; a context that ended is
-// fault.Timeout or fault.Canceled; what is left (a table that is not there, a permission that lacks) has no kind.
+// Failure returns the error of a failed request with a description of the request and a kind. Throttling, contention,
+// failures of the service and lost responses are fault.Unavailable. If ctx has ended, the kind is fault.Timeout or
+// fault.Canceled. Other errors, such as a missing table or permission, have no kind.
 func Failure(ctx context.Context, err error, doing string, args ...any) error {
 	doing = fmt.Sprintf(doing, args...)
 	switch ended := ctx.Err(); {
@@ -57,7 +60,7 @@ func Failure(ctx context.Context, err error, doing string, args ...any) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// transient tells what was worth another attempt, had there been one left.
+// transient reports whether the client would have repeated the request if it had had attempts left.
 func transient(err error) bool {
 	return retry.IsErrorRetryables(retryables).IsErrorRetryable(err).Bool()
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is the attributes of an item by name.
+// Item has the attributes of an item by name.
 type Item = map[string]types.AttributeValue
 
-// Key is the key of an item.
+// Key returns the key of an item.
 func Key(pk, sk string) Item { return Item{PartitionKey: String(pk), SortKey: String(sk)} }
 
-// NewItem is an item with that key and those attributes.
+// NewItem returns an item with the given key and attributes.
 func NewItem(pk, sk string, attributes Item) Item {
 	item := Key(pk, sk)
 	maps.Copy(item, attributes)
 	return item
 }
 
-// String is the value of a string attribute.
+// String returns the value of a string attribute.
 func String(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// Number is the value of a number attribute.
+// Number returns the value of a number attribute.
 func Number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// Strings is the value of a list of strings; unlike a set it may be empty.
+// Strings returns the value of a list of strings. Unlike a set, a list may be empty.
 func Strings(list []string) types.AttributeValue {
 	values := make([]types.AttributeValue, len(list))
 	for i, s := range list {
@@ -38,67 +38,67 @@ func Strings(list []string) types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: values}
 }
 
-// Reader reads the attributes of an item and keeps the first mistake: the fields are read one after the other and the
-// whole is checked once, with Err. An attribute that must be there and is not is a mistake.
+// Reader reads the attributes of an item. It records the first error, so that a caller can read all attributes and then
+// call Err once. A missing attribute is an error unless it is optional.
 type Reader struct {
 	item Item
 	err  error
 }
 
-// Read begins to read an item.
+// Read returns a Reader of an item.
 func Read(item Item) *Reader { return &Reader{item: item} }
 
-// Err is the first mistake, or nil.
+// Err returns the first error, or nil.
 func (r *Reader) Err() error { return r.err }
 
-// String reads a string that must be there.
+// String reads a required string.
 func (r *Reader) String(name string) string {
 	value, ok := r.item[name].(*types.AttributeValueMemberS)
 	if !ok {
-		r.fail(name, "string")
+		r.fail(name, "a string")
 		return ""
 	}
 	return value.Value
 }
 
-// Int64 reads a whole number that must be there.
+// Int64 reads a required integer.
 func (r *Reader) Int64(name string) int64 {
 	value, ok := r.item[name].(*types.AttributeValueMemberN)
 	if !ok {
-		r.fail(name, "number")
+		r.fail(name, "a number")
 		return 0
 	}
 	n, err := strconv.ParseInt(value.Value, 10, 64)
 	if err != nil {
-		r.fail(name, "whole number")
+		r.fail(name, "an integer")
 	}
 	return n
 }
 
-// OptionalInt64 reads a whole number, 0 when it is not there.
+// OptionalInt64 reads an optional integer. It returns 0 if the attribute is missing.
 func (r *Reader) OptionalInt64(name string) int64 {
-	if _, given := r.item[name]; !given {
+	if _, ok := r.item[name]; !ok {
 		return 0
 	}
 	return r.Int64(name)
 }
 
-// Strings reads a list of strings, none when it is not there.
+// Strings reads an optional list of strings. It returns nil if the attribute is missing.
 func (r *Reader) Strings(name string) []string {
-	given, ok := r.item[name]
+	value, ok := r.item[name]
 	if !ok {
 		return nil
 	}
-	list, ok := given.(*types.AttributeValueMemberL)
+	list, ok := value.(*types.AttributeValueMemberL)
 	if !ok {
-		r.fail(name, "list")
+		r.fail(name, "a list")
 		return nil
 	}
 	var texts []string
 	for _, value := range list.Value {
 		text, ok := value.(*types.AttributeValueMemberS)
 		if !ok {
-			r.fail(name, "list of strings")
+			r.fail(name, "a list of strings")
 			return nil
 		}
 		texts = append(texts, text.Value)
@@ -108,12 +108,13 @@ func (r *Reader) Strings(name string) []string {
 
 func (r *Reader) fail(name, want string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("item %s %s: attribute %s is no %s", text(r.item[PartitionKey]), text(r.item[SortKey]), name, want)
+		partition, sort := keyText(r.item[PartitionKey]), keyText(r.item[SortKey])
+		r.err = fmt.Errorf("item %s %s: attribute %s is not %s", partition, sort, name, want)
 	}
 }
 
-// text shows a key in a message.
-func text(value types.AttributeValue) string {
+// keyText returns a key for a message.
+func keyText(value types.AttributeValue) string {
 	if s, ok := value.(*types.AttributeValueMemberS); ok {
 		return s.Value
 	}

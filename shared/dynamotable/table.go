@@ -1,6 +1,6 @@
-// Package dynamotable is the one DynamoDB table that a deployment keeps its small state in: how it is keyed, how items are
-// read, and what its failures mean. Whoever keeps something there owns a prefix of the partition key and the shape of
-// the items under it.
+// Package dynamotable defines the single DynamoDB table of a deployment: its keys, how items are read, and what its
+// errors mean. Each package that stores items there owns a prefix of the partition key and defines the attributes of
+// its items.
 package dynamotable
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The attributes that the table itself knows. All others belong to the items.
+// The attributes that the table itself uses. The packages that store items define all others.
 const (
-	PartitionKey = "pk"      // string: prefix#what, such as planet#prod
+	PartitionKey = "pk"      // string: prefix#name, such as planet#prod
 	SortKey      = "sk"      // string
-	Expires      = "expires" // number, epoch seconds: the item may be removed after that, hours later than sooner
+	Expires      = "expires" // number: Unix time in seconds after which DynamoDB removes the item, often hours later
 )
 
-// CreateTable is what makes the table, wherever it is not made by infra.
+// CreateTable returns the input that creates the table where infra does not create it.
 func CreateTable(name string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),
@@ -32,10 +32,13 @@ func CreateTable(name string) *dynamodb.CreateTableInput {
 	}
 }
 
-// TimeToLive is what makes the table forget items by their attribute Expires.
+// TimeToLive returns the input that makes the table remove items by their attribute Expires.
 func TimeToLive(name string) *dynamodb.UpdateTimeToLiveInput {
 	return &dynamodb.UpdateTimeToLiveInput{
-		TableName:               aws.String(name),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(Expires), Enabled: aws.Bool(true)},
+		TableName: aws.String(name),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{
+			AttributeName: aws.String(Expires),
+			Enabled:       aws.Bool(true),
+		},
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable"
 )
 
-// Action is something that a request does to the table and that IAM permits or denies. A transaction is judged by
-// what it consists of.
+// Action is an action on the table that IAM permits or denies. A transaction consists of several actions.
 type Action struct {
 	Name  string // "dynamodb:PutItem"
-	Key   string // partition key of the items; "" for an action on the whole table
+	Key   string // the partition key of the items; "" for an action on the whole table
 	Index string // "" for the table itself
 }
 
-// Actions records what clients send. The emulators of DynamoDB permit everything, so tests compare this with grants.
+// Actions records the actions of clients. The emulators of DynamoDB permit every action, so tests compare the recorded
+// actions with the permissions that infra grants.
 type Actions struct {
 	mu   sync.Mutex
 	seen map[Action]bool
@@ -40,7 +40,7 @@ func (a *Actions) Seen() []Action {
 	return list
 }
 
-// Record is an option for Client and Connect.
+// Record is an option for Client and Connect that makes a record the actions of the client.
 func (a *Actions) Record(o *dynamodb.Options) {
 	record := middleware.InitializeMiddlewareFunc("RecordActions", func(
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
@@ -64,7 +64,7 @@ func (a *Actions) add(actions []Action) {
 	}
 }
 
-// actionsOf returns what a request does. An operation that is not listed counts as one on the whole table.
+// actionsOf returns the actions of a request. An operation that is not listed is an action on the whole table.
 func actionsOf(request any) []Action {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:
@@ -113,7 +113,7 @@ func keyOf(item dynamotable.Item) string {
 
 var keyCondition = regexp.MustCompile(`^(#?\w+) = (:\w+)`)
 
-// keyOfQuery returns the partition key that a query names first in its condition.
+// keyOfQuery returns the partition key of a query, which must be first in the query's condition.
 func keyOfQuery(in *dynamodb.QueryInput) string {
 	condition := aws.ToString(in.KeyConditionExpression)
 	m := keyCondition.FindStringSubmatch(condition)

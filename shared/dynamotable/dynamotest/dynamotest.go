@@ -1,4 +1,4 @@
-// Package dynamotest gives tests a table of their own in a DynamoDB, real or local.
+// Package dynamotest provides each test with its own table in a real or local DynamoDB.
 package dynamotest
 
 import (
@@ -17,47 +17,49 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable"
 )
 
-// Variable names the URL of the DynamoDB that tests use; scripts/servers/dynamodb.sh starts one.
+// Variable is the environment variable with the URL of the DynamoDB that tests use. scripts/servers/dynamodb.sh starts
+// one.
 const Variable = "ORRERY_TEST_DYNAMODB"
 
-// Client gives a client and the name of a new, empty table that is deleted when the test ends. Without a DynamoDB
-// the test is skipped.
+// Client returns a client and the name of a new, empty table, which is deleted when the test ends. It skips the test if
+// there is no DynamoDB.
 func Client(t testing.TB, options ...func(*dynamodb.Options)) (*dynamodb.Client, string) {
 	t.Helper()
 	client := Connect(t, options...)
 	name := "orrery-test-" + strings.ToLower(rand.Text())
-	honest := Connect(t) // the caller's options may make faults
-	if _, err := honest.CreateTable(t.Context(), dynamotable.CreateTable(name)); err != nil {
+	admin := Connect(t) // without the caller's options, which may inject faults
+	if _, err := admin.CreateTable(t.Context(), dynamotable.CreateTable(name)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := honest.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: aws.String(name)}); err != nil {
+		in := &dynamodb.DeleteTableInput{TableName: aws.String(name)}
+		if _, err := admin.DeleteTable(context.Background(), in); err != nil {
 			t.Error(err)
 		}
 	})
-	if _, err := honest.UpdateTimeToLive(t.Context(), dynamotable.TimeToLive(name)); err != nil {
+	if _, err := admin.UpdateTimeToLive(t.Context(), dynamotable.TimeToLive(name)); err != nil {
 		t.Fatal(err)
 	}
 	return client, name
 }
 
-// Connect gives one more client, for a table that Client made. It tries again without pauses.
+// Connect returns another client for a table that Client created. The client repeats requests without pauses.
 func Connect(t testing.TB, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	t.Helper()
 	url := os.Getenv(Variable)
 	if url == "" {
-		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", Variable)
+		t.Skipf("%s is not set: start a DynamoDB with scripts/servers/dynamodb.sh start DIR", Variable)
 	}
 	cfg := aws.Config{
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
 		BaseEndpoint: aws.String(url),
 	}
-	return dynamotable.NewClient(cfg, append([]func(*dynamodb.Options){hurry}, options...)...)
+	return dynamotable.NewClient(cfg, append([]func(*dynamodb.Options){withoutPauses}, options...)...)
 }
 
-// hurry takes the pauses between attempts out.
-func hurry(o *dynamodb.Options) {
+// withoutPauses removes the pauses between attempts.
+func withoutPauses(o *dynamodb.Options) {
 	o.Retryer = dynamotable.Retryer(func(r *retry.StandardOptions) {
 		r.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 	})
