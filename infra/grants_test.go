@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
@@ -124,14 +124,13 @@ func readState(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 
 // importAndCompact imports a log and one that has grown, and compacts what was imported.
 func importAndCompact(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
-	raw, err1 := dir.Open(filepath.Join(t.TempDir(), "raw"))
-	lake, err2 := dir.Open(filepath.Join(t.TempDir(), "lake"))
+	raw, lake := &blobtest.Memory{}, &blobtest.Memory{}
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	c, err3 := cloud.New(cloud.Config{
+	c, err := cloud.New(cloud.Config{
 		Raw: raw, Lake: lake, Table: statedynamo.New(open(t)), Scratch: filepath.Join(t.TempDir(), "scratch"),
 		Now: func() time.Time { return now },
 	})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	log := ""

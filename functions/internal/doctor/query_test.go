@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
-	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -120,11 +120,8 @@ func TestLake(t *testing.T) {
 }
 
 func TestBucket(t *testing.T) {
-	store, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line := look(t, doctor.Bucket("raw bucket", store, "b", "raw/")); line.Found != "the bucket b can be listed; there is nothing under raw/ yet" {
+	line := look(t, doctor.Bucket("raw bucket", &blobtest.Memory{}, "b", "raw/"))
+	if line.Found != "the bucket b can be listed; there is nothing under raw/ yet" {
 		t.Errorf("%+v", line)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
@@ -314,7 +314,7 @@ func records(t *testing.T) []lake.Row {
 func (w *world) keeper(f lambdas.Function, e function.Environment) *function.Function {
 	w.t.Helper()
 	if w.raw == nil {
-		w.raw, w.lake = bucket(w.t), bucket(w.t)
+		w.raw, w.lake = &blobtest.Memory{}, &blobtest.Memory{}
 		w.putLogs()
 	}
 	var table lakestate.Table = &w.ledger
@@ -375,13 +375,4 @@ func cutShort(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return whole.String()[:whole.Len()*2/3]
-}
-
-func bucket(t *testing.T) blob.Store {
-	t.Helper()
-	store, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/blob/dir"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
@@ -41,13 +41,13 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	t.Helper()
-	raw, err1 := dir.Open(filepath.Join(t.TempDir(), "raw"))
-	lake, err2 := dir.Open(filepath.Join(t.TempDir(), "lake"))
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
+	return &world{
+		t:     t,
+		raw:   &blobtest.Memory{},
+		lake:  &blobtest.Memory{},
+		table: &lakestatetest.Table{},
+		time:  testTime.Add(30 * time.Minute),
 	}
-	return &world{t: t, raw: raw, lake: lake, table: &lakestatetest.Table{}, time: testTime.Add(30 * time.Minute)}
 }
 
 func (w *world) now() time.Time { return w.time }
