@@ -1,5 +1,6 @@
-// Package blob is the port to object storage: named objects that are written whole and never altered, only replaced.
-// blob/s3 is Amazon S3 and what speaks its protocol, blob/dir a directory; blobtest is the suite that both pass.
+// Package blob is the port to object storage: named objects that are written whole and never changed, only replaced.
+// Package blob/s3 implements it for Amazon S3 and servers of its protocol. Package blobtest has an implementation in
+// memory and the test suite that every implementation passes.
 package blob
 
 import (
@@ -12,46 +13,46 @@ import (
 
 // Errors that callers branch on; find them with errors.Is.
 var (
-	ErrNotFound = errors.New("there is no such object")
-	ErrExists   = errors.New("the object exists")
+	ErrNotFound = errors.New("the object does not exist")
+	ErrExists   = errors.New("the object exists already")
 	ErrChanged  = errors.New("the object was replaced while it was read")
-	ErrBroken   = errors.New("the connection broke again and again")
+	ErrBroken   = errors.New("the connection broke too often")
 )
 
-// Info is what a store tells of an object without its bytes.
+// Info describes an object without its content.
 type Info struct {
 	Name     string
 	Size     int64
-	ETag     string    // another one, another content; "" when the store does not tell
-	Sum      string    // SHA-256 of the content in hexadecimal digits; "" when the store does not tell
-	Modified time.Time // by the store's clock
+	ETag     string    // differs when the content differs; "" when the store does not report it
+	Sum      string    // SHA-256 of the content in hexadecimal digits; "" when the store does not report it
+	Modified time.Time // by the clock of the store
 }
 
 // Condition says when Put may write.
 type Condition bool
 
 const (
-	Always   Condition = false // replaces what is there
-	IfAbsent Condition = true  // ErrExists when there is an object of the name, and it stays
+	Always   Condition = false // replace an existing object
+	IfAbsent Condition = true  // keep an existing object of that name and return ErrExists
 )
 
-// Store holds objects of one bucket. Names are UTF-8, their elements divided by slashes.
+// Store holds the objects of one bucket. Names are UTF-8, with slashes between their elements.
 //
-// What has been written is seen by everybody at once: reads and listings that begin later know it.
+// A store is consistent: every read or listing that begins after a write has returned sees the write.
 type Store interface {
-	// Get opens an object at a byte, which may be its end. Info lacks the Sum. version names an older content where the
-	// store keeps those; "" is the latest.
+	// Get opens an object at a byte offset, which may be its end. The Info has no Sum. version selects an older content
+	// if the store keeps versions; "" is the latest.
 	Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, Info, error)
-	// Head tells of an object.
+	// Head describes an object.
 	Head(ctx context.Context, name string) (Info, error)
-	// Put writes an object: all of it or, when there is an error, nothing or all of it. The store has compared the
-	// SHA-256 of what it got with that of what was sent.
+	// Put writes an object. After an error the object is either written whole or not at all. When Put returns nil, the
+	// store has compared the SHA-256 of the bytes received with that of the bytes sent.
 	Put(ctx context.Context, name string, body io.ReadSeeker, when Condition) error
-	// Copy makes an object of the content of another, unless there is one of the name: ErrExists.
+	// Copy copies the content of an object to another name. It returns ErrExists if an object has that name.
 	Copy(ctx context.Context, from, to string) error
-	// List gives the objects whose names begin with a prefix and sort after a name, in the order of their bytes. Infos
-	// have name, size and time.
+	// List yields the objects whose names begin with prefix and sort after a name, in the byte order of the names. Their
+	// Infos have name, size and time.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Info, error]
-	// Delete removes objects; it is no error when there are none of the names.
+	// Delete removes objects. Deleting an object that does not exist is not an error.
 	Delete(ctx context.Context, names ...string) error
 }

@@ -7,22 +7,22 @@ import (
 	"io"
 )
 
-// Reader reads one content of an object from beginning to end, as often as wanted: a connection that breaks is taken up
-// again where it broke, and when the object has been replaced meanwhile the error is ErrChanged, never a mixture.
+// Reader reads one content of an object and can seek. It reopens a broken connection where it broke. If the object has
+// been replaced meanwhile, it returns ErrChanged and never mixes two contents.
 type Reader struct {
-	ctx     context.Context // of the reads: an io.Reader has no other place for it
+	ctx     context.Context // of the reads: Read takes no context
 	store   Store
 	name    string
 	version string
 	info    Info
-	body    io.ReadCloser // nil: to be opened at offset
+	body    io.ReadCloser // nil if the next read must open the object at offset
 	offset  int64
 }
 
-// maxBreaks is how often in a row a connection may break before a byte arrives.
+// maxBreaks is how many connections in a row may break before a byte arrives.
 const maxBreaks = 5
 
-// Open opens an object for reading; version may be "". The context holds for all reads.
+// Open opens an object for reading. version may be "". The context applies to all reads.
 func Open(ctx context.Context, store Store, name, version string) (*Reader, error) {
 	body, info, err := store.Get(ctx, name, version, 0)
 	if err != nil {
@@ -31,10 +31,10 @@ func Open(ctx context.Context, store Store, name, version string) (*Reader, erro
 	return &Reader{ctx: ctx, store: store, name: name, version: version, info: info, body: body}, nil
 }
 
-// Info tells of the object.
+// Info describes the object.
 func (r *Reader) Info() Info { return r.info }
 
-// Read reads on, over broken connections.
+// Read reads the next bytes. It opens a new connection when one breaks.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.offset >= r.info.Size {
 		return 0, io.EOF
@@ -51,13 +51,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 		case ended != nil:
 			return 0, fmt.Errorf("read %s at byte %d: %w", r.name, r.offset, ended)
 		case breaks == maxBreaks:
-			// The cause as text only: an io.ErrUnexpectedEOF in it would be taken for the end of the object.
+			// The cause is not wrapped: callers would take an io.ErrUnexpectedEOF in it for the end of the object.
 			return 0, fmt.Errorf("read %s at byte %d: %w: %s", r.name, r.offset, ErrBroken, err.Error())
 		}
 	}
 }
 
-// readOnce reads from the connection there is or a new one. One that ends gives an error, as more is to come.
+// readOnce reads from the open connection or from a new one. A connection that ends before the object does is an error.
 func (r *Reader) readOnce(p []byte) (int, error) {
 	if r.body == nil {
 		body, info, err := r.store.Get(r.ctx, r.name, r.version, r.offset)
@@ -79,7 +79,7 @@ func (r *Reader) readOnce(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek goes to a byte of the object, counted from its beginning or from where the reader is.
+// Seek implements io.Seeker.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

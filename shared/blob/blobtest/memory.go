@@ -19,7 +19,7 @@ import (
 
 // Memory is a blob.Store in memory.
 type Memory struct {
-	Now func() time.Time // dates what is written; nil for time.Now
+	Now func() time.Time // clock for the times of objects; nil for time.Now
 
 	mu      sync.Mutex
 	objects map[string]object
@@ -45,7 +45,7 @@ func (m *Memory) find(ctx context.Context, name string) (object, error) {
 	return o, nil
 }
 
-// Get opens an object.
+// Get opens an object. It keeps no versions and ignores the one asked for.
 func (m *Memory) Get(ctx context.Context, name, _ string, offset int64) (io.ReadCloser, blob.Info, error) {
 	o, err := m.find(ctx, name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Memory) Get(ctx context.Context, name, _ string, offset int64) (io.Read
 	return io.NopCloser(bytes.NewReader(o.content[offset:])), o.info, nil
 }
 
-// Head tells of an object.
+// Head describes an object.
 func (m *Memory) Head(ctx context.Context, name string) (blob.Info, error) {
 	o, err := m.find(ctx, name)
 	return o.info, err
@@ -84,14 +84,20 @@ func (m *Memory) write(name string, content []byte, when blob.Condition) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, there := m.objects[name]; there && when == blob.IfAbsent {
+	if _, exists := m.objects[name]; exists && when == blob.IfAbsent {
 		return fmt.Errorf("put %s: %w", name, blob.ErrExists)
 	}
 	if m.objects == nil {
 		m.objects = map[string]object{}
 	}
 	text := hex.EncodeToString(sum[:])
-	m.objects[name] = object{content, blob.Info{Name: name, Size: int64(len(content)), ETag: text, Sum: text, Modified: now()}}
+	m.objects[name] = object{content, blob.Info{
+		Name:     name,
+		Size:     int64(len(content)),
+		ETag:     text,
+		Sum:      text,
+		Modified: now(),
+	}}
 	return nil
 }
 
@@ -104,7 +110,7 @@ func (m *Memory) Copy(ctx context.Context, from, to string) error {
 	return m.write(to, o.content, blob.IfAbsent)
 }
 
-// List lists what there is when it begins.
+// List lists the objects that exist when it begins.
 func (m *Memory) List(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := ctx.Err(); err != nil {

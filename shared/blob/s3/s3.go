@@ -1,4 +1,4 @@
-// Package s3 is object storage in one bucket of Amazon S3, or of a server that speaks its protocol.
+// Package s3 implements blob.Store for a bucket of Amazon S3 or of a server of its protocol.
 package s3
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 )
 
-// Store is a bucket. Objects are put in one request each, so they may have 5 GB at most.
+// Store is a bucket. Each object is put in one request, so its size is limited to 5 GB.
 type Store struct {
 	client *s3.Client
 	bucket string
@@ -29,10 +29,10 @@ type Store struct {
 
 var _ blob.Store = (*Store)(nil)
 
-// New makes the store of a bucket, which must exist.
+// New returns the store of a bucket, which must exist.
 func New(client *s3.Client, bucket string) *Store { return &Store{client, bucket} }
 
-// Get opens an object at a byte.
+// Get opens an object at a byte offset.
 func (s *Store) Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, blob.Info, error) {
 	in := &s3.GetObjectInput{Bucket: &s.bucket, Key: &name}
 	if version != "" {
@@ -48,11 +48,15 @@ func (s *Store) Get(ctx context.Context, name, version string, offset int64) (io
 	if err != nil {
 		return nil, blob.Info{}, s.failed("get", name, err)
 	}
-	info := blob.Info{Name: name, Size: offset + aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag), Modified: aws.ToTime(out.LastModified)}
-	return out.Body, info, nil
+	return out.Body, blob.Info{
+		Name:     name,
+		Size:     offset + aws.ToInt64(out.ContentLength),
+		ETag:     aws.ToString(out.ETag),
+		Modified: aws.ToTime(out.LastModified),
+	}, nil
 }
 
-// atEnd answers for a range that begins where the object ends, which S3 refuses.
+// atEnd returns an empty body for an offset at the end of the object. S3 refuses such a range.
 func (s *Store) atEnd(ctx context.Context, name string, offset int64) (io.ReadCloser, blob.Info, error) {
 	info, err := s.Head(ctx, name)
 	if err == nil && offset > info.Size {
@@ -62,20 +66,29 @@ func (s *Store) atEnd(ctx context.Context, name string, offset int64) (io.ReadCl
 	return http.NoBody, info, err
 }
 
-// Head tells of an object. The sum is known of what Put wrote, unless the server keeps none.
+// Head describes an object. It returns the sum of objects that Put wrote, unless the server keeps no checksums.
 func (s *Store) Head(ctx context.Context, name string) (blob.Info, error) {
-	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &name, ChecksumMode: types.ChecksumModeEnabled})
+	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket:       &s.bucket,
+		Key:          &name,
+		ChecksumMode: types.ChecksumModeEnabled,
+	})
 	if err != nil {
 		return blob.Info{}, s.failed("head", name, err)
 	}
-	info := blob.Info{Name: name, Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag), Modified: aws.ToTime(out.LastModified)}
+	info := blob.Info{
+		Name:     name,
+		Size:     aws.ToInt64(out.ContentLength),
+		ETag:     aws.ToString(out.ETag),
+		Modified: aws.ToTime(out.LastModified),
+	}
 	if sum, err := base64.StdEncoding.DecodeString(aws.ToString(out.ChecksumSHA256)); err == nil && len(sum) == sha256.Size {
 		info.Sum = hex.EncodeToString(sum)
 	}
 	return info, nil
 }
 
-// Put writes an object in one request, with its SHA-256, which S3 compares and keeps.
+// Put writes an object in one request with its SHA-256. S3 compares the sum and keeps it.
 func (s *Store) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
 	sum, size, err := sumOf(body)
 	if err != nil {
@@ -94,7 +107,7 @@ func (s *Store) Put(ctx context.Context, name string, body io.ReadSeeker, when b
 	})
 }
 
-// sumOf reads a body once: its SHA-256 in base64 and its length.
+// sumOf reads a body and returns its SHA-256 in base64 and its length in bytes.
 func sumOf(body io.ReadSeeker) (string, int64, error) {
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		return "", 0, err
@@ -104,8 +117,8 @@ func sumOf(body io.ReadSeeker) (string, int64, error) {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil)), size, err
 }
 
-// Copy lets S3 copy; the checksum goes with the object. It looks first whether there is one of the name: LocalStack
-// answers 412 to the condition as S3 does, but has overwritten the object by then.
+// Copy copies an object within S3, with its checksum. It first checks that the target does not exist: LocalStack answers
+// the condition with 412, as S3 does, but overwrites the object nevertheless.
 func (s *Store) Copy(ctx context.Context, from, to string) error {
 	if _, err := s.Head(ctx, to); err == nil {
 		return fmt.Errorf("copy to s3://%s/%s: %w", s.bucket, to, blob.ErrExists)
@@ -114,30 +127,35 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 	}
 	source := httpbinding.EscapePath(s.bucket+"/"+from, false)
 	return s.conditionally("copy to", to, func() error {
-		_, err := s.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &s.bucket, Key: &to, CopySource: &source, IfNoneMatch: aws.String("*"),
-			ChecksumAlgorithm: types.ChecksumAlgorithmSha256})
+		_, err := s.client.CopyObject(ctx, &s3.CopyObjectInput{
+			Bucket:            &s.bucket,
+			Key:               &to,
+			CopySource:        &source,
+			IfNoneMatch:       aws.String("*"),
+			ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
+		})
 		return err
 	})
 }
 
-// maxConflicts is how often a write is tried again that met another one of the same name.
+// maxConflicts is how often a write is repeated when another write of the same name is in progress.
 const maxConflicts = 5
 
-// conditionally does a write that may be conditional. S3 answers 409 while another write of the name is under way; then
-// the condition is not decided, and the request is to be sent again.
-func (s *Store) conditionally(what, name string, write func() error) error {
+// conditionally calls a write that may have a condition. S3 answers 409 while another write of the same name is in
+// progress: it has not evaluated the condition, and the client must send the request again.
+func (s *Store) conditionally(action, name string, write func() error) error {
 	for conflicts := 0; ; conflicts++ {
 		err := write()
 		if err == nil {
 			return nil
 		}
 		if statusOf(err) != http.StatusConflict || conflicts == maxConflicts {
-			return s.failed(what, name, err)
+			return s.failed(action, name, err)
 		}
 	}
 }
 
-// List asks for pages of up to 1000 names.
+// List requests pages of up to 1000 names.
 func (s *Store) List(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix}
@@ -151,7 +169,13 @@ func (s *Store) List(ctx context.Context, prefix, after string) iter.Seq2[blob.I
 				return
 			}
 			for _, o := range page.Contents {
-				if !yield(blob.Info{Name: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), ETag: aws.ToString(o.ETag), Modified: aws.ToTime(o.LastModified)}, nil) {
+				info := blob.Info{
+					Name:     aws.ToString(o.Key),
+					Size:     aws.ToInt64(o.Size),
+					ETag:     aws.ToString(o.ETag),
+					Modified: aws.ToTime(o.LastModified),
+				}
+				if !yield(info, nil) {
 					return
 				}
 			}
@@ -159,7 +183,7 @@ func (s *Store) List(ctx context.Context, prefix, after string) iter.Seq2[blob.I
 	}
 }
 
-// Delete removes objects, up to 1000 with a request.
+// Delete removes objects, up to 1000 in one request.
 func (s *Store) Delete(ctx context.Context, names ...string) error {
 	const most = 1000
 	for len(names) > 0 {
@@ -177,7 +201,10 @@ func (s *Store) deleteSome(ctx context.Context, names []string) error {
 	for i := range names {
 		ids[i].Key = &names[i]
 	}
-	out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.bucket, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
+	out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: &s.bucket,
+		Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)},
+	})
 	if err != nil {
 		return s.failed("delete", names[0], err)
 	}
@@ -189,8 +216,8 @@ func (s *Store) deleteSome(ctx context.Context, names []string) error {
 	return nil
 }
 
-// failed says what failed, in the port's errors where there are such.
-func (s *Store) failed(what, name string, err error) error {
+// failed adds the action and the object to an error, and the error of package blob that it corresponds to.
+func (s *Store) failed(action, name string, err error) error {
 	var answer smithy.APIError
 	switch statusOf(err) {
 	case http.StatusNotFound:
@@ -200,10 +227,10 @@ func (s *Store) failed(what, name string, err error) error {
 	case http.StatusPreconditionFailed:
 		err = errors.Join(blob.ErrExists, err)
 	}
-	return fmt.Errorf("%s s3://%s/%s: %w", what, s.bucket, name, err)
+	return fmt.Errorf("%s s3://%s/%s: %w", action, s.bucket, name, err)
 }
 
-// statusOf is the HTTP status of a failed request, 0 when there was no answer.
+// statusOf returns the HTTP status of a failed request, or 0 if there was no response.
 func statusOf(err error) int {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) {

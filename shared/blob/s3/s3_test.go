@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/faulttest"
 )
 
-// open makes a store over a server in this process, and the network between them.
+// open returns a store over a server in this process, and the network between them.
 func open(t *testing.T, script faulttest.Script) (*s3.Store, *faulttest.Transport) {
 	t.Helper()
 	network := &faulttest.Transport{Script: script}
@@ -35,11 +35,11 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestLocalStack runs the suite on another server of S3's protocol.
+// TestLocalStack runs the suite against LocalStack, another server of S3's protocol.
 func TestLocalStack(t *testing.T) {
 	url := os.Getenv("ORRERY_TEST_LOCALSTACK")
 	if url == "" {
-		t.Skip("ORRERY_TEST_LOCALSTACK names no LocalStack: start one with scripts/servers/localstack.sh start DIR")
+		t.Skip("ORRERY_TEST_LOCALSTACK is not set; start a server with scripts/servers/localstack.sh start DIR")
 	}
 	blobtest.Test(t, func(t *testing.T) blob.Store {
 		client := s3test.Connect(url, nil)
@@ -51,31 +51,34 @@ func TestLocalStack(t *testing.T) {
 	})
 }
 
-func TestAFaultThatPassesIsOvercome(t *testing.T) {
+func TestStoreRetriesTransientFaults(t *testing.T) {
 	for name, fault := range map[string]faulttest.Fault{
-		"throttled": faulttest.Throttle, "failed": faulttest.Fail, "broken": faulttest.Break, "duplicated": faulttest.Duplicate,
+		"throttled":  faulttest.Throttle,
+		"failed":     faulttest.Fail,
+		"broken":     faulttest.Break,
+		"duplicated": faulttest.Duplicate,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, network := open(t, faulttest.Never)
 			content := strings.Repeat("0123456789", 100_000)
-			work := map[string]func() error{
+			calls := map[string]func() error{
 				"put":    func() error { return s.Put(t.Context(), "object", strings.NewReader(content), blob.Always) },
 				"head":   func() error { _, err := s.Head(t.Context(), "object"); return err },
-				"list":   func() error { return listed(t.Context(), s) },
+				"list":   func() error { return listAll(t.Context(), s) },
 				"read":   func() error { return readBack(t.Context(), s, content) },
 				"delete": func() error { return s.Delete(t.Context(), "object") },
 			}
-			for _, what := range []string{"put", "head", "list", "read", "delete"} {
+			for _, name := range []string{"put", "head", "list", "read", "delete"} {
 				network.Script = faulttest.At(network.Requests(), fault)
-				if err := work[what](); err != nil {
-					t.Errorf("%s: %v", what, err)
+				if err := calls[name](); err != nil {
+					t.Errorf("%s: %v", name, err)
 				}
 			}
 		})
 	}
 }
 
-func listed(ctx context.Context, s blob.Store) error {
+func listAll(ctx context.Context, s blob.Store) error {
 	for _, err := range s.List(ctx, "", "") {
 		if err != nil {
 			return err
@@ -91,12 +94,12 @@ func readBack(ctx context.Context, s blob.Store, content string) error {
 	}
 	got, err := io.ReadAll(r)
 	if err == nil && string(got) != content {
-		err = errors.New("other bytes came back")
+		err = errors.New("the content differs from what was put")
 	}
 	return errors.Join(err, r.Close())
 }
 
-func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
+func TestReaderResumesBrokenConnections(t *testing.T) {
 	s, network := open(t, faulttest.Never)
 	content := strings.Repeat("0123456789", 100_000)
 	if err := s.Put(t.Context(), "object", strings.NewReader(content), blob.Always); err != nil {
@@ -104,7 +107,7 @@ func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
 	}
 	network.Script = func(_ int, r *http.Request) faulttest.Fault {
 		if r.Method == http.MethodGet {
-			return faulttest.Cut // every answer ends in the middle
+			return faulttest.Cut // every response ends in the middle
 		}
 		return faulttest.None
 	}
@@ -113,12 +116,16 @@ func TestReadingGoesOnWhereAConnectionBroke(t *testing.T) {
 		t.Error(err)
 	}
 	if n := network.Requests() - before; n < 10 {
-		t.Errorf("only %d requests", n)
+		t.Errorf("%d requests, want at least 10", n)
 	}
 }
 
-func TestAWriteWhoseAnswerWasLostSaysThatTheObjectExists(t *testing.T) {
-	for name, fault := range map[string]faulttest.Fault{"lost": faulttest.Lose, "misled": faulttest.Mislead, "duplicated": faulttest.Duplicate} {
+func TestPutIfAbsentAfterLostResponseReturnsErrExists(t *testing.T) {
+	for name, fault := range map[string]faulttest.Fault{
+		"lost":       faulttest.Lose,
+		"misled":     faulttest.Mislead,
+		"duplicated": faulttest.Duplicate,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := open(t, faulttest.At(0, fault))
 			err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent)
@@ -132,14 +139,18 @@ func TestAWriteWhoseAnswerWasLostSaysThatTheObjectExists(t *testing.T) {
 	}
 }
 
-func TestFaultsThatStayAreErrorsOfNoKind(t *testing.T) {
-	for name, fault := range map[string]faulttest.Fault{"throttled": faulttest.Throttle, "failed": faulttest.Fail, "broken": faulttest.Break} {
+func TestPermanentFaultsAreOtherErrors(t *testing.T) {
+	for name, fault := range map[string]faulttest.Fault{
+		"throttled": faulttest.Throttle,
+		"failed":    faulttest.Fail,
+		"broken":    faulttest.Break,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := open(t, faulttest.From(0, fault))
 			for what, err := range map[string]error{
 				"put":  s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent),
 				"copy": s.Copy(t.Context(), "object", "other"),
-				"list": listed(t.Context(), s),
+				"list": listAll(t.Context(), s),
 				"read": readBack(t.Context(), s, "content"),
 			} {
 				if err == nil || errors.Is(err, blob.ErrExists) || errors.Is(err, blob.ErrNotFound) {
@@ -150,25 +161,32 @@ func TestFaultsThatStayAreErrorsOfNoKind(t *testing.T) {
 	}
 }
 
-func TestABucketThatIsMissingIsNoMissingObject(t *testing.T) {
+func TestMissingBucketIsNotAMissingObject(t *testing.T) {
 	s, network := open(t, faulttest.Never)
-	network.Before = func(_ int, r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, "/bucket/", "/nowhere/", 1) }
+	network.Before = func(_ int, r *http.Request) {
+		r.URL.Path = strings.Replace(r.URL.Path, "/bucket/", "/nowhere/", 1)
+	}
 	if _, _, err := s.Get(t.Context(), "object", "", 0); err == nil || errors.Is(err, blob.ErrNotFound) {
 		t.Error(err)
 	}
 	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.IfAbsent); err == nil {
-		t.Error("put into no bucket")
+		t.Error("put into a missing bucket succeeded")
 	}
 }
 
-func TestAnOlderVersionIsRead(t *testing.T) {
+func TestGetReadsOlderVersions(t *testing.T) {
 	client := s3test.New(t, nil, "bucket")
 	if _, err := client.PutBucketVersioning(t.Context(), &awss3.PutBucketVersioningInput{
-		Bucket: aws.String("bucket"), VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+		Bucket:                  aws.String("bucket"),
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	first, err := client.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: aws.String("bucket"), Key: aws.String("object"), Body: strings.NewReader("first")})
+	first, err := client.PutObject(t.Context(), &awss3.PutObjectInput{
+		Bucket: aws.String("bucket"),
+		Key:    aws.String("object"),
+		Body:   strings.NewReader("first"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +206,7 @@ func TestAnOlderVersionIsRead(t *testing.T) {
 	}
 }
 
-func TestAContextThatEndedEndsAllWork(t *testing.T) {
+func TestReaderStopsWhenContextEnds(t *testing.T) {
 	s, network := open(t, faulttest.Never)
 	if err := s.Put(t.Context(), "object", strings.NewReader("content"), blob.Always); err != nil {
 		t.Fatal(err)
@@ -207,6 +225,6 @@ func TestAContextThatEndedEndsAllWork(t *testing.T) {
 		t.Error(err)
 	}
 	if n := network.Requests() - before; n > 1 {
-		t.Errorf("%d requests for a reader whose context has ended", n)
+		t.Errorf("%d requests after the context ended, want at most 1", n)
 	}
 }

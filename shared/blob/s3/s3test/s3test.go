@@ -16,8 +16,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// New starts a server with empty buckets, which ends with the test, and makes a client of it that tries again at once
-// and as often as S3's usually does. The network between them may be nil.
+// New starts a server with empty buckets and returns a client of it. The server stops at the end of the test. The client
+// retries as often as a client of S3 usually does, but without waiting. The network between them may be nil.
 func New(t testing.TB, network http.RoundTripper, buckets ...string) *s3.Client {
 	t.Helper()
 	backend := s3mem.New()
@@ -31,7 +31,7 @@ func New(t testing.TB, network http.RoundTripper, buckets ...string) *s3.Client 
 	return Connect(server.URL, network)
 }
 
-// Connect makes such a client of a server.
+// Connect returns such a client for the server at url.
 func Connect(url string, network http.RoundTripper) *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: &url, Region: "us-east-1", UsePathStyle: true,
@@ -42,8 +42,8 @@ func Connect(url string, network http.RoundTripper) *s3.Client {
 	})
 }
 
-// conditional makes writes conditional as S3 has it. The server in this process looks whether there is an object and
-// then writes, where S3 does both at once; and it copies onto what is there.
+// conditional implements the conditions of writes as S3 does. The server in this process checks that an object is absent
+// and then writes, which S3 does in one step, and its copies overwrite existing objects.
 func conditional(server http.Handler) http.Handler {
 	turn := make(chan struct{}, 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,14 +66,16 @@ func conditional(server http.Handler) http.Handler {
 }
 
 func exists(server http.Handler, r *http.Request) bool {
-	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, strings.TrimSuffix(r.URL.RequestURI(), "?x-id=CopyObject"), nil)
+	target := strings.TrimSuffix(r.URL.RequestURI(), "?x-id=CopyObject")
+	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, target, nil)
 	head.Host = r.Host
-	answer := httptest.NewRecorder()
-	server.ServeHTTP(answer, head)
-	return answer.Code == http.StatusOK
+	response := httptest.NewRecorder()
+	server.ServeHTTP(response, head)
+	return response.Code == http.StatusOK
 }
 
-// Retryer tries again three times, without waiting and without a budget that earlier failures have used up.
+// Retryer returns a retryer that makes three attempts, without waiting and without a retry budget that earlier failures
+// use up.
 func Retryer() *retry.Standard {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
