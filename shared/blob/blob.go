@@ -50,8 +50,8 @@ type Store interface {
 	Put(ctx context.Context, name string, body io.ReadSeeker, when Condition) error
 	// Copy copies the content of an object to another name. It returns ErrExists if an object has that name.
 	Copy(ctx context.Context, from, to string) error
-	// List yields the objects whose names begin with prefix and sort after a name, in the byte order of the names. Their
-	// Infos have name, size and time.
+	// List yields the objects whose names begin with prefix and sort after a name, in the byte order of the names.
+	// Their Infos have name, size and time.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Info, error]
 	// Delete removes objects. Deleting an object that does not exist is not an error.
 	Delete(ctx context.Context, names ...string) error

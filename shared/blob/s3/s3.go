@@ -82,7 +82,8 @@ func (s *Store) Head(ctx context.Context, name string) (blob.Info, error) {
 		ETag:     aws.ToString(out.ETag),
 		Modified: aws.ToTime(out.LastModified),
 	}
-	if sum, err := base64.StdEncoding.DecodeString(aws.ToString(out.ChecksumSHA256)); err == nil && len(sum) == sha256.Size {
+	sum, err := base64.StdEncoding.DecodeString(aws.ToString(out.ChecksumSHA256))
+	if err == nil && len(sum) == sha256.Size {
 		info.Sum = hex.EncodeToString(sum)
 	}
 	return info, nil
@@ -117,8 +118,8 @@ func sumOf(body io.ReadSeeker) (string, int64, error) {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil)), size, err
 }
 
-// Copy copies an object within S3, with its checksum. It first checks that the target does not exist: LocalStack answers
-// the condition with 412, as S3 does, but overwrites the object nevertheless.
+// Copy copies an object within S3, with its checksum. It first checks that the target does not exist: LocalStack
+// answers the condition with 412, as S3 does, but overwrites the object nevertheless.
 func (s *Store) Copy(ctx context.Context, from, to string) error {
 	if _, err := s.Head(ctx, to); err == nil {
 		return fmt.Errorf("copy to s3://%s/%s: %w", s.bucket, to, blob.ErrExists)

@@ -16,8 +16,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// New starts a server with empty buckets and returns a client of it. The server stops at the end of the test. The client
-// retries as often as a client of S3 usually does, but without waiting. The network between them may be nil.
+// New starts a server with empty buckets and returns a client of it. The server stops at the end of the test. The
+// client retries as often as a client of S3 usually does, but without waiting. The network between them may be nil.
 func New(t testing.TB, network http.RoundTripper, buckets ...string) *s3.Client {
 	t.Helper()
 	backend := s3mem.New()
@@ -42,8 +42,8 @@ func Connect(url string, network http.RoundTripper) *s3.Client {
 	})
 }
 
-// conditional implements the conditions of writes as S3 does. The server in this process checks that an object is absent
-// and then writes, which S3 does in one step, and its copies overwrite existing objects.
+// conditional implements the conditions of writes as S3 does. The server in this process checks that an object is
+// absent and then writes, which S3 does in one step, and its copies overwrite existing objects.
 func conditional(server http.Handler) http.Handler {
 	turn := make(chan struct{}, 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
