@@ -1,4 +1,4 @@
-// Command compact is the AWS Lambda function that merges the Parquet objects of hours that are over; a schedule starts it.
+// Command compact is the AWS Lambda function that merges the Parquet objects of past hours. A schedule starts it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command ingest is the AWS Lambda function that turns the raw logs that messages of SQS tell of into Parquet.
+// Command ingest is the AWS Lambda function that converts raw logs to Parquet. SQS messages name the logs.
 package main
 
 import (

@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// Lock is an exclusive lock on a file, between processes and between goroutines of one. The operating system
-// releases it when its holder dies. The file stays: removing it would let two holders in.
+// Lock is an exclusive lock on a file, between processes and between the goroutines of one process. The operating
+// system releases it when the process ends, and the garbage collector may release it when the Lock is unreachable.
+// Release keeps the file: if it were removed, two processes could hold the lock.
 type Lock struct{ file *os.File }
 
-// ErrLocked is the failure of TryAcquire when another holds the lock.
+// ErrLocked means that another holder has the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// retryAfter is how long Acquire waits between two tries.
+// retryAfter is how long Acquire waits between two attempts.
 const retryAfter = 20 * time.Millisecond
 
-// Acquire waits until it holds the lock on the file, which it makes if needed, or until the context ends.
+// Acquire waits until it holds the lock on a file or the context ends. It creates the file and its directory if needed.
 func Acquire(ctx context.Context, path string) (*Lock, error) {
 	for {
 		l, err := TryAcquire(path)
@@ -35,12 +36,20 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// TryAcquire takes the lock or returns ErrLocked.
+// TryAcquire takes the lock on a file or returns ErrLocked. It creates the file and its directory if needed.
 func TryAcquire(path string) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("make directory of lock: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	return tryAcquire(path, os.O_CREATE)
+}
+
+// TryAcquireExisting takes the lock on a file or returns ErrLocked. It creates nothing: the file must exist. On Unix a
+// symbolic link is an error.
+func TryAcquireExisting(path string) (*Lock, error) { return tryAcquire(path, noFollow) }
+
+func tryAcquire(path string, flags int) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
@@ -50,7 +59,7 @@ func TryAcquire(path string) (*Lock, error) {
 	return &Lock{file: f}, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); err != nil {
 		return fmt.Errorf("release lock: %w", err)

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// noFollow makes opening a symbolic link an error.
+const noFollow = syscall.O_NOFOLLOW
+
 // lockFile takes the lock on an open file, or returns ErrLocked.
 func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

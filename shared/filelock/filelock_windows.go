@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// noFollow has no effect: opening a file has no such flag on Windows.
+const noFollow = 0
+
 // lockFile takes the lock on an open file, or returns ErrLocked.
 func lockFile(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY

@@ -5,18 +5,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/orrery/orrery/shared/filelock"
 )
 
 const (
-	workFolders = "orrery-functions" // in the temporary folder: holds a folder for each process
-	markFile    = ".orrery-function" // in the folder of a process, which holds its lock
-	workFolder  = "work"             // beside the mark: everything else
+	workFolders = "orrery-functions" // in the temporary folder: holds one folder per process
+	markFile    = ".orrery-function" // in the folder of a process, which holds the lock on it
+	workFolder  = "work"             // next to the mark: holds everything else
 )
 
-// ownFolder makes a folder below temp that is this process's alone, and removes those of processes that have ended:
-// one that was killed leaves its files behind, and the next in its place would have less room. Only folders that carry
-// the mark are removed. A folder belongs to the process that holds the lock on its mark.
+// ownLocks holds the locks on the marks of this process until it ends. Without a reference the garbage collector would
+// close the files, which releases the locks, and the next process would remove the folders.
+var ownLocks []*filelock.Lock
+
+// ownFolder creates a folder below temp for this process alone, and removes the folders of processes that have ended: a
+// process that was killed leaves its files behind, and they take space from its successor. It removes only folders that
+// contain the mark. A folder belongs to the process that holds the lock on its mark.
 func ownFolder(temp string) (string, error) {
 	all := filepath.Join(temp, workFolders)
 	if err := makeFolder(all); err != nil {
@@ -31,22 +36,26 @@ func ownFolder(temp string) (string, error) {
 			return "", err
 		}
 		mark := filepath.Join(own, markFile)
-		_, err = lock(mark, syscall.O_CREAT)
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			continue // another process takes it for one that was left behind
+		lock, err := filelock.TryAcquire(mark)
+		if errors.Is(err, filelock.ErrLocked) {
+			continue // another process is about to remove the folder
 		}
 		if err != nil {
 			return "", err
 		}
 		if _, err := os.Lstat(mark); errors.Is(err, os.ErrNotExist) {
-			continue // another process has removed it already
+			if err := lock.Release(); err != nil {
+				return "", err
+			}
+			continue // another process has removed the folder before the mark was locked
 		}
+		ownLocks = append(ownLocks, lock)
 		work := filepath.Join(own, workFolder)
 		return work, os.Mkdir(work, 0o700)
 	}
 }
 
-// makeFolder makes a folder unless it is there. A symbolic link to one is an error.
+// makeFolder creates a folder unless it exists. A symbolic link to a folder is an error.
 func makeFolder(path string) error {
 	if err := os.Mkdir(path, 0o700); err == nil || !errors.Is(err, os.ErrExist) {
 		return err
@@ -58,42 +67,29 @@ func makeFolder(path string) error {
 	return err
 }
 
-// removeEnded removes the marked folders that no process holds.
+// removeEnded removes the folders with a mark that no process has locked.
 func removeEnded(all string) error {
 	entries, err := os.ReadDir(all)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if !entry.IsDir() { // nor a symbolic link to a folder
+		if !entry.IsDir() { // a symbolic link to a folder is not followed
 			continue
 		}
 		folder := filepath.Join(all, entry.Name())
-		release, err := lock(filepath.Join(folder, markFile), 0)
+		lock, err := filelock.TryAcquireExisting(filepath.Join(folder, markFile))
 		if err != nil {
-			continue // held by its process, or not marked
+			continue // locked by its process, or without a mark
 		}
-		// The mark goes last: a removal that is cut short is finished by the next process.
+		// The mark is removed last, so that the next process completes an interrupted removal.
 		err = os.RemoveAll(filepath.Join(folder, workFolder))
 		if err == nil {
 			err = os.RemoveAll(folder)
 		}
-		if err := errors.Join(err, release()); err != nil {
+		if err := errors.Join(err, lock.Release()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lock holds a file until release, or until the process ends. An os.File would let go when it is collected. A symbolic
-// link is an error, and so is a file that is not there unless flags make it.
-func lock(path string, flags int) (release func() error, err error) {
-	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC|syscall.O_NOFOLLOW|flags, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(err, syscall.Close(fd))
-	}
-	return func() error { return syscall.Close(fd) }, nil
 }

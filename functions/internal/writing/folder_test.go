@@ -3,27 +3,40 @@ package writing
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
-func TestFoldersOfEndedProcessesAreRemoved(t *testing.T) {
+func TestOwnFolderRemovesFoldersOfEndedProcesses(t *testing.T) {
 	temp := t.TempDir()
 	left := filepath.Join(temp, workFolders, "1")
 	write(t, filepath.Join(left, markFile))
 	write(t, filepath.Join(left, workFolder, "import-1", "spool"))
 	mine := own(t, temp)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("the folder of an ended process is still there: %v", err)
+		t.Errorf("the folder of an ended process still exists: %v", err)
 	}
 	if other := own(t, temp); other == mine {
-		t.Fatalf("two processes work in %s", mine)
+		t.Fatalf("two processes have the same folder %s", mine)
 	}
 	if _, err := os.Stat(mine); err != nil {
-		t.Errorf("the folder of a living process was removed: %v", err)
+		t.Errorf("the folder of a running process was removed: %v", err)
 	}
 }
 
-func TestFilesOfOthersSurvive(t *testing.T) {
+func TestOwnFolderStaysLockedAfterGarbageCollection(t *testing.T) {
+	temp := t.TempDir()
+	mine := own(t, temp)
+	for range 2 { // the first collection queues the cleanup of unreachable files, which the second waits for
+		runtime.GC()
+	}
+	own(t, temp)
+	if _, err := os.Stat(mine); err != nil {
+		t.Errorf("the folder of a running process was removed: %v", err)
+	}
+}
+
+func TestOwnFolderKeepsOtherFiles(t *testing.T) {
 	temp, elsewhere := t.TempDir(), t.TempDir()
 	files := []string{
 		filepath.Join(temp, "orrery-notes.txt"),
@@ -61,17 +74,17 @@ func TestFilesOfOthersSurvive(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(left); !os.IsNotExist(err) {
-		t.Errorf("the folder of an ended process is still there: %v", err)
+		t.Errorf("the folder of an ended process still exists: %v", err)
 	}
 }
 
-func TestALinkInPlaceOfTheFoldersIsAnError(t *testing.T) {
+func TestOwnFolderRefusesSymbolicLink(t *testing.T) {
 	temp, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(temp, workFolders)); err != nil {
 		t.Fatal(err)
 	}
 	if folder, err := ownFolder(temp); err == nil {
-		t.Errorf("the function works in %s", folder)
+		t.Errorf("ownFolder followed the link to %s", folder)
 	}
 }
 
@@ -84,7 +97,7 @@ func own(t *testing.T, temp string) string {
 	return folder
 }
 
-// write makes an empty file and the folders that it lies in.
+// write creates an empty file and its folders.
 func write(t *testing.T, file string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -1,5 +1,5 @@
-// Package writing puts together the functions that write the lake. They alone open Parquet, so no other function links
-// the code that does.
+// Package writing builds the functions that write the lake. Only they use Parquet, so that the other functions do not
+// link its code.
 package writing
 
 import (
@@ -25,8 +25,8 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// Ingest returns the function that turns raw logs into Parquet: messages of SQS name them. temp is a folder for files in
-// the making.
+// Ingest returns the function that converts raw logs to Parquet. SQS messages name the logs. temp is a folder for
+// temporary files.
 func Ingest(ctx context.Context, lookup function.Lookup, temp string, log *slog.Logger) (*function.Function, error) {
 	p, err := open(ctx, "ingest", lookup, temp, log)
 	if err != nil {
@@ -35,8 +35,8 @@ func Ingest(ctx context.Context, lookup function.Lookup, temp string, log *slog.
 	return p.ingest(time.Now), nil
 }
 
-// Compact returns the function that merges the objects of hours that are over. It ignores the contents of its event: a
-// schedule starts it.
+// Compact returns the function that merges the objects of past hours. A schedule starts it, and it ignores the content
+// of its event.
 func Compact(ctx context.Context, lookup function.Lookup, temp string, log *slog.Logger) (*function.Function, error) {
 	p, err := open(ctx, "compact", lookup, temp, log)
 	if err != nil {
@@ -45,7 +45,7 @@ func Compact(ctx context.Context, lookup function.Lookup, temp string, log *slog
 	return p.compact(), nil
 }
 
-// parts is what a function that writes the lake is made of.
+// parts holds what a function that writes the lake consists of.
 type parts struct {
 	row         lambdas.Function
 	environment function.Environment
@@ -65,23 +65,27 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 	}
 	scratch, err := ownFolder(temp)
 	if err != nil {
-		return parts{}, fmt.Errorf("make a folder for files in the making: %w", err)
+		return parts{}, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	client, objects := dynamotable.NewClient(c), function.NewS3(c)
 	return newParts(f, e, log, client, Stores{
-		Raw: s3.New(objects, e.RawBucket), Lake: s3.New(objects, e.LakeBucket), Table: statedynamo.New(client, e.Table), Scratch: scratch,
+		Raw:     s3.New(objects, e.RawBucket),
+		Lake:    s3.New(objects, e.LakeBucket),
+		Table:   statedynamo.New(client, e.Table),
+		Scratch: scratch,
 	}, time.Now)
 }
 
-// Stores is where a function reads logs and writes the lake.
+// Stores holds the stores from which a function reads logs and to which it writes the lake.
 type Stores struct {
 	Raw, Lake blob.Store
 	Table     lakestate.Table // the ledger and the state
-	Scratch   string          // folder for files in the making
+	Scratch   string          // folder for temporary files
 }
 
 func newParts(
-	f lambdas.Function, e function.Environment, log *slog.Logger, client *dynamodb.Client, s Stores, now func() time.Time,
+	f lambdas.Function, e function.Environment, log *slog.Logger,
+	client *dynamodb.Client, s Stores, now func() time.Time,
 ) (parts, error) {
 	c, err := cloud.New(cloud.Config{
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom, Now: now,
@@ -89,9 +93,10 @@ func newParts(
 	return parts{f, e, log, c, checks(client, s, e, now)}, err
 }
 
-// Over returns the function of a row of the table over other stores than those that its environment names.
+// Over returns the function f with the given stores instead of those that its environment names.
 func Over(
-	f lambdas.Function, e function.Environment, log *slog.Logger, client *dynamodb.Client, s Stores, now func() time.Time,
+	f lambdas.Function, e function.Environment, log *slog.Logger,
+	client *dynamodb.Client, s Stores, now func() time.Time,
 ) (*function.Function, error) {
 	p, err := newParts(f, e, log, client, s, now)
 	if err != nil {
@@ -103,8 +108,8 @@ func Over(
 	return p.ingest(now), nil
 }
 
-// LimitMemory tunes the garbage collector of the process to the function's memory. Rows live briefly, so it pays to
-// collect half as often while there is room. Only main functions call it.
+// LimitMemory sets the garbage collector of the process to the memory of the function. Rows are short-lived, so it
+// collects half as often while memory allows. Only main functions call it.
 func LimitMemory(lookup function.Lookup) {
 	text, _ := lookup("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") // in MB; set by Lambda
 	if megabytes, err := strconv.ParseInt(text, 10, 64); err == nil && megabytes > 0 {
@@ -118,7 +123,7 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
 }
 
-// compact returns a function that answers every event with a report of what was done.
+// compact returns a function that answers every event with the report of a compaction.
 func (p parts) compact() *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
 		report, err := p.cloud.Compact(ctx, time.Time{})
@@ -144,7 +149,7 @@ func checks(client *dynamodb.Client, s Stores, e function.Environment, now func(
 	}
 }
 
-// eventHandler is a handler of events of one type, with answers of another.
+// eventHandler handles events of type In and answers them with Out.
 type eventHandler[In, Out any] func(ctx context.Context, event In) (Out, error)
 
 func handlerOf[In, Out any](handle func(context.Context, In) (Out, error)) function.Handler {
