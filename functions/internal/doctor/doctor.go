@@ -1,5 +1,5 @@
-// Package doctor looks at what a deployed program needs, one check after the other, and says in plain words what is
-// well and how to mend what is not.
+// Package doctor checks the prerequisites of a deployed program one after the other, and reports in plain words what it
+// found and how to fix each problem.
 package doctor
 
 import (
@@ -8,18 +8,16 @@ import (
 	"time"
 )
 
-// Check is one thing that is looked at.
+// Check is the check of one prerequisite.
 type Check struct {
 	Name string
-	Look Look
-	Mend string // what to do when there is a problem
+	// Run makes the check. found describes in plain words what the check found, and err the problem. Neither may
+	// contain a secret: anyone who may invoke the function can read them.
+	Run    func(ctx context.Context) (found string, err error)
+	Remedy string // how to fix a problem
 }
 
-// Look looks at one thing. found says in plain words what is there; the error, what is wrong with it. Neither holds
-// a secret: whoever asks the doctor reads them.
-type Look func(ctx context.Context) (found string, err error)
-
-// Report is what all checks found.
+// Report is the result of all checks.
 type Report struct {
 	OK       bool   `json:"ok"`
 	Function string `json:"function"`
@@ -27,44 +25,44 @@ type Report struct {
 	Checks   []Line `json:"checks"`
 }
 
-// Line is what one check found.
+// Line is the result of one check.
 type Line struct {
 	Check  string `json:"check"`
-	Status string `json:"status"` // Well or Problem
+	Status string `json:"status"` // OK or Problem
 	Found  string `json:"found"`
-	Mend   string `json:"mend,omitempty"` // of a problem
+	Remedy string `json:"remedy,omitempty"` // set for a problem
 }
 
-// The states of a line.
+// The statuses of a line.
 const (
-	Well    = "ok"
+	OK      = "ok"
 	Problem = "problem"
 )
 
-// patience bounds one check, so that what hangs is told beside what does not.
-const patience = 5 * time.Second
+// timeout limits one check, so that the report is complete even if a check hangs.
+const timeout = 5 * time.Second
 
 // Examine runs the checks in order.
 func Examine(ctx context.Context, function, version string, checks []Check) Report {
 	report := Report{OK: true, Function: function, Version: version, Checks: make([]Line, len(checks))}
 	for i, check := range checks {
 		report.Checks[i] = check.line(ctx)
-		report.OK = report.OK && report.Checks[i].Status == Well
+		report.OK = report.OK && report.Checks[i].Status == OK
 	}
 	return report
 }
 
 func (c Check) line(ctx context.Context) (line Line) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			line = Line{c.Name, Problem, fmt.Sprintf("the check itself broke: %v", cause), c.Mend}
+			line = Line{c.Name, Problem, fmt.Sprintf("the check itself panicked: %v", cause), c.Remedy}
 		}
 	}()
-	found, err := c.Look(ctx)
+	found, err := c.Run(ctx)
 	if err != nil {
-		return Line{c.Name, Problem, err.Error(), c.Mend}
+		return Line{c.Name, Problem, err.Error(), c.Remedy}
 	}
-	return Line{Check: c.Name, Status: Well, Found: found}
+	return Line{Check: c.Name, Status: OK, Found: found}
 }

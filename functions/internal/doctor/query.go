@@ -17,17 +17,21 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// WorkgroupClient is what is used of *athena.Client.
+// WorkgroupClient is the part of *athena.Client that Workgroup uses.
 type WorkgroupClient interface {
-	GetWorkGroup(context.Context, *athena.GetWorkGroupInput, ...func(*athena.Options)) (*athena.GetWorkGroupOutput, error)
+	GetWorkGroup(
+		context.Context, *athena.GetWorkGroupInput, ...func(*athena.Options),
+	) (*athena.GetWorkGroupOutput, error)
 }
 
-// Workgroup checks that queries run where their answers are expected and what they may scan is bounded.
+// Workgroup checks that the workgroup writes results to the expected location and limits the bytes that a query scans.
 func Workgroup(client WorkgroupClient, name, results string) Check {
 	return Check{
 		Name: "workgroup",
-		Mend: "deploy the data stack again: it makes the workgroup with an enforced configuration; ORRERY_WORKGROUP and ORRERY_RESULTS must be its name and its place for results, and the role must allow athena:GetWorkGroup",
-		Look: func(ctx context.Context) (string, error) {
+		Remedy: "deploy the data stack again: it creates the workgroup with an enforced configuration; " +
+			"ORRERY_WORKGROUP and ORRERY_RESULTS must be its name and its location of results, " +
+			"and the role must allow athena:GetWorkGroup",
+		Run: func(ctx context.Context) (string, error) {
 			out, err := client.GetWorkGroup(ctx, &athena.GetWorkGroupInput{WorkGroup: &name})
 			if err != nil {
 				var invalid *types.InvalidRequestException
@@ -52,24 +56,28 @@ func workgroupFound(name, results string, g *types.WorkGroup) (string, error) {
 	case !aws.ToBool(g.Configuration.EnforceWorkGroupConfiguration):
 		return "", fmt.Errorf("the workgroup %s does not enforce its configuration", name)
 	case strings.TrimSuffix(output, "/") != strings.TrimSuffix(results, "/"):
-		return "", fmt.Errorf("the workgroup %s puts results into %s, and %s is expected", name, output, results)
+		return "", fmt.Errorf("the workgroup %s writes results to %s, not to %s", name, output, results)
 	case cutoff == 0:
-		return "", fmt.Errorf("in the workgroup %s one query may scan everything there is", name)
+		return "", fmt.Errorf("the workgroup %s does not limit the bytes that one query may scan", name)
 	}
 	return fmt.Sprintf("the workgroup %s is enforced; one query may scan %d bytes", name, cutoff), nil
 }
 
-// CatalogueClient is what is used of *athena.Client: it tells what Glue knows of a table.
+// CatalogueClient is the part of *athena.Client that Partitions uses. It returns the definition of a table in Glue.
 type CatalogueClient interface {
-	GetTableMetadata(context.Context, *athena.GetTableMetadataInput, ...func(*athena.Options)) (*athena.GetTableMetadataOutput, error)
+	GetTableMetadata(
+		context.Context, *athena.GetTableMetadataInput, ...func(*athena.Options),
+	) (*athena.GetTableMetadataOutput, error)
 }
 
-// Partitions checks that a table is as this program reads and writes it: its columns, and how the hours are found.
+// Partitions checks that the columns and the partition projection of a table are those of this version of the program.
 func Partitions(client CatalogueClient, t lake.Table) Check {
 	return Check{
 		Name: "partitions of " + t.Name,
-		Mend: "deploy the data stack of this version: it prints the tables from the program itself; ORRERY_DATABASE, ORRERY_LAKE_BUCKET and ORRERY_PROJECTION_FROM must be those of the deployment, and the role must allow athena:GetTableMetadata and glue:GetTable",
-		Look: func(ctx context.Context) (string, error) {
+		Remedy: "deploy the data stack of this version: it creates the tables from the definitions of the program; " +
+			"ORRERY_DATABASE, ORRERY_LAKE_BUCKET and ORRERY_PROJECTION_FROM must be those of the deployment, " +
+			"and the role must allow athena:GetTableMetadata and glue:GetTable",
+		Run: func(ctx context.Context) (string, error) {
 			out, err := client.GetTableMetadata(ctx, &athena.GetTableMetadataInput{
 				CatalogName: aws.String("AwsDataCatalog"), DatabaseName: &t.Schema, TableName: &t.Name,
 			})
@@ -83,7 +91,7 @@ func Partitions(client CatalogueClient, t lake.Table) Check {
 
 func partitionsFound(t lake.Table, found *types.TableMetadata) (string, error) {
 	if found == nil {
-		return "", fmt.Errorf("the table %s.%s is not described", t.Schema, t.Name)
+		return "", fmt.Errorf("Glue returned no definition of the table %s.%s", t.Schema, t.Name)
 	}
 	columns, wanted := map[string]string{}, map[string]string{}
 	for _, c := range found.Columns {
@@ -92,18 +100,24 @@ func partitionsFound(t lake.Table, found *types.TableMetadata) (string, error) {
 	for _, c := range lake.HiveColumns() {
 		wanted[c.Name] = c.Type
 	}
-	wrong := slices.Concat(differences("column", wanted, columns), differences("property", lake.TableProperties(t.Location, t.FromYear), found.Parameters))
+	properties := lake.TableProperties(t.Location, t.FromYear)
+	wrong := slices.Concat(
+		differences("column", wanted, columns),
+		differences("property", properties, found.Parameters),
+	)
 	if len(wrong) > 0 {
-		return "", fmt.Errorf("the table %s.%s is not as it must be: %s", t.Schema, t.Name, strings.Join(wrong, "; "))
+		list := strings.Join(wrong, "; ")
+		return "", fmt.Errorf("the table %s.%s differs from this version: %s", t.Schema, t.Name, list)
 	}
-	return fmt.Sprintf("the table %s.%s has the %d columns of this version, and its hours are found from %d on", t.Schema, t.Name, len(wanted), t.FromYear), nil
+	return fmt.Sprintf("the table %s.%s has the %d columns of this version and partitions from the year %d on",
+		t.Schema, t.Name, len(wanted), t.FromYear), nil
 }
 
-// differences tells what is not as wanted. What is there besides does no harm.
+// differences describes the entries of wanted that got lacks or has with another value. It ignores additional entries.
 func differences(kind string, wanted, got map[string]string) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if value, there := got[name]; !there {
+		if value, ok := got[name]; !ok {
 			wrong = append(wrong, fmt.Sprintf("%s %s is missing", kind, name))
 		} else if value != wanted[name] {
 			wrong = append(wrong, fmt.Sprintf("%s %s is %q, not %q", kind, name, value, wanted[name]))
@@ -112,12 +126,13 @@ func differences(kind string, wanted, got map[string]string) []string {
 	return wrong
 }
 
-// Lake checks that there is something to ask about, and tells how new it is.
+// Lake checks that the lake has data, and reports the age of the newest record.
 func Lake(states engine.States, now func() time.Time) Check {
 	return Check{
 		Name: "last ingest",
-		Mend: "put a log under raw/ of the raw bucket, and look into the log of the function ingest and into its dead letters",
-		Look: func(ctx context.Context) (string, error) {
+		Remedy: "put a log under raw/ of the raw bucket; if it is not imported, " +
+			"read the log of the function ingest and its dead letters",
+		Run: func(ctx context.Context) (string, error) {
 			state, err := states.State(ctx)
 			if err != nil {
 				return "", refused(err, "the state of the lake")
@@ -126,13 +141,15 @@ func Lake(states engine.States, now func() time.Time) Check {
 				return "", errors.New("nothing has been imported yet")
 			}
 			newest := time.UnixMilli(state.Extent.MaxTsMs).UTC()
-			return fmt.Sprintf("%d records, the newest of %s UTC, %s ago; data version %d; hours before %s are compacted",
-				state.Extent.Rows, newest.Format(time.DateTime), age(now().Sub(newest)), state.Version, state.Watermark), nil
+			return fmt.Sprintf("%d records, the newest of %s UTC, %s ago; "+
+				"data version %d; hours before %s are compacted",
+				state.Extent.Rows, newest.Format(time.DateTime), age(now().Sub(newest)),
+				state.Version, state.Watermark), nil
 		},
 	}
 }
 
-// age is a length of time as people say it.
+// age formats a duration: in days from two days on.
 func age(d time.Duration) string {
 	if days := int(d.Hours() / 24); days >= 2 {
 		return fmt.Sprintf("%d days", days)

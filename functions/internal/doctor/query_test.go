@@ -24,13 +24,15 @@ func look(t *testing.T, check doctor.Check) doctor.Line {
 	return doctor.Examine(t.Context(), "", "", []doctor.Check{check}).Checks[0]
 }
 
-// workgroup answers with one workgroup, or an error.
+// workgroup is a client that returns one workgroup, or an error.
 type workgroup struct {
 	found *types.WorkGroup
 	err   error
 }
 
-func (w workgroup) GetWorkGroup(context.Context, *athena.GetWorkGroupInput, ...func(*athena.Options)) (*athena.GetWorkGroupOutput, error) {
+func (w workgroup) GetWorkGroup(
+	context.Context, *athena.GetWorkGroupInput, ...func(*athena.Options),
+) (*athena.GetWorkGroupOutput, error) {
 	return &athena.GetWorkGroupOutput{WorkGroup: w.found}, w.err
 }
 
@@ -43,41 +45,111 @@ func TestWorkgroup(t *testing.T) {
 		change(g)
 		return workgroup{found: g}
 	}
-	for name, test := range map[string]struct {
+	for _, test := range []struct {
+		name   string
 		client workgroup
 		status string
 		found  string
 	}{
-		"well":         {with(func(*types.WorkGroup) {}), doctor.Well, "one query may scan 10000000 bytes"},
-		"disabled":     {with(func(g *types.WorkGroup) { g.State = types.WorkGroupStateDisabled }), doctor.Problem, "is disabled"},
-		"not_enforced": {with(func(g *types.WorkGroup) { g.Configuration.EnforceWorkGroupConfiguration = nil }), doctor.Problem, "does not enforce"},
-		"elsewhere":    {with(func(g *types.WorkGroup) { g.Configuration.ResultConfiguration.OutputLocation = aws.String("s3://c/") }), doctor.Problem, "puts results into s3://c/, and s3://b/results/ is expected"},
-		"unbounded":    {with(func(g *types.WorkGroup) { g.Configuration.BytesScannedCutoffPerQuery = nil }), doctor.Problem, "may scan everything"},
-		"empty":        {with(func(g *types.WorkGroup) { g.Configuration = nil }), doctor.Problem, "has no configuration"},
-		"none":         {workgroup{err: &types.InvalidRequestException{}}, doctor.Problem, "does not exist"},
-		"denied":       {workgroup{err: &smithy.GenericAPIError{Code: "AccessDeniedException"}}, doctor.Problem, "role does not allow"},
-		"no_one":       {workgroup{err: errors.New("operation error Athena: GetWorkGroup, get identity: get credentials: no EC2 IMDS role found")}, doctor.Problem, "there are no credentials of AWS; set AWS_PROFILE"},
-		"expired":      {workgroup{err: &smithy.GenericAPIError{Code: "ExpiredTokenException"}}, doctor.Problem, "credentials of AWS are wrong or have expired"},
-		"unreachable":  {workgroup{err: errors.New("dial tcp: secret")}, doctor.Problem, "the workgroup w cannot be reached"},
+		{
+			name:   "a good workgroup",
+			client: with(func(*types.WorkGroup) {}),
+			status: doctor.OK,
+			found:  "one query may scan 10000000 bytes",
+		},
+		{
+			name:   "disabled",
+			client: with(func(g *types.WorkGroup) { g.State = types.WorkGroupStateDisabled }),
+			status: doctor.Problem,
+			found:  "is disabled",
+		},
+		{
+			name:   "not enforced",
+			client: with(func(g *types.WorkGroup) { g.Configuration.EnforceWorkGroupConfiguration = nil }),
+			status: doctor.Problem,
+			found:  "does not enforce",
+		},
+		{
+			name: "another location of results",
+			client: with(func(g *types.WorkGroup) {
+				g.Configuration.ResultConfiguration.OutputLocation = aws.String("s3://c/")
+			}),
+			status: doctor.Problem,
+			found:  "writes results to s3://c/, not to s3://b/results/",
+		},
+		{
+			name:   "no limit",
+			client: with(func(g *types.WorkGroup) { g.Configuration.BytesScannedCutoffPerQuery = nil }),
+			status: doctor.Problem,
+			found:  "does not limit the bytes",
+		},
+		{
+			name:   "no configuration",
+			client: with(func(g *types.WorkGroup) { g.Configuration = nil }),
+			status: doctor.Problem,
+			found:  "has no configuration",
+		},
+		{
+			name:   "no workgroup",
+			client: workgroup{err: &types.InvalidRequestException{}},
+			status: doctor.Problem,
+			found:  "does not exist",
+		},
+		{
+			name:   "access denied",
+			client: workgroup{err: &smithy.GenericAPIError{Code: "AccessDeniedException"}},
+			status: doctor.Problem,
+			found:  "role does not allow",
+		},
+		{
+			name: "no credentials",
+			client: workgroup{err: errors.New(
+				"operation error Athena: GetWorkGroup, get identity: get credentials: no EC2 IMDS role found",
+			)},
+			status: doctor.Problem,
+			found:  "there are no AWS credentials; set AWS_PROFILE",
+		},
+		{
+			name:   "expired credentials",
+			client: workgroup{err: &smithy.GenericAPIError{Code: "ExpiredTokenException"}},
+			status: doctor.Problem,
+			found:  "the AWS credentials are wrong or have expired",
+		},
+		{
+			name:   "unreachable",
+			client: workgroup{err: errors.New("dial tcp: secret")},
+			status: doctor.Problem,
+			found:  "the workgroup w cannot be reached",
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			line := look(t, doctor.Workgroup(test.client, "w", "s3://b/results/"))
-			if line.Status != test.status || !strings.Contains(line.Found, test.found) || strings.Contains(line.Found, "secret") {
+			if line.Status != test.status || !strings.Contains(line.Found, test.found) {
 				t.Errorf("%+v", line)
+			}
+			if strings.Contains(line.Found, "secret") {
+				t.Errorf("the report shows the secret: %+v", line)
 			}
 		})
 	}
 }
 
-// catalogue describes one table.
+// catalogue is a client that returns the definition of one table.
 type catalogue struct{ found types.TableMetadata }
 
-func (c catalogue) GetTableMetadata(context.Context, *athena.GetTableMetadataInput, ...func(*athena.Options)) (*athena.GetTableMetadataOutput, error) {
+func (c catalogue) GetTableMetadata(
+	context.Context, *athena.GetTableMetadataInput, ...func(*athena.Options),
+) (*athena.GetTableMetadataOutput, error) {
 	return &athena.GetTableMetadataOutput{TableMetadata: &c.found}, nil
 }
 
 func TestPartitions(t *testing.T) {
-	table := lake.Table{Schema: "orrery", Name: lake.FreshTable, Location: lake.TableLocation("s3://b/lake/", lake.FreshTable), FromYear: 2000}
+	table := lake.Table{
+		Schema:   "orrery",
+		Name:     lake.FreshTable,
+		Location: lake.TableLocation("s3://b/lake/", lake.FreshTable),
+		FromYear: 2000,
+	}
 	deployed := func(fromYear int) types.TableMetadata {
 		m := types.TableMetadata{Parameters: maps.Clone(lake.TableProperties(table.Location, fromYear))}
 		for _, c := range lake.HiveColumns() {
@@ -85,18 +157,21 @@ func TestPartitions(t *testing.T) {
 		}
 		return m
 	}
-	if line := look(t, doctor.Partitions(catalogue{deployed(2000)}, table)); line.Status != doctor.Well || !strings.Contains(line.Found, "from 2000 on") {
+	line := look(t, doctor.Partitions(catalogue{deployed(2000)}, table))
+	if line.Status != doctor.OK || !strings.Contains(line.Found, "from the year 2000 on") {
 		t.Errorf("%+v", line)
 	}
-	if line := look(t, doctor.Partitions(catalogue{deployed(2020)}, table)); line.Status != doctor.Problem || !strings.Contains(line.Found, "property projection.") {
+	line = look(t, doctor.Partitions(catalogue{deployed(2020)}, table))
+	if line.Status != doctor.Problem || !strings.Contains(line.Found, "property projection.") {
 		t.Errorf("%+v", line)
 	}
 	older := deployed(2000)
 	older.Columns = older.Columns[1:]
 	older.Columns[0].Type = aws.String("double")
-	line := look(t, doctor.Partitions(catalogue{older}, table))
+	line = look(t, doctor.Partitions(catalogue{older}, table))
 	first, second := lake.HiveColumns()[0], lake.HiveColumns()[1]
-	if !strings.Contains(line.Found, "column "+first.Name+" is missing") || !strings.Contains(line.Found, "column "+second.Name+` is "double", not "`+second.Type) {
+	if !strings.Contains(line.Found, "column "+first.Name+" is missing") ||
+		!strings.Contains(line.Found, "column "+second.Name+` is "double", not "`+second.Type) {
 		t.Errorf("%+v", line)
 	}
 }
@@ -106,13 +181,23 @@ type states engine.State
 func (s states) State(context.Context) (engine.State, error) { return engine.State(s), nil }
 
 func TestLake(t *testing.T) {
-	if line := look(t, doctor.Lake(states{}, func() time.Time { return now })); line.Found != "nothing has been imported yet" || line.Mend == "" {
+	line := look(t, doctor.Lake(states{}, func() time.Time { return now }))
+	if line.Found != "nothing has been imported yet" || line.Remedy == "" {
 		t.Errorf("%+v", line)
 	}
 	newest := now.Add(-90 * time.Minute)
-	full := states{Extent: lake.Extent{MaxTsMs: newest.UnixMilli(), Rows: 12}, Version: 3, Watermark: lake.PartitionOf(newest.UnixMilli())}
-	for age, at := range map[string]time.Time{"1h30m0s": now, "47h59m59s": newest.Add(48*time.Hour - time.Second), "293 days": newest.AddDate(0, 0, 293)} {
-		want := "12 records, the newest of 2026-01-02 01:34:05 UTC, " + age + " ago; data version 3; hours before 2026/01/02/01 are compacted"
+	full := states{
+		Extent:    lake.Extent{MaxTsMs: newest.UnixMilli(), Rows: 12},
+		Version:   3,
+		Watermark: lake.PartitionOf(newest.UnixMilli()),
+	}
+	for age, at := range map[string]time.Time{
+		"1h30m0s":   now,
+		"47h59m59s": newest.Add(48*time.Hour - time.Second),
+		"293 days":  newest.AddDate(0, 0, 293),
+	} {
+		want := "12 records, the newest of 2026-01-02 01:34:05 UTC, " + age + " ago; " +
+			"data version 3; hours before 2026/01/02/01 are compacted"
 		if line := look(t, doctor.Lake(full, func() time.Time { return at })); line.Found != want {
 			t.Errorf("%+v", line)
 		}

@@ -71,7 +71,7 @@ func Begin(name string, lookup Lookup) (lambdas.Function, Environment, error) {
 
 // configured is the check of the variables: a function that runs at all has them.
 func configured(f lambdas.Function) doctor.Check {
-	return doctor.Check{Name: "variables", Look: func(context.Context) (string, error) {
+	return doctor.Check{Name: "variables", Run: func(context.Context) (string, error) {
 		return fmt.Sprintf("all %d variables are set and make sense", len(f.Variables)), nil
 	}}
 }

@@ -220,7 +220,7 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// TestDoctorExaminesEveryFunction: all is well with each in a deployment that is well but for having no keys and no data.
+// TestDoctorExaminesEveryFunction runs the checks of every function in a deployment without keys and data.
 func TestDoctorExaminesEveryFunction(t *testing.T) {
 	for _, f := range lambdas.All {
 		w := newWorld(t, f.Name)
