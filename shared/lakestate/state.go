@@ -1,5 +1,6 @@
-// Package lakestate has what queries must know of a lake in the cloud: the time it covers, its watermark and its version.
-// Imports and compactions change the state, package ingest/cloud; the port Table keeps it, and their ledger.
+// Package lakestate has the state of a lake in the cloud that queries need: the time that it covers, its watermark and
+// its version. The imports and compactions of package ingest/cloud change the state. A Table stores it together with
+// their ledger.
 package lakestate
 
 import (
@@ -10,30 +11,33 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// State is the one item that says what is true of the lake. Whoever changes it names the revision that was read, so that
-// its changes follow one another.
+// State is the state of the lake, which is one item of the table. Every change names the revision that it was based on,
+// so that no change is lost.
 type State struct {
-	// Watermark: readers take the hours before it from the compact prefix, the others from the fresh one.
+	// Watermark is the first hour that readers read from the fresh prefix. They read the hours before it from the
+	// compact prefix.
 	Watermark lake.Partition `json:"watermark"`
-	// Closed is at or after the watermark: imports put the hours before it under the compact prefix, the others under
-	// the fresh one. Between the two lie the hours that are being compacted.
+	// Closed is the first hour that imports write under the fresh prefix. They write the hours before it under the
+	// compact prefix. It is never before the watermark. The hours from the watermark to Closed are being compacted.
 	Closed lake.Partition `json:"closed"`
-	// Version is raised by whatever changes what readers see.
+	// Version increases with every change that readers can see.
 	Version int64       `json:"version"`
 	Extent  lake.Extent `json:"extent"`
-	// Open are the imports that are committed, but whose objects may not all be where readers look.
-	Open map[string]Open `json:"open,omitempty"`
-	// Moves are the recent moves of the watermark: what they superseded is still there.
+	// Open holds the committed imports that are not completely visible to readers yet, by <source>#<generation>.
+	Open map[string]OpenImport `json:"open,omitempty"`
+	// Moves lists the recent moves of the watermark. The objects that they superseded still exist.
 	Moves []Move `json:"moves,omitempty"`
 }
 
-// Open is a committed import that is to be published.
-type Open struct {
-	Family   string         `json:"family"`
-	Attempt  string         `json:"attempt"`        // names its staged objects
-	Boundary lake.Partition `json:"boundary"`       // Closed when it was committed: tells where its hours go
-	Late     lake.Partition `json:"late,omitempty"` // readers see all of it when the watermark is here; 0 when they do anyway
-	Extent   lake.Extent    `json:"extent"`
+// OpenImport is a committed import that has not been published completely.
+type OpenImport struct {
+	Family  string `json:"family"`
+	Attempt string `json:"attempt"` // names its staged objects
+	// Boundary is the value of Closed at the commit. It decides under which prefix each hour of the import goes.
+	Boundary lake.Partition `json:"boundary"`
+	// Late is the watermark at which readers see all of the import, or 0 if it does not depend on the watermark.
+	Late   lake.Partition `json:"late,omitempty"`
+	Extent lake.Extent    `json:"extent"`
 }
 
 // Move is a move of the watermark, or several within a short time.
@@ -45,7 +49,7 @@ type Move struct {
 
 var stateKey = Key{Partition: "lake", Sort: "state"}
 
-// Load reads the state, and the item that it stands in. A lake in which nothing has happened has the zero state.
+// Load reads the state and returns it with its item. A new lake has the zero State.
 func Load(ctx context.Context, table Table) (State, Item, error) {
 	var s State
 	item, err := table.Get(ctx, stateKey)

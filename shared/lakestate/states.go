@@ -8,25 +8,25 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// stateAge is how old an answer of States may be. It counts against the time that engine.KeepSuperseded has to spare.
+// stateAge is the maximum age of the state that States returns. It is part of the margin of engine.KeepSuperseded.
 const stateAge = 5 * time.Second
 
-// States tells engines the state of the lake.
+// States provides engines with the state of the lake.
 type States struct {
 	table Table
 	now   func() time.Time
 
 	mu   sync.Mutex
 	last engine.State
-	read time.Time // zero: never
+	read time.Time // when last was read; zero before the first read
 }
 
 var _ engine.States = (*States)(nil)
 
-// NewStates reads the state from a table; now tells how old an answer is.
+// NewStates returns States that reads the state from a table. now is the clock by which the state ages.
 func NewStates(table Table, now func() time.Time) *States { return &States{table: table, now: now} }
 
-// State is the state of at most five seconds ago.
+// State returns the state of the lake. It is at most five seconds old.
 func (s *States) State(ctx context.Context) (engine.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

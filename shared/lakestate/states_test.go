@@ -10,14 +10,14 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
-// counted counts reads of a table, and may fail them.
-type counted struct {
+// countingTable counts the reads of a table. If err is set, reads fail.
+type countingTable struct {
 	lakestate.Table
 	reads int
 	err   error
 }
 
-func (c *counted) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
+func (c *countingTable) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
 	c.reads++
 	if c.err != nil {
 		return lakestate.Item{}, c.err
@@ -25,9 +25,9 @@ func (c *counted) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, e
 	return c.Table.Get(ctx, key)
 }
 
-func TestAStateIsAtMostFiveSecondsOld(t *testing.T) {
+func TestStatesReadsAgainAfterFiveSeconds(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	table := &counted{Table: &lakestatetest.Table{}}
+	table := &countingTable{Table: &lakestatetest.Table{}}
 	states := lakestate.NewStates(table, func() time.Time { return now })
 	version := func() int64 {
 		t.Helper()
@@ -61,18 +61,18 @@ func TestAStateIsAtMostFiveSecondsOld(t *testing.T) {
 	}
 	now = now.Add(-time.Hour)
 	if version(); table.reads != 3 {
-		t.Error("a clock that was set back keeps an answer for an hour")
+		t.Error("a state read before the clock was set back is still in use")
 	}
 }
 
-func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
-	table := &counted{Table: &lakestatetest.Table{}, err: errors.New("no table")}
+func TestStatesReturnsErrorsOfTheTable(t *testing.T) {
+	table := &countingTable{Table: &lakestatetest.Table{}, err: errors.New("no table")}
 	states := lakestate.NewStates(table, time.Now)
 	if _, err := states.State(t.Context()); !errors.Is(err, table.err) {
 		t.Error(err)
 	}
 	table.err = nil
 	if _, err := states.State(t.Context()); err != nil {
-		t.Errorf("once it can be read again: %v", err)
+		t.Errorf("after the table has recovered: %v", err)
 	}
 }

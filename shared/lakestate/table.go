@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// Table keeps small items, each with a revision that every write raises. It is all that the ledger and the state of the
-// lake need of a database: two parties that read the same revision cannot both write.
+// Table stores small items. Each item has a revision that every write increases, and of two writers that have read the
+// same revision only one succeeds. The ledger and the state of the lake need nothing else of a database.
 type Table interface {
-	// Get reads an item as it is now, not as it was some time ago. One that is not there has revision 0.
+	// Get reads the latest revision of an item. An item that does not exist has revision 0.
 	Get(ctx context.Context, key Key) (Item, error)
-	// List reads the items of a partition whose sort keys begin with a prefix, which is not empty, by sort key, as they
-	// are now.
+	// List reads the latest revisions of the items of a partition whose sort keys begin with a prefix, in the order of
+	// their sort keys. The prefix must not be empty.
 	List(ctx context.Context, partition, prefix string) ([]Item, error)
-	// Write makes all changes or none. ErrConflict: some item was not at the revision that its change names, and nothing
-	// was written; or this very call has written before, when an answer was lost. Any other error leaves open whether
-	// the changes were made.
+	// Write makes all changes or none. It returns ErrConflict and writes nothing if an item is not at the revision that
+	// its change names. That includes the case that a lost response made Write repeat its own successful request. After
+	// any other error the changes may or may not have been made.
 	Write(ctx context.Context, changes ...Change) error
 }
 
 // Key names an item.
 type Key struct{ Partition, Sort string }
 
-// Item is what a table holds under a key.
+// Item is the entry of a table under a key.
 type Item struct {
 	Key      Key
 	Revision int64
@@ -34,14 +34,14 @@ type Item struct {
 // Change is an item to write.
 type Change struct {
 	Key  Key
-	Seen int64  // the revision that the item has; 0: it is not there
+	Seen int64  // the expected revision of the item; 0 if the item must not exist
 	Body []byte // JSON
 }
 
-// ErrConflict says that somebody else wrote first.
+// ErrConflict means that another writer has changed an item first.
 var ErrConflict = errors.New("another writer was first")
 
-// ChangeOf makes a change of an item that was read, or of one that is not there.
+// ChangeOf returns the change that replaces the body of an item as read, which may not exist yet.
 func ChangeOf(from Item, body any) (Change, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -50,7 +50,7 @@ func ChangeOf(from Item, body any) (Change, error) {
 	return Change{Key: from.Key, Seen: from.Revision, Body: text}, nil
 }
 
-// Read takes an item apart; one that is not there leaves what it is read into as it is.
+// Read decodes the body of an item. It leaves body unchanged if the item does not exist.
 func (i Item) Read(body any) error {
 	if i.Revision == 0 {
 		return nil

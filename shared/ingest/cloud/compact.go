@@ -40,7 +40,7 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 		more, err = c.compactNext(ctx, due, enough, &report)
 	}
 	if err == nil {
-		err = c.settle(ctx, func(lakestate.Open) bool { return true })
+		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
 	}
 	if err == nil && !report.Unfinished {
 		err = c.sweep(ctx, &report)
@@ -67,7 +67,7 @@ func (c *Store) compactNext(ctx context.Context, due lake.Partition, enough func
 	report.Watermark = s.Watermark
 	if s.Watermark == s.Closed {
 		// Imports that died are published first: their hours are fresh ones too.
-		if err := c.settle(ctx, func(lakestate.Open) bool { return true }); err != nil {
+		if err := c.settle(ctx, func(lakestate.OpenImport) bool { return true }); err != nil {
 			return false, err
 		}
 		hour, found, err := c.firstFresh(ctx, s.Watermark, due)
@@ -76,7 +76,7 @@ func (c *Store) compactNext(ctx context.Context, due lake.Partition, enough func
 		}
 		return true, c.close(ctx, s.Watermark, hour+1)
 	}
-	if err := c.settle(ctx, func(o lakestate.Open) bool { return o.Boundary < s.Closed }); err != nil {
+	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Boundary < s.Closed }); err != nil {
 		return false, err
 	}
 	hour, found, err := c.firstFresh(ctx, s.Watermark, s.Closed)

@@ -98,7 +98,7 @@ func (c *Store) importOnce(ctx context.Context, log Log, enough func() bool) (re
 	if err != nil {
 		return report, err
 	}
-	if err := c.settle(ctx, func(o lakestate.Open) bool { return o.Family == book.family }); err != nil {
+	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == book.family }); err != nil {
 		return report, err
 	}
 	if converted.Stopped {
@@ -186,14 +186,14 @@ func (c *Store) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, 
 	if err != nil {
 		return err
 	}
-	o := lakestate.Open{Family: e.Family, Attempt: staged.attempt, Boundary: s.Closed, Extent: extentOf(e.Objects)}
+	o := lakestate.OpenImport{Family: e.Family, Attempt: staged.attempt, Boundary: s.Closed, Extent: extentOf(e.Objects)}
 	for _, object := range e.Objects {
 		if object.Partition >= s.Watermark && object.Partition < s.Closed {
 			o.Late = max(o.Late, object.Partition+1)
 		}
 	}
 	if s.Open == nil {
-		s.Open = map[string]lakestate.Open{}
+		s.Open = map[string]lakestate.OpenImport{}
 	}
 	s.Open[fmt.Sprintf("%s#%d", e.Source, e.Generation)] = o
 	opened, err := lakestate.ChangeOf(item, s)

@@ -17,7 +17,7 @@ import (
 
 // settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
 // died: each step does no harm when done again.
-func (c *Store) settle(ctx context.Context, match func(lakestate.Open) bool) error {
+func (c *Store) settle(ctx context.Context, match func(lakestate.OpenImport) bool) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *Store) settle(ctx context.Context, match func(lakestate.Open) bool) err
 }
 
 // publish copies the objects of an import to where readers look, and then says that they are there.
-func (c *Store) publish(ctx context.Context, id string, o lakestate.Open) error {
+func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) error {
 	err := c.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		// Who publishes it too has removed the staged objects, or else they are lost.
@@ -65,7 +65,7 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.Open) error 
 }
 
 // copyStaged copies every staged object to its place, unless it is there.
-func (c *Store) copyStaged(ctx context.Context, o lakestate.Open) error {
+func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 	staged := &staging{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
 		return err

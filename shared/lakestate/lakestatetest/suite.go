@@ -10,16 +10,16 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// Test is the suite; open makes an empty table.
+// Test runs the suite. open returns an empty table.
 func Test(t *testing.T, open func(t *testing.T) lakestate.Table) {
 	for name, test := range map[string]func(*testing.T, lakestate.Table){
-		"an_item_not_written_has_revision_0":     testAbsent,
-		"every_write_raises_the_revision":        testRevisions,
-		"a_write_on_another_revision_is_refused": testConflict,
-		"changes_are_made_together_or_not":       testTogether,
-		"list_is_by_sort_key_and_prefix":         testList,
-		"list_of_more_than_a_page":               testLongList,
-		"of_many_writers_one_gets_each_revision": testRace,
+		"an item that does not exist has revision 0":    testAbsent,
+		"every write increases the revision":            testRevisions,
+		"a write based on another revision is refused":  testConflict,
+		"write makes all changes or none":               testTogether,
+		"list filters by prefix and sorts by sort key":  testList,
+		"list returns more than one page":               testLongList,
+		"one of many writers succeeds at each revision": testRace,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -43,7 +43,7 @@ func expect(t *testing.T, table lakestate.Table, k lakestate.Key, revision int64
 		t.Fatal(err)
 	}
 	if item.Key != k || item.Revision != revision || string(item.Body) != body {
-		t.Errorf("%v holds revision %d, %q, not %d, %q", item.Key, item.Revision, item.Body, revision, body)
+		t.Errorf("%v has revision %d, %q, want %d, %q", item.Key, item.Revision, item.Body, revision, body)
 	}
 }
 
@@ -75,7 +75,7 @@ func testConflict(t *testing.T, table lakestate.Table) {
 	expect(t, table, key("p", "s"), 2, `2`)
 	err := table.Write(t.Context(), lakestate.Change{Key: key("p", "other"), Seen: 1, Body: []byte(`3`)})
 	if !errors.Is(err, lakestate.ErrConflict) {
-		t.Errorf("an item that is not there: %v", err)
+		t.Errorf("change of an item that does not exist: %v, want ErrConflict", err)
 	}
 }
 
@@ -142,11 +142,11 @@ func testLongList(t *testing.T, table lakestate.Table) {
 		t.Fatal(err)
 	}
 	if len(items) != n || items[n-1].Key.Sort != "item#039" || len(items[n-1].Body) != len(body) {
-		t.Errorf("%d items", len(items))
+		t.Errorf("list returned %d items, want %d", len(items), n)
 	}
 }
 
-// testRace lets writers count up one item: every number is given once.
+// testRace lets concurrent writers increment one item. No increment may be lost.
 func testRace(t *testing.T, table lakestate.Table) {
 	const writers, each = 4, 5
 	var all sync.WaitGroup
@@ -158,7 +158,11 @@ func testRace(t *testing.T, table lakestate.Table) {
 					t.Error(err)
 					return
 				}
-				err = table.Write(t.Context(), lakestate.Change{Key: item.Key, Seen: item.Revision, Body: fmt.Append(nil, item.Revision+1)})
+				err = table.Write(t.Context(), lakestate.Change{
+					Key:  item.Key,
+					Seen: item.Revision,
+					Body: fmt.Append(nil, item.Revision+1),
+				})
 				switch {
 				case err == nil:
 					done++

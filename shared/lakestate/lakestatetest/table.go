@@ -1,4 +1,4 @@
-// Package lakestatetest has the suite that every lakestate.Table passes, and one in memory.
+// Package lakestatetest has the test suite that every lakestate.Table passes, and a Table in memory.
 package lakestatetest
 
 import (
@@ -38,7 +38,8 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	keys := slices.SortedFunc(maps.Keys(t.items), func(a, b lakestate.Key) int { return strings.Compare(a.Sort, b.Sort) })
+	bySort := func(a, b lakestate.Key) int { return strings.Compare(a.Sort, b.Sort) }
+	keys := slices.SortedFunc(maps.Keys(t.items), bySort)
 	var items []lakestate.Item
 	for _, key := range keys {
 		if key.Partition == partition && strings.HasPrefix(key.Sort, prefix) {

@@ -1,7 +1,7 @@
-// Package statedynamo keeps the ledger and the state of a lake in the DynamoDB table.
+// Package statedynamo stores the ledger and the state of a lake in the DynamoDB table.
 //
-//	pk, sk     the key: ingest#<family> and what package cloud has under it, or lake, state
-//	revision   N, raised by every write
+//	pk, sk     the key: ingest#<family> and a sort key of package cloud, or lake and state
+//	revision   N, increased by every write
 //	body       S, JSON
 package statedynamo
 
@@ -29,10 +29,10 @@ type Table struct {
 
 var _ lakestate.Table = (*Table)(nil)
 
-// New makes a Table of the table of a name, which must exist.
+// New returns a Table over the DynamoDB table with that name, which must exist.
 func New(client *dynamodb.Client, name string) *Table { return &Table{client, name} }
 
-// Get reads an item consistently.
+// Get reads an item with a consistent read.
 func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &t.name, Key: dynamotable.Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
@@ -46,14 +46,20 @@ func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, err
 	return itemOf(out.Item)
 }
 
-// List asks for pages of up to 1 MB, consistently.
+// List requests pages of up to 1 MB with consistent reads.
 func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
 	var items []lakestate.Item
 	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
 		TableName: &t.name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#pk": dynamotable.PartitionKey, "#sk": dynamotable.SortKey},
-		ExpressionAttributeValues: dynamotable.Item{":pk": dynamotable.String(partition), ":prefix": dynamotable.String(prefix)},
+		KeyConditionExpression: aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
+		ExpressionAttributeNames: map[string]string{
+			"#pk": dynamotable.PartitionKey,
+			"#sk": dynamotable.SortKey,
+		},
+		ExpressionAttributeValues: dynamotable.Item{
+			":pk":     dynamotable.String(partition),
+			":prefix": dynamotable.String(prefix),
+		},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -71,8 +77,8 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate
 	return items, nil
 }
 
-// Write writes all changes in one transaction. The SDK gives it a token, so that sending it again after a lost answer
-// does it once.
+// Write writes all changes in one transaction. The SDK adds a token, so that DynamoDB executes a transaction once when
+// the SDK sends it again after a lost response.
 func (t *Table) Write(ctx context.Context, changes ...lakestate.Change) error {
 	puts := make([]types.TransactWriteItem, len(changes))
 	for i, c := range changes {
