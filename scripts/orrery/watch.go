@@ -31,20 +31,20 @@ func watch(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
 	defer compacting.Wait()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	if err := watcher.Run(ctx, ticker.C, func(t datadir.Taken) { logTaken(logger, t) }); err != nil {
+	if err := watcher.Run(ctx, ticker.C, func(r datadir.FileResult) { logResult(logger, r) }); err != nil {
 		logger.Error("watching has ended", "error", err)
 	}
 }
 
-func logTaken(logger *slog.Logger, t datadir.Taken) {
-	if t.Err != nil {
-		logger.Error("not imported", "file", t.Path, "error", t.Err)
+func logResult(logger *slog.Logger, r datadir.FileResult) {
+	if r.Err != nil {
+		logger.Error("not imported", "file", r.Path, "error", r.Err)
 		return
 	}
-	logger.Info("imported", "file", t.Path, "records", t.Report.Records, "rejected", t.Report.RejectedLines(),
-		"known", t.Report.Known, "ms", t.Report.Elapsed.Milliseconds())
-	if t.Report.Left > 0 {
-		logger.Warn("the last line has no newline and is left until the file grows", "file", t.Path, "bytes", t.Report.Left,
+	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
+		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
+	if r.Report.Left > 0 {
+		logger.Warn("the last line has no newline and is left until the file grows", "file", r.Path, "bytes", r.Report.Left,
 			"remedy", "if the file is complete: orrery import --take-last FILE")
 	}
 }

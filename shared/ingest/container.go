@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// container is a kind of file that is no log, though its bytes may look like lines: a tar archive has whole logs in it.
+// container is a file format that is refused although its bytes may look like lines: a tar archive contains whole logs.
 type container struct {
-	name   string // with its article
+	name   string // with the article
 	remedy string
-	marks  []string // it begins with one of these; '?' stands for any byte
+	marks  []string // the first bytes, in one of these forms; '?' matches any byte
 }
 
 const (
@@ -18,8 +18,9 @@ const (
 	convertText  = "Convert it and import the result: iconv -f UTF-16 -t UTF-8 FILE | orrery import -"
 )
 
-// containers lists what is refused by its first bytes. A mark that a line of text could begin with too goes on until
-// none could. gzip and zstd are here for data compressed twice: the outer compression has been undone.
+// containers lists the formats that are refused by their first bytes. Each mark is long enough that no line of text
+// begins with it. gzip and zstd are listed for data that was compressed twice: the outer compression has been removed
+// before.
 var containers = []container{
 	{"a zip archive", unpack("unzip FILE"), []string{"PK\x03\x04", "PK\x05\x06", "PK\x07\x08"}},
 	{"a 7z archive", unpack("7z x FILE"), []string{"7z\xbc\xaf\x27\x1c"}},
@@ -49,7 +50,7 @@ func decompress(program string) string {
 	return "Decompress it and import the result: " + program + " -dc FILE | orrery import -"
 }
 
-// refuseContainer looks whether the beginning of an input, decompressed, is that of a container.
+// refuseContainer returns an error if the beginning of an input, after decompression, is that of a container.
 func refuseContainer(head []byte, compression string) error {
 	if isTar(head) {
 		return notALog(tarArchive, compression)
@@ -76,8 +77,8 @@ func hasMark(head []byte, mark string) bool {
 	return true
 }
 
-// isTar reports whether a text begins with a header of tar. Old ones have no mark, but every one has the sum of its
-// bytes in octal, taken with spaces in the place of the sum.
+// isTar reports whether head begins with a tar header. Old headers have no mark, but every header contains the sum of
+// its bytes as an octal number, computed with spaces in the place of the sum.
 func isTar(head []byte) bool {
 	const size, from, to = 512, 148, 156
 	if len(head) < size {

@@ -15,50 +15,50 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// Codes of rejected lines that the decoder does not have.
+// Codes of rejected lines, in addition to those of package record.
 const (
-	// ContinuedLine is the rest of a line that an earlier import took before it was written to its end.
+	// ContinuedLine is the rest of a line that an earlier import read before the line was complete.
 	ContinuedLine record.Code = "continued_line"
-	// TimeOutOfRange is a time that the lake has no partitions for.
+	// TimeOutOfRange is a time for which the lake has no partition.
 	TimeOutOfRange record.Code = "time_out_of_range"
 )
 
-// rejected is a line that is no record.
-type rejected struct {
+// rejection is a line that is not a record.
+type rejection struct {
 	line   int64
 	code   record.Code
 	reason string
-	text   []byte // of a line that is too long the beginning
-	length int64  // of the whole line
+	text   []byte // the line, or its beginning if it is too long
+	length int64  // of the whole line in bytes
 }
 
-// decoded is what became of a batch.
-type decoded struct {
+// decodedBatch is the result of decoding a batch.
+type decodedBatch struct {
 	number    int
 	rows      []lake.Row
-	rejected  []rejected
+	rejected  []rejection
 	blank     int64
-	invalid   int64 // records with text that is no Unicode
+	invalid   int64 // records with text that is not valid UTF-8
 	textBytes int64
-	openLost  bool // the open last line is among the rejected
+	openLost  bool // the last line has no newline and was rejected
 
-	held atomic.Int64 // rows not yet written
+	held atomic.Int64 // number of rows that are not written yet
 }
 
-// converter turns lines into rows. Each goroutine has its own.
+// converter converts lines to rows. It must not be shared by goroutines.
 type converter struct {
 	format   logformat.Format
-	id       string // of the source
+	source   string // id of the source
 	defaults []Default
 	times    times
 	decoder  *record.Decoder
 	scratch  []byte
 }
 
-// Default is a value for a field that a record lacks.
+// Default is a value for a field, for records without the field.
 type Default struct{ Field, Value string }
 
-// Check reports the first default that cannot be set, by an error of kind fault.Invalid.
+// Check returns an error of kind fault.Invalid for the first default that cannot be set.
 func (o Options) Check() error {
 	names := record.FieldNames()
 	for _, d := range o.Defaults {
@@ -72,13 +72,16 @@ func (o Options) Check() error {
 	return nil
 }
 
-// decode turns a batch into rows and rejected lines. An error means that the defaults cannot be set.
-func (c *converter) decode(b batch, d *decoded) error {
+// decode converts a batch to rows and rejected lines. It returns an error if the defaults cannot be set.
+func (c *converter) decode(b batch, d *decodedBatch) error {
 	d.number, d.textBytes = b.number, int64(len(b.text))
 	if b.tooLong > 0 {
-		d.rejected = append(d.rejected, rejected{
-			line: b.firstLine, code: record.TooLarge, text: bytes.Clone(b.text), length: b.tooLong,
+		d.rejected = append(d.rejected, rejection{
+			line:   b.firstLine,
+			code:   record.TooLarge,
 			reason: fmt.Sprintf("the line has %d bytes, more than %d", b.tooLong, record.MaxLine),
+			text:   bytes.Clone(b.text),
+			length: b.tooLong,
 		})
 		d.openLost = b.open
 		return nil
@@ -98,12 +101,21 @@ func (c *converter) decode(b batch, d *decoded) error {
 		var problem *record.Reject
 		var err error
 		if b.continues && number == b.firstLine {
-			problem = &record.Reject{Code: ContinuedLine, Message: "the line continues one that an earlier import took before it was whole"}
+			problem = &record.Reject{
+				Code:    ContinuedLine,
+				Message: "the line continues a line that an earlier import read before it was complete",
+			}
 		} else if problem, err = c.line(line, number, terminated, d); err != nil {
 			return err
 		}
 		if problem != nil {
-			d.rejected = append(d.rejected, rejected{line: number, code: problem.Code, reason: problem.Message, text: bytes.Clone(line), length: int64(len(line))})
+			d.rejected = append(d.rejected, rejection{
+				line:   number,
+				code:   problem.Code,
+				reason: problem.Message,
+				text:   bytes.Clone(line),
+				length: int64(len(line)),
+			})
 			d.openLost = d.openLost || !terminated
 		}
 	}
@@ -111,8 +123,8 @@ func (c *converter) decode(b batch, d *decoded) error {
 	return nil
 }
 
-// line turns one line into a row at the end of d.rows.
-func (c *converter) line(line []byte, number int64, terminated bool, d *decoded) (*record.Reject, error) {
+// line converts one line and appends the row to d.rows, or returns why the line is rejected.
+func (c *converter) line(line []byte, number int64, terminated bool, d *decodedBatch) (*record.Reject, error) {
 	text, err := c.format.Convert(c.scratch[:0], line)
 	if err == nil && !terminated && logformat.IsCut(text) {
 		err = &record.Reject{Code: logformat.BadLine, Message: "the last line of the log is cut off"}
@@ -134,7 +146,7 @@ func (c *converter) line(line []byte, number int64, terminated bool, d *decoded)
 		d.rows = d.rows[:len(d.rows)-1]
 		return rejectOf(err)
 	}
-	row.Source, row.Line = c.id, number
+	row.Source, row.Line = c.source, number
 	if row.RawLine != nil && converted {
 		original := base64.StdEncoding.EncodeToString(line)
 		row.RawLine = &original

@@ -13,20 +13,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// headBytes is how much of a source's beginning identifies it at first sight.
+// headBytes is the number of bytes at the beginning of a source by which the ledger finds it.
 const headBytes = 64 << 10
 
-// input is a log as a stream of decompressed bytes that can be begun again.
+// input is a log as a stream of decompressed bytes that can be rewound.
 type input struct {
-	read    atomic.Int64 // bytes of the input as given, for progress
-	origin  io.Reader
-	text    *bufio.Reader
-	decoder io.Closer
-	packing string // the compression; "" for plain text
-	spool   *spool // after keep, when the origin cannot seek
+	read        atomic.Int64 // bytes read of the origin, for progress
+	origin      io.Reader
+	text        *bufio.Reader
+	decoder     io.Closer
+	compression string // "gzip", "zstd", or "" for plain text
+	spool       *spool // set by keep if the origin cannot seek
 }
 
-// openInput begins a log: gzip, zstd or plain, told by its first bytes.
+// openInput opens a log. It detects gzip and zstd by the first bytes.
 func openInput(r io.Reader) (*input, error) {
 	in := &input{origin: r}
 	if err := in.decompress(); err != nil {
@@ -35,7 +35,7 @@ func openInput(r io.Reader) (*input, error) {
 	return in, nil
 }
 
-// Close releases what the input holds; the reader it was made from stays open.
+// Close releases the resources of the input. The origin stays open.
 func (in *input) Close() error {
 	err := in.closeDecoder()
 	if in.spool != nil {
@@ -44,7 +44,7 @@ func (in *input) Close() error {
 	return err
 }
 
-// closeDecoder releases the decoder. That the compressed data end too early was said when they were read.
+// closeDecoder releases the decoder. It ignores io.ErrUnexpectedEOF, which Read has reported.
 func (in *input) closeDecoder() error {
 	if in.decoder == nil {
 		return nil
@@ -60,17 +60,18 @@ func (in *input) closeDecoder() error {
 // Read reads decompressed bytes.
 func (in *input) Read(p []byte) (int, error) { return in.text.Read(p) }
 
-// head is the beginning of the log, as far as it goes, without reading it off. A container is refused.
+// head returns up to headBytes of the beginning of the log without consuming them. It refuses containers.
 func (in *input) head() ([]byte, error) {
 	head, err := in.text.Peek(headBytes)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	return bytes.Clone(head), refuseContainer(head, in.packing)
+	return bytes.Clone(head), refuseContainer(head, in.compression)
 }
 
-// mayGrow reports whether a last line without newline may be the beginning of one: a compressed file is complete.
-func (in *input) mayGrow(options Options) bool { return options.Growing && in.packing == "" }
+// mayGrow reports whether the log may still be growing, so that a last line without newline may be incomplete.
+// Compressed files are complete.
+func (in *input) mayGrow(options Options) bool { return options.Growing && in.compression == "" }
 
 func (in *input) decompress() error {
 	raw := bufio.NewReaderSize(&counter{in.origin, &in.read}, 256<<10)
@@ -79,43 +80,43 @@ func (in *input) decompress() error {
 		return fmt.Errorf("read: %w", err)
 	}
 	var text io.Reader = raw
-	in.packing = ""
+	in.compression = ""
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return broken("gzip", err)
+			return readError("gzip", err)
 		}
-		text, in.decoder, in.packing = &packed{z, "gzip"}, z, "gzip"
+		text, in.decoder, in.compression = &decompressor{z, "gzip"}, z, "gzip"
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}
-		text, in.decoder, in.packing = &packed{z, "zstd"}, z.IOReadCloser(), "zstd"
+		text, in.decoder, in.compression = &decompressor{z, "zstd"}, z.IOReadCloser(), "zstd"
 	}
 	in.text = bufio.NewReaderSize(text, headBytes)
 	return nil
 }
 
-// packed reads compressed data and tells in so many words when they end too early or are damaged: readers take an
-// io.ErrUnexpectedEOF for the end of a text that may end anywhere.
-type packed struct {
+// decompressor reads decompressed data and returns a specific error when the compressed data are cut off or damaged.
+// The readers of the text would take an io.ErrUnexpectedEOF for the end of the text.
+type decompressor struct {
 	r      io.Reader
 	format string
 }
 
-func (u *packed) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // an io.EOF inside another error is no end
-		err = broken(u.format, err)
+func (d *decompressor) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // a wrapped io.EOF is not the end
+		err = readError(d.format, err)
 	}
 	return n, err
 }
 
-// broken tells why compressed data cannot be read on: because the input cannot, because they end too early, be it in
-// the first bytes, or because they are damaged.
-func broken(format string, err error) error {
+// readError returns why compressed data cannot be read: the origin returned an error, the data end too early, perhaps
+// in the first bytes, or they are damaged.
+func readError(format string, err error) error {
 	var origin *originError
 	switch {
 	case errors.As(err, &origin):
@@ -126,13 +127,13 @@ func broken(format string, err error) error {
 	return damaged(format, err)
 }
 
-// originError is what the input itself could not be read for.
+// originError is an error of the origin.
 type originError struct{ cause error }
 
 func (e *originError) Error() string { return e.cause.Error() }
 func (e *originError) Unwrap() error { return e.cause }
 
-// counter counts the bytes read through it, and marks errors as the input's own.
+// counter counts the bytes read from the origin, and marks its errors as originError.
 type counter struct {
 	r io.Reader
 	n *atomic.Int64
@@ -141,14 +142,14 @@ type counter struct {
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
-	if err != nil && err != io.EOF { //nolint:errorlint // an io.EOF inside another error is no end
+	if err != nil && err != io.EOF { //nolint:errorlint // a wrapped io.EOF is not the end
 		err = &originError{err}
 	}
 	return n, err
 }
 
-// keep makes rewind possible. What is read of a stream that cannot seek goes to a file too, until forget or rewind.
-// It must be called before anything is read; the file goes to scratch.
+// keep makes rewind possible. If the origin cannot seek, it copies everything that is read to a file in the directory
+// scratch until forget or rewind is called. It must be called before the first read.
 func (in *input) keep(scratch string) error {
 	if _, ok := in.seeker(); ok {
 		return nil
@@ -162,18 +163,18 @@ func (in *input) keep(scratch string) error {
 	return nil
 }
 
-// forget ends what keep began: rewind will not be needed.
+// forget ends the copying that keep has started. rewind must not be called afterwards.
 func (in *input) forget() {
 	if in.spool != nil {
 		in.spool.on = false
 	}
 }
 
-// spool writes down what is read through it.
+// spool copies everything that is read through it to a file.
 type spool struct {
 	file *os.File
 	from io.Reader
-	size int64
+	size int64 // bytes in the file
 	on   bool
 }
 
@@ -188,7 +189,7 @@ func (s *spool) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// seeker is the origin if it can go back; pipes have the method, but it fails.
+// seeker returns the origin if it can seek. Pipes have the method Seek, but it returns an error.
 func (in *input) seeker() (io.Seeker, bool) {
 	s, ok := in.origin.(io.Seeker)
 	if !ok {
@@ -198,11 +199,11 @@ func (in *input) seeker() (io.Seeker, bool) {
 	return s, err == nil
 }
 
-// rewind goes back to the beginning.
+// rewind continues reading at the beginning.
 func (in *input) rewind() error {
 	if in.spool != nil {
 		in.spool.on = false
-		// What waits in the buffer was written down as well.
+		// The file also has the bytes that are still in the buffer.
 		before := io.NewSectionReader(in.spool.file, 0, in.spool.size-int64(in.text.Buffered()))
 		in.text = bufio.NewReaderSize(io.MultiReader(before, in.text), headBytes)
 		return nil

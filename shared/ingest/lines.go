@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// batchBytes is how much text is decoded at a time.
+	// batchBytes is the size of the text that is decoded at a time.
 	batchBytes = 256 << 10
-	// maxLine is the longest line that is looked at: the longest record and a line end.
+	// maxLine is the maximum length of a line that is decoded: the longest record and a line ending.
 	maxLine = record.MaxLine + 2
-	// sampleBytes is how much of a longer line is kept.
+	// sampleBytes is the number of bytes that are kept of a longer line.
 	sampleBytes = 64 << 10
 )
 
-// batch is a run of whole lines, or the beginning of one line that is too long.
+// batch holds consecutive lines, or the beginning of one line that is too long.
 type batch struct {
-	number    int   // of the batch, from 0
+	number    int   // number of the batch, from 0
 	firstLine int64 // number of the first line in the source
 	text      []byte
-	continues bool  // the first line is the rest of one that was imported before it was whole
-	open      bool  // the last line has no newline: the input ends in it
-	tooLong   int64 // length of the one line that text begins; 0 for whole lines
+	continues bool  // the first line is the rest of a line that an earlier import read before it was complete
+	open      bool  // the last line has no newline because the input ends
+	tooLong   int64 // length in bytes of the line of which text is the beginning; 0 for complete lines
 }
 
-// release gives the text's memory back.
+// release returns the text to the pool.
 func (b *batch) release() {
 	text := b.text[:0]
 	buffers.Put(&text)
@@ -42,49 +42,50 @@ func (b *batch) release() {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, batchBytes+sampleBytes); return &b }}
 
-// extent is how far an import goes: everything up to the last newline, and what follows it.
-type extent struct {
+// sourcePrefix describes a source up to some point.
+type sourcePrefix struct {
 	lines  int64 // number of the last line
-	length int64 // bytes from the beginning of the source
+	length int64 // in bytes
 	sum    [sha256.Size]byte
 }
 
-// lineReader cuts an input into batches and hashes what it reads. It begins at a position.
+// lineReader splits an input into batches and hashes what it reads. It begins at a position.
 type lineReader struct {
 	in     *input
 	sum    hash.Hash
 	length int64
-	lines  int64  // number of the last line given
-	number int    // of the next batch: how many were given
-	carry  []byte // beginning of the line that the next batch begins with
+	lines  int64  // number of the last line of the previous batch
+	number int    // number of the next batch
+	carry  []byte // text after the last newline of the previous batch
 
-	enough  func() bool // asked before every batch; nil for never
-	stopped bool        // it was, before the input ended
+	stop    func() bool // called before every batch, which it may prevent; may be nil
+	stopped bool        // stop returned true before the input ended
 
-	joins  bool   // the next line continues one imported before
-	leaves bool   // a last line without newline is left
-	left   int64  // its bytes
-	whole  extent // up to the last newline; valid when run has returned
-	all    extent // up to the end, but for what is left
+	joins  bool  // the next line continues a line of an earlier import
+	leaves bool  // a last line without newline is left to the next import
+	left   int64 // its length in bytes
+
+	whole sourcePrefix // up to the last newline; set when run returns
+	all   sourcePrefix // up to the end of the input, without a line that is left
 }
 
 func newLineReader(in *input, at position, options Options) *lineReader {
-	r := &lineReader{in: in, enough: options.Enough, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
+	r := &lineReader{in: in, stop: options.Stop, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
 	r.leaves = in.mayGrow(options)
 	r.joins = !at.fresh && !at.base.Terminated
 	return r
 }
 
-// run gives batches until the input ends, and closes out.
+// run sends batches to out until the input ends, and closes out.
 func (r *lineReader) run(ctx context.Context, out chan<- batch) error {
 	defer close(out)
 	if err := r.join(); err != nil {
 		return err
 	}
 	for last := false; !last; {
-		if r.enough != nil && r.enough() {
+		if r.stop != nil && r.stop() {
 			r.stopped = true
-			r.whole = r.soFar()
+			r.whole = r.prefix()
 			r.all = r.whole
 			return nil
 		}
@@ -105,7 +106,7 @@ func (r *lineReader) run(ctx context.Context, out chan<- batch) error {
 	return nil
 }
 
-// join reads the line end that the last line of the earlier import lacked, if that is how the input goes on.
+// join reads the line ending that the last line of the earlier import lacked, if it comes next.
 func (r *lineReader) join() error {
 	if !r.joins {
 		return nil
@@ -127,7 +128,7 @@ func (r *lineReader) join() error {
 	return nil
 }
 
-// next reads one batch and says whether it is the last.
+// next reads one batch and reports whether it is the last.
 func (r *lineReader) next() (b batch, last bool, err error) {
 	text := append((*buffers.Get().(*[]byte))[:0], r.carry...)
 	for size := batchBytes; ; size = maxLine {
@@ -149,7 +150,7 @@ func (r *lineReader) next() (b batch, last bool, err error) {
 	}
 }
 
-// fill reads until the text has a size, or the input ends.
+// fill reads until the text has size bytes or the input ends. last reports whether the input has ended.
 func (r *lineReader) fill(text []byte, size int) (filled []byte, last bool, err error) {
 	if len(text) >= size {
 		return text, false, nil
@@ -168,11 +169,11 @@ func (r *lineReader) fill(text []byte, size int) (filled []byte, last bool, err 
 	return text[:size], false, nil
 }
 
-// batch makes a batch of text whose lines are counted.
+// batch returns a batch of text with the given number of lines.
 func (r *lineReader) batch(text []byte, lines int64) batch {
 	b := batch{number: r.number, firstLine: r.lines + 1, text: text, continues: r.joins}
 	if len(text) == 0 {
-		return b // run does not give it to anybody
+		return b // run does not send it
 	}
 	if r.joins {
 		b.firstLine--
@@ -184,7 +185,7 @@ func (r *lineReader) batch(text []byte, lines int64) batch {
 	return b
 }
 
-// lastBatch makes the batch that the input ends with; its last line begins at end and may be empty.
+// lastBatch returns the last batch of the input. end is the offset after its last newline.
 func (r *lineReader) lastBatch(text []byte, end int) batch {
 	if r.leaves {
 		r.left = unfinishedBytes(text)
@@ -193,17 +194,17 @@ func (r *lineReader) lastBatch(text []byte, end int) batch {
 	lines := int64(bytes.Count(text, []byte{'\n'}))
 	r.consume(text[:end])
 	b := r.batch(text, lines)
-	r.whole = r.soFar()
+	r.whole = r.prefix()
 	if end < len(text) {
 		b.open = true
 		r.consume(text[end:])
 		r.lines++
 	}
-	r.all = r.soFar()
+	r.all = r.prefix()
 	return b
 }
 
-// unfinishedBytes is the length of what follows the last newline of a text; space alone is no line.
+// unfinishedBytes returns the length of the text after the last newline, or 0 if that is only white space.
 func unfinishedBytes(text []byte) int64 {
 	last := text[bytes.LastIndexByte(text, '\n')+1:]
 	if len(bytes.TrimSpace(last)) == 0 {
@@ -212,10 +213,11 @@ func unfinishedBytes(text []byte) int64 {
 	return int64(len(last))
 }
 
-// tooLong reads off a line longer than any record, keeping its beginning. The input may end in it.
+// tooLong reads to the end of a line that is longer than any record, and returns its beginning as a batch. last reports
+// whether the input has ended.
 func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 	length := int64(len(text))
-	before := r.soFar()
+	before := r.prefix()
 	r.consume(text)
 	r.carry = nil
 	for {
@@ -230,7 +232,7 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 			}
 			b := r.batch(text[:sampleBytes], 1)
 			b.tooLong, b.open = length, last
-			r.all = r.soFar()
+			r.all = r.prefix()
 			if r.whole = r.all; last {
 				r.whole = before
 			}
@@ -243,12 +245,13 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 }
 
 func (r *lineReader) consume(text []byte) {
-	r.sum.Write(text) // a hash never fails
+	r.sum.Write(text) // a hash returns no errors
 	r.length += int64(len(text))
 }
 
-func (r *lineReader) soFar() extent {
-	e := extent{lines: r.lines, length: r.length}
+// prefix describes the source up to what has been read.
+func (r *lineReader) prefix() sourcePrefix {
+	e := sourcePrefix{lines: r.lines, length: r.length}
 	r.sum.Sum(e.sum[:0])
 	return e
 }

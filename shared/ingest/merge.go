@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// mergeWidth is how many files are merged at once. Each costs the memory of a page of every column.
+	// mergeWidth is the maximum number of files that are merged at once. Each file takes the memory of a page per
+	// column.
 	mergeWidth = 16
-	// mergeBytes is how large the row groups of these may be together: each costs the memory of its dictionaries.
+	// mergeBytes is the maximum size of the row groups of these files together. Each row group takes the memory of its
+	// dictionaries.
 	mergeBytes = 64 << 20
 )
 
-// merged gives the rows of sorted Parquet files in order. A row is valid until the next one is asked for.
-func merged(paths []string) iter.Seq2[parquet.Raw, error] {
+// mergeRows yields the rows of sorted Parquet files in order. A row is valid until the next iteration.
+func mergeRows(paths []string) iter.Seq2[parquet.Raw, error] {
 	return func(yield func(parquet.Raw, error) bool) {
 		var front mergeFront
 		err := front.open(paths)
@@ -49,7 +51,7 @@ func merged(paths []string) iter.Seq2[parquet.Raw, error] {
 	}
 }
 
-// mergeFront is the next row of each file, a heap.
+// mergeFront is a heap of the next row of each file.
 type mergeFront []mergeHead
 
 type mergeHead struct {
@@ -87,8 +89,8 @@ func (m *mergeFront) Pop() any {
 	return last
 }
 
-// narrow merges files into fewer until those left can be merged at once; new ones go to dir. Merged ones stay: the
-// directory is removed as a whole.
+// narrow merges files, in rounds, until the remaining ones can be merged at once. It writes new files to dir and
+// removes none: the caller removes the whole directory.
 func narrow(dir string, paths []string) ([]string, error) {
 	for round := 0; ; round++ {
 		groups, err := mergeable(paths)
@@ -98,19 +100,19 @@ func narrow(dir string, paths []string) ([]string, error) {
 		if len(groups) <= 1 {
 			return paths, nil
 		}
-		var wider []string
+		var merged []string
 		for _, group := range groups {
-			path := filepath.Join(dir, fmt.Sprintf("round-%d-%d.parquet", round, len(wider)))
-			if _, err := writeFile(path, rawRows(merged(group))); err != nil {
+			path := filepath.Join(dir, fmt.Sprintf("round-%d-%d.parquet", round, len(merged)))
+			if _, err := writeFile(path, rawRows(mergeRows(group))); err != nil {
 				return nil, fmt.Errorf("merge runs: %w", err)
 			}
-			wider = append(wider, path)
+			merged = append(merged, path)
 		}
-		paths = wider
+		paths = merged
 	}
 }
 
-// mergeable cuts files into groups, each of which can be merged at once: of two files at least.
+// mergeable divides files into groups that can be merged at once. Each group but the last has at least two files.
 func mergeable(paths []string) (groups [][]string, err error) {
 	var size int64
 	for _, path := range paths {
@@ -132,9 +134,8 @@ func mergeable(paths []string) (groups [][]string, err error) {
 	return groups, nil
 }
 
-// Merge makes one verified object, a file of that name in dir, of the rows of objects of one hour, and has compared every
-// value of every row with what it read. The directory also takes what is needed on the way, and is the caller's to
-// remove.
+// Merge merges objects of one hour into one verified object, a file with that name in dir. It compares every value of
+// every row written with the rows read. It also writes temporary files to dir; the caller removes the directory.
 func Merge(dir, name string, paths []string) (lake.Object, error) {
 	narrowed, err := narrow(dir, paths)
 	if err != nil {
@@ -143,7 +144,7 @@ func Merge(dir, name string, paths []string) (lake.Object, error) {
 	file := filepath.Join(dir, name)
 	sum := parquet.RawSum{Seed: maphash.MakeSeed()}
 	object, err := writeObject(file, rawRows(func(yield func(parquet.Raw, error) bool) {
-		for row, err := range merged(narrowed) {
+		for row, err := range mergeRows(narrowed) {
 			if err == nil {
 				sum.Add(row)
 			}
@@ -155,15 +156,15 @@ func Merge(dir, name string, paths []string) (lake.Object, error) {
 	if err != nil {
 		return lake.Object{}, err
 	}
-	again := parquet.RawSum{Seed: sum.Seed}
-	for row, err := range merged([]string{file}) {
+	written := parquet.RawSum{Seed: sum.Seed}
+	for row, err := range mergeRows([]string{file}) {
 		if err != nil {
 			return lake.Object{}, err
 		}
-		again.Add(row)
+		written.Add(row)
 	}
-	if again.Sum != sum.Sum {
-		return lake.Object{}, errors.New("the merged rows differ from the rows merged")
+	if written.Sum != sum.Sum {
+		return lake.Object{}, errors.New("the rows written differ from the rows read")
 	}
 	return object, nil
 }

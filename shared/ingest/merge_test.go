@@ -40,7 +40,7 @@ func TestManyRunsAreMergedInRounds(t *testing.T) {
 		t.Fatal(paths, err)
 	}
 	whole := filepath.Join(dir, "whole")
-	if _, err := writeFile(whole, rawRows(merged(paths))); err != nil {
+	if _, err := writeFile(whole, rawRows(mergeRows(paths))); err != nil {
 		t.Fatal(err)
 	}
 	object, err := os.ReadFile(whole)
@@ -56,7 +56,7 @@ func TestManyRunsAreMergedInRounds(t *testing.T) {
 			t.Fatalf("row %d is line %d", i, got[i].Line)
 		}
 	}
-	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(merged([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
+	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(mergeRows([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a run that is gone: %v", err)
 	}
 }

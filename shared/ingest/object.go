@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// chunkRows and chunkBytes are how much is read or written at a time, whichever is less.
+	// chunkRows and chunkBytes limit what is read or written at a time.
 	chunkRows  = 64
 	chunkBytes = 1 << 20
 )
 
-// writeObject writes rows, which come in order, as one Parquet file; makes it durable; opens it again and reads every
-// page of it. What it returns has been seen on disk. Path is left empty.
+// writeObject writes rows, which must be in order, to one Parquet file, syncs it, opens it again and reads all its
+// pages. It returns the object as read from the disk, without Path.
 func writeObject(path string, rows rowsTo) (lake.Object, error) {
 	written, err := writeFile(path, rows)
 	if err != nil {
@@ -48,15 +48,15 @@ func verify(f *os.File, written int64) (lake.Object, error) {
 		return lake.Object{}, err
 	}
 	if object.Rows != written {
-		return lake.Object{}, fmt.Errorf("it has %d rows, %d were written", object.Rows, written)
+		return lake.Object{}, fmt.Errorf("it has %d rows, but %d were written", object.Rows, written)
 	}
 	return object, nil
 }
 
-// rowsTo writes rows and returns how many there were.
+// rowsTo writes rows and returns their number.
 type rowsTo func(*parquet.Writer) (int64, error)
 
-// writeFile writes a Parquet file and makes it durable. It returns how many rows came.
+// writeFile writes and syncs a Parquet file. It returns the number of rows.
 func writeFile(path string, rows rowsTo) (count int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func writeFile(path string, rows rowsTo) (count int64, err error) {
 	return count, f.Sync()
 }
 
-// heldRows writes rows that wait in memory.
+// heldRows writes rows of the buffer.
 func heldRows(rows []heldRow) rowsTo {
 	return func(w *parquet.Writer) (int64, error) {
 		var chunk [chunkRows]*lake.Row
@@ -93,10 +93,10 @@ func heldRows(rows []heldRow) rowsTo {
 	}
 }
 
-// rawRows writes rows as they come from other objects.
+// rawRows writes the rows of other objects.
 func rawRows(rows iter.Seq2[parquet.Raw, error]) rowsTo {
 	return func(w *parquet.Writer) (count int64, err error) {
-		var chunk [chunkRows]parquet.Raw // copies: their readers go on
+		var chunk [chunkRows]parquet.Raw // copies, because a row is only valid until the next one
 		n, size := 0, int64(0)
 		for row, err := range rows {
 			if err != nil {
@@ -119,9 +119,9 @@ func rawRows(rows iter.Seq2[parquet.Raw, error]) rowsTo {
 type objectFile struct {
 	file   *os.File
 	reader *parquet.RawReader
-	room   [chunkRows]parquet.Raw
-	rows   []parquet.Raw // of room: read and not given yet
-	want   int           // how many to read next
+	chunk  [chunkRows]parquet.Raw
+	rows   []parquet.Raw // the part of chunk that row has not returned yet
+	want   int           // number of rows to read next
 	ended  bool
 }
 
@@ -140,14 +140,14 @@ func openObject(path string) (*objectFile, error) {
 	return nil, errors.Join(fmt.Errorf("open object %s: %w", path, err), f.Close())
 }
 
-// row is the next row, which stays valid until the next call; nil at the end.
+// row returns the next row, or nil at the end. The row is valid until the next call.
 func (o *objectFile) row() (parquet.Raw, error) {
 	for len(o.rows) == 0 {
 		if o.ended {
 			return nil, nil
 		}
-		n, err := o.reader.Read(o.room[:o.want])
-		o.rows, o.ended = o.room[:n], errors.Is(err, io.EOF)
+		n, err := o.reader.Read(o.chunk[:o.want])
+		o.rows, o.ended = o.chunk[:n], errors.Is(err, io.EOF)
 		if err != nil && !o.ended {
 			return nil, fmt.Errorf("read object %s: %w", o.file.Name(), err)
 		}
@@ -158,7 +158,7 @@ func (o *objectFile) row() (parquet.Raw, error) {
 	return row, nil
 }
 
-// nextChunk is how many rows to read after these: twice as many, unless they are so large that it would be too much.
+// nextChunk returns the number of rows to read after these: twice as many, within the limits of a chunk.
 func nextChunk(rows []parquet.Raw) int {
 	size := int64(1)
 	for _, r := range rows {
@@ -169,5 +169,5 @@ func nextChunk(rows []parquet.Raw) int {
 
 func (o *objectFile) close() error { return errors.Join(o.reader.Close(), o.file.Close()) }
 
-// StagedName is the file name of an object in the staging directory.
+// StagedName returns the file name of an object in the staging directory.
 func StagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }

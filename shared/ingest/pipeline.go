@@ -17,11 +17,11 @@ import (
 
 // pipeline turns the lines of an input into staged objects:
 //
-//	lineReader ─batch→ workers decode ─decoded→ collector ─job→ workers write, verify ─written→ collector
+//	lineReader ─batch→ workers decode ─decodedBatch→ collector ─job→ workers write, verify ─completion→ collector
 //
-// The collector puts batches back into order, so that the same input gives the same objects. Workers write before
-// they decode: memory is freed before more is filled. Jobs are buffered for that, because a worker that looks must find
-// one; otherwise rows would pile up in the queue.
+// The collector puts batches back into order, so that the same input results in the same objects. A worker prefers
+// writing to decoding, so that memory is freed before more is used. That is why jobs has a buffer: a worker that checks
+// the channel must find a waiting job, or rows would accumulate in the queue.
 type pipeline struct {
 	in      *input
 	format  logformat.Format
@@ -33,36 +33,37 @@ type pipeline struct {
 	batches chan batch
 	jobs    chan job
 	results chan result
-	read    chan int // how many batches there are, once the input has ended
+	read    chan int // receives the number of batches when the input has ended
 
 	buffer   *buffer
-	held     map[int]*decoded // batches that came before their turn
-	next     int              // number of the batch whose turn it is
+	held     map[int]*decodedBatch // batches that were decoded before their turn
+	next     int                   // number of the batch whose turn it is
 	queue    []job
 	running  int
-	parts    int      // names given to objects of this import
-	spilled  bool     // rows wait in runs
-	runs     []string // written so far
+	parts    int      // object and run names used so far
+	spilled  bool     // some rows are in runs
+	runs     []string // files of the runs written so far
 	objects  []lake.Object
 	bad      quarantine
 	report   Report
 	openLost bool
 }
 
-// job is rows to write: an object of an hour, or a sorted run of many hours.
+// job is the task of writing rows to an object of one hour, or to a sorted run of many hours.
 type job struct {
 	rows []heldRow
-	name string // of the object, or of the file of the run
+	name string // name of the object, or file of the run
 	run  bool
 }
 
-// result is a batch decoded or a job done; exactly one is set.
+// result is the result of a worker: a decoded batch or a completed job. Exactly one is set.
 type result struct {
-	decoded *decoded
-	written *written
+	decoded *decodedBatch
+	job     *completion
 }
 
-type written struct {
+// completion is a completed job. object is set unless it is a run.
+type completion struct {
 	job    job
 	object lake.Object
 }
@@ -75,12 +76,21 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		options.Workers = DefaultWorkers
 	}
 	return &pipeline{
-		in: in, format: format, entry: e, staging: staging, options: options,
-		lines: newLineReader(in, at, options), batches: make(chan batch),
-		jobs: make(chan job, options.Workers), results: make(chan result), read: make(chan int, 1),
-		buffer: newBuffer(), held: map[int]*decoded{}, parts: e.Parts,
-		bad:    quarantine{path: filepath.Join(staging, QuarantineFile)},
-		report: Report{Rejected: map[record.Code]int64{}},
+		in:      in,
+		format:  format,
+		entry:   e,
+		staging: staging,
+		options: options,
+		lines:   newLineReader(in, at, options),
+		batches: make(chan batch),
+		jobs:    make(chan job, options.Workers),
+		results: make(chan result),
+		read:    make(chan int, 1),
+		buffer:  newBuffer(),
+		held:    map[int]*decodedBatch{},
+		parts:   e.Parts,
+		bad:     quarantine{path: filepath.Join(staging, QuarantineFile)},
+		report:  Report{Rejected: map[record.Code]int64{}},
 	}
 }
 
@@ -111,7 +121,7 @@ func (p *pipeline) run(ctx context.Context) error {
 	return p.check()
 }
 
-// check compares what was decoded with what was verified on disk.
+// check compares the number of decoded records with the rows of the verified objects, and completes the report.
 func (p *pipeline) check() error {
 	slices.SortFunc(p.objects, byName)
 	var rows int64
@@ -125,9 +135,15 @@ func (p *pipeline) check() error {
 	return nil
 }
 
-// work decodes and writes until there is nothing more to do.
+// work decodes batches and writes jobs until the channel of jobs is closed.
 func (p *pipeline) work(ctx context.Context) error {
-	c := converter{format: p.format, id: p.entry.Source, defaults: p.options.Defaults, times: p.options.times(), decoder: record.NewDecoder()}
+	c := converter{
+		format:   p.format,
+		source:   p.entry.Source,
+		defaults: p.options.Defaults,
+		times:    p.options.times(),
+		decoder:  record.NewDecoder(),
+	}
 	batches := p.batches
 	for {
 		select {
@@ -154,7 +170,7 @@ func (p *pipeline) work(ctx context.Context) error {
 				batches = nil
 				continue
 			}
-			d := newDecoded()
+			d := newDecodedBatch()
 			err := c.decode(b, d)
 			b.release()
 			if err != nil {
@@ -179,10 +195,11 @@ func (p *pipeline) send(ctx context.Context, r result) error {
 	}
 }
 
-// write writes one object, or one run, which needs no verification: its rows are counted in the end.
+// write writes one object or one run. A run is not verified: check counts its rows in the objects that it is merged
+// into.
 func (p *pipeline) write(ctx context.Context, j job) error {
 	path := filepath.Join(p.staging, StagedName(j.name))
-	w := &written{job: j}
+	w := &completion{job: j}
 	var err error
 	if j.run {
 		_, err = writeFile(path, heldRows(sorted(j.rows)))
@@ -193,21 +210,21 @@ func (p *pipeline) write(ctx context.Context, j job) error {
 		return err
 	}
 	release(j.rows)
-	return p.send(ctx, result{written: w})
+	return p.send(ctx, result{job: w})
 }
 
-// writeObject writes and verifies one object, and hands it on if somebody wants it.
+// writeObject writes and verifies one object and calls Options.OnObject.
 func (p *pipeline) writeObject(ctx context.Context, name string, rows rowsTo) (lake.Object, error) {
 	path := filepath.Join(p.staging, StagedName(name))
 	object, err := writeObject(path, rows)
 	object.Path = name
-	if err == nil && p.options.Take != nil {
-		err = p.options.Take(ctx, path, object)
+	if err == nil && p.options.OnObject != nil {
+		err = p.options.OnObject(ctx, path, object)
 	}
 	return object, err
 }
 
-// collect takes in results and gives out jobs until everything is written.
+// collect receives results and sends jobs until everything is written.
 func (p *pipeline) collect(ctx context.Context) error {
 	total, drained := -1, false
 	for {
@@ -225,7 +242,7 @@ func (p *pipeline) collect(ctx context.Context) error {
 		}
 		select {
 		case jobs <- first:
-			p.queue[0] = job{} // or its rows would live as long as the slice
+			p.queue[0] = job{} // release the rows before the slice
 			p.queue = p.queue[1:]
 			p.running++
 		case r := <-p.results:
@@ -239,9 +256,9 @@ func (p *pipeline) collect(ctx context.Context) error {
 	}
 }
 
-// take takes in one result, and every batch whose turn it makes.
+// take processes a result. It processes decoded batches in the order of the input.
 func (p *pipeline) take(r result) error {
-	if w := r.written; w != nil {
+	if w := r.job; w != nil {
 		p.running--
 		if w.job.run {
 			p.runs = append(p.runs, w.job.name)
@@ -261,7 +278,7 @@ func (p *pipeline) take(r result) error {
 	return nil
 }
 
-func (p *pipeline) takeBatch(d *decoded) error {
+func (p *pipeline) takeBatch(d *decodedBatch) error {
 	for _, r := range d.rejected {
 		p.report.Rejected[r.code]++
 		if err := p.bad.add(r); err != nil {
@@ -286,15 +303,15 @@ func (p *pipeline) takeBatch(d *decoded) error {
 	return nil
 }
 
-// spill queues about half of the buffered rows: the hours that seem complete, then the fullest, or, when the rows are
-// spread over so many hours that the objects would be crumbs, all of them as one sorted run.
+// spill queues about half of the buffered rows: first the hours that appear complete, then those with the most rows. If
+// the rows are spread over so many hours that the objects would be very small, it queues all rows as one sorted run.
 func (p *pipeline) spill() {
 	for _, hour := range p.buffer.complete(p.next - 1) {
 		p.queueObject(hour)
 	}
 	for p.buffer.cost > p.options.Memory/2 {
 		hour, rows := p.buffer.fullest()
-		if rows < fewestPerPart {
+		if rows < minRowsPerPart {
 			p.queueRun()
 			return
 		}
@@ -302,7 +319,8 @@ func (p *pipeline) spill() {
 	}
 }
 
-// drain queues what is left when the input has ended. With runs it becomes one more, to be merged with them.
+// drain queues the remaining rows at the end of the input. If there are runs, the rows become another run, so that they
+// are merged with the others.
 func (p *pipeline) drain() {
 	if p.spilled && p.buffer.cost > 0 {
 		p.queueRun()
@@ -328,7 +346,7 @@ func (p *pipeline) objectName(hour lake.Partition) string {
 	return name
 }
 
-// mergeRuns makes objects of the runs, hour by hour.
+// mergeRuns merges the runs into objects, hour by hour.
 func (p *pipeline) mergeRuns(ctx context.Context) error {
 	if len(p.runs) == 0 {
 		return nil
@@ -342,7 +360,7 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(merged(paths))
+	next, stop := iter.Pull2(mergeRows(paths))
 	defer stop()
 	row, err, ok := next()
 	for ok && err == nil {
@@ -367,9 +385,9 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 	return err
 }
 
-// reached is how far the import goes: to the end of the input, but for a last line without newline that is left or
-// could not be read. It is read again, whole, when the log has grown.
-func (p *pipeline) reached() extent {
+// imported describes the part of the source that this import records: up to the end of the input, but without a last
+// line that has no newline and was left or rejected. The next import reads that line again when it is complete.
+func (p *pipeline) imported() sourcePrefix {
 	if p.openLost {
 		return p.lines.whole
 	}

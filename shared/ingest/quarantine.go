@@ -14,31 +14,31 @@ import (
 // QuarantineFile is the file of rejected lines in the staging directory.
 const QuarantineFile = "quarantine.ndjson"
 
-// quarantine keeps the lines that are no records, as NDJSON:
+// quarantine writes the lines that are not records to a file, as NDJSON:
 //
 //	{"line":17,"code":"bad_json","message":"…","text":"the line"}
 //
-// A line that is no Unicode stands in "base64" instead of "text"; of one that is too long the beginning is kept, and
-// its length in bytes is told.
+// A line that is not valid UTF-8 has "base64" instead of "text". For a line that is too long, the text is its
+// beginning, and "length" is the length of the line in bytes.
 type quarantine struct {
 	path string
 	file *os.File // nil until the first line
 	out  *bufio.Writer
 
-	lines *json.Encoder // to out
+	lines *json.Encoder // writes to out
 }
 
-// quarantinedLine is a rejected line as the file has it.
+// quarantinedLine is the JSON form of a rejected line.
 type quarantinedLine struct {
 	Line    int64       `json:"line"`
 	Code    record.Code `json:"code"`
 	Message string      `json:"message"`
 	Text    *string     `json:"text,omitempty"`
-	Base64  []byte      `json:"base64,omitempty"` // in the place of a text that is not UTF-8
-	Length  int64       `json:"length,omitempty"` // of the whole line, when the text is only its beginning
+	Base64  []byte      `json:"base64,omitempty"` // instead of a text that is not UTF-8
+	Length  int64       `json:"length,omitempty"` // of the whole line, if the text is only its beginning
 }
 
-func (q *quarantine) add(r rejected) error {
+func (q *quarantine) add(r rejection) error {
 	if q.file == nil {
 		f, err := os.Create(q.path)
 		if err != nil {
@@ -63,7 +63,7 @@ func (q *quarantine) add(r rejected) error {
 	return nil
 }
 
-// close makes what was added durable.
+// close syncs and closes the file.
 func (q *quarantine) close() error {
 	if q.file == nil {
 		return nil

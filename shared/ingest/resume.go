@@ -12,14 +12,15 @@ import (
 	"slices"
 )
 
-// position is where in a source an import begins.
+// position is the point of a source at which an import begins.
 type position struct {
-	base  Entry     // the import that the input begins with; zero when there is none
-	sum   hash.Hash // of everything before
-	fresh bool      // nothing of the input was imported before
+	base  Entry     // the earlier import that ends at this point; zero if there is none
+	sum   hash.Hash // of the source up to this point
+	fresh bool      // no part of the input was imported before
 }
 
-// findPosition reads as much of the input as has been imported before, by any earlier import, and leaves the rest.
+// findPosition finds the longest part of the input that earlier imports have imported. It reads that part and leaves
+// the rest unread.
 func findPosition(ctx context.Context, ledger Ledger, in *input, scratch string, head []byte) (position, error) {
 	known, err := ledger.Candidates(ctx, head)
 	if err != nil || len(known) == 0 {
@@ -65,9 +66,9 @@ func findPosition(ctx context.Context, ledger Ledger, in *input, scratch string,
 	return position{base: known[best], sum: sum}, err
 }
 
-// refuseOlderCopy looks for a source that the input, which has ended after length bytes, may be the beginning of: it is
-// the same wherever the ledger can tell. What lies between two such points cannot be compared any more, and importing
-// it would count every line twice if it is the same.
+// refuseOlderCopy returns an error if the input, which has ended after length bytes, may be the beginning of a longer
+// source: the two are equal at every length at which the ledger has a sum. The bytes between two such lengths cannot be
+// compared, and if they are equal too, importing the input would count its lines twice.
 func refuseOlderCopy(known []Entry, matches []bool, length int64) error {
 	differs := map[string]bool{}
 	for i, e := range known {
@@ -83,7 +84,7 @@ func refuseOlderCopy(known []Entry, matches []bool, length int64) error {
 	return nil
 }
 
-// HasBeginning tells whether a log begins with all of another. Each may be compressed.
+// HasBeginning reports whether a log begins with all of another log. Each of them may be compressed.
 func HasBeginning(ctx context.Context, log, beginning io.Reader) (same bool, err error) {
 	long, err := openInput(log)
 	if err != nil {
@@ -118,7 +119,7 @@ func HasBeginning(ctx context.Context, log, beginning io.Reader) (same bool, err
 	}
 }
 
-// copyContext copies n bytes, or as many as there are, unless the context ends.
+// copyContext copies up to n bytes until the reader or the context ends. It returns the number of bytes copied.
 func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (int64, error) {
 	const step = 8 << 20
 	var done int64
@@ -138,8 +139,8 @@ func copyContext(ctx context.Context, to io.Writer, from io.Reader, n int64) (in
 	return done, nil
 }
 
-// sourceID names a source that begins with the head. Another source with the same beginning is told apart by a
-// number. They are of one family, so that nobody else takes it before the import is committed.
+// sourceID returns the id of a new source with this head. Further sources with the same head get a number. They are of
+// the same family, so no other import can use the id before this import is committed.
 func sourceID(ctx context.Context, ledger Ledger, head []byte) (string, error) {
 	sum := sha256.Sum256(head)
 	stem := hex.EncodeToString(sum[:8])

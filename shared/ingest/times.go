@@ -7,19 +7,19 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// The times that partitions and engines know: the years 1970 to 9999.
+// The times that partitions and engines support: the years 1970 to 9999.
 var (
 	earliest = time.Unix(0, 0).UTC()
 	latest   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// times is the period that records may lie in.
+// times is the period in which the times of records must be.
 type times struct {
-	from, until int64 // milliseconds; until is the first instant after it
-	reason      string
+	from, until int64  // in Unix milliseconds, without until
+	reason      string // of rejections
 }
 
-// times is the period that the options leave open.
+// times returns the period that the options allow.
 func (o Options) times() times {
 	from, until := earliest, latest
 	if o.From.After(from) {
@@ -28,9 +28,10 @@ func (o Options) times() times {
 	if !o.Until.IsZero() && o.Until.Before(until) {
 		until = o.Until.UTC()
 	}
-	t := times{from: from.UnixMilli(), until: until.UnixMilli(), reason: "the time lies outside the years 1970 to 9999"}
+	t := times{from: from.UnixMilli(), until: until.UnixMilli(), reason: "the time is outside the years 1970 to 9999"}
 	if from != earliest || until != latest {
-		t.reason = fmt.Sprintf("the time lies outside %s to %s, which is what this lake has partitions for", from.Format(time.RFC3339), until.Format(time.RFC3339))
+		t.reason = fmt.Sprintf("the time is outside %s to %s, the period of the partitions of this lake",
+			from.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	return t
 }

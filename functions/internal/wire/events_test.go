@@ -116,7 +116,7 @@ var logged = map[string]string{
 	"ingest-one-of-two-poisoned":   `"msg":"refused"`,
 	"ingest-cut-short":             `"msg":"refused"`,
 	"ingest-lines-quarantined":     `"records":3,"known":0,"rejected":1`,
-	"ingest-not-from-the-bucket":   `"msg":"message is of no use"`,
+	"ingest-not-from-the-bucket":   `"msg":"invalid message"`,
 	"ingest-table-down":            `"msg":"not imported"`,
 	"fields-table-down":            `"msg":"failed"`,
 	"stats-table-down":             `"msg":"failed"`,

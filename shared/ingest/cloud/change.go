@@ -8,11 +8,12 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// maxConflicts is how often a change of the state is tried again. Every conflict means that somebody else got on.
+// maxConflicts is how often a change of the state is repeated after a conflict. Every conflict means that another
+// writer made progress.
 const maxConflicts = 100
 
-// changeState alters the state by a function, which may be called several times and says whether there is anything to
-// alter. It returns the state as it is then.
+// changeState changes the state of the lake with a function. The function may be called several times, and reports
+// whether it has changed the state. changeState returns the resulting state.
 func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bool) (lakestate.State, error) {
 	for conflicts := 0; ; conflicts++ {
 		s, item, err := lakestate.Load(ctx, c.table)
@@ -22,9 +23,9 @@ func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bo
 		if !alter(&s) {
 			return s, nil
 		}
-		written, err := lakestate.ChangeOf(item, s)
+		change, err := lakestate.ChangeOf(item, s)
 		if err == nil {
-			err = c.table.Write(ctx, written)
+			err = c.table.Write(ctx, change)
 		}
 		if err == nil {
 			return s, nil

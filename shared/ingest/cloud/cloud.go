@@ -1,5 +1,5 @@
-// Package cloud imports raw logs from object storage into a lake in object storage, once and only once, and compacts it
-// under its readers. README.md beside this file argues why nothing is lost and nothing doubled.
+// Package cloud imports each line of raw logs in object storage exactly once into a lake in object storage, and
+// compacts the lake while it is read. README.md explains why no row is lost or doubled.
 package cloud
 
 import (
@@ -19,42 +19,43 @@ import (
 )
 
 const (
-	// DefaultGrace is how long after its end an hour stays open to records that come late.
+	// DefaultGrace is how long after its end an hour waits for late records before it is compacted.
 	DefaultGrace = 2 * time.Hour
-	// DefaultKeep is how long superseded objects stay: as long as engines rely on.
+	// DefaultKeep is how long superseded objects are kept. Engines rely on that time.
 	DefaultKeep = engine.KeepSuperseded
-	// DefaultGroup is how many bytes of objects are merged into one.
+	// DefaultGroup is the maximum size in bytes of the objects that are merged into one.
 	DefaultGroup = 256 << 20
-	// DefaultReserve is how long before the context's deadline work is brought to an end that others can go on from.
+	// DefaultReserve is how long before the deadline of the context work stops, at a point from which another call can
+	// continue.
 	DefaultReserve = 90 * time.Second
-	// DefaultCopies is how many objects are copied at a time when an import is published.
+	// DefaultCopies is the number of objects that are copied at the same time when an import is published.
 	DefaultCopies = 8
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
 )
 
-// Config is what a Store works with.
+// Config is the configuration of a Store.
 type Config struct {
 	Raw      blob.Store // bucket of raw logs
-	Lake     blob.Store // bucket of the lake and of quarantine
+	Lake     blob.Store // bucket of the lake and of the quarantine
 	Table    lakestate.Table
-	Scratch  string // a local directory for objects in the making, this Store's alone: New empties it
-	FromYear int    // records before it are rejected; 0 for DefaultFromYear
+	Scratch  string // local directory for temporary files, of this Store alone; New empties it
+	FromYear int    // records before this year are rejected; 0 for DefaultFromYear
 	Options  ingest.Options
 
 	Grace   time.Duration // 0 for DefaultGrace
-	Keep    time.Duration // 0 for DefaultKeep; engines rely on no less
+	Keep    time.Duration // 0 for DefaultKeep; must not be less, because engines rely on it
 	Group   int64         // bytes; 0 for DefaultGroup
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies
 
 	Now func() time.Time
-	// Pause waits before something is tried again; nil waits really.
+	// Pause waits before an attempt is repeated; nil waits in real time.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Store imports and compacts, as datadir.Store does on one machine. It keeps nothing in memory between calls, so any
-// number of them may work on one lake.
+// Store imports and compacts as datadir.Store does on one machine. It keeps no state in memory between calls, so any
+// number of Stores may work on one lake.
 type Store struct {
 	config Config
 	raw    blob.Store
@@ -88,23 +89,23 @@ func New(config Config) (*Store, error) {
 	if config.Pause == nil {
 		config.Pause = pause
 	}
-	// What a process that was killed has left would take the room of the next.
+	// The files of a process that was killed would take space from this one.
 	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
 	return &Store{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
 }
 
-// Where things lie in the lake's bucket. Names under lake/ that begin with an underscore are invisible to engines.
+// Prefixes of names in the bucket of the lake. Engines ignore names under lake/ that begin with an underscore.
 const (
 	lakeRoot       = "lake/"
-	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed, or not published yet
-	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: what a compaction merges
-	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are no records
-	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs of which nothing was imported
+	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed or not published yet
+	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: plan of the compaction of an hour
+	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are not records
+	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs that were not imported
 )
 
-// pause waits before the n-th repetition, from 0: about 10 ms at first, at most about a second, never twice the same.
+// pause waits before repetition n, from 0: for a random time of about 10 ms at first and of about one second at most.
 func (c *Store) pause(ctx context.Context, n int) error {
 	most := 20 * time.Millisecond << min(n, 6)
 	return c.config.Pause(ctx, most/2+randv2.N(most/2))
@@ -121,29 +122,30 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newAttempt names an attempt at an import that nobody else makes.
+// newAttempt returns a unique name for an attempt at an import.
 func newAttempt() string { return rand.Text() }
 
-// enough tells when work is to be brought to an end: the reserve before the context's deadline, or half of the time
-// there is when that is short. Its first answer is always no, so that every call gets on.
-func (c *Store) enough(ctx context.Context) func() bool {
+// timeUp returns a function that reports whether work must stop. That is the case when the time to the deadline of the
+// context is less than the reserve, or less than half of the initial time if that is shorter. The first call of the
+// function always returns false, so that every call of the Store makes progress.
+func (c *Store) timeUp(ctx context.Context) func() bool {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return func() bool { return false }
 	}
 	now := c.config.Now()
 	stop := deadline.Add(-min(c.config.Reserve, deadline.Sub(now)/2))
-	asked := false
+	called := false
 	return func() bool {
-		if !asked {
-			asked = true
+		if !called {
+			called = true
 			return false
 		}
 		return !c.config.Now().Before(stop)
 	}
 }
 
-// period is what records may be imported of: what queries can see.
+// period returns the period of records that are imported, which is the period that queries can see.
 func (c *Store) period() (from, until time.Time) {
 	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.config.Now().Add(lake.ProjectedAhead)
 }

@@ -10,34 +10,35 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// CompactReport is what a compaction did.
+// CompactReport is the result of a compaction.
 type CompactReport struct {
-	Hours      int // that the watermark passed and that had objects
-	Objects    int // that these hours had before
-	Merged     int // that they have now, without those of late records
-	Removed    int // superseded objects and leftovers of imports that came to nothing
-	Unfinished bool
+	Hours      int  // hours with objects that the watermark passed
+	Objects    int  // objects of these hours before
+	Merged     int  // objects of these hours now, without those of late records
+	Removed    int  // removed objects: superseded ones and those of abandoned imports
+	Unfinished bool // the time was up before all hours were compacted
 	Watermark  lake.Partition
 	Elapsed    time.Duration
 }
 
-// Compact merges the objects of every hour that ended the grace before now, and before until unless that is zero, and
-// removes what was superseded long enough ago. It also publishes what imports have committed and then died. Readers and
-// imports go on, and several compactions may run at once: they help each other.
+// Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
+// It removes the objects that were superseded long enough ago. It also publishes the imports that were committed and
+// then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share the
+// work.
 //
-// It ends in good time before the context's deadline, Unfinished then; another call goes on.
+// It stops before the deadline of the context and sets Unfinished. The next call continues.
 func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
 	began := c.config.Now()
-	enough := c.enough(ctx)
+	timeUp := c.timeUp(ctx)
 	due := lake.PartitionOf(began.Add(-c.config.Grace).UnixMilli())
 	if !until.IsZero() {
 		due = min(due, lake.PartitionOf(until.UnixMilli()))
 	}
 	for more := true; more && err == nil; {
-		if report.Unfinished = enough(); report.Unfinished {
+		if report.Unfinished = timeUp(); report.Unfinished {
 			break
 		}
-		more, err = c.compactNext(ctx, due, enough, &report)
+		more, err = c.compactNext(ctx, due, timeUp, &report)
 	}
 	if err == nil {
 		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
@@ -52,21 +53,23 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	return report, nil
 }
 
-// compactNext does what the state of the lake asks for next, and says whether there may be more:
+// compactNext makes the next step, which depends on the state of the lake, and reports whether there may be more steps:
 //
 //	watermark = closed   close the first fresh hour that is due
-//	watermark < closed   publish what may still come to hours before closed; then merge the first of them and move the
-//	                     watermark past it, or to closed when none has objects
+//	watermark < closed   publish the imports that may still add to hours before closed; then merge the first of these
+//	                     hours and move the watermark past it, or to closed if none of them has objects
 //
-// Whatever dies, the next call finds one of the two.
-func (c *Store) compactNext(ctx context.Context, due lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
+// If a process dies in the middle of a step, the state is still one of these two, and the next call continues from it.
+func (c *Store) compactNext(
+	ctx context.Context, due lake.Partition, timeUp func() bool, report *CompactReport,
+) (more bool, err error) {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return false, err
 	}
 	report.Watermark = s.Watermark
 	if s.Watermark == s.Closed {
-		// Imports that died are published first: their hours are fresh ones too.
+		// Interrupted imports are published first, because their objects also belong to fresh hours.
 		if err := c.settle(ctx, func(lakestate.OpenImport) bool { return true }); err != nil {
 			return false, err
 		}
@@ -86,14 +89,15 @@ func (c *Store) compactNext(ctx context.Context, due lake.Partition, enough func
 	if !found {
 		return true, c.moveWatermark(ctx, s.Watermark, s.Closed)
 	}
-	return c.compactHour(ctx, s.Watermark, hour, enough, report)
+	return c.compactHour(ctx, s.Watermark, hour, timeUp, report)
 }
 
-// close binds the imports that are committed from now on to bring nothing to fresh hours before the boundary.
+// close makes boundary the first hour to which imports may add fresh objects. It applies to imports that are committed
+// afterwards.
 func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != watermark || s.Closed >= boundary {
-			return false // another compaction has got on
+			return false // another compaction has made progress
 		}
 		s.Closed = boundary
 		return true
@@ -102,17 +106,19 @@ func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) e
 }
 
 // compactHour merges a closed hour and moves the watermark past it.
-func (c *Store) compactHour(ctx context.Context, watermark, hour lake.Partition, enough func() bool, report *CompactReport) (more bool, err error) {
+func (c *Store) compactHour(
+	ctx context.Context, watermark, hour lake.Partition, timeUp func() bool, report *CompactReport,
+) (more bool, err error) {
 	p, err := c.planFor(ctx, hour)
 	if err != nil {
 		return false, err
 	}
-	// A plan made now may be one that was carried out and forgotten long ago.
+	// If the watermark has moved, the hour may have been compacted and swept, and this plan may be a new one for it.
 	if s, _, err := lakestate.Load(ctx, c.table); err != nil || s.Watermark != watermark {
 		return true, err
 	}
 	for _, group := range p.Groups {
-		if report.Unfinished = enough(); report.Unfinished {
+		if report.Unfinished = timeUp(); report.Unfinished {
 			return false, nil
 		}
 		if err := c.merge(ctx, hour, group); err != nil {
@@ -130,7 +136,7 @@ func (c *Store) compactHour(ctx context.Context, watermark, hour lake.Partition,
 	return true, nil
 }
 
-// moveWatermark makes readers take the hours before a boundary from the compacted objects.
+// moveWatermark makes readers read the hours before to from the compacted objects.
 func (c *Store) moveWatermark(ctx context.Context, from, to lake.Partition) error {
 	now := c.config.Now().UTC()
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
@@ -145,8 +151,8 @@ func (c *Store) moveWatermark(ctx context.Context, from, to lake.Partition) erro
 	return err
 }
 
-// movesTogether is for how long moves of the watermark are noted as one: the list stays short however many hours one
-// run compacts, and what they superseded stays that much longer.
+// movesTogether is the period in which moves of the watermark are recorded as one move. It keeps the list short,
+// however many hours one run compacts. The objects that they superseded are kept longer by up to this time.
 const movesTogether = 10 * time.Minute
 
 func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
@@ -157,7 +163,7 @@ func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
 	return append(moves, m)
 }
 
-// firstFresh finds the first hour from…to, to not included, that has fresh objects.
+// firstFresh returns the first hour with fresh objects that is at or after from and before to.
 func (c *Store) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
 	for info, err := range c.lake.List(ctx, freshRoot, freshFolder(from)) {
 		if err != nil {

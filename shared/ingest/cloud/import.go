@@ -22,27 +22,29 @@ type Log struct {
 	Version string // of the object, when the bucket keeps versions; "" for the latest
 }
 
-// ErrUnfinished says that the time ran out before the log's end. What was read is imported; importing the log again goes
-// on from there.
-var ErrUnfinished = errors.New("the log is longer than the time allows: its beginning is imported, the rest follows when it is delivered again")
+// ErrUnfinished means that the time was up before the end of the log. The lines read so far are imported, and importing
+// the log again continues after them.
+var ErrUnfinished = errors.New("the log is longer than the time allows: " +
+	"its beginning is imported, and the rest follows when it is delivered again")
 
-// errOvertaken says that another import of the family was committed since the ledger was read.
-var errOvertaken = errors.New("another import of logs with this first line was committed meanwhile")
+// errOvertaken means that another import of the family was committed after the ledger was read.
+var errOvertaken = errors.New("another import of a log with the same first line was committed meanwhile")
 
-// maxOvertaken is how often an import begins anew.
+// maxOvertaken is how often an import starts again after errOvertaken.
 const maxOvertaken = 10
 
-// Import takes in what is new in a raw log. The same log again, under any name, changes nothing. When it returns without
-// error all of it is in the ledger and where readers look, but for hours that are being compacted at that moment, whose
-// records show as soon as that is done.
+// Import imports the new lines of a raw log. Importing the same log again, under any name, changes nothing. When Import
+// returns nil, all lines are in the ledger and visible to readers. The exception is hours that are being compacted at
+// that moment: their new records become visible when the compaction ends.
 //
-// An error of kind fault.Invalid means that the log itself is refused: a note about it is in quarantine, and another try
-// will end the same way. After any other error, ErrUnfinished too, it should be imported again.
+// An error of kind fault.Invalid means that the log is refused. Import has written a note about it to the quarantine,
+// and importing the log again has the same result. After any other error, including ErrUnfinished, the log should be
+// imported again.
 func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	began := c.config.Now()
-	enough := c.enough(ctx)
+	timeUp := c.timeUp(ctx)
 	for overtaken := 0; ; overtaken++ {
-		report, err := c.importOnce(ctx, log, enough)
+		report, err := c.importOnce(ctx, log, timeUp)
 		if errors.Is(err, errOvertaken) && overtaken < maxOvertaken {
 			if err := c.pause(ctx, overtaken); err != nil {
 				return ingest.Report{}, err
@@ -50,8 +52,8 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 			continue
 		}
 		if fault.KindOf(err) == fault.Invalid {
-			if unnoted := c.refuse(ctx, log, err); unnoted != nil {
-				err = fault.Wrap(fault.Unavailable, errors.Join(err, unnoted), "leave a note that the log is refused")
+			if failed := c.refuse(ctx, log, err); failed != nil {
+				err = fault.Wrap(fault.Unavailable, errors.Join(err, failed), "write a note about the refused log")
 			}
 		}
 		report.Elapsed = c.config.Now().Sub(began)
@@ -62,8 +64,10 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	}
 }
 
-// importOnce is one attempt: convert, commit, publish.
-func (c *Store) importOnce(ctx context.Context, log Log, enough func() bool) (report ingest.Report, err error) {
+// importOnce makes one attempt: it converts, commits and publishes.
+func (c *Store) importOnce(
+	ctx context.Context, log Log, timeUp func() bool,
+) (report ingest.Report, err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "import-")
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("make scratch directory: %w", err)
@@ -75,25 +79,25 @@ func (c *Store) importOnce(ctx context.Context, log Log, enough func() bool) (re
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	staged := &staging{cloud: c, attempt: newAttempt(), began: c.config.Now()}
+	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
 	book := &ledger{table: c.table}
 	options := c.config.Options
 	options.From, options.Until = c.period()
-	options.Take, options.Enough = staged.take, enough
-	converted, err := ingest.Convert(ctx, log.Key, raw, book, dir, options)
-	report = converted.Report
+	options.OnObject, options.Stop = staged.add, timeUp
+	conversion, err := ingest.Convert(ctx, log.Key, raw, book, dir, options)
+	report = conversion.Report
 	if older := (*ingest.OlderCopy)(nil); errors.As(err, &older) {
 		report, err = c.olderCopy(ctx, log, older.Of, err)
 	}
 	switch {
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
-	case converted.New:
-		err = c.commit(ctx, book, staged, &converted)
-		report = converted.Report
-	case converted.Rejected != "":
+	case conversion.New:
+		err = c.commit(ctx, book, staged, &conversion)
+		report = conversion.Report
+	case conversion.RejectedFile != "":
 		report.Quarantine = refusedRoot + log.Key + ".ndjson"
-		err = c.putFile(ctx, report.Quarantine, converted.Rejected, blob.Always)
+		err = c.putFile(ctx, report.Quarantine, conversion.RejectedFile, blob.Always)
 	}
 	if err != nil {
 		return report, err
@@ -101,15 +105,18 @@ func (c *Store) importOnce(ctx context.Context, log Log, enough func() bool) (re
 	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == book.family }); err != nil {
 		return report, err
 	}
-	if converted.Stopped {
+	if conversion.Stopped {
 		return report, ErrUnfinished
 	}
 	return report, nil
 }
 
-// olderCopy looks whether a log that may be an older copy of one imported before is that: snapshots of a log that grows
-// may be delivered in any order. The longer one is compared, if it is still in the bucket; else the log stays refused.
-func (c *Store) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused error) (report ingest.Report, err error) {
+// olderCopy decides whether a log that looks like an older copy of an imported log is one: the snapshots of a growing
+// log may be delivered in any order. It compares the two logs if the longer one is still in the bucket. Otherwise, or
+// if they differ, it returns the error refused.
+func (c *Store) olderCopy(
+	ctx context.Context, log Log, of ingest.Entry, refused error,
+) (report ingest.Report, err error) {
 	longer, err := blob.Open(ctx, c.raw, of.Name, "")
 	if errors.Is(err, blob.ErrNotFound) {
 		return ingest.Report{}, refused
@@ -130,19 +137,22 @@ func (c *Store) olderCopy(ctx context.Context, log Log, of ingest.Entry, refused
 	return ingest.Report{Name: log.Key, Source: of.Source, Format: of.Format}, err
 }
 
-// commit puts down what is to be published and takes the import into the ledger: the point from which it will be
-// published, whoever does it. In the same transaction it is bound to the boundary between fresh and compacted hours, and
-// opened, so that nobody compacts an hour which it may still bring objects to.
-func (c *Store) commit(ctx context.Context, book *ledger, staged *staging, converted *ingest.Converted) error {
-	e := &converted.Entry
+// commit writes the list of the staged objects and commits the import to the ledger. From then on it will be published,
+// by this process or another one. The same transaction binds the import to the current boundary between fresh and
+// compacted hours, and adds it to the open imports, so that no compaction merges an hour to which the import may still
+// add objects.
+func (c *Store) commit(
+	ctx context.Context, book *ledger, staged *stagingArea, conversion *ingest.Conversion,
+) error {
+	e := &conversion.Entry
 	e.At = c.config.Now()
-	if converted.Rejected != "" {
-		converted.Report.Quarantine = quarantineName(*e)
-		if err := staged.quarantine(ctx, converted.Rejected, converted.Report.Quarantine); err != nil {
+	if conversion.RejectedFile != "" {
+		conversion.Report.Quarantine = quarantineName(*e)
+		if err := staged.quarantine(ctx, conversion.RejectedFile, conversion.Report.Quarantine); err != nil {
 			return err
 		}
 	}
-	if err := staged.conclude(ctx); err != nil {
+	if err := staged.writeIndex(ctx); err != nil {
 		return err
 	}
 	changes, err := book.changes(*e, staged.attempt)
@@ -154,7 +164,7 @@ func (c *Store) commit(ctx context.Context, book *ledger, staged *staging, conve
 		if err == nil {
 			return nil
 		}
-		// Either the answer of an earlier call was lost, or somebody else wrote first.
+		// Either the response to an earlier call was lost, or another writer was first.
 		held, lookup := book.holds(ctx, *e, staged.attempt)
 		if lookup != nil {
 			return errors.Join(err, lookup)
@@ -178,15 +188,22 @@ func (c *Store) commit(ctx context.Context, book *ledger, staged *staging, conve
 	}
 }
 
-func (c *Store) tryCommit(ctx context.Context, e ingest.Entry, staged *staging, changes []lakestate.Change) error {
+func (c *Store) tryCommit(
+	ctx context.Context, e ingest.Entry, staged *stagingArea, changes []lakestate.Change,
+) error {
 	if c.config.Now().Sub(staged.began) > abandonedAfter/2 {
-		return errors.New("the attempt took so long that its objects may be taken for leftovers")
+		return errors.New("the attempt took so long that its staged objects may have been removed as abandoned")
 	}
 	s, item, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
 	}
-	o := lakestate.OpenImport{Family: e.Family, Attempt: staged.attempt, Boundary: s.Closed, Extent: extentOf(e.Objects)}
+	o := lakestate.OpenImport{
+		Family:   e.Family,
+		Attempt:  staged.attempt,
+		Boundary: s.Closed,
+		Extent:   extentOf(e.Objects),
+	}
 	for _, object := range e.Objects {
 		if object.Partition >= s.Watermark && object.Partition < s.Closed {
 			o.Late = max(o.Late, object.Partition+1)
@@ -211,7 +228,7 @@ func extentOf(objects []lake.Object) lake.Extent {
 	return e
 }
 
-// quarantineName is where the rejected lines of an import lie, as in a data directory.
+// quarantineName returns the name of the object with the rejected lines of an import, as in a data directory.
 func quarantineName(e ingest.Entry) string {
 	if e.Generation > 1 {
 		return fmt.Sprintf("%s%s.%d.ndjson", quarantineRoot, e.Source, e.Generation)
@@ -219,7 +236,7 @@ func quarantineName(e ingest.Entry) string {
 	return quarantineRoot + e.Source + ".ndjson"
 }
 
-// refuse leaves a note that a log is refused as a whole, and why.
+// refuse writes a note that a log is refused as a whole, with the reason.
 func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
 	note, err := json.MarshalIndent(struct {
 		Key     string    `json:"key"`
@@ -233,7 +250,7 @@ func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
 	return c.lake.Put(ctx, refusedRoot+log.Key+".json", bytes.NewReader(append(note, '\n')), blob.Always)
 }
 
-// putFile puts a file of this machine.
+// putFile puts a local file into the bucket of the lake.
 func (c *Store) putFile(ctx context.Context, name, path string, when blob.Condition) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,19 +18,20 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// The ledger keeps in one partition of the table, ingest#<family>, all sources that share their first line:
+// ledger is the part of the ledger for one family: all sources with the same first line. It is one partition of the
+// table, ingest#<family>:
 //
-//	family                          its revision is that of the whole: every commit raises it
+//	family                          its revision is that of the family: every commit increases it
 //	source#<id>                     a log as it grows
 //	head#<id>                       its first 64 KiB
 //	import#<id>#<generation>        one import of it
 //
-// An import reads the family, converts, and commits on condition that the family is as it was read. Of two deliveries
-// of one log that are converted at the same time one is committed; the other begins anew and finds nothing left to do.
+// An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
+// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines.
 type ledger struct {
 	table   lakestate.Table
 	family  string
-	guard   lakestate.Item // the family
+	guard   lakestate.Item // the item of the family as read
 	sources map[string]sourceItem
 	imports []importItem
 }
@@ -38,7 +39,7 @@ type ledger struct {
 var _ ingest.Ledger = (*ledger)(nil)
 
 type familyItem struct {
-	Imports int64 `json:"imports"` // committed so far
+	Imports int64 `json:"imports"` // number of committed imports
 }
 
 type sourceItem struct {
@@ -81,8 +82,8 @@ func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
 }
 
-// load reads the family that a text belongs to, once. The guard is read first: when another import is committed
-// meanwhile, the commit of this one fails.
+// load reads the family of a text, once. It reads the guard first, so that the commit fails if another import is
+// committed during the reading.
 func (l *ledger) load(ctx context.Context, text []byte) error {
 	if l.family != "" {
 		return nil
@@ -117,7 +118,7 @@ func (l *ledger) load(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// Candidates lists every import of the sources whose head the text begins with, shortest first.
+// Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
 func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, error) {
 	if err := l.load(ctx, text); err != nil {
 		return nil, err
@@ -133,9 +134,19 @@ func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, e
 			continue
 		}
 		e := ingest.Entry{
-			Source: i.Source, Format: s.Format, Family: l.family, Generation: i.Generation, Name: i.Name, At: i.At,
-			Length: i.Length, Lines: i.Lines, Terminated: i.Terminated, Records: i.Records, Rejected: i.Rejected, Parts: i.Parts,
-			Latest: i.Generation == latest[i.Source],
+			Source:     i.Source,
+			Format:     s.Format,
+			Family:     l.family,
+			Generation: i.Generation,
+			Name:       i.Name,
+			At:         i.At,
+			Length:     i.Length,
+			Lines:      i.Lines,
+			Terminated: i.Terminated,
+			Records:    i.Records,
+			Rejected:   i.Rejected,
+			Parts:      i.Parts,
+			Latest:     i.Generation == latest[i.Source],
 		}
 		sum, err := hex.DecodeString(i.Sum)
 		if err != nil || copy(e.Sum[:], sum) != len(e.Sum) {
@@ -144,12 +155,14 @@ func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, e
 		found = append(found, e)
 	}
 	slices.SortFunc(found, func(a, b ingest.Entry) int {
-		return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Generation, b.Generation))
+		return cmp.Or(
+			cmp.Compare(a.Length, b.Length), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Generation, b.Generation),
+		)
 	})
 	return found, nil
 }
 
-// Beginning finds a source whose head is longer than the text and begins with it.
+// Beginning returns a source whose head is longer than the text and begins with it, or "".
 func (l *ledger) Beginning(ctx context.Context, text []byte) (string, error) {
 	if err := l.load(ctx, text); err != nil {
 		return "", err
@@ -173,53 +186,64 @@ func (l *ledger) Beginning(ctx context.Context, text []byte) (string, error) {
 	return "", nil
 }
 
-// Knows tells whether there is a source of that id.
+// Knows reports whether a source with that id exists.
 func (l *ledger) Knows(_ context.Context, source string) (bool, error) {
 	_, known := l.sources[source]
 	return known, nil
 }
 
-// changes is what committing an entry changes in the ledger.
+// changes returns the changes of the table that commit an entry.
 func (l *ledger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, error) {
 	var family familyItem
 	if err := l.guard.Read(&family); err != nil {
 		return nil, err
 	}
 	family.Imports++
-	list := []struct {
+	type write struct {
 		item lakestate.Item
 		body any
-	}{
+	}
+	list := []write{
 		{l.guard, family},
 		{lakestate.Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
-			Source: e.Source, Generation: e.Generation, Name: e.Name, At: e.At.UTC(), Rules: ingest.Rules, Length: e.Length, Sum: hex.EncodeToString(e.Sum[:]),
-			Lines: e.Lines, Terminated: e.Terminated, Records: e.Records, Rejected: e.Rejected, Parts: e.Parts, Objects: len(e.Objects), Attempt: attempt,
+			Source:     e.Source,
+			Generation: e.Generation,
+			Name:       e.Name,
+			At:         e.At.UTC(),
+			Rules:      ingest.Rules,
+			Length:     e.Length,
+			Sum:        hex.EncodeToString(e.Sum[:]),
+			Lines:      e.Lines,
+			Terminated: e.Terminated,
+			Records:    e.Records,
+			Rejected:   e.Rejected,
+			Parts:      e.Parts,
+			Objects:    len(e.Objects),
+			Attempt:    attempt,
 		}},
 	}
 	if e.Head != nil {
-		text, err := zipped(e.Head)
+		text, err := compress(e.Head)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, []struct {
-			item lakestate.Item
-			body any
-		}{
-			{lakestate.Item{Key: l.key("source#" + e.Source)}, sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}},
-			{lakestate.Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
-		}...)
+		source := sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}
+		list = append(list,
+			write{lakestate.Item{Key: l.key("source#" + e.Source)}, source},
+			write{lakestate.Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
+		)
 	}
 	changes := make([]lakestate.Change, len(list))
-	for i, write := range list {
+	for i, w := range list {
 		var err error
-		if changes[i], err = lakestate.ChangeOf(write.item, write.body); err != nil {
+		if changes[i], err = lakestate.ChangeOf(w.item, w.body); err != nil {
 			return nil, err
 		}
 	}
 	return changes, nil
 }
 
-// unchanged tells whether the family is as it was read.
+// unchanged reports whether the family has not changed since it was read.
 func (l *ledger) unchanged(ctx context.Context) (bool, error) {
 	guard, err := l.table.Get(ctx, l.guard.Key)
 	if err != nil {
@@ -228,7 +252,7 @@ func (l *ledger) unchanged(ctx context.Context) (bool, error) {
 	return guard.Revision == l.guard.Revision, nil
 }
 
-// holds tells whether an import was committed by an attempt.
+// holds reports whether the import was committed by that attempt.
 func (l *ledger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
 	item, err := l.table.Get(ctx, l.key(importSort(e.Source, e.Generation)))
 	var i importItem
@@ -246,7 +270,7 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func zipped(text []byte) ([]byte, error) {
+func compress(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	_, err := z.Write(text)

@@ -19,15 +19,15 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// plan says which fresh objects of an hour are merged together. The first to put one is followed by all: no two
-// compactions ever make different objects of an hour.
+// plan lists which fresh objects of an hour are merged together. All compactions of the hour follow the first plan that
+// is put, so that they never create different objects.
 type plan struct {
-	Groups [][]string `json:"groups"` // names in the bucket
+	Groups [][]string `json:"groups"` // names of objects in the bucket
 }
 
 const (
 	freshRoot = lakeRoot + "fresh/"
-	// maxGroup is how many objects are merged into one at most.
+	// maxGroup is the maximum number of objects that are merged into one.
 	maxGroup = 512
 )
 
@@ -35,7 +35,7 @@ func freshFolder(p lake.Partition) string { return freshRoot + p.String() + "/" 
 
 func planName(p lake.Partition) string { return planRoot + p.String() + ".json" }
 
-// hourOf reads the hour that a name begins with: yyyy/MM/dd/HH.
+// hourOf parses the hour at the beginning of a name: yyyy/MM/dd/HH.
 func hourOf(name string) (lake.Partition, bool) {
 	const layout = "2006/01/02/15"
 	if len(name) < len(layout) {
@@ -45,10 +45,11 @@ func hourOf(name string) (lake.Partition, bool) {
 	return lake.PartitionOf(t.UnixMilli()), err == nil
 }
 
-// isObject tells objects from what consoles put into buckets to show folders.
+// isObject reports whether info is of an object of the lake. Consoles create other, empty objects to show folders.
 func isObject(info blob.Info) bool { return strings.HasSuffix(info.Name, ".parquet") && info.Size > 0 }
 
-// planFor is the plan of an hour that is closed and to which nothing can come any more: the one there is, or a new one.
+// planFor returns the plan of an hour that is closed and to which no import can add objects any more. It creates the
+// plan unless there is one.
 func (c *Store) planFor(ctx context.Context, hour lake.Partition) (plan, error) {
 	var p plan
 	err := c.readJSON(ctx, planName(hour), &p)
@@ -69,7 +70,7 @@ func (c *Store) planFor(ctx context.Context, hour lake.Partition) (plan, error) 
 	return p, err
 }
 
-// newPlan lists the objects of an hour and gathers them up to the size of a group.
+// newPlan groups the fresh objects of an hour up to the size of a group.
 func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) {
 	var p plan
 	var group []string
@@ -94,8 +95,8 @@ func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 	return p, nil
 }
 
-// merge makes one compacted object of a group, unless it is there: it is put whole, or not at all, and only after
-// verification.
+// merge creates the compacted object of a group, unless it exists. An existing object is complete and verified, because
+// it is put in one request and only after verification of the merged rows.
 func (c *Store) merge(ctx context.Context, hour lake.Partition, group []string) error {
 	name := lakeRoot + lake.CompactName(hour, groupDigest(group))
 	_, err := c.lake.Head(ctx, name)
@@ -103,13 +104,13 @@ func (c *Store) merge(ctx context.Context, hour lake.Partition, group []string) 
 		return err
 	}
 	if len(group) == 1 {
-		return c.copySame(ctx, group[0], name)
+		return c.copyVerified(ctx, group[0], name)
 	}
 	return c.mergeFiles(ctx, name, group)
 }
 
-// copySame makes a copy and compares it with what it was made of.
-func (c *Store) copySame(ctx context.Context, from, to string) error {
+// copyVerified copies an object and compares the copy with the original.
+func (c *Store) copyVerified(ctx context.Context, from, to string) error {
 	info, err := c.lake.Head(ctx, from)
 	if err == nil && info.Sum == "" {
 		info.Sum, err = c.contentSum(ctx, from)
@@ -123,7 +124,7 @@ func (c *Store) copySame(ctx context.Context, from, to string) error {
 	return c.verify(ctx, to, info.Size, info.Sum)
 }
 
-// groupDigest names what is made of objects by their names.
+// groupDigest returns the name of a merged object. It depends only on the names of the objects merged.
 func groupDigest(names []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
 	return hex.EncodeToString(sum[:8])
@@ -154,7 +155,7 @@ func (c *Store) mergeFiles(ctx context.Context, name string, group []string) (er
 	}
 	err = c.putFile(ctx, name, file, blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
-		return nil // by another compaction, of the same rows
+		return nil // another compaction has put an object with the same rows
 	}
 	if err != nil {
 		return err

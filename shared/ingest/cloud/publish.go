@@ -15,8 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// settle publishes the open imports that match. Several parties may do so at once, and one may begin where another
-// died: each step does no harm when done again.
+// settle publishes the open imports that match. Several processes may do so at the same time, and one may complete the
+// work of a process that died: every step may be repeated.
 func (c *Store) settle(ctx context.Context, match func(lakestate.OpenImport) bool) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
@@ -32,13 +32,13 @@ func (c *Store) settle(ctx context.Context, match func(lakestate.OpenImport) boo
 	return nil
 }
 
-// publish copies the objects of an import to where readers look, and then says that they are there.
+// publish copies the objects of an import to the prefixes of the readers, and then removes it from the open imports.
 func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) error {
 	err := c.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
-		// Who publishes it too has removed the staged objects, or else they are lost.
+		// Either another process has published the import and removed the staged objects, or they are lost.
 		s, _, lookup := lakestate.Load(ctx, c.table)
-		if _, still := s.Open[id]; lookup == nil && !still {
+		if _, open := s.Open[id]; lookup == nil && !open {
 			return nil
 		}
 		return errors.Join(err, lookup)
@@ -47,7 +47,7 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 		return err
 	}
 	s, err := c.changeState(ctx, func(s *lakestate.State) bool {
-		if _, still := s.Open[id]; !still || o.Late > s.Watermark {
+		if _, open := s.Open[id]; !open || o.Late > s.Watermark {
 			return false
 		}
 		delete(s.Open, id)
@@ -58,15 +58,15 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 	if err != nil {
 		return err
 	}
-	if _, waits := s.Open[id]; waits {
-		return nil // its late hours are being compacted; that will settle it
+	if _, open := s.Open[id]; open {
+		return nil // its late hours are being compacted; the compaction will settle it
 	}
 	return c.removeStaged(ctx, o.Attempt)
 }
 
-// copyStaged copies every staged object to its place, unless it is there.
+// copyStaged copies every staged object to its final name, unless it exists there.
 func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
-	staged := &staging{cloud: c, attempt: o.Attempt}
+	staged := &stagingArea{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 	group.SetLimit(c.config.Copies)
 	for _, object := range staged.list.Objects {
 		group.Go(func() error {
-			to := object.place(o.Boundary)
+			to := object.finalName(o.Boundary)
 			if err := c.copyTo(working, staged.name(object.Staged), to); err != nil {
 				return err
 			}
@@ -85,12 +85,12 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 		return err
 	}
 	if name := staged.list.Quarantine; name != "" {
-		return c.copyTo(ctx, staged.name(stagedQuarantine), name)
+		return c.copyTo(ctx, staged.name(stagingQuarantineFile), name)
 	}
 	return nil
 }
 
-// copyTo copies an object to where it may be already.
+// copyTo copies an object. An existing object with the new name is not an error.
 func (c *Store) copyTo(ctx context.Context, from, to string) error {
 	if err := c.lake.Copy(ctx, from, to); err != nil && !errors.Is(err, blob.ErrExists) {
 		return err
@@ -98,9 +98,9 @@ func (c *Store) copyTo(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// load reads what an attempt has staged.
-func (s *staging) load(ctx context.Context) error {
-	return s.cloud.readJSON(ctx, s.name(stagedIndex), &s.list)
+// load reads the list of the staged objects of an attempt.
+func (s *stagingArea) load(ctx context.Context) error {
+	return s.cloud.readJSON(ctx, s.name(stagingIndexFile), &s.list)
 }
 
 func (c *Store) readJSON(ctx context.Context, name string, into any) error {

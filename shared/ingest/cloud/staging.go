@@ -20,45 +20,52 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// staging is the objects of one attempt at an import, in the lake's bucket but where no reader looks. They go there one
-// by one as they are made, so that the local disk holds few; once the import is committed anybody can publish them.
-type staging struct {
+// stagingArea holds the objects of one attempt at an import, in the bucket of the lake under a prefix that no reader
+// reads. Objects are put there one by one as they are created, so that the local disk holds few of them. Once the
+// import is committed, any process can publish them.
+type stagingArea struct {
 	cloud   *Store
 	attempt string
 	began   time.Time
 
 	mu   sync.Mutex
-	list stagedList
+	list stagingIndex
 }
 
-// stagedList is the content of <attempt>/objects.json.
-type stagedList struct {
+// stagingIndex is the content of <attempt>/objects.json.
+type stagingIndex struct {
 	Objects    []stagedObject `json:"objects"`
-	Quarantine string         `json:"quarantine,omitempty"` // name to be given to quarantine.ndjson
+	Quarantine string         `json:"quarantine,omitempty"` // final name of quarantine.ndjson
 }
 
 type stagedObject struct {
-	Staged    string         `json:"staged"`    // file in the attempt's folder
-	Name      string         `json:"name"`      // after lake/, as it was imported before its hour was closed
-	Partition lake.Partition `json:"partition"` //
+	Staged    string         `json:"staged"` // file in the folder of the attempt
+	Name      string         `json:"name"`   // below lake/, if the hour is not closed
+	Partition lake.Partition `json:"partition"`
 	Bytes     int64          `json:"bytes"`
 	Sum       string         `json:"sha256"`
 }
 
 const (
-	stagedIndex      = "objects.json"
-	stagedQuarantine = "quarantine.ndjson"
+	stagingIndexFile      = "objects.json"
+	stagingQuarantineFile = "quarantine.ndjson"
 )
 
-func (s *staging) name(file string) string { return stagingRoot + s.attempt + "/" + file }
+func (s *stagingArea) name(file string) string { return stagingRoot + s.attempt + "/" + file }
 
-// take puts an object into the bucket, compares what is there with the file, and removes that.
-func (s *staging) take(ctx context.Context, file string, object lake.Object) error {
+// add puts an object into the bucket, compares it with its file, and removes the file.
+func (s *stagingArea) add(ctx context.Context, file string, object lake.Object) error {
 	sum, err := fileSum(file)
 	if err != nil {
 		return err
 	}
-	o := stagedObject{Staged: filepath.Base(file), Name: object.Path, Partition: object.Partition, Bytes: object.Bytes, Sum: sum}
+	o := stagedObject{
+		Staged:    filepath.Base(file),
+		Name:      object.Path,
+		Partition: object.Partition,
+		Bytes:     object.Bytes,
+		Sum:       sum,
+	}
 	if err := s.cloud.putFile(ctx, s.name(o.Staged), file, blob.Always); err != nil {
 		return err
 	}
@@ -74,23 +81,23 @@ func (s *staging) take(ctx context.Context, file string, object lake.Object) err
 	return nil
 }
 
-// quarantine stages the rejected lines, to be given a name.
-func (s *staging) quarantine(ctx context.Context, file, name string) error {
+// quarantine stages the rejected lines. They get the name when the import is published.
+func (s *stagingArea) quarantine(ctx context.Context, file, name string) error {
 	s.list.Quarantine = name
-	return s.cloud.putFile(ctx, s.name(stagedQuarantine), file, blob.Always)
+	return s.cloud.putFile(ctx, s.name(stagingQuarantineFile), file, blob.Always)
 }
 
-// conclude writes down what is staged, for whoever publishes it.
-func (s *staging) conclude(ctx context.Context) error {
+// writeIndex writes the list of the staged objects for the process that publishes them.
+func (s *stagingArea) writeIndex(ctx context.Context) error {
 	text, err := json.Marshal(s.list)
 	if err != nil {
 		return fmt.Errorf("write list of staged objects: %w", err)
 	}
-	return s.cloud.lake.Put(ctx, s.name(stagedIndex), bytes.NewReader(text), blob.Always)
+	return s.cloud.lake.Put(ctx, s.name(stagingIndexFile), bytes.NewReader(text), blob.Always)
 }
 
-// remove removes everything staged; only an attempt that is not and will not be committed, or is published, may.
-func (s *staging) remove(ctx context.Context) error { return s.cloud.removeStaged(ctx, s.attempt) }
+// remove removes everything that is staged. The attempt must be published, or must never be committed.
+func (s *stagingArea) remove(ctx context.Context) error { return s.cloud.removeStaged(ctx, s.attempt) }
 
 func (c *Store) removeStaged(ctx context.Context, attempt string) error {
 	var names []string
@@ -103,8 +110,8 @@ func (c *Store) removeStaged(ctx context.Context, attempt string) error {
 	return c.lake.Delete(ctx, names...)
 }
 
-// verify compares an object in the bucket with what it should be. The store tells the hash that it found when the
-// object was written; where it does not, the object is read.
+// verify compares the size and the SHA-256 of an object in the bucket with the expected ones. It reads the object only
+// if the store does not report the SHA-256 that it computed when the object was written.
 func (c *Store) verify(ctx context.Context, name string, size int64, sum string) error {
 	info, err := c.lake.Head(ctx, name)
 	if err == nil && info.Sum == "" {
@@ -114,7 +121,8 @@ func (c *Store) verify(ctx context.Context, name string, size int64, sum string)
 		return fmt.Errorf("verify: %w", err)
 	}
 	if info.Size != size || info.Sum != sum {
-		return fmt.Errorf("verify %s: it has %d bytes with SHA-256 %s, not %d with %s", name, info.Size, info.Sum, size, sum)
+		return fmt.Errorf("verify %s: it has %d bytes with SHA-256 %s, want %d bytes with %s",
+			name, info.Size, info.Sum, size, sum)
 	}
 	return nil
 }
@@ -139,9 +147,9 @@ func fileSum(file string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// place is the name in the bucket of an object of an import that was bound to a boundary: hours before it are closed,
-// and their late objects go straight to the compacted ones.
-func (o stagedObject) place(boundary lake.Partition) string {
+// finalName returns the name in the bucket of an object of an import with that boundary. The hours before the boundary
+// are closed, and their late objects go to the compact prefix directly.
+func (o stagedObject) finalName(boundary lake.Partition) string {
 	if o.Partition >= boundary {
 		return lakeRoot + o.Name
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// abandonedAfter is when an attempt that is not committed is taken for dead; nothing runs for so long.
+// abandonedAfter is the age from which an attempt that is not committed is considered abandoned. No import runs that
+// long.
 const abandonedAfter = 24 * time.Hour
 
-// sweep removes fresh objects that were superseded so long ago that no query reads them any more, and what attempts at
-// imports have left that came to nothing.
+// sweep removes fresh objects that were superseded so long ago that no query reads them any more, and the staged
+// objects of abandoned imports.
 func (c *Store) sweep(ctx context.Context, report *CompactReport) error {
 	if err := c.sweepSuperseded(ctx, report); err != nil {
 		return err
@@ -23,7 +24,7 @@ func (c *Store) sweep(ctx context.Context, report *CompactReport) error {
 	return c.sweepStaged(ctx, report)
 }
 
-// sweepSuperseded removes what the plans of old moves list, then the plans, then the note of the moves.
+// sweepSuperseded removes the objects in the plans of old moves, then the plans, and then the moves in the state.
 func (c *Store) sweepSuperseded(ctx context.Context, report *CompactReport) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
@@ -69,7 +70,7 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 	var p plan
 	err := c.readJSON(ctx, planName(hour), &p)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil // another sweep was here
+		return nil // another sweep has removed the plan and its objects
 	}
 	if err != nil {
 		return err
@@ -83,22 +84,22 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 	return c.lake.Delete(ctx, planName(hour))
 }
 
-// sweepStaged removes the staged objects of attempts that are long dead and not committed.
+// sweepStaged removes the staged objects of abandoned attempts.
 func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
-	var dead []string
+	var abandoned []string
 	before := c.config.Now().Add(-abandonedAfter)
 	for info, err := range c.lake.List(ctx, stagingRoot, "") {
 		if err != nil {
 			return err
 		}
 		if info.Modified.Before(before) {
-			dead = append(dead, info.Name)
+			abandoned = append(abandoned, info.Name)
 		}
 	}
-	if len(dead) == 0 {
+	if len(abandoned) == 0 {
 		return nil
 	}
-	// Read after the listing: an attempt committed by now is among the open ones, or published.
+	// The state must be read after the listing: every attempt that is committed by now is open in it, or published.
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
 		committed[o.Attempt] = true
 	}
 	var names []string
-	for _, name := range dead {
+	for _, name := range abandoned {
 		attempt, _, _ := strings.Cut(strings.TrimPrefix(name, stagingRoot), "/")
 		if !committed[attempt] {
 			names = append(names, name)

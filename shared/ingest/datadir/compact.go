@@ -20,30 +20,31 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// DefaultGrace is how long a replaced object stays for the queries that began before: longer than any query may take.
+// DefaultGrace is how long a replaced object is kept for queries that began before. It is longer than any query may
+// take.
 const DefaultGrace = 15 * time.Minute
 
-// CompactOptions says what Compact may do.
+// CompactOptions are the options of Compact.
 type CompactOptions struct {
-	MinObjects int           // an hour with fewer objects is left as it is; 0 for two
-	Grace      time.Duration // how long replaced objects stay; 0 for DefaultGrace
+	MinObjects int           // hours with fewer objects are not merged; 0 for two
+	Grace      time.Duration // how long replaced objects are kept; 0 for DefaultGrace
 	Progress   func(done, total int)
 }
 
-// CompactReport is what a compaction did.
+// CompactReport is the result of a compaction.
 type CompactReport struct {
-	Hours   int // merged
-	Objects int // that these hours had before
-	Rows    int64
-	Before  int64 // bytes of these objects
-	After   int64 // bytes of what replaced them
-	Removed int   // files of objects replaced earlier, and of no object
-	Busy    int   // hours that another compaction was working on
+	Hours   int   // merged hours
+	Objects int   // objects of these hours before
+	Rows    int64 // rows of these hours
+	Before  int64 // bytes of these objects before
+	After   int64 // bytes of the objects that replaced them
+	Removed int   // removed files, of objects replaced earlier and of orphans
+	Busy    int   // hours skipped because another compaction was working on them
 }
 
-// Compact merges the objects of each hour into one, and removes the files of objects that were replaced longer ago than
-// the grace. Readers go on: a query sees an hour before or after, never both and never neither. Several compactions,
-// imports and servers may work at once. The ledger is not touched.
+// Compact merges the objects of each hour into one object, and removes the files of objects that were replaced longer
+// ago than the grace. Readers can continue: a query reads either the objects before or the object after. Several
+// compactions, imports and servers may run at the same time. Compact does not use the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2
@@ -52,8 +53,8 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 		options.Grace = DefaultGrace
 	}
 	var report CompactReport
-	if s.locked != nil {
-		return report, s.locked
+	if s.readOnly != nil {
+		return report, s.readOnly
 	}
 	hours, err := s.index.Hours(ctx)
 	if err != nil {
@@ -73,8 +74,10 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 	return report, nil
 }
 
-// compactHour merges one hour, unless another process is at it, and sweeps it.
-func (s *Store) compactHour(ctx context.Context, hour lake.Partition, options CompactOptions, report *CompactReport) (err error) {
+// compactHour merges and sweeps one hour, unless another process is compacting it.
+func (s *Store) compactHour(
+	ctx context.Context, hour lake.Partition, options CompactOptions, report *CompactReport,
+) (err error) {
 	key := fmt.Sprintf("compact-%d", hour)
 	lock, err := filelock.TryAcquire(s.lockPath(key))
 	if errors.Is(err, filelock.ErrLocked) {
@@ -102,9 +105,12 @@ func (s *Store) compactHour(ctx context.Context, hour lake.Partition, options Co
 	return s.sweep(ctx, hour, options.Grace, report)
 }
 
-// mergeHour replaces the objects of an hour by one with the same rows. Nobody but the holder of the hour's lock takes
-// objects out of it, so they are still listed in the end; imports may have added others, which stay.
-func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport) error {
+// mergeHour replaces the objects of an hour by one object with the same rows. Only the holder of the hour's lock
+// removes objects from the hour, so they are still listed after the merge. Objects that imports have added meanwhile
+// are kept.
+func (s *Store) mergeHour(
+	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
+) error {
 	paths := make([]string, len(objects))
 	change := manifest.Change{At: s.now()}
 	var rows, before int64
@@ -123,7 +129,7 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 		return err
 	}
 	if merged.Rows != rows {
-		return fmt.Errorf("%d rows became %d", rows, merged.Rows)
+		return fmt.Errorf("the merged object has %d rows, but the objects had %d", merged.Rows, rows)
 	}
 	merged.Path = name
 	change.Add = []lake.Object{merged}
@@ -148,7 +154,7 @@ func (s *Store) mergeHour(ctx context.Context, hour lake.Partition, objects []la
 	return nil
 }
 
-// compactDigest names what is made of objects by their names: the same ones always give the same.
+// compactDigest returns the name of a merged object. It depends only on the names of the objects merged.
 func compactDigest(names []manifest.Name) string {
 	var text []byte
 	for _, n := range names {
@@ -158,10 +164,13 @@ func compactDigest(names []manifest.Name) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// sweep removes the files of objects replaced longer ago than the grace, and files that no manifest knows: what a
-// process left that died between moving an object into place and listing it. Files come into place only while the
-// right to change the index is held, so a stranger seen here is nobody's.
-func (s *Store) sweep(ctx context.Context, hour lake.Partition, grace time.Duration, report *CompactReport) (err error) {
+// sweep removes the files of objects replaced longer ago than the grace, and orphans. An orphan is a file that no
+// manifest lists. A process that dies between moving an object into place and listing it leaves one. Files are only
+// moved into place by the holder of the right to change the index, so a file that is not listed now will never be
+// listed.
+func (s *Store) sweep(
+	ctx context.Context, hour lake.Partition, grace time.Duration, report *CompactReport,
+) (err error) {
 	update, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -184,19 +193,19 @@ func (s *Store) sweep(ctx context.Context, hour lake.Partition, grace time.Durat
 		}
 		gone = append(gone, old.Name)
 	}
-	strangers, err := s.strangers(hour, known)
+	orphans, err := s.removeOrphans(hour, known)
 	if err != nil {
 		return err
 	}
-	report.Removed += len(gone) + strangers
+	report.Removed += len(gone) + orphans
 	if len(gone) == 0 {
 		return nil
 	}
 	return update.Publish(manifest.Change{Forget: gone})
 }
 
-// strangers removes the files of an hour that are not among the known ones.
-func (s *Store) strangers(hour lake.Partition, known []string) (removed int, err error) {
+// removeOrphans removes the files of an hour that are not in known, and returns their number.
+func (s *Store) removeOrphans(hour lake.Partition, known []string) (removed int, err error) {
 	for _, name := range []string{lake.ObjectName(hour, "x", 0), lake.CompactName(hour, "x")} {
 		dir := path.Dir(name)
 		entries, err := os.ReadDir(s.index.Path(dir))
@@ -208,7 +217,7 @@ func (s *Store) strangers(hour lake.Partition, known []string) (removed int, err
 				continue
 			}
 			if err := os.Remove(s.index.Path(dir + "/" + e.Name())); err != nil {
-				return removed, fmt.Errorf("remove stray object: %w", err)
+				return removed, fmt.Errorf("remove orphan: %w", err)
 			}
 			removed++
 		}

@@ -12,14 +12,15 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// Import reads a log into the lake. What was imported before is left out: the same log again changes nothing, a grown
-// one adds its new lines. When it returns, either all of it is visible to readers, or nothing.
+// Import imports the new lines of a log into the lake. Importing the same log again changes nothing, and importing a
+// grown log adds its new lines. When Import returns, readers see either all of them or none.
 //
-// An error of kind fault.Invalid means that the format or a default is wrong. Rejected lines are no error.
+// An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
+// lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
 	began := s.now()
-	if s.locked != nil {
-		return ingest.Report{}, s.locked
+	if s.readOnly != nil {
+		return ingest.Report{}, s.readOnly
 	}
 	if err := options.Check(); err != nil {
 		return ingest.Report{}, err
@@ -32,8 +33,10 @@ func (s *Store) Import(ctx context.Context, name string, r io.Reader, options in
 	return report, nil
 }
 
-// importLocked holds the lock that imports of one source share, and its staging directory.
-func (s *Store) importLocked(ctx context.Context, name string, r io.Reader, options ingest.Options) (report ingest.Report, err error) {
+// importLocked imports a log while it holds the lock of the log's family and its staging directory.
+func (s *Store) importLocked(
+	ctx context.Context, name string, r io.Reader, options ingest.Options,
+) (report ingest.Report, err error) {
 	log, err := ingest.OpenLog(r)
 	if err != nil {
 		return ingest.Report{}, err
@@ -56,8 +59,8 @@ func (s *Store) importLocked(ctx context.Context, name string, r io.Reader, opti
 	return report, errors.Join(err, os.RemoveAll(staging))
 }
 
-// makeStaging makes the directory for objects in the making, empty. Only the holder of the lock may; what a dead
-// process had committed there is published first.
+// makeStaging creates the empty staging directory of a lock, which the caller must hold. If a process that died has
+// committed an import from that directory, it publishes the import first.
 func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 	update, err := s.begin(ctx)
 	if err != nil {
@@ -73,7 +76,7 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 	return staging, nil
 }
 
-// importStaged converts what is new and publishes it.
+// importStaged converts the new lines and publishes them.
 func (s *Store) importStaged(
 	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
 ) (ingest.Report, error) {
@@ -88,9 +91,9 @@ func (s *Store) importStaged(
 	return c.Report, s.finish(ctx, c, staging)
 }
 
-// finish commits what was converted and publishes it. From the commit on it is not interrupted: whoever comes next
-// would have to finish it.
-func (s *Store) finish(ctx context.Context, c ingest.Converted, staging string) error {
+// finish commits a conversion and publishes it. It ignores the end of the context after the commit, because otherwise
+// the next process would have to finish the import.
+func (s *Store) finish(ctx context.Context, c ingest.Conversion, staging string) error {
 	e := c.Entry
 	if !c.New {
 		if e.Rejected == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// quarantinePath is the file of the rejected lines of an import: <source>.ndjson, and <source>.<generation>.ndjson for
-// what a grown source added.
+// quarantinePath returns the file of the rejected lines of an import: <source>.ndjson for the first import of a source,
+// and <source>.<generation>.ndjson for the later ones.
 func (s *Store) quarantinePath(source string, generation int) string {
 	name := source + ".ndjson"
 	if generation > 1 {
@@ -20,8 +20,8 @@ func (s *Store) quarantinePath(source string, generation int) string {
 	return filepath.Join(s.quarantineDir(), name)
 }
 
-// placeQuarantine moves the rejected lines of an import to their place. Without any, it removes what an import of the
-// same lines, as they were before, has left there.
+// placeQuarantine moves the file of the rejected lines of an import into place. If there are none, it removes the file
+// that an earlier import of the same lines may have left.
 func (s *Store) placeQuarantine(staging, source string, generation int, rejected int64) error {
 	path := s.quarantinePath(source, generation)
 	if rejected > 0 {

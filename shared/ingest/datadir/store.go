@@ -1,6 +1,6 @@
-// Package datadir is the data directory of one machine: it imports logs into the lake, once and only once, compacts
-// it, and watches a folder for logs. README.md of package ingest explains why a crash at any point leaves either nothing
-// or whole objects.
+// Package datadir implements the data directory of one machine. It imports each line of a log exactly once, compacts
+// the lake, and watches a folder for logs. README.md of package ingest explains why a crash at any point leaves either
+// nothing or complete objects.
 package datadir
 
 import (
@@ -25,27 +25,28 @@ import (
 //
 //	lake/fresh/yyyy/MM/dd/HH/<source>-<part>.parquet   objects as imported
 //	lake/compact/yyyy/MM/dd/HH/<digest>.parquet        objects merged by Compact
-//	lake/manifests/…                                   which of them hold the data, package manifest
-//	lake/_staging/<lock>/…                             objects in the making
+//	lake/manifests/…                                   list of the current objects, see package manifest
+//	lake/_staging/<lock>/…                             objects of unfinished imports and compactions
 //	ledger.db                                          what has been imported
-//	quarantine/<source>.ndjson                         lines that are no records
-//	raw/                                               watched: what is dropped here is imported
+//	quarantine/<source>.ndjson                         lines that are not records
+//	raw/                                               watched folder: its files are imported
 //
-// It may be used by many goroutines and, over the same directory, by many processes.
+// Many goroutines may use a Store, and many processes may use Stores over the same directory.
 type Store struct {
-	dir    string
-	index  *manifest.Store
-	ledger ledger.Ledger
-	locked error // why nothing can be written: the directory can only be read, and there is no ledger
-	now    func() time.Time
-	onStep func(step string) // tests end the process here
+	dir      string
+	index    *manifest.Store
+	ledger   ledger.Ledger
+	readOnly error // why the directory is read-only, and then ledger is nil; nil if it can be written
+	now      func() time.Time
+	// onStep, if set, is called before each step of a change that a crash can separate from the next one.
+	onStep func(step string)
 }
 
-// Open opens a data directory, which is made if needed, and finishes or removes what a process that died has left.
-// open opens its ledger, now is the clock that dates what the ledger and the manifests say.
+// Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.
+// open opens the ledger, and now is the clock for the times in the ledger and the manifests.
 //
-// A directory that this user can only read is opened for reading: the index alone says which objects are whole and
-// published, so that nothing has to be finished first. Import, Compact and NewWatcher then say why they cannot.
+// A directory that the user may not write is opened read-only. The index lists only complete and published objects, so
+// nothing has to be finished first. Import, Compact and NewWatcher then return an error that gives the reason.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
 	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
@@ -64,7 +65,7 @@ func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Tim
 	if closed := s.Close(); closed != nil || !forbidsWriting(err) {
 		return nil, errors.Join(err, closed)
 	}
-	s.ledger, s.locked = nil, cannotWrite(dir, err)
+	s.ledger, s.readOnly = nil, cannotWrite(dir, err)
 	return s, nil
 }
 
@@ -76,15 +77,15 @@ func (s *Store) Close() error {
 	return s.ledger.Close()
 }
 
-// forbidsWriting tells the errors of files and directories that can only be read.
+// forbidsWriting reports whether err is an error of a file or directory that is read-only.
 func forbidsWriting(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// Index tells which objects hold the data; it is what engines read.
+// Index returns the index of the current objects, which engines use.
 func (s *Store) Index() *manifest.Store { return s.index }
 
-// RawDir is the directory that Watch imports from.
+// RawDir returns the directory that a Watcher watches.
 func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
 
 func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
@@ -100,7 +101,7 @@ func (s *Store) step(name string) {
 	}
 }
 
-// recover finishes imports whose commit point was passed, and removes staging directories that nobody owns.
+// recover publishes the committed imports and removes the staging directories that no process uses.
 func (s *Store) recover(ctx context.Context) error {
 	update, err := s.begin(ctx)
 	if err != nil {
@@ -129,8 +130,9 @@ func (s *Store) recover(ctx context.Context) error {
 	return nil
 }
 
-// begin waits for the right to change the index, and finishes what others have committed but not published. Whoever
-// changes the index does it through here, so the ledger and the index never part for longer than a crash.
+// begin waits for the right to change the index, and publishes the imports that other processes have committed but not
+// published. Every change of the index begins here, so after a crash the next change makes the index agree with the
+// ledger.
 func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	update, err := s.index.Begin(ctx)
 	if err != nil {
@@ -146,8 +148,8 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	return update, nil
 }
 
-// publish moves the objects of a committed import to their places and lists them. Doing it twice does no harm: the
-// next one begins where this one died.
+// publish moves the objects of a committed import into place and lists them in the index. It may be repeated: after a
+// crash the next call completes the work.
 func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.Entry) error {
 	staging := filepath.Join(s.stagingRoot(), e.Family)
 	for _, o := range e.Objects {
@@ -163,7 +165,7 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.E
 	if err := update.Publish(manifest.Change{Add: e.Objects}); err != nil {
 		return err
 	}
-	s.step("publish: before the ledger is told")
+	s.step("publish: before the ledger")
 	if err := s.ledger.MarkPublished(ctx, e); err != nil {
 		return err
 	}
@@ -174,19 +176,19 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.E
 	return nil
 }
 
-// place moves a staged object to the place its name says, unless it is there already.
+// place moves a staged object to the path of its name, unless it is there already.
 func (s *Store) place(staging, name string) error {
 	return moveDurably(filepath.Join(staging, ingest.StagedName(name)), s.index.Path(name))
 }
 
-// moveDurably renames a synced file and syncs the directory it goes to. A file that has been moved already stays.
+// moveDurably renames a synced file and syncs the target directory. It returns nil if the file has been moved before.
 func moveDurably(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	err := os.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, there := os.Stat(to); there == nil {
+		if _, err := os.Stat(to); err == nil {
 			return nil
 		}
 	}
@@ -196,7 +198,7 @@ func moveDurably(from, to string) error {
 	return syncUpTo(filepath.Dir(to))
 }
 
-// syncUpTo syncs a directory and those above it that may be as new as it: yyyy/MM/dd/HH.
+// syncUpTo syncs a directory and its parents that may be new, too: yyyy/MM/dd/HH.
 func syncUpTo(dir string) error {
 	for range 4 {
 		if err := manifest.SyncDir(dir); err != nil {
@@ -207,7 +209,7 @@ func syncUpTo(dir string) error {
 	return nil
 }
 
-// namesOf are the names of objects.
+// namesOf returns the names of objects.
 func namesOf(objects []lake.Object) []string {
 	names := make([]string, len(objects))
 	for i, o := range objects {
@@ -216,7 +218,7 @@ func namesOf(objects []lake.Object) []string {
 	return names
 }
 
-// cannotWrite says that a data directory was opened for reading only.
+// cannotWrite is the error of a data directory that is read-only.
 func cannotWrite(dir string, cause error) error {
 	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
 }

@@ -13,49 +13,51 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// SettleTime is for how long a file's size must not have changed before it is taken.
+// SettleTime is how long a file must be unchanged before it is imported.
 const SettleTime = 2 * time.Second
 
-// Watcher imports what is dropped into a directory and its sub-directories. Files stay where they are: the ledger knows
-// which have been taken, and a file that has grown is taken again for its rest. A last line without newline waits for
-// that, as by Options.Growing. Names that begin with '.' or '_', or end in .part or .tmp, are of files still being
-// written.
+// Watcher imports the files of a directory and its subdirectories. It does not move or remove files: the ledger records
+// which have been imported. When a file has grown, the Watcher imports its new lines. It leaves a last line without
+// newline until then, as with Options.Growing. It ignores files that are still being written: their names begin with
+// '.' or '_', or end in .part or .tmp.
 type Watcher struct {
 	store   *Store
 	dir     string
 	options ingest.Options
-	seen    map[string]sighting
+	seen    map[string]fileState
 }
 
-// sighting is a file as it looked.
-type sighting struct {
+// fileState is the state of a file at the latest poll.
+type fileState struct {
 	size    int64
 	changed time.Time
-	since   time.Time // since when it has looked so
-	done    bool      // it was taken, or could not be: not tried again until it changes
+	since   time.Time // time of the first poll with this size and modification time
+	done    bool      // the file was imported or refused; it is not imported again until it changes
 }
 
-// Taken is what became of one file.
-type Taken struct {
+// FileResult is the result of importing one file.
+type FileResult struct {
 	Path   string
 	Report ingest.Report
-	Err    error // the file cannot be imported as it is
+	Err    error // why the file cannot be imported
 }
 
-// NewWatcher watches the raw directory of the store, which is made if needed. The options are for every file.
+// NewWatcher returns a Watcher of the raw directory of the store, which it creates if needed. The options apply to
+// every file.
 func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
-	if store.locked != nil {
-		return nil, store.locked
+	if store.readOnly != nil {
+		return nil, store.readOnly
 	}
 	if err := os.MkdirAll(store.RawDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
 	options.Growing = true
-	return &Watcher{store: store, dir: store.RawDir(), options: options, seen: map[string]sighting{}}, nil
+	return &Watcher{store: store, dir: store.RawDir(), options: options, seen: map[string]fileState{}}, nil
 }
 
-// Run polls at every tick and tells of each file taken, until the context ends or the ticks do.
-func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, tell func(Taken)) error {
+// Run polls at every tick until the context ends or the channel is closed. It calls report with the result of each
+// file.
+func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, report func(FileResult)) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -64,20 +66,20 @@ func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, tell func(Tak
 			if !ok {
 				return nil
 			}
-			if err := w.Poll(ctx, now, tell); err != nil && ctx.Err() == nil {
+			if err := w.Poll(ctx, now, report); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
 	}
 }
 
-// Poll looks once and imports the files that have not changed for SettleTime. An error is one of the directory or the
-// ledger; one of a file is told.
-func (w *Watcher) Poll(ctx context.Context, now time.Time, tell func(Taken)) error {
+// Poll imports the files that have not changed for SettleTime, and calls report with the result of each. It returns
+// errors of the directory and of the ledger; an error of a file is part of its result.
+func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResult)) error {
 	present := map[string]bool{}
 	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path != w.dir {
-			return nil // gone since it was listed
+			return nil // removed since it was listed
 		}
 		if err != nil {
 			return err
@@ -92,7 +94,7 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, tell func(Taken)) err
 			return nil
 		}
 		present[path] = true
-		return w.look(ctx, path, e, now, tell)
+		return w.look(ctx, path, e, now, report)
 	})
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.dir, err)
@@ -105,13 +107,14 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, tell func(Taken)) err
 	return nil
 }
 
-// unfinished tells names of files still being written.
+// unfinished reports whether a name is that of a file that is still being written.
 func unfinished(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".part") || strings.HasSuffix(name, ".tmp")
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+		strings.HasSuffix(name, ".part") || strings.HasSuffix(name, ".tmp")
 }
 
-// look notes how a file looks, and takes it if it has looked so for long enough.
-func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time.Time, tell func(Taken)) error {
+// look records the state of a file, and imports the file if its state has not changed for SettleTime.
+func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time.Time, report func(FileResult)) error {
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -121,7 +124,7 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 	}
 	last, known := w.seen[path]
 	if !known || last.size != info.Size() || !last.changed.Equal(info.ModTime()) {
-		last = sighting{size: info.Size(), changed: info.ModTime(), since: now}
+		last = fileState{size: info.Size(), changed: info.ModTime(), since: now}
 		name, err := filepath.Rel(w.dir, path)
 		if err != nil {
 			return err
@@ -131,7 +134,7 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 		}
 	} else if !last.done && now.Sub(last.since) >= SettleTime {
 		last.done = true
-		if err := w.take(ctx, path, last, tell); err != nil {
+		if err := w.take(ctx, path, last, report); err != nil {
 			return err
 		}
 	}
@@ -139,23 +142,23 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 	return nil
 }
 
-// take imports a file. One that cannot be imported as it is, is told and left until it changes.
-func (w *Watcher) take(ctx context.Context, path string, looked sighting, tell func(Taken)) error {
+// take imports a file and reports the result.
+func (w *Watcher) take(ctx context.Context, path string, state fileState, report func(FileResult)) error {
 	name, err := filepath.Rel(w.dir, path)
 	if err != nil {
 		return err
 	}
 	name = filepath.ToSlash(name)
-	report, err := w.importFile(ctx, name, path)
+	imported, err := w.importFile(ctx, name, path)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err == nil {
-		if err := w.store.ledger.RememberWatched(ctx, name, looked.size, looked.changed); err != nil {
+		if err := w.store.ledger.RememberWatched(ctx, name, state.size, state.changed); err != nil {
 			return err
 		}
 	}
-	tell(Taken{Path: path, Report: report, Err: err})
+	report(FileResult{Path: path, Report: imported, Err: err})
 	return nil
 }
 

@@ -48,7 +48,7 @@ func (w *watching) after(d time.Duration) map[string]int64 {
 	w.t.Helper()
 	w.now = w.now.Add(d)
 	got := map[string]int64{}
-	err := w.w.Poll(w.t.Context(), w.now, func(taken Taken) {
+	err := w.w.Poll(w.t.Context(), w.now, func(taken FileResult) {
 		name, err := filepath.Rel(w.w.dir, taken.Path)
 		if err != nil {
 			w.t.Fatal(err)
@@ -162,7 +162,7 @@ func TestRunPollsAtEveryTick(t *testing.T) {
 	ticks <- testTime.Add(SettleTime)
 	close(ticks)
 	var records int64
-	if err := w.w.Run(t.Context(), ticks, func(taken Taken) { records += taken.Report.Records }); err != nil || records != 3 {
+	if err := w.w.Run(t.Context(), ticks, func(taken FileResult) { records += taken.Report.Records }); err != nil || records != 3 {
 		t.Error(records, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

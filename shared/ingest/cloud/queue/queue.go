@@ -1,4 +1,4 @@
-// Package queue imports the raw logs that a bucket tells of through SQS.
+// Package queue imports the raw logs of which a bucket sends notifications through SQS.
 package queue
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 )
 
-// Importer imports one log; it is a *cloud.Store.
+// Importer imports one log. *cloud.Store implements it.
 type Importer interface {
 	Import(ctx context.Context, log cloud.Log) (ingest.Report, error)
 }
 
-// Handler takes batches of messages. Each message succeeds or fails for itself: what fails SQS delivers again, and
-// after so many times as the queue says it goes to the dead letters.
+// Handler handles batches of messages. Each message succeeds or fails on its own. SQS delivers a failed message again,
+// and moves it to the dead letters after the number of deliveries that the queue allows.
 type Handler struct {
 	importer Importer
 	bucket   string
@@ -31,15 +31,16 @@ type Handler struct {
 	now      func() time.Time
 }
 
-// New makes a handler for the logs of one bucket.
+// New returns a Handler for the logs of one bucket.
 func New(importer Importer, bucket string, log *slog.Logger, now func() time.Time) *Handler {
 	return &Handler{importer, bucket, log, now}
 }
 
-// leastTime is how much time there must be to begin with another message; with less it is left to a later delivery.
-const leastTime = 20 * time.Second
+// minTime is the minimum time that must remain to begin another message. Otherwise the message is left to a later
+// delivery.
+const minTime = 20 * time.Second
 
-// Handle imports the logs of a batch one after the other, and names the messages that failed.
+// Handle imports the logs of a batch one after the other and returns the messages that failed.
 func (h *Handler) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, message := range batch.Records {
@@ -48,33 +49,36 @@ func (h *Handler) Handle(ctx context.Context, batch events.SQSEvent) (events.SQS
 		} else if h.message(ctx, message) {
 			continue
 		}
-		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+		failure := events.SQSBatchItemFailure{ItemIdentifier: message.MessageId}
+		response.BatchItemFailures = append(response.BatchItemFailures, failure)
 	}
 	return response, nil
 }
 
-// short tells that the time left is too short for another message.
+// short reports whether the remaining time is too short for another message.
 func (h *Handler) short(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && deadline.Sub(h.now()) < leastTime
+	return ctx.Err() != nil || ok && deadline.Sub(h.now()) < minTime
 }
 
-// message imports what one message tells of and says whether all of it is done.
+// message imports the logs that one message names, and reports whether all of them are imported completely.
 func (h *Handler) message(ctx context.Context, message events.SQSMessage) bool {
 	logs, err := h.logsOf(message.Body)
 	if err != nil {
-		h.log.ErrorContext(ctx, "message is of no use", "message", message.MessageId, "error", err)
+		h.log.ErrorContext(ctx, "invalid message", "message", message.MessageId, "error", err)
 		return false
 	}
 	done := true
 	for _, log := range logs {
 		report, err := h.importer.Import(ctx, log)
 		fields := []any{
-			"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format, "records", report.Records, "known", report.Known,
-			"rejected", report.RejectedLines(), "quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes, "ms", report.Elapsed.Milliseconds(),
+			"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format,
+			"records", report.Records, "known", report.Known, "rejected", report.RejectedLines(),
+			"quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes,
+			"ms", report.Elapsed.Milliseconds(),
 		}
 		if report.Quarantine != "" || fault.KindOf(err) == fault.Invalid {
-			h.log.WarnContext(ctx, "quarantined", fields...) // what an alarm counts
+			h.log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages
 		}
 		switch {
 		case err == nil:
@@ -92,34 +96,34 @@ func (h *Handler) message(ctx context.Context, message events.SQSMessage) bool {
 	return done
 }
 
-// logsOf reads the notification in a message: none when it tells of nothing to import, as the test event does that S3
-// sends when notifications are set up.
+// logsOf returns the logs that the notification in a message names. There are none in the test event that S3 sends when
+// notifications are set up.
 func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
 	var notification struct {
 		Event   string
 		Records []events.S3EventRecord
 	}
 	if err := json.Unmarshal([]byte(body), &notification); err != nil {
-		return nil, fmt.Errorf("it is no S3 notification: %w", err)
+		return nil, fmt.Errorf("the body is not an S3 notification: %w", err)
 	}
 	if notification.Event == "s3:TestEvent" {
 		return nil, nil
 	}
 	if len(notification.Records) == 0 {
-		return nil, errors.New("it is no S3 notification: it has no records")
+		return nil, errors.New("the body is not an S3 notification: it has no records")
 	}
 	var logs []cloud.Log
 	for _, r := range notification.Records {
-		// Keys come as in forms: a space as a plus, a plus as %2B.
+		// Keys are encoded as in HTML forms: a space as a plus, a plus as %2B.
 		key, err := url.QueryUnescape(r.S3.Object.Key)
 		if err != nil {
 			return nil, fmt.Errorf("key %q: %w", r.S3.Object.Key, err)
 		}
 		if !strings.HasPrefix(r.EventName, "ObjectCreated:") || strings.HasSuffix(key, "/") {
-			continue // removals; and what consoles make to show folders
+			continue // removals, and objects that consoles create to show folders
 		}
 		if r.S3.Bucket.Name != h.bucket {
-			return nil, fmt.Errorf("it tells of bucket %q, not of %q", r.S3.Bucket.Name, h.bucket)
+			return nil, fmt.Errorf("the notification is of bucket %q, not of %q", r.S3.Bucket.Name, h.bucket)
 		}
 		logs = append(logs, cloud.Log{Key: key, Version: r.S3.Object.VersionID})
 	}

@@ -118,7 +118,7 @@ func TestEachMessageFailsForItself(t *testing.T) {
 	}
 	for _, want := range []string{
 		"level=INFO msg=imported message=m0 key=raw/a source=source", `level=ERROR msg="not imported" message=m1 key=raw/down`,
-		`msg="message is of no use" message=m2`, `not of \"logs\"`, `level=ERROR msg=refused message=m6`, `level=INFO msg="imported in part" message=m7`,
+		`msg="invalid message" message=m2`, `not of \"logs\"`, `level=ERROR msg=refused message=m6`, `level=INFO msg="imported in part" message=m7`,
 		"level=WARN msg=quarantined message=m6", "level=WARN msg=quarantined message=m8",
 	} {
 		if !strings.Contains(logged, want) {

@@ -1,4 +1,4 @@
-// Package ledgersqlite keeps a ledger of imports in one SQLite file.
+// Package ledgersqlite stores a ledger of imports in a SQLite file.
 package ledgersqlite
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
-// Ledger is ledger.Ledger over a SQLite file. A source is a log as it grows; each import of it is an entry that
-// knows the length and the SHA-256 of everything from the source's first byte to where that import ended, in
-// decompressed bytes: names, dates and compression of files do not matter. Compaction never touches it.
+// Ledger is a ledger.Ledger in a SQLite file. A source is a log as it grows. Each import of it is an entry with the
+// length and the SHA-256 of the decompressed bytes from the beginning of the source to the end of that import. The
+// names, dates and compression of files do not matter. Compaction does not use the ledger.
 //
-// The database is in WAL mode, so several processes use it at once.
+// The database is in WAL mode, so that several processes can use it at the same time.
 type Ledger struct{ db *sql.DB }
 
 const schema = `
@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS watched (
 ) STRICT;
 `
 
-// Open is ledger.Open.
+// Open opens the ledger in a file and creates the file if needed. It is a ledger.Open.
 func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	file, err := sqlitefile.Open(path, sqlitefile.Options{
 		Mode:        sqlitefile.Create,
@@ -84,6 +84,7 @@ func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	return &Ledger{db: file.DB}, nil
 }
 
+// Close closes the database.
 func (l *Ledger) Close() error {
 	if err := l.db.Close(); err != nil {
 		return failed("close ledger", err)
@@ -91,7 +92,7 @@ func (l *Ledger) Close() error {
 	return nil
 }
 
-// Candidates lists every import of the sources whose head the given text begins with, shortest first.
+// Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
 func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, error) {
 	lengths, err := l.headLengths(ctx, len(text))
 	if err != nil {
@@ -101,7 +102,7 @@ func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, e
 	done := 0
 	var found []ledger.Entry
 	for _, n := range lengths {
-		h.Write(text[done:n]) // a hash never fails
+		h.Write(text[done:n]) // a hash returns no errors
 		done = n
 		same, err := l.query(ctx, `WHERE s.head_length = ? AND s.head_sha256 = ?`, n, h.Sum(nil))
 		if err != nil {
@@ -112,8 +113,9 @@ func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, e
 	return found, nil
 }
 
-func (l *Ledger) headLengths(ctx context.Context, most int) (lengths []int, err error) {
-	rows, err := l.db.QueryContext(ctx, `SELECT DISTINCT head_length FROM source WHERE head_length <= ? ORDER BY 1`, most)
+func (l *Ledger) headLengths(ctx context.Context, longest int) (lengths []int, err error) {
+	const statement = `SELECT DISTINCT head_length FROM source WHERE head_length <= ? ORDER BY 1`
+	rows, err := l.db.QueryContext(ctx, statement, longest)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
@@ -131,22 +133,24 @@ func (l *Ledger) headLengths(ctx context.Context, most int) (lengths []int, err 
 	return lengths, nil
 }
 
-// Beginning finds a source whose head is longer than the text and begins with it; "" when there is none.
+// Beginning returns a source whose head is longer than the text and begins with it, or "".
 func (l *Ledger) Beginning(ctx context.Context, text []byte) (source string, err error) {
-	err = l.db.QueryRowContext(ctx, `SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`,
-		ledger.Family(text), len(text), len(text), text).Scan(&source)
+	const statement = `
+SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`
+	row := l.db.QueryRowContext(ctx, statement, ledger.Family(text), len(text), len(text), text)
+	err = row.Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", failed("read ledger", err)
 	}
 	return source, nil
 }
 
-// Unpublished lists the imports that are committed and not yet published.
+// Unpublished returns the imports that are committed and not published yet.
 func (l *Ledger) Unpublished(ctx context.Context) ([]ledger.Entry, error) {
 	return l.query(ctx, `WHERE i.published = 0`)
 }
 
-// query reads entries, shortest first.
+// query returns the entries that a WHERE clause selects, shortest first.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
 	rows, err := l.db.QueryContext(ctx, `
 SELECT i.source, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
@@ -160,7 +164,10 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 	for rows.Next() {
 		var e ledger.Entry
 		var sum, objects []byte
-		err := rows.Scan(&e.Source, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated, &e.Rejected, &e.Parts, &e.Family, &objects, &e.Latest)
+		err := rows.Scan(
+			&e.Source, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated, &e.Rejected,
+			&e.Parts, &e.Family, &objects, &e.Latest,
+		)
 		if err != nil {
 			return nil, failed("read ledger", err)
 		}
@@ -178,7 +185,7 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 	return entries, nil
 }
 
-// Knows tells whether a source of that id exists.
+// Knows reports whether a source with that id exists.
 func (l *Ledger) Knows(ctx context.Context, id string) (bool, error) {
 	var n int
 	if err := l.db.QueryRowContext(ctx, `SELECT count(*) FROM source WHERE id = ?`, id).Scan(&n); err != nil {
@@ -187,7 +194,7 @@ func (l *Ledger) Knows(ctx context.Context, id string) (bool, error) {
 	return n > 0, nil
 }
 
-// Commit writes the Entry: the point from which the import will be published, whatever happens.
+// Commit writes the entry. After Commit the import will be published, even if the process dies.
 func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -200,11 +207,12 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	}()
 	if e.Head != nil {
 		sum := sha256.Sum256(e.Head)
-		if _, err := tx.ExecContext(ctx, `INSERT INTO source (id, head_length, head_sha256, format) VALUES (?, ?, ?, ?)`,
-			e.Source, len(e.Head), sum[:], e.Format); err != nil {
+		const insertSource = `INSERT INTO source (id, head_length, head_sha256, format) VALUES (?, ?, ?, ?)`
+		if _, err := tx.ExecContext(ctx, insertSource, e.Source, len(e.Head), sum[:], e.Format); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`, e.Source, e.Family, e.Head); err != nil {
+		const insertHead = `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`
+		if _, err := tx.ExecContext(ctx, insertHead, e.Source, e.Family, e.Head); err != nil {
 			return err
 		}
 	}
@@ -213,20 +221,22 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `
-INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts, objects, staging, published)
+INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts,
+                    objects, staging, published)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:], e.Lines, e.Terminated,
-		e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
+		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:],
+		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// MarkPublished says that the index lists the import's objects.
+// MarkPublished records that the index lists the objects of the import.
 func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 	names, err := json.Marshal(namesOf(e.Objects))
 	if err == nil {
-		_, err = l.db.ExecContext(ctx, `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`, string(names), e.Source, e.Generation)
+		const statement = `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`
+		_, err = l.db.ExecContext(ctx, statement, string(names), e.Source, e.Generation)
 	}
 	if err != nil {
 		return failed("write ledger", err)
@@ -234,19 +244,21 @@ func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 	return nil
 }
 
-// WatchedAs tells whether a watched file was taken with just this size and time of change.
+// WatchedAs reports whether a watched file was imported with exactly this size and modification time.
 func (l *Ledger) WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error) {
 	var n int
-	err := l.db.QueryRowContext(ctx, `SELECT count(*) FROM watched WHERE path = ? AND size = ? AND mtime_ns = ?`, path, size, changed.UnixNano()).Scan(&n)
+	const statement = `SELECT count(*) FROM watched WHERE path = ? AND size = ? AND mtime_ns = ?`
+	err := l.db.QueryRowContext(ctx, statement, path, size, changed.UnixNano()).Scan(&n)
 	if err != nil {
 		return false, failed("read ledger", err)
 	}
 	return n > 0, nil
 }
 
-// RememberWatched says that a watched file was taken.
+// RememberWatched records that a watched file was imported.
 func (l *Ledger) RememberWatched(ctx context.Context, path string, size int64, changed time.Time) error {
-	_, err := l.db.ExecContext(ctx, `INSERT OR REPLACE INTO watched (path, size, mtime_ns) VALUES (?, ?, ?)`, path, size, changed.UnixNano())
+	const statement = `INSERT OR REPLACE INTO watched (path, size, mtime_ns) VALUES (?, ?, ?)`
+	_, err := l.db.ExecContext(ctx, statement, path, size, changed.UnixNano())
 	if err != nil {
 		return failed("write ledger", err)
 	}
@@ -261,14 +273,14 @@ func namesOf(objects []lake.Object) []string {
 	return names
 }
 
-// failed says what could not be done; SQLite's own ways of saying that a file can only be read become fs.ErrPermission.
-func failed(what string, err error) error {
+// failed adds the action to an error. It wraps fs.ErrPermission if SQLite reports that the file is read-only.
+func failed(action string, err error) error {
 	var db *sqlite.Error
 	if errors.As(err, &db) {
-		switch db.Code() & 0xff { // what is above tells more of the reason
+		switch db.Code() & 0xff { // the higher bits give more details
 		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-			return fmt.Errorf("%s: %w (%w)", what, err, fs.ErrPermission)
+			return fmt.Errorf("%s: %w (%w)", action, err, fs.ErrPermission)
 		}
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", action, err)
 }

@@ -15,35 +15,37 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// version is the version of the files' form; files of another one are refused.
+// version is the version of the file format. Files of other versions are refused.
 const version = 1
 
-// head is the one file whose replacement makes a change visible.
+// head is the content of the head file. A change becomes visible when the head file is replaced.
 type head struct {
 	Version  int         `json:"version"`
-	Sequence int64       `json:"sequence"` // counts the changes
+	Sequence int64       `json:"sequence"` // number of changes
 	Extent   lake.Extent `json:"extent"`
-	Recent   []recent    `json:"recent,omitempty"`  // the latest changes, oldest first, so that readers know what to read again
-	Pending  []hour      `json:"pending,omitempty"` // hours of the latest change whose own files may still be old
+	// Recent lists the latest changes, oldest first. Readers discard what they have cached of these hours.
+	Recent []changeEntry `json:"recent,omitempty"`
+	// Pending holds the hours of the latest change until their own files are written.
+	Pending []hourManifest `json:"pending,omitempty"`
 }
 
-// recent is one change: which hours it replaced.
-type recent struct {
+// changeEntry lists the hours that one change replaced.
+type changeEntry struct {
 	Sequence int64    `json:"sequence"`
 	Hours    []string `json:"hours"`
 }
 
-// hour is the manifest of one hour.
-type hour struct {
-	Version    int          `json:"version"`
-	Hour       string       `json:"hour"`     // yyyy-MM-dd-HH
-	Sequence   int64        `json:"sequence"` // the change that wrote it
-	Objects    []object     `json:"objects"`
-	Superseded []superseded `json:"superseded,omitempty"`
+// hourManifest is the manifest of one hour.
+type hourManifest struct {
+	Version    int               `json:"version"`
+	Hour       string            `json:"hour"`     // yyyy-MM-dd-HH
+	Sequence   int64             `json:"sequence"` // number of the change that wrote it
+	Objects    []objectEntry     `json:"objects"`
+	Superseded []supersededEntry `json:"superseded,omitempty"`
 }
 
-// object is lake.Object as it is written down; Name is its path below the lake directory, with slashes.
-type object struct {
+// objectEntry is the JSON form of a lake.Object. Name is its path below the lake directory, with slashes.
+type objectEntry struct {
 	Name        string           `json:"name"`
 	Rows        int64            `json:"rows"`
 	Bytes       int64            `json:"bytes"`
@@ -52,22 +54,30 @@ type object struct {
 	ColumnBytes map[string]int64 `json:"column_bytes,omitempty"`
 }
 
-// superseded is an object that a compaction has replaced and that queries begun before may still be reading.
-type superseded struct {
+// supersededEntry is an object that a compaction has replaced. Queries that began before may still read it.
+type supersededEntry struct {
 	Name string    `json:"name"`
 	At   time.Time `json:"at"`
 }
 
-func (o object) object(p lake.Partition) lake.Object {
-	return lake.Object{Path: o.Name, Partition: p, Rows: o.Rows, Bytes: o.Bytes, MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, ColumnBytes: o.ColumnBytes}
+func (o objectEntry) lakeObject(p lake.Partition) lake.Object {
+	return lake.Object{
+		Path:        o.Name,
+		Partition:   p,
+		Rows:        o.Rows,
+		Bytes:       o.Bytes,
+		MinTsMs:     o.MinTsMs,
+		MaxTsMs:     o.MaxTsMs,
+		ColumnBytes: o.ColumnBytes,
+	}
 }
 
 func byPath(a, b lake.Object) int { return cmp.Compare(a.Path, b.Path) }
 
-// changedSince lists the hours that changed after a sequence, and whether the head still tells them all.
-func (h head) changedSince(sequence int64) (hours []lake.Partition, told bool) {
+// changedSince returns the hours that changed after a sequence number, and whether the head still lists all of them.
+func (h head) changedSince(sequence int64) (hours []lake.Partition, complete bool) {
 	if h.Sequence < sequence {
-		return nil, false // another lake in the same place
+		return nil, false // the directory has been replaced by another lake
 	}
 	next := h.Sequence + 1
 	for _, r := range slices.Backward(h.Recent) {
@@ -84,7 +94,7 @@ func (h head) changedSince(sequence int64) (hours []lake.Partition, told bool) {
 	return hours, next <= sequence+1
 }
 
-func (h hour) partition() (lake.Partition, error) { return parseHour(h.Hour) }
+func (h hourManifest) partition() (lake.Partition, error) { return parseHour(h.Hour) }
 
 const hourLayout = "2006-01-02-15"
 
@@ -107,7 +117,7 @@ func hourPath(dir string, p lake.Partition) string {
 	return filepath.Join(hoursDir(dir), hourName(p)+".json")
 }
 
-// readHead gives the bytes of the head; none for a lake that nothing was published to.
+// readHead returns the content of the head file. It is empty if nothing has been published.
 func readHead(dir string) ([]byte, error) {
 	raw, err := os.ReadFile(headPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +138,8 @@ func parseHead(dir string, raw []byte) (head, error) {
 		return head{}, fmt.Errorf("manifest %s is unreadable: %w", headPath(dir), err)
 	}
 	if h.Version != version {
-		return head{}, fmt.Errorf("manifest %s has version %d, this program reads %d", headPath(dir), h.Version, version)
+		return head{}, fmt.Errorf("manifest %s has version %d, but this program reads version %d",
+			headPath(dir), h.Version, version)
 	}
 	return h, nil
 }
@@ -139,26 +150,27 @@ func exists(path string) bool {
 }
 
 // readHour reads the manifest of one hour.
-func readHour(dir string, p lake.Partition) (hour, error) {
+func readHour(dir string, p lake.Partition) (hourManifest, error) {
 	path := hourPath(dir, p)
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return hour{}, fmt.Errorf("read manifest: %w", err)
+		return hourManifest{}, fmt.Errorf("read manifest: %w", err)
 	}
-	var h hour
+	var h hourManifest
 	if err := json.Unmarshal(raw, &h); err != nil {
-		return hour{}, fmt.Errorf("manifest %s is unreadable: %w", path, err)
+		return hourManifest{}, fmt.Errorf("manifest %s is unreadable: %w", path, err)
 	}
 	if h.Version != version {
-		return hour{}, fmt.Errorf("manifest %s has version %d, this program reads %d", path, h.Version, version)
+		return hourManifest{}, fmt.Errorf("manifest %s has version %d, but this program reads version %d",
+			path, h.Version, version)
 	}
 	if h.Hour != hourName(p) {
-		return hour{}, fmt.Errorf("manifest %s is of another hour: %s", path, h.Hour)
+		return hourManifest{}, fmt.Errorf("manifest %s is of another hour: %s", path, h.Hour)
 	}
 	return h, nil
 }
 
-// listHours lists the hours that have a manifest, ascending.
+// listHours returns the hours that have a manifest, in ascending order.
 func listHours(dir string) ([]lake.Partition, error) {
 	entries, err := os.ReadDir(hoursDir(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

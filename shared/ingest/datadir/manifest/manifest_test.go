@@ -133,7 +133,7 @@ func TestSupersededObjectsAreKeptUntilForgotten(t *testing.T) {
 	publish(t, s, Change{Add: []lake.Object{a, b}})
 	publish(t, s, Change{Add: []lake.Object{merged}, Remove: []Name{nameOf(a), nameOf(b)}, At: at})
 	hour := readHourOf(t, s, noon)
-	want := []Superseded{{nameOf(a), at}, {nameOf(b), at}}
+	want := []SupersededObject{{nameOf(a), at}, {nameOf(b), at}}
 	if diff := cmp.Diff(want, hour.Superseded); diff != "" {
 		t.Fatal(diff)
 	}

@@ -1,9 +1,9 @@
-// Package manifest tells which objects of a lake directory hold the data at this moment: one small file per hour,
-// and one head that says which state of them all is valid.
+// Package manifest is the index of the current objects of a lake directory: one small file per hour, and one head file
+// that selects the valid state of them.
 //
-// Every change, however many hours it touches, becomes visible at one instant: the rename of the head. A reader
-// therefore sees an import whole or not at all, and sees a compacted hour either before or after. Readers take no
-// lock; one read of the head tells them that nothing has changed.
+// Every change, however many hours it affects, becomes visible at one instant: when the head file is renamed. A reader
+// therefore sees either all of an import or nothing of it, and an hour either before or after its compaction. Readers
+// take no lock. They read the head file to see whether anything has changed.
 package manifest
 
 import (
@@ -19,26 +19,26 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Store is the index of one lake directory. It implements engine.Index and may be used by many goroutines and,
-// over the same directory, by many processes.
+// Store is the index of one lake directory. It implements engine.Index. Many goroutines may use a Store, and many
+// processes may use Stores over the same directory.
 type Store struct {
-	// OnStep, when set, is called before each step of a change that a crash could separate from the next one,
-	// with the step's name. Tests end the process there.
+	// OnStep, if set, is called with the name of each step of a change that a crash can separate from the next one,
+	// before the step. Tests end the process there.
 	OnStep func(step string)
 
 	dir string
 
 	mu    sync.Mutex
-	raw   []byte // the head as it was last read
+	raw   []byte // content of the head file when it was last read
 	head  head
-	known []lake.Partition                 // hours that have a manifest, ascending
-	hours map[lake.Partition][]lake.Object // objects of the hours read so far, as they are at head
+	known []lake.Partition                 // hours that have a manifest, in ascending order
+	hours map[lake.Partition][]lake.Object // cached objects of hours, as of head
 }
 
 var _ engine.Index = (*Store)(nil)
 
-// Open opens the index of the lake in dir, which need not exist yet: then it is empty until something is published.
-// A head that cannot be read is an error.
+// Open opens the index of the lake in dir. The index is empty if dir does not exist. A head file that cannot be read is
+// an error.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir, hours: map[lake.Partition][]lake.Object{}}
 	s.mu.Lock()
@@ -49,11 +49,11 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Path is where the object of a name lies.
+// Path returns the file of the object with that name.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// Objects lists the objects of the partitions from…to, both included, by partition and path, as they were at one
-// instant of the call.
+// Objects returns the objects of the partitions from…to, including both, in the order of partitions and paths. It
+// returns their state at one instant during the call.
 func (s *Store) Objects(ctx context.Context, from, to lake.Partition) ([]lake.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Store) Objects(ctx context.Context, from, to lake.Partition) ([]lake.Ob
 	}
 }
 
-// Extent is the time all objects together cover.
+// Extent returns the time that all objects together cover.
 func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	return s.head.Extent, nil
 }
 
-// Hours lists the partitions that have a manifest, ascending.
+// Hours returns the partitions that have a manifest, in ascending order.
 func (s *Store) Hours(context.Context) ([]lake.Partition, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Store) Hours(context.Context) ([]lake.Partition, error) {
 	return slices.Clone(s.known), nil
 }
 
-// refresh reads the head and forgets the hours that have changed since it was last read.
+// refresh reads the head file and discards the cached hours that have changed since the last read.
 func (s *Store) refresh() error {
 	raw, err := readHead(s.dir)
 	if err != nil {
@@ -104,40 +104,41 @@ func (s *Store) refresh() error {
 	if err != nil {
 		return err
 	}
-	changed, told := next.changedSince(s.head.Sequence)
-	if s.raw == nil || !told {
+	changed, complete := next.changedSince(s.head.Sequence)
+	if s.raw == nil || !complete {
 		clear(s.hours)
 		if s.known, err = listHours(s.dir); err != nil {
 			return err
 		}
 		if next.Sequence == 0 && len(s.known) > 0 {
-			return fmt.Errorf("manifest %s is missing, though there are manifests of hours", headPath(s.dir))
+			return fmt.Errorf("manifest %s is missing, but there are manifests of hours", headPath(s.dir))
 		}
 	}
 	for _, p := range changed {
 		delete(s.hours, p)
-		s.learn(p)
+		s.addKnown(p)
 	}
 	for _, h := range next.Pending {
 		p, err := h.partition()
 		if err != nil {
 			return fmt.Errorf("manifest %s: %w", headPath(s.dir), err)
 		}
-		s.learn(p)
+		s.addKnown(p)
 		s.hours[p] = s.objectsOf(p, h)
 	}
 	s.head, s.raw = next, raw
 	return nil
 }
 
-func (s *Store) learn(p lake.Partition) {
+// addKnown adds an hour to the hours that have a manifest.
+func (s *Store) addKnown(p lake.Partition) {
 	if i, found := slices.BinarySearch(s.known, p); !found {
 		s.known = slices.Insert(s.known, i, p)
 	}
 }
 
-// collect gathers the objects of from…to. It says current=false when an hour turned out to be newer than the
-// head read before: somebody published meanwhile.
+// collect returns the objects of from…to. current is false if an hour is newer than the head that was read: another
+// process has published meanwhile.
 func (s *Store) collect(from, to lake.Partition) (objects []lake.Object, current bool, err error) {
 	first, _ := slices.BinarySearch(s.known, from)
 	for _, p := range s.known[first:] {
@@ -161,25 +162,25 @@ func (s *Store) collect(from, to lake.Partition) (objects []lake.Object, current
 	return objects, true, nil
 }
 
-// objectsOf gives the objects of an hour as readers want them: by path, and where to read them.
-func (s *Store) objectsOf(p lake.Partition, h hour) []lake.Object {
+// objectsOf returns the objects of an hour with the paths of their files, in the order of the paths.
+func (s *Store) objectsOf(p lake.Partition, h hourManifest) []lake.Object {
 	objects := make([]lake.Object, len(h.Objects))
 	for i, o := range h.Objects {
-		objects[i] = o.object(p)
+		objects[i] = o.lakeObject(p)
 		objects[i].Path = s.Path(o.Name)
 	}
 	slices.SortFunc(objects, byPath)
 	return objects
 }
 
-// step tells the test that watches that a step is about to be taken.
+// step calls OnStep.
 func (s *Store) step(name string) {
 	if s.OnStep != nil {
 		s.OnStep(name)
 	}
 }
 
-// makeDirs makes the directories that publishing needs.
+// makeDirs creates the directories that publishing needs.
 func (s *Store) makeDirs() error {
 	if err := os.MkdirAll(hoursDir(s.dir), 0o755); err != nil {
 		return fmt.Errorf("make directory of manifests: %w", err)

@@ -14,45 +14,44 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// maxRecent is how many changed hours the head remembers for readers' caches.
+// maxRecent is the maximum number of changed hours in the head. Readers use them to update their caches.
 const maxRecent = 1024
 
-// Change is what one update does. Names are paths below the lake directory, with slashes, as lake.ObjectName
-// gives them; Path of an object to add is such a name.
+// Change is a change of the index. Names are paths below the lake directory, with slashes, as lake.ObjectName returns
+// them. Path of an object to add is such a name, too.
 type Change struct {
-	Add    []lake.Object // verified objects that lie in their place; one already listed is left as it is
-	Remove []Name        // objects that others have replaced: no longer listed, kept on disk until forgotten
-	Forget []Name        // superseded objects whose files are gone
-	At     time.Time     // when Remove happened
+	Add    []lake.Object // verified objects that are in place; objects that are listed already are ignored
+	Remove []Name        // objects that others replace; they become superseded and stay on the disk
+	Forget []Name        // superseded objects whose files are removed
+	At     time.Time     // time of Remove
 }
 
-// Name is an object of a partition.
+// Name is the name of an object and its partition.
 type Name struct {
 	Partition lake.Partition
 	Name      string
 }
 
-// Hour is the manifest of one hour: its objects (Path is the name below the lake directory) and those replaced.
+// Hour holds the objects of one hour, current and superseded. Path of an object is its name below the lake directory.
 type Hour struct {
 	Objects    []lake.Object
-	Superseded []Superseded
+	Superseded []SupersededObject
 }
 
-// Superseded is an object that another one has replaced at a time; a query begun before may still read it.
-type Superseded struct {
+// SupersededObject is an object that another one has replaced at a time. A query that began before may still read it.
+type SupersededObject struct {
 	Name
 	At time.Time
 }
 
-// Update is the sole right to change the index. It must be closed.
+// Update is the exclusive right to change the index. It must be closed.
 type Update struct {
 	store *Store
 	lock  *filelock.Lock
 	head  head
 }
 
-// Begin waits for the right to change the index, and finishes what a process that died in the middle of a change
-// has left.
+// Begin waits for the right to change the index. It completes the change of a process that died in the middle of it.
 func (s *Store) Begin(ctx context.Context) (*Update, error) {
 	if err := s.makeDirs(); err != nil {
 		return nil, err
@@ -68,10 +67,10 @@ func (s *Store) Begin(ctx context.Context) (*Update, error) {
 	return u, nil
 }
 
-// Close gives the right back.
+// Close releases the right to change the index.
 func (u *Update) Close() error { return u.lock.Release() }
 
-// Hour reads the manifest of one hour; an hour without one is empty.
+// Hour reads the manifest of one hour. An hour without a manifest is empty.
 func (u *Update) Hour(p lake.Partition) (Hour, error) {
 	h, err := u.read(p)
 	if err != nil {
@@ -79,17 +78,17 @@ func (u *Update) Hour(p lake.Partition) (Hour, error) {
 	}
 	var out Hour
 	for _, o := range h.Objects {
-		out.Objects = append(out.Objects, o.object(p))
+		out.Objects = append(out.Objects, o.lakeObject(p))
 	}
 	slices.SortFunc(out.Objects, byPath)
 	for _, o := range h.Superseded {
-		out.Superseded = append(out.Superseded, Superseded{Name{p, o.Name}, o.At})
+		out.Superseded = append(out.Superseded, SupersededObject{Name{p, o.Name}, o.At})
 	}
 	return out, nil
 }
 
-// Publish makes the change. When it returns nil the change is visible and durable; when it returns an error the
-// change is either not begun or will be finished by the next Begin.
+// Publish makes a change. If it returns nil, the change is visible and durable. If it returns an error, either the
+// change has not begun or the next Begin completes it.
 func (u *Update) Publish(c Change) error {
 	hours, err := u.apply(c)
 	if err != nil || len(hours) == 0 {
@@ -112,7 +111,7 @@ func (u *Update) Publish(c Change) error {
 	return u.settle()
 }
 
-// settle writes the pending hours of the head to their own files. Doing it twice does no harm.
+// settle writes the pending hours of the head to their own files. It may be repeated.
 func (u *Update) settle() error {
 	raw, err := readHead(u.store.dir)
 	if err != nil {
@@ -143,15 +142,15 @@ func (u *Update) settle() error {
 	return u.writeHead(settled)
 }
 
-// apply works out the manifests that the change leads to; hours that it does not alter are left out.
-func (u *Update) apply(c Change) ([]hour, error) {
+// apply returns the manifests after the change, without the hours that it does not change.
+func (u *Update) apply(c Change) ([]hourManifest, error) {
 	changes := byHour(c)
 	partitions := make([]lake.Partition, 0, len(changes))
 	for p := range changes {
 		partitions = append(partitions, p)
 	}
 	slices.Sort(partitions)
-	var altered []hour
+	var altered []hourManifest
 	for _, p := range partitions {
 		h, err := u.read(p)
 		if err != nil {
@@ -168,7 +167,7 @@ func (u *Update) apply(c Change) ([]hour, error) {
 	return altered, nil
 }
 
-// byHour cuts a change into one per hour.
+// byHour splits a change into one change per hour.
 func byHour(c Change) map[lake.Partition]Change {
 	hours := map[lake.Partition]Change{}
 	for _, o := range c.Add {
@@ -190,51 +189,58 @@ func byHour(c Change) map[lake.Partition]Change {
 	return hours
 }
 
-// change alters the manifest and says whether that made a difference. Removing an object that is not listed is an
-// error: its rows would be counted twice, or lost.
-func (h *hour) change(c Change) (altered bool, err error) {
+// change applies a change to the manifest and reports whether the manifest differs afterwards. Removing an object that
+// is not listed is an error, because rows would be lost or counted twice.
+func (h *hourManifest) change(c Change) (altered bool, err error) {
 	for _, o := range c.Add {
 		if h.lists(o.Path) {
 			continue
 		}
-		h.Objects = append(h.Objects, object{Name: o.Path, Rows: o.Rows, Bytes: o.Bytes, MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs, ColumnBytes: o.ColumnBytes})
+		h.Objects = append(h.Objects, objectEntry{
+			Name:        o.Path,
+			Rows:        o.Rows,
+			Bytes:       o.Bytes,
+			MinTsMs:     o.MinTsMs,
+			MaxTsMs:     o.MaxTsMs,
+			ColumnBytes: o.ColumnBytes,
+		})
 		altered = true
 	}
 	for _, n := range c.Remove {
-		i := slices.IndexFunc(h.Objects, func(o object) bool { return o.Name == n.Name })
+		i := slices.IndexFunc(h.Objects, func(o objectEntry) bool { return o.Name == n.Name })
 		if i < 0 {
 			return false, fmt.Errorf("object %s is not listed", n.Name)
 		}
 		h.Objects = slices.Delete(h.Objects, i, i+1)
-		h.Superseded = append(h.Superseded, superseded{Name: n.Name, At: c.At.UTC()})
+		h.Superseded = append(h.Superseded, supersededEntry{Name: n.Name, At: c.At.UTC()})
 		altered = true
 	}
 	before := len(h.Superseded)
-	h.Superseded = slices.DeleteFunc(h.Superseded, func(s superseded) bool {
+	h.Superseded = slices.DeleteFunc(h.Superseded, func(s supersededEntry) bool {
 		return slices.ContainsFunc(c.Forget, func(n Name) bool { return n.Name == s.Name })
 	})
 	return altered || len(h.Superseded) < before, nil
 }
 
-// lists tells whether an object is or was part of the hour.
-func (h *hour) lists(name string) bool {
-	return slices.ContainsFunc(h.Objects, func(o object) bool { return o.Name == name }) ||
-		slices.ContainsFunc(h.Superseded, func(s superseded) bool { return s.Name == name })
+// lists reports whether an object is a current or a superseded object of the hour.
+func (h *hourManifest) lists(name string) bool {
+	return slices.ContainsFunc(h.Objects, func(o objectEntry) bool { return o.Name == name }) ||
+		slices.ContainsFunc(h.Superseded, func(s supersededEntry) bool { return s.Name == name })
 }
 
-// read reads an hour; one without manifest is empty.
-func (u *Update) read(p lake.Partition) (hour, error) {
+// read reads the manifest of an hour. An hour without a manifest is empty.
+func (u *Update) read(p lake.Partition) (hourManifest, error) {
 	h, err := readHour(u.store.dir, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return hour{Version: version, Hour: hourName(p)}, nil
+		return hourManifest{Version: version, Hour: hourName(p)}, nil
 	}
 	return h, err
 }
 
-// extentAfter is the extent of the lake once the hours are replaced. Rows are counted on; the ends come from the
-// first and the last hour that hold anything.
-func (u *Update) extentAfter(replaced []hour) (lake.Extent, error) {
-	after := map[lake.Partition]hour{}
+// extentAfter returns the extent of the lake after the hours are replaced. It adds the difference of the rows, and
+// reads the times from the first and the last hour that have objects.
+func (u *Update) extentAfter(replaced []hourManifest) (lake.Extent, error) {
+	after := map[lake.Partition]hourManifest{}
 	known, err := listHours(u.store.dir)
 	if err != nil {
 		return lake.Extent{}, err
@@ -254,7 +260,7 @@ func (u *Update) extentAfter(replaced []hour) (lake.Extent, error) {
 		known = append(known, p)
 	}
 	slices.Sort(known)
-	read := func(p lake.Partition) (hour, error) {
+	read := func(p lake.Partition) (hourManifest, error) {
 		if h, ok := after[p]; ok {
 			return h, nil
 		}
@@ -279,21 +285,23 @@ func (u *Update) extentAfter(replaced []hour) (lake.Extent, error) {
 	return e, nil
 }
 
-// firstFilled is the first hour of the sequence that has objects.
-func firstFilled(hours func(func(int, lake.Partition) bool), read func(lake.Partition) (hour, error)) (hour, bool, error) {
+// firstFilled returns the first hour of the sequence that has objects.
+func firstFilled(
+	hours func(func(int, lake.Partition) bool), read func(lake.Partition) (hourManifest, error),
+) (hourManifest, bool, error) {
 	for _, p := range hours {
 		h, err := read(p)
 		if err != nil {
-			return hour{}, false, err
+			return hourManifest{}, false, err
 		}
 		if len(h.Objects) > 0 {
 			return h, true, nil
 		}
 	}
-	return hour{}, false, nil
+	return hourManifest{}, false, nil
 }
 
-func (h hour) rows() int64 {
+func (h hourManifest) rows() int64 {
 	var n int64
 	for _, o := range h.Objects {
 		n += o.Rows
@@ -301,14 +309,14 @@ func (h hour) rows() int64 {
 	return n
 }
 
-// appendRecent notes a change, and forgets the oldest when there are too many hours to remember. The newest is
-// dropped too when it alone is too long: readers then read everything again.
-func appendRecent(list []recent, sequence int64, hours []hour) []recent {
+// appendRecent adds a change to the list and removes the oldest ones if the list has too many hours. A single change
+// with too many hours is removed, too. Readers then read all hours again.
+func appendRecent(list []changeEntry, sequence int64, hours []hourManifest) []changeEntry {
 	names := make([]string, len(hours))
 	for i, h := range hours {
 		names[i] = h.Hour
 	}
-	list = append(slices.Clone(list), recent{Sequence: sequence, Hours: names})
+	list = append(slices.Clone(list), changeEntry{Sequence: sequence, Hours: names})
 	total := 0
 	for i, r := range slices.Backward(list) {
 		if total += len(r.Hours); total > maxRecent {
@@ -326,15 +334,15 @@ func (u *Update) writeHead(h head) error {
 	return SyncDir(hoursDir(u.store.dir))
 }
 
-// replaceJSON replaces a file by rename: readers see the old one or the new one. The directory is left to the
-// caller to sync. Only one process at a time may do it: the one that holds the lock.
+// replaceJSON replaces a file by rename, so that readers see either the old or the new content. The caller must hold
+// the lock and sync the directory.
 func replaceJSON(path string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write manifest %s: %w", path, err)
 	}
-	inFlight := path + ".tmp"
-	f, err := os.Create(inFlight)
+	temporary := path + ".tmp"
+	f, err := os.Create(temporary)
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
@@ -345,7 +353,7 @@ func replaceJSON(path string, value any) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
-	if err := os.Rename(inFlight, path); err != nil {
+	if err := os.Rename(temporary, path); err != nil {
 		return fmt.Errorf("replace manifest: %w", err)
 	}
 	return nil
