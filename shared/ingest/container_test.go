@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryMarkIsRefused: each beginning that a container may have is refused by the container's name.
-func TestEveryMarkIsRefused(t *testing.T) {
+// TestRefuseContainer checks that every mark of every container is refused, and that the error names the container.
+func TestRefuseContainer(t *testing.T) {
 	for _, c := range containers {
 		for _, mark := range c.marks {
 			head := strings.ReplaceAll(mark, "?", "x") + "\x00\nrest"

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// FuzzGrowth reads a log when it has been written up to some byte, and its rest when it is complete: the lines are
-// those of one reading, whatever the log and the byte.
+// FuzzGrowth reads a log up to some byte, as if it were still growing, and then the rest of the complete log. The lines
+// must be the same as when the complete log is read once.
 func FuzzGrowth(f *testing.F) {
 	access := strings.Repeat(`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 51234`+"\n", 3)
 	native := strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","request_id":"r1","status":200}`+"\n", 3)
@@ -30,8 +30,9 @@ func FuzzGrowth(f *testing.F) {
 		}
 		want, all := readLines(t, text, position{sum: sha256.New(), fresh: true}, Options{})
 		got, first := readLines(t, text[:cut], position{sum: sha256.New(), fresh: true}, Options{Growing: true})
-		if end := strings.LastIndexByte(text[:cut], '\n') + 1; first.all != first.whole || first.all.length != int64(end) {
-			t.Fatalf("the first reading reached %+v", first.all)
+		end := int64(strings.LastIndexByte(text[:cut], '\n') + 1)
+		if first.all != first.whole || first.all.length != end {
+			t.Fatalf("the first reading ended at %+v, want %d bytes", first.all, end)
 		}
 		base := Entry{Length: first.all.length, Lines: first.all.lines, Terminated: true}
 		rest, last := readLines(t, text[base.Length:], position{base: base, sum: first.sum}, Options{})
@@ -40,12 +41,12 @@ func FuzzGrowth(f *testing.F) {
 			t.Errorf("cut after %d bytes (-once +twice):\n%s", cut, diff)
 		}
 		if last.all != all.all || last.whole != all.whole {
-			t.Errorf("cut after %d bytes: reached %+v, not %+v", cut, last.all, all.all)
+			t.Errorf("cut after %d bytes: ended at %+v, want %+v", cut, last.all, all.all)
 		}
 	})
 }
 
-// readLines reads the lines of a text that follows a position, by their numbers.
+// readLines reads a text that follows a position, and returns its lines by number.
 func readLines(t *testing.T, text string, at position, options Options) (map[int64]string, *lineReader) {
 	t.Helper()
 	r := newLineReader(&input{text: bufio.NewReaderSize(strings.NewReader(text), headBytes)}, at, options)
@@ -57,7 +58,7 @@ func readLines(t *testing.T, text string, at position, options Options) (map[int
 		number := b.firstLine
 		for line := range strings.Lines(string(b.text)) {
 			if before, twice := got[number]; twice {
-				t.Errorf("line %d is %q and %q", number, before, line)
+				t.Errorf("line %d was read twice: %q and %q", number, before, line)
 			}
 			got[number] = line
 			number++

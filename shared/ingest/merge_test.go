@@ -12,16 +12,16 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 )
 
-func TestManyRunsAreMergedInRounds(t *testing.T) {
+func TestNarrowMergesManyRunsInRounds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	all := make([]lake.Row, 600)
 	for i := range all {
 		all[i] = lake.Row{TsMs: int64(6_000 * i), Source: "s", Line: int64(i + 1)}
 	}
 	dir := t.TempDir()
-	const runs = 40 // three rounds' worth
+	const runs = 40 // enough for three files after the first round
 	var paths []string
 	for i := range runs {
 		var rows []heldRow
@@ -56,7 +56,8 @@ func TestManyRunsAreMergedInRounds(t *testing.T) {
 			t.Fatalf("row %d is line %d", i, got[i].Line)
 		}
 	}
-	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(mergeRows([]string{paths[0], filepath.Join(dir, "missing")}))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a run that is gone: %v", err)
+	missing := []string{paths[0], filepath.Join(dir, "missing")}
+	if _, err := writeFile(filepath.Join(dir, "x"), rawRows(mergeRows(missing))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing run: %v, want os.ErrNotExist", err)
 	}
 }

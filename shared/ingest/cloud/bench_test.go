@@ -33,7 +33,13 @@ import (
 func BenchmarkRawObjectToRow(b *testing.B) {
 	const records = 1000
 	client := s3test.New(b, nil, "raw", "lake")
-	w := &world{t: b, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &lakestatetest.Table{}, time: testTime}
+	w := &world{
+		t:     b,
+		raw:   s3.New(client, "raw"),
+		lake:  s3.New(client, "lake"),
+		table: &lakestatetest.Table{},
+		time:  testTime,
+	}
 	c := w.cloud()
 	for seed := uint64(0); b.Loop(); seed++ {
 		b.StopTimer()
@@ -81,7 +87,8 @@ func TestImportHugeLog(t *testing.T) {
 	}
 	spent := time.Since(began)
 	seconds := spent.Seconds()
-	t.Logf("%d MB of gzip, %d MB of text, %d records, %d objects", size>>20, report.Bytes>>20, report.Records, report.Objects)
+	t.Logf("%d MB of gzip, %d MB of text, %d records, %d objects",
+		size>>20, report.Bytes>>20, report.Records, report.Objects)
 	t.Logf("%.0f s, %.0f records/s, %.0f MB/s of text, peak of memory %.0f MB",
 		seconds, float64(report.Records)/seconds, float64(report.Bytes>>20)/seconds, peakMegabytes(t))
 	if report.Records != int64(records) || w.state().Extent.Rows != int64(records) {

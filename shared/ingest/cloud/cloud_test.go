@@ -28,10 +28,10 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
-// testTime is when the logs of tests begin: a whole hour.
+// testTime is the time of the first record of the logs of tests: the beginning of an hour.
 var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// world is a deployment: buckets, a table, a clock.
+// world is a deployment with buckets, a table and a clock.
 type world struct {
 	t         testing.TB
 	raw, lake blob.Store
@@ -55,8 +55,12 @@ func (w *world) now() time.Time { return w.time }
 func (w *world) config() cloud.Config {
 	w.clouds++
 	return cloud.Config{
-		Raw: w.raw, Lake: w.lake, Table: w.table, Now: w.now, Scratch: filepath.Join(w.t.TempDir(), fmt.Sprint(w.clouds)),
-		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Raw:     w.raw,
+		Lake:    w.lake,
+		Table:   w.table,
+		Now:     w.now,
+		Scratch: filepath.Join(w.t.TempDir(), fmt.Sprint(w.clouds)),
+		Pause:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 }
 
@@ -109,7 +113,7 @@ func (w *world) state() engine.State {
 	return s
 }
 
-// rows counts what a reader with that state sees, by request id.
+// rows counts the rows that a reader with that state sees, by request id.
 func (w *world) rows(s engine.State) map[string]int {
 	w.t.Helper()
 	seen := map[string]int{}
@@ -125,7 +129,8 @@ func (w *world) rows(s engine.State) map[string]int {
 	return seen
 }
 
-// readable lists the objects that a reader takes: compacted ones before the watermark, fresh ones from it on.
+// readable returns the names of the objects that a reader reads: compacted ones before the watermark, and fresh ones
+// from the watermark on.
 func readable(t testing.TB, store blob.Store, s engine.State) []string {
 	t.Helper()
 	var names []string
@@ -146,7 +151,7 @@ func readable(t testing.TB, store blob.Store, s engine.State) []string {
 	return names
 }
 
-// requestIDs reads an object.
+// requestIDs returns the request ids of the rows of an object.
 func requestIDs(store blob.Store, name string) ([]string, error) {
 	body, _, err := store.Get(context.Background(), name, "", 0)
 	if err != nil {
@@ -164,7 +169,7 @@ func requestIDs(store blob.Store, name string) ([]string, error) {
 	return ids, err
 }
 
-// records makes lines of ids from…to, to not included, one every so often from testTime on.
+// records returns log lines with the ids from…to-1. Line i has the time testTime + i × every.
 func records(from, to int, every time.Duration) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -174,7 +179,7 @@ func records(from, to int, every time.Duration) string {
 	return b.String()
 }
 
-// each is every id from…to, once.
+// each returns the count 1 for the ids from…to-1.
 func each(from, to int) map[string]int {
 	ids := map[string]int{}
 	for i := from; i < to; i++ {
@@ -186,11 +191,11 @@ func each(from, to int) map[string]int {
 func (w *world) expect(want map[string]int) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.rows(w.state())); diff != "" {
-		w.t.Errorf("rows (-want +got):\n%s", diff)
+		w.t.Errorf("rows differ (-want +got):\n%s", diff)
 	}
 }
 
-// names lists the objects of the lake's bucket.
+// names returns the names of objects in the bucket of the lake.
 func (w *world) names(prefix string) []string {
 	w.t.Helper()
 	names := []string{}
@@ -214,7 +219,7 @@ func gzipped(t testing.TB, text string) string {
 	return b.String()
 }
 
-func TestALogIsImportedOnce(t *testing.T) {
+func TestImportTwiceChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	text := records(0, 50, 5*time.Minute)
 	first := w.importLog("raw/a.log", text)
@@ -222,7 +227,9 @@ func TestALogIsImportedOnce(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	s := w.state()
-	if want := (lake.Extent{MinTsMs: testTime.UnixMilli(), MaxTsMs: testTime.Add(245 * time.Minute).UnixMilli(), Rows: 50}); s.Extent != want || s.Version != 1 || s.Watermark != 0 {
+	last := testTime.Add(245 * time.Minute)
+	want := lake.Extent{MinTsMs: testTime.UnixMilli(), MaxTsMs: last.UnixMilli(), Rows: 50}
+	if s.Extent != want || s.Version != 1 || s.Watermark != 0 {
 		t.Errorf("%+v", s)
 	}
 	objects := w.names("lake/")
@@ -236,12 +243,12 @@ func TestALogIsImportedOnce(t *testing.T) {
 		t.Error(diff)
 	}
 	if s2 := w.state(); s2 != s {
-		t.Errorf("nothing changed, but %+v became %+v", s, s2)
+		t.Errorf("the state was %+v and became %+v", s, s2)
 	}
 }
 
-func TestAGrownLogAddsItsRest(t *testing.T) {
-	for name, key := range map[string]string{"under_the_same_key": "raw/a.log", "under_another": "raw/b.log"} {
+func TestImportGrownLog(t *testing.T) {
+	for name, key := range map[string]string{"the same key": "raw/a.log", "another key": "raw/b.log"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			first := w.importLog("raw/a.log", records(0, 20, 5*time.Minute))
@@ -254,16 +261,17 @@ func TestAGrownLogAddsItsRest(t *testing.T) {
 			w.expect(each(0, 33))
 			older := w.importLog("raw/c.log", records(0, 20, 5*time.Minute))
 			if older.Records != 0 || older.Known != 20 {
-				t.Errorf("an older copy: %+v", older)
+				t.Errorf("older copy: %+v", older)
 			}
 			w.expect(each(0, 33))
 		})
 	}
 }
 
-func TestSnapshotsOfAGrowingLogMayComeInAnyOrder(t *testing.T) {
+func TestImportSnapshotsInAnyOrder(t *testing.T) {
 	w := newWorld(t)
-	for i, lines := range []int{2000, 6000, 3000, 5000, 1, 6000} { // 2000 lines are more than the ledger keeps the text of
+	// The text of 2000 lines is longer than the head that the ledger keeps.
+	for i, lines := range []int{2000, 6000, 3000, 5000, 1, 6000} {
 		w.importLog(fmt.Sprintf("raw/%d.gz", i), gzipped(t, records(0, lines, time.Second)))
 	}
 	w.expect(each(0, 6000))
@@ -271,53 +279,61 @@ func TestSnapshotsOfAGrowingLogMayComeInAnyOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.put("raw/late", records(0, 4000, time.Second))
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/late"}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("what cannot be compared any more: %v", err)
+	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/late"})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a copy of a log that is gone: %v, want kind Invalid", err)
 	}
 	w.expect(each(0, 6000))
 }
 
-func TestRejectedLinesAreQuarantined(t *testing.T) {
+func TestImportQuarantinesRejectedLines(t *testing.T) {
 	w := newWorld(t)
 	old := `{"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"
-	ahead := fmt.Sprintf(`{"timestamp":%q,"request_id":"ahead"}`+"\n", w.time.Add(lake.ProjectedAhead+time.Second).Format(time.RFC3339))
-	report := w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n"+old+ahead+records(3, 5, time.Minute))
-	if want := map[string]int64{"bad_json": 1, "time_out_of_range": 2}; report.Records != 5 || report.RejectedLines() != 3 || len(report.Rejected) != len(want) {
+	tooLate := w.time.Add(lake.ProjectedAhead + time.Second).Format(time.RFC3339)
+	ahead := fmt.Sprintf(`{"timestamp":%q,"request_id":"ahead"}`+"\n", tooLate)
+	text := records(0, 3, time.Minute) + "garbage\n" + old + ahead + records(3, 5, time.Minute)
+	report := w.importLog("raw/a.log", text)
+	want := map[string]int64{"bad_json": 1, "time_out_of_range": 2}
+	if report.Records != 5 || report.RejectedLines() != 3 || len(report.Rejected) != len(want) {
 		t.Errorf("%+v", report)
 	}
 	body, _, err := w.lake.Get(t.Context(), report.Quarantine, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(body)
+	quarantine, err := io.ReadAll(body)
 	if err := errors.Join(err, body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`{"line":4,"code":"bad_json"`, `"line":5,"code":"time_out_of_range"`, "2000-01-01T00:00:00Z", `"line":6,`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("quarantine lacks %s:\n%s", want, text)
+	for _, want := range []string{
+		`{"line":4,"code":"bad_json"`, `"line":5,"code":"time_out_of_range"`, "2000-01-01T00:00:00Z", `"line":6,`,
+	} {
+		if !strings.Contains(string(quarantine), want) {
+			t.Errorf("quarantine lacks %s:\n%s", want, quarantine)
 		}
 	}
 	w.expect(each(0, 5))
-	grown := w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n"+old+ahead+records(3, 5, time.Minute)+"worse\n"+records(5, 6, time.Minute))
+	grown := w.importLog("raw/a.log", text+"worse\n"+records(5, 6, time.Minute))
 	if grown.Quarantine != "quarantine/"+report.Source+".2.ndjson" || grown.Records != 1 {
 		t.Errorf("%+v", grown)
 	}
 }
 
-func TestALogWithoutARecordLeavesNoEntry(t *testing.T) {
+func TestImportWithoutRecordsLeavesNoEntry(t *testing.T) {
 	w := newWorld(t)
 	text := `{"timestamp":"yesterday"}` + "\n"
-	if report := w.importLog("raw/a.log", text); report.Records != 0 || report.Quarantine != "quarantine/whole/raw/a.log.ndjson" {
+	report := w.importLog("raw/a.log", text)
+	if report.Records != 0 || report.Quarantine != "quarantine/whole/raw/a.log.ndjson" {
 		t.Errorf("%+v", report)
 	}
-	if report := w.importLog("raw/a.log", text+records(0, 2, time.Minute)); report.Records != 2 || report.Known != 0 {
+	report = w.importLog("raw/a.log", text+records(0, 2, time.Minute))
+	if report.Records != 2 || report.Known != 0 {
 		t.Errorf("%+v", report)
 	}
 	w.expect(each(0, 2))
 }
 
-// archived is a tar archive of a log.
+// archived returns a tar archive with a log.
 func archived(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -332,17 +348,17 @@ func archived(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
+func TestImportWritesNotesAboutRefusedLogs(t *testing.T) {
 	whole := gzipped(t, records(0, 5000, time.Second))
 	for name, content := range map[string]string{
-		"truncated_gzip":  whole[:len(whole)-len(whole)/4],
-		"no_known_format": "a b c\nd e f\n",
+		"truncated gzip":  whole[:len(whole)-len(whole)/4],
+		"unknown format":  "a b c\nd e f\n",
 		"tar":             archived(t, records(0, 50, time.Second)),
-		"tar_gzip":        gzipped(t, archived(t, records(0, 50, time.Second))),
+		"compressed tar":  gzipped(t, archived(t, records(0, 50, time.Second))),
 		"zip":             "PK\x03\x04\x14\x00\n" + records(0, 50, time.Second),
-		"bad_gzip":        "\x1f\x8b\x08\x00 garbage",
-		"damaged_gzip":    whole[:len(whole)/2] + "damage" + whole[len(whole)/2+6:],
-		"damaged_zstd":    "\x28\xb5\x2f\xfd garbage and more garbage",
+		"bad gzip header": "\x1f\x8b\x08\x00 garbage",
+		"damaged gzip":    whole[:len(whole)/2] + "damage" + whole[len(whole)/2+6:],
+		"damaged zstd":    "\x28\xb5\x2f\xfd garbage and more garbage",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -350,7 +366,7 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 			for range 2 {
 				_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.gz"})
 				if err == nil {
-					t.Fatal("it was taken")
+					t.Fatal("the log was imported")
 				}
 				if fault.KindOf(err) != fault.Invalid {
 					t.Errorf("%v", err)
@@ -358,10 +374,10 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 			}
 			w.expect(map[string]int{})
 			if left := w.names("lake/"); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
+				t.Errorf("objects are left: %v", left)
 			}
 			if notes := w.names("quarantine/"); len(notes) != 1 {
-				t.Errorf("notes: %v", notes)
+				t.Errorf("got the notes %v, want one", notes)
 			}
 			w.importLog("raw/whole.gz", whole)
 			w.expect(each(0, 5000))
@@ -369,13 +385,13 @@ func TestALogThatCannotBeReadIsRefusedWithANote(t *testing.T) {
 	}
 }
 
-// breaking is a store whose connections break: at a byte of the object, for ever.
-type breaking struct {
+// brokenStore is a store whose connections always break at the same byte of an object.
+type brokenStore struct {
 	blob.Store
 	at int64
 }
 
-func (b breaking) Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, blob.Info, error) {
+func (b brokenStore) Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, blob.Info, error) {
 	body, info, err := b.Store.Get(ctx, name, version, offset)
 	if err != nil {
 		return nil, info, err
@@ -386,18 +402,18 @@ func (b breaking) Get(ctx context.Context, name, version string, offset int64) (
 	}{io.MultiReader(io.LimitReader(body, max(0, b.at-offset)), iotest.ErrReader(io.ErrUnexpectedEOF)), body}, info, nil
 }
 
-func TestAConnectionThatBreaksIsNoEndOfALog(t *testing.T) {
+func TestImportFailsWhenConnectionsBreak(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	text := records(0, 20_000, time.Second)
 	for name, content := range map[string]string{"plain": text, "gzip": gzipped(t, text)} {
 		for _, share := range []int{0, 1, 2, 3} {
-			t.Run(fmt.Sprintf("%s_after_%d_quarters", name, share), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s after %d quarters", name, share), func(t *testing.T) {
 				w := newWorld(t)
 				w.put("raw/a", content)
 				config := w.config()
-				config.Raw = breaking{w.raw, int64(len(content) * share / 4)}
+				config.Raw = brokenStore{w.raw, int64(len(content) * share / 4)}
 				_, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"})
 				if !errors.Is(err, blob.ErrBroken) || fault.KindOf(err) == fault.Invalid {
 					t.Errorf("%v", err)
@@ -410,17 +426,17 @@ func TestAConnectionThatBreaksIsNoEndOfALog(t *testing.T) {
 	}
 }
 
-func TestCompactionMergesHoursThatAreOver(t *testing.T) {
+func TestCompactMergesPastHours(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {
-		w.importLog(fmt.Sprintf("raw/%d", i), records(i*20, i*20+20, 3*time.Minute)) // an hour each
-		w.importLog(fmt.Sprintf("raw/%d.more", i), records(1000+i, 1001+i, 0))       // and one of the first
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i*20, i*20+20, 3*time.Minute)) // one hour each
+		w.importLog(fmt.Sprintf("raw/%d.more", i), records(1000+i, 1001+i, 0))       // and a record of the first hour
 	}
 	all := each(0, 80)
 	for i := range 4 {
 		all[fmt.Sprintf("r%d", 1000+i)] = 1
 	}
-	w.time = testTime.Add(4*time.Hour + time.Minute) // two hours of grace: 10 and 11 are due
+	w.time = testTime.Add(4*time.Hour + time.Minute) // with two hours of grace the hours 10 and 11 are due
 	report := w.compact()
 	if report.Hours != 2 || report.Objects != 6 || report.Merged != 2 || report.Unfinished {
 		t.Errorf("%+v", report)
@@ -440,14 +456,14 @@ func TestCompactionMergesHoursThatAreOver(t *testing.T) {
 	w.expect(all)
 	w.time = w.time.Add(engine.KeepSuperseded - time.Minute)
 	if early := w.compact(); early.Removed != 0 {
-		t.Errorf("removed under queries: %+v", early)
+		t.Errorf("objects were removed too early: %+v", early)
 	}
 	w.time = w.time.Add(2 * time.Minute)
 	if swept := w.compact(); swept.Removed != 6 {
 		t.Errorf("swept: %+v", swept)
 	}
 	w.expect(all)
-	w.time = w.time.Add(engine.KeepSuperseded + time.Minute) // meanwhile 12 and 13 were compacted, one object each
+	w.time = w.time.Add(engine.KeepSuperseded + time.Minute) // the hours 12 and 13 were compacted, one object each
 	if swept := w.compact(); swept.Removed != 2 {
 		t.Errorf("swept: %+v", swept)
 	}
@@ -457,7 +473,7 @@ func TestCompactionMergesHoursThatAreOver(t *testing.T) {
 	}
 }
 
-func TestAnHourOfManyBytesBecomesSeveralObjects(t *testing.T) {
+func TestCompactSplitsLargeHours(t *testing.T) {
 	w := newWorld(t)
 	for i := range 7 {
 		w.importLog(fmt.Sprintf("raw/%d", i), records(i*10, i*10+10, time.Second))
@@ -479,13 +495,13 @@ func TestAnHourOfManyBytesBecomesSeveralObjects(t *testing.T) {
 	w.expect(each(0, 70))
 }
 
-// TestAnImportThatRunsOutOfTimeGoesOn gives every attempt a little time only.
-func TestAnImportThatRunsOutOfTimeGoesOn(t *testing.T) {
+// TestImportContinuesAfterTimeIsUp gives every attempt little time.
+func TestImportContinuesAfterTimeIsUp(t *testing.T) {
 	w := newWorld(t)
 	text := records(0, 20_000, time.Second) // several batches
 	w.put("raw/a.gz", gzipped(t, text))
 	config := w.config()
-	// A clock that takes a second for every look at it.
+	// The clock advances by a second at every call.
 	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
 	c := w.cloudOf(config)
 	parts := 0
@@ -498,17 +514,17 @@ func TestAnImportThatRunsOutOfTimeGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parts > 50 {
-			t.Fatal("it does not get on")
+			t.Fatal("the import makes no progress")
 		}
 	}
 	if parts < 2 {
-		t.Errorf("only %d parts", parts)
+		t.Errorf("the import took %d parts, want at least 2", parts)
 	}
 	w.expect(each(0, 20_000))
 }
 
-// TestACompactionThatRunsOutOfTimeGoesOn gives every call a little time only.
-func TestACompactionThatRunsOutOfTimeGoesOn(t *testing.T) {
+// TestCompactContinuesAfterTimeIsUp gives every call little time.
+func TestCompactContinuesAfterTimeIsUp(t *testing.T) {
 	w := newWorld(t)
 	const hours = 6
 	for i := range 2 * hours {
@@ -532,7 +548,7 @@ func TestACompactionThatRunsOutOfTimeGoesOn(t *testing.T) {
 	}
 }
 
-// deadline is a context that says when it ends, but does not.
+// deadline is a context that has a deadline but never ends.
 type deadline struct {
 	context.Context
 	at time.Time
@@ -543,7 +559,11 @@ func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
 func TestNewEmptiesItsScratchDirectory(t *testing.T) {
 	w := newWorld(t)
 	config := w.config()
-	if err := errors.Join(os.MkdirAll(filepath.Join(config.Scratch, "import-old"), 0o755), os.WriteFile(filepath.Join(config.Scratch, "import-old", "x"), nil, 0o600)); err != nil {
+	old := filepath.Join(config.Scratch, "import-old")
+	if err := os.MkdirAll(old, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(old, "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.cloudOf(config)

@@ -24,45 +24,60 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 )
 
-// deployment is a world over S3's protocol, and over DynamoDB where there is one: every request goes through a network
-// that misbehaves by a script.
+// deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a
+// network with scripted faults.
 type deployment struct {
 	world
 	network *faulttest.Transport
-	ctx     context.Context // of the work that is disturbed
+	ctx     context.Context // of the tasks
 }
 
 func newDeployment(t *testing.T) *deployment {
 	d := &deployment{network: &faulttest.Transport{Script: faulttest.Never}, ctx: t.Context()}
 	client := s3test.New(t, d.network, "raw", "lake")
-	d.world = world{t: t, raw: s3.New(client, "raw"), lake: s3.New(client, "lake"), table: &lakestatetest.Table{}, time: testTime.Add(30 * time.Minute)}
+	d.world = world{
+		t:     t,
+		raw:   s3.New(client, "raw"),
+		lake:  s3.New(client, "lake"),
+		table: &lakestatetest.Table{},
+		time:  testTime.Add(30 * time.Minute),
+	}
 	if os.Getenv(dynamotest.Variable) != "" {
-		table, name := dynamotest.Client(t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: d.network} })
+		table, name := dynamotest.Client(t, func(o *dynamodb.Options) {
+			o.HTTPClient = &http.Client{Transport: d.network}
+		})
 		d.table = statedynamo.New(table, name)
 	}
 	return d
 }
 
-// works is what is disturbed, one after the other.
-func (d *deployment) works() []func() error {
+// tasks returns the imports and compactions that the tests disturb, in order.
+func (d *deployment) tasks() []func() error {
 	importLog := func(key string) func() error {
 		return func() error {
-			_, err := d.calm().Import(d.ctx, cloud.Log{Key: key})
+			_, err := d.sequential().Import(d.ctx, cloud.Log{Key: key})
 			return err
 		}
 	}
 	compactAt := func(after time.Duration) func() error {
 		return func() error {
 			d.time = testTime.Add(after)
-			_, err := d.calm().Compact(d.ctx, time.Time{})
+			_, err := d.sequential().Compact(d.ctx, time.Time{})
 			return err
 		}
 	}
-	return []func() error{importLog("raw/a"), importLog("raw/b"), compactAt(5 * time.Hour), importLog("raw/c"), compactAt(12 * time.Hour), compactAt(36 * time.Hour)}
+	return []func() error{
+		importLog("raw/a"),
+		importLog("raw/b"),
+		compactAt(5 * time.Hour),
+		importLog("raw/c"),
+		compactAt(12 * time.Hour),
+		compactAt(36 * time.Hour),
+	}
 }
 
-// calm is a Store of one goroutine, so that its requests have an order.
-func (d *deployment) calm() *cloud.Store {
+// sequential returns a Store that sends one request at a time, so that the requests have a fixed order.
+func (d *deployment) sequential() *cloud.Store {
 	config := d.config()
 	config.Copies, config.Options = 1, ingest.Options{Workers: 1}
 	return d.cloudOf(config)
@@ -74,8 +89,8 @@ func (d *deployment) prepare() {
 	d.put("raw/c", records(0, 3, 40*time.Minute)+"garbage\n"+records(3, 5, 40*time.Minute))
 }
 
-// check looks whether all is there, once, and nothing else.
-func (d *deployment) check(what string) {
+// check checks that the lake has every row once and that nothing is left over. name is the name of the case.
+func (d *deployment) check(name string) {
 	d.t.Helper()
 	d.network.Script, d.network.Before = faulttest.Never, nil
 	d.sweep()
@@ -83,22 +98,22 @@ func (d *deployment) check(what string) {
 	want["r100"], want["r101"] = 1, 1
 	d.expect(want)
 	if s := d.state(); s.Extent.Rows != 7 {
-		d.t.Errorf("%s: the extent has %d rows", what, s.Extent.Rows)
+		d.t.Errorf("%s: the extent has %d rows, want 7", name, s.Extent.Rows)
 	}
 	for _, prefix := range []string{"lake/_staging/", "lake/_plans/"} {
 		if left := d.names(prefix); len(left) > 0 {
-			d.t.Errorf("%s: left behind: %v", what, left)
+			d.t.Errorf("%s: objects are left: %v", name, left)
 		}
 	}
 	if kept := d.names("quarantine/"); len(kept) != 1 || strings.Count(d.text(kept[0]), "garbage") != 1 {
-		d.t.Errorf("%s: quarantine has %v", what, kept)
+		d.t.Errorf("%s: quarantine has %v", name, kept)
 	}
 	if d.t.Failed() {
-		d.t.Fatal(what)
+		d.t.Fatal(name)
 	}
 }
 
-// text is what an object of the lake's bucket says.
+// text returns the content of an object in the bucket of the lake.
 func (d *deployment) text(name string) string {
 	d.t.Helper()
 	body, _, err := d.lake.Get(d.t.Context(), name, "", 0)
@@ -112,28 +127,28 @@ func (d *deployment) text(name string) string {
 	return string(text)
 }
 
-// disturb does the works with a fault at a request, and each again if it fails, in a network that is well by then. It
-// says whether there was such a request.
+// disturb runs the tasks with a fault at a request. If a task fails, it runs the task again in a network without
+// faults. It reports whether the tasks sent so many requests.
 func (d *deployment) disturb(at int, script func(first int) faulttest.Script) (reached bool) {
 	d.prepare()
 	first := d.network.Requests() + at
 	harmed := false
-	for _, work := range d.works() {
+	for _, task := range d.tasks() {
 		if !harmed {
 			d.network.Script = script(first)
 		}
-		if err := work(); err != nil {
+		if err := task(); err != nil {
 			harmed = true
 			d.network.Script, d.network.Before, d.ctx = faulttest.Never, nil, d.t.Context()
-			if err := work(); err != nil {
-				d.t.Fatalf("fault at request %d: again: %v", at, err)
+			if err := task(); err != nil {
+				d.t.Fatalf("fault at request %d: second attempt: %v", at, err)
 			}
 		}
 	}
 	return d.network.Requests() > first
 }
 
-// stride is 1 with ORRERY_TEST_LONG, when every request has its fault; else a few of them do.
+// stride is the distance between the requests that get a fault. With ORRERY_TEST_LONG every request gets one.
 func stride() int {
 	switch {
 	case os.Getenv("ORRERY_TEST_LONG") != "":
@@ -144,72 +159,77 @@ func stride() int {
 	return 6
 }
 
-func TestAnyRequestMayFailAnyHow(t *testing.T) {
-	for name, script := range map[string]func(int) faulttest.Script{
-		"its_answer_is_lost":              func(n int) faulttest.Script { return faulttest.At(n, faulttest.Lose) },
-		"it_comes_twice":                  func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
-		"the_network_dies_before_it":      func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
-		"the_network_dies_after_it":       func(n int) faulttest.Script { return faulttest.From(n, faulttest.Lose) },
-		"it_and_all_others_are_throttled": func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
+func TestFaultAtEveryRequest(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		script func(request int, fault faulttest.Fault) faulttest.Script
+		fault  faulttest.Fault
+	}{
+		{"the response is lost", faulttest.At, faulttest.Lose},
+		{"the request arrives twice", faulttest.At, faulttest.Duplicate},
+		{"the network breaks before the request", faulttest.From, faulttest.Break},
+		{"the network breaks after the request", faulttest.From, faulttest.Lose},
+		{"this and all later requests are throttled", faulttest.From, faulttest.Throttle},
 	} {
-		t.Run(name, func(t *testing.T) {
+		script := func(request int) faulttest.Script { return test.script(request, test.fault) }
+		t.Run(test.name, func(t *testing.T) {
 			n := 0
 			for reached := true; reached; n += stride() {
 				d := newDeployment(t)
 				reached = d.disturb(n, script)
-				d.check(fmt.Sprintf("%s: request %d", name, n))
+				d.check(fmt.Sprintf("request %d", n))
 			}
 			if n < 50 {
-				t.Errorf("only %d requests", n)
+				t.Errorf("the test reached only %d requests", n)
 			}
 		})
 	}
 }
 
-// TestARequestMayComeLate lets a request arrive when the work has been done again: what a dead process has sent.
-func TestARequestMayComeLate(t *testing.T) {
+// TestDelayedRequestArrivesAfterRetry lets a request of a process that died arrive after its task has been repeated.
+func TestDelayedRequestArrivesAfterRetry(t *testing.T) {
 	n := 1
 	for reached := true; reached; n += stride() {
 		d := newDeployment(t)
 		d.prepare()
 		first := d.network.Requests() + n
 		late := 0
-		for _, work := range d.works() {
+		for _, task := range d.tasks() {
 			d.network.Script = func(i int, _ *http.Request) faulttest.Fault {
 				switch {
 				case i == first:
 					return faulttest.Delay
 				case i > first && late == 0:
-					return faulttest.Break // the process has no network any more
+					return faulttest.Break // the process has lost its network
 				}
 				return faulttest.None
 			}
-			if err := work(); err == nil {
+			if err := task(); err == nil {
 				continue
 			}
 			late = 1
-			if err := work(); err != nil {
-				t.Fatalf("request %d: again: %v", n, err)
+			if err := task(); err != nil {
+				t.Fatalf("request %d: second attempt: %v", n, err)
 			}
 			if _, err := d.network.Deliver(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		reached = d.network.Requests() > first
-		d.check(fmt.Sprintf("request %d late", n))
+		d.check(fmt.Sprintf("request %d delayed", n))
 	}
 }
 
-// TestRefusalsUnderFaults: of a log that is refused, or has not one record, a note is left, whatever happens on the way;
-// as long as it is not, the log counts as not imported.
+// TestRefusalsUnderFaults checks that a note is written about every log that is refused or has no records, in spite of
+// faults. As long as there is no note, the import must fail with another error.
 func TestRefusalsUnderFaults(t *testing.T) {
 	for name, test := range map[string]struct {
-		text, note, says string
-		refused          bool
+		text, note, contains string
+		refused              bool
 	}{
-		"no log at all":    {"a b c\nd e f\n", "quarantine/whole/raw/x.json", "reason", true},
-		"not one record":   {`{"timestamp":"yesterday"}` + "\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
-		"a broken archive": {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
+		"unknown format": {"a b c\nd e f\n", "quarantine/whole/raw/x.json", "reason", true},
+		"no records":     {`{"timestamp":"yesterday"}` + "\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
+		"damaged gzip":   {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
 	} {
 		for harm, script := range map[string]func(int) faulttest.Script{
 			"throttled":   func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
@@ -226,16 +246,20 @@ func TestRefusalsUnderFaults(t *testing.T) {
 					d.put("raw/x", test.text)
 					first := d.network.Requests() + n
 					d.network.Script = script(first)
-					_, err := d.calm().Import(t.Context(), cloud.Log{Key: "raw/x"})
+					_, err := d.sequential().Import(t.Context(), cloud.Log{Key: "raw/x"})
 					reached = d.network.Requests() > first
 					d.network.Script = faulttest.Never
-					if final := err == nil || fault.KindOf(err) == fault.Invalid; final && len(d.names("quarantine/")) == 0 {
-						t.Fatalf("request %d: %v, and no note", n, err)
+					final := err == nil || fault.KindOf(err) == fault.Invalid
+					if final && len(d.names("quarantine/")) == 0 {
+						t.Fatalf("request %d: %v, but there is no note", n, err)
 					}
-					if _, err := d.calm().Import(t.Context(), cloud.Log{Key: "raw/x"}); (fault.KindOf(err) == fault.Invalid) != test.refused || !test.refused && err != nil {
-						t.Fatalf("request %d: again: %v", n, err)
+					_, err = d.sequential().Import(t.Context(), cloud.Log{Key: "raw/x"})
+					refused := fault.KindOf(err) == fault.Invalid
+					if refused != test.refused || !refused && err != nil {
+						t.Fatalf("request %d: second attempt: %v", n, err)
 					}
-					if kept := d.names("quarantine/"); len(kept) != 1 || kept[0] != test.note || !strings.Contains(d.text(test.note), test.says) {
+					kept := d.names("quarantine/")
+					if len(kept) != 1 || kept[0] != test.note || !strings.Contains(d.text(test.note), test.contains) {
 						t.Fatalf("request %d: quarantine has %v", n, kept)
 					}
 					if left := d.names("lake/"); len(left) > 0 {
@@ -243,49 +267,51 @@ func TestRefusalsUnderFaults(t *testing.T) {
 					}
 				}
 				if n < 3 {
-					t.Errorf("only %d requests", n)
+					t.Errorf("the test reached only %d requests", n)
 				}
 			})
 		}
 	}
 }
 
-// TestTimeMayRunOutAnywhere ends the context at every request.
-func TestTimeMayRunOutAnywhere(t *testing.T) {
+// TestContextEndsAtEveryRequest ends the context at every request.
+func TestContextEndsAtEveryRequest(t *testing.T) {
 	n := 1
 	for reached := true; reached; n += stride() {
 		d := newDeployment(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		d.ctx = ctx
 		d.network.Before = func(i int, r *http.Request) {
-			if i == n+3 { // three put the logs there
+			if i == n+3 { // the first three requests put the logs
 				cancel(context.DeadlineExceeded)
 			}
 		}
 		reached = d.disturb(n, func(int) faulttest.Script { return faulttest.Never })
 		cancel(nil)
-		d.check(fmt.Sprintf("time ran out at request %d", n))
+		d.check(fmt.Sprintf("context ended at request %d", n))
 	}
 	if n < 50 {
-		t.Errorf("only %d requests", n)
+		t.Errorf("the test reached only %d requests", n)
 	}
 }
 
-// TestARestlessNetwork lets many requests fail in all ways, and does every work until it succeeds.
-func TestARestlessNetwork(t *testing.T) {
+// TestUnreliableNetwork gives many requests random faults and repeats every task until it succeeds.
+func TestUnreliableNetwork(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDeployment(t)
 			d.prepare()
-			d.network.Script = faulttest.Sometimes(seed, 0.3, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Duplicate, faulttest.Cut)
-			for _, work := range d.works() {
-				for tries := 0; ; tries++ {
-					err := work()
+			d.network.Script = faulttest.Sometimes(seed, 0.3,
+				faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose,
+				faulttest.Mislead, faulttest.Duplicate, faulttest.Cut)
+			for _, task := range d.tasks() {
+				for attempts := 1; ; attempts++ {
+					err := task()
 					if err == nil {
 						break
 					}
-					if tries == 100 || fault.KindOf(err) == fault.Invalid {
-						t.Fatalf("after %d tries: %v", tries, err)
+					if attempts == 101 || fault.KindOf(err) == fault.Invalid {
+						t.Fatalf("after %d attempts: %v", attempts, err)
 					}
 				}
 			}
@@ -294,8 +320,8 @@ func TestARestlessNetwork(t *testing.T) {
 	}
 }
 
-// sweep lets a compaction remove what failed attempts have left. It takes place far in the future, as the servers of
-// tests date objects by the clock of the machine.
+// sweep runs a compaction that removes the objects of failed attempts. Its clock is far in the future, because the
+// servers of tests set the times of objects by the clock of the machine.
 func (d *deployment) sweep() {
 	config := d.config()
 	config.Now = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }

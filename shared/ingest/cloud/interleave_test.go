@@ -27,12 +27,12 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
-// TestAnyInterleaving lets imports, compactions and readers run step by step in an order that a seed decides. A step is
-// one call of a store or of the table. Before or after any of them a process may die, and any call may fail or lose its
-// answer. Every reader must see each row of the imports that were complete when it read the state exactly once, and no
-// row twice; and in the end, when everything has been delivered again, every row exactly once.
+// TestAnyInterleaving runs imports, compactions and readers step by step in a random order. A step is one call of a
+// store or of the table. A process may die before or after any step, and any call may fail or lose its response. Every
+// reader must see each row of the imports that were complete when it read the state exactly once, and no row twice. At
+// the end, when every log has been delivered again, the lake must have every row exactly once.
 //
-// ORRERY_TEST_SEEDS says how many seeds are tried, ORRERY_TEST_SEED which one alone.
+// ORRERY_TEST_SEEDS is the number of seeds. ORRERY_TEST_SEED selects a single seed.
 func TestAnyInterleaving(t *testing.T) {
 	first, n := 0, 8
 	if testing.Short() {
@@ -49,8 +49,9 @@ func TestAnyInterleaving(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { newPlay(t, uint64(seed)).run(&sum) })
 	}
 	t.Logf("%+v", sum)
-	if n >= 8 && (sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0 || sum.Compared < 10*n) {
-		t.Errorf("too little happened: %+v", sum)
+	missing := sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0
+	if n >= 8 && (missing || sum.Compared < 10*n) {
+		t.Errorf("too few events happened: %+v", sum)
 	}
 }
 
@@ -63,10 +64,10 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// tally is what happened in all plays.
+// tally counts the events of all plays.
 type tally struct{ Steps, Killed, Failed, Lost, Readers, Compared, Late, Hours, Swept int }
 
-// play is one run of a world under a scheduler: at any time one actor takes one step.
+// play is one run of a deployment under a scheduler, which lets one actor at a time make one step.
 type play struct {
 	t      *testing.T
 	random *rand.Rand
@@ -75,12 +76,12 @@ type play struct {
 	raw    *blobtest.Memory
 	lake   *blobtest.Memory
 	table  *lakestatetest.Table
-	logs   map[string][]string // key → ids of its lines
+	logs   map[string][]string // ids of the lines of each log, by key
 	actors []*actor
-	calm   bool // nothing fails or dies any more
+	calm   bool // no more faults happen
 }
 
-// actor is a process: its work runs in a goroutine that waits before every step.
+// actor is a process. Its work runs in a goroutine that waits before every step.
 type actor struct {
 	play   *play
 	name   string
@@ -88,16 +89,16 @@ type actor struct {
 	reader bool
 	dead   bool
 	turn   chan verdict
-	yield  chan bool // true: it wants to take a step; false: it has ended
+	yield  chan bool // true if it waits for its next step; false if it has ended
 }
 
-// verdict is what becomes of a step.
+// verdict is the outcome of a step.
 type verdict int
 
 const (
 	goOn       verdict = iota
-	failBefore         // not carried out, and an error
-	failAfter          // carried out, and an error all the same
+	failBefore         // the step is not made and returns an error
+	failAfter          // the step is made but returns an error
 	dieBefore
 	dieAfter
 )
@@ -108,7 +109,13 @@ var (
 )
 
 func newPlay(t *testing.T, seed uint64) *play {
-	p := &play{t: t, random: rand.New(rand.NewPCG(seed, 1)), time: testTime, table: &lakestatetest.Table{}, logs: map[string][]string{}}
+	p := &play{
+		t:      t,
+		random: rand.New(rand.NewPCG(seed, 1)),
+		time:   testTime,
+		table:  &lakestatetest.Table{},
+		logs:   map[string][]string{},
+	}
 	p.raw, p.lake = &blobtest.Memory{Now: p.now}, &blobtest.Memory{Now: p.now}
 	p.writeLogs()
 	return p
@@ -116,7 +123,7 @@ func newPlay(t *testing.T, seed uint64) *play {
 
 func (p *play) now() time.Time { return p.time }
 
-// writeLogs puts logs into the bucket: some grow, and lie there at several lengths.
+// writeLogs puts logs into the bucket. Some of them grow: the bucket has several versions of different lengths.
 func (p *play) writeLogs() {
 	next := 0
 	for n := range 4 {
@@ -150,7 +157,7 @@ func (p *play) run(sum *tally) {
 	}
 }
 
-// act starts actors one after the other and lets those that run take steps, until all have ended.
+// act starts the actors one after the other and lets the running ones make steps, until all have ended.
 func (p *play) act() {
 	waiting := p.script()
 	for len(waiting) > 0 || len(p.actors) > 0 {
@@ -166,7 +173,7 @@ func (p *play) act() {
 	}
 }
 
-// next is whose turn it is. Readers are slow: much may happen while they read.
+// next chooses the actor that makes the next step. Readers are slow, so that much can happen while they read.
 func (p *play) next() *actor {
 	for range 4 {
 		if a := p.actors[p.random.IntN(len(p.actors))]; !a.reader {
@@ -182,7 +189,7 @@ type work struct {
 	do     func(a *actor)
 }
 
-// script is every log delivered once or twice, in any order, between compactions and readers.
+// script returns the work of the actors in random order: every log once or twice, compactions, and readers.
 func (p *play) script() []work {
 	var list []work
 	for _, key := range slices.Sorted(maps.Keys(p.logs)) {
@@ -201,7 +208,14 @@ func (p *play) script() []work {
 }
 
 func (p *play) start(w work) {
-	a := &actor{play: p, name: w.name, reader: w.reader, began: p.time, turn: make(chan verdict), yield: make(chan bool)}
+	a := &actor{
+		play:   p,
+		name:   w.name,
+		began:  p.time,
+		reader: w.reader,
+		turn:   make(chan verdict),
+		yield:  make(chan bool),
+	}
 	go func() {
 		w.do(a)
 		a.yield <- false
@@ -209,7 +223,7 @@ func (p *play) start(w work) {
 	p.await(a)
 }
 
-// await waits until an actor wants to take its next step, or has ended.
+// await waits until an actor is ready for its next step or has ended.
 func (p *play) await(a *actor) {
 	running := <-a.yield
 	i := slices.Index(p.actors, a)
@@ -240,8 +254,8 @@ func (p *play) step(a *actor) {
 	p.await(a)
 }
 
-// passTime moves the clock, but not so far that a reader would take longer than queries may. Imports and compactions
-// may be as slow as they like.
+// passTime advances the clock, but not so far that a reader would take longer than a query may. Imports and compactions
+// may take any time.
 func (p *play) passTime() {
 	by := time.Duration(p.random.IntN(20)) * time.Minute
 	for _, a := range p.actors {
@@ -252,7 +266,7 @@ func (p *play) passTime() {
 	p.time = p.time.Add(by)
 }
 
-// do takes one step of an actor.
+// do makes one step of an actor.
 func (a *actor) do(carryOut func() error) error {
 	if a.dead {
 		return errKilled
@@ -276,9 +290,16 @@ func (a *actor) do(carryOut func() error) error {
 
 func (p *play) cloudOf(a *actor) *cloud.Store {
 	c, err := cloud.New(cloud.Config{
-		Raw: p.raw, Lake: steppedStore{p.lake, a}, Table: steppedTable{p.table, a}, Now: p.now, Copies: 1, Options: ingest.Options{Workers: 1},
-		Scratch: filepath.Join(p.t.TempDir(), "scratch"), Group: 8 << 10, Grace: 30 * time.Minute,
-		Pause: func(context.Context, time.Duration) error { return nil },
+		Raw:     p.raw,
+		Lake:    steppedStore{p.lake, a},
+		Table:   steppedTable{p.table, a},
+		Scratch: filepath.Join(p.t.TempDir(), "scratch"),
+		Options: ingest.Options{Workers: 1},
+		Grace:   30 * time.Minute,
+		Group:   8 << 10,
+		Copies:  1,
+		Now:     p.now,
+		Pause:   func(context.Context, time.Duration) error { return nil },
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -298,14 +319,14 @@ func (p *play) compact(a *actor) {
 	p.sum.Swept += report.Removed
 }
 
-// unlessFault takes only errors that the play has made.
+// unlessFault reports errors that are not faults of the play.
 func (p *play) unlessFault(a *actor, err error) {
 	if err != nil && !errors.Is(err, errFault) && !errors.Is(err, errKilled) {
 		p.t.Errorf("%s: %v", a.name, err)
 	}
 }
 
-// read is a query: it reads the state, then lists, then reads object by object.
+// read is a query: it reads the state, lists the objects, and reads one object after the other.
 func (p *play) read(a *actor) {
 	p.sum.Readers++
 	var state struct {
@@ -338,7 +359,7 @@ func (p *play) read(a *actor) {
 		return nil
 	}))
 	if len(complete) != state.Extent.Rows {
-		p.t.Errorf("%d rows are of complete imports, the state says %d", len(complete), state.Extent.Rows)
+		p.t.Errorf("complete imports have %d rows, but the state has %d", len(complete), state.Extent.Rows)
 	}
 	store := steppedStore{p.lake, a}
 	seen := map[string]int{}
@@ -376,7 +397,7 @@ func (p *play) read(a *actor) {
 	}
 }
 
-// committed is the ids of the imports in the ledger but for the open ones, as the ledger's lines say.
+// committed returns the ids of the lines of the imports in the ledger, without the open imports.
 func (p *play) committed(open map[string]bool) map[string]int {
 	ids := map[string]int{}
 	families := map[string]bool{}
@@ -422,7 +443,8 @@ func (p *play) committed(open map[string]bool) map[string]int {
 	return ids
 }
 
-// settle delivers everything once more without faults, compacts, and looks whether all is there and nothing else.
+// settle delivers every log again without faults, compacts, and checks that the lake has every row once and nothing
+// else.
 func (p *play) settle() {
 	if p.t.Failed() {
 		return
@@ -456,16 +478,16 @@ func (p *play) settle() {
 		}
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
-		p.t.Errorf("in the end (-want +got):\n%s", diff)
+		p.t.Errorf("rows at the end differ (-want +got):\n%s", diff)
 	}
 	for _, prefix := range []string{"lake/_staging/", "lake/_plans/"} {
 		for info, err := range p.lake.List(p.t.Context(), prefix, "") {
-			p.t.Errorf("left behind: %s, %v", info.Name, err)
+			p.t.Errorf("left at the end: %s, %v", info.Name, err)
 		}
 	}
 }
 
-// alone lets one actor run to its end.
+// alone runs one actor until it ends.
 func (p *play) alone(name string, do func(*actor)) {
 	p.start(work{name: name, do: do})
 	for len(p.actors) > 0 {
@@ -473,13 +495,15 @@ func (p *play) alone(name string, do func(*actor)) {
 	}
 }
 
-// steppedStore takes a step for every call.
+// steppedStore makes a step of its actor for every call.
 type steppedStore struct {
 	blob.Store
 	actor *actor
 }
 
-func (s steppedStore) Get(ctx context.Context, name, version string, offset int64) (body io.ReadCloser, info blob.Info, err error) {
+func (s steppedStore) Get(
+	ctx context.Context, name, version string, offset int64,
+) (body io.ReadCloser, info blob.Info, err error) {
 	err = s.actor.do(func() (err error) {
 		body, info, err = s.Store.Get(ctx, name, version, offset)
 		return err
@@ -527,7 +551,7 @@ func (s steppedStore) List(ctx context.Context, prefix, after string) iter.Seq2[
 	}
 }
 
-// Delete removes one after the other: any number of them may be gone when the process dies.
+// Delete removes one object per step, so that any number of them may be removed when the process dies.
 func (s steppedStore) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := s.actor.do(func() error { return s.Store.Delete(ctx, name) }); err != nil {

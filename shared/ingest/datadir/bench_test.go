@@ -14,9 +14,9 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// BenchmarkImport imports a generated day of records of 2.6 kB from gzip, everything included: inflating, decoding,
-// sorting, writing, syncing, opening again and verifying every page, publishing. ORRERY_BENCH_RECORDS sets how many;
-// -cpu 1,2 tells what one core does and what two do.
+// BenchmarkImport imports a generated day of records of 2.6 kB from gzip. It includes inflating, decoding, sorting,
+// writing, syncing, opening again, verifying every page, and publishing. ORRERY_BENCH_RECORDS is the number of records.
+// Use -cpu 1,2 to compare one core with two.
 func BenchmarkImport(b *testing.B) {
 	records := 100_000
 	if text, ok := os.LookupEnv("ORRERY_BENCH_RECORDS"); ok {
@@ -28,14 +28,14 @@ func BenchmarkImport(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	packed, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	z, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := io.Copy(packed, gen.New(gen.Options{Records: records, Seed: 1})); err != nil {
+	if _, err := io.Copy(z, gen.New(gen.Options{Records: records, Seed: 1})); err != nil {
 		b.Fatal(err)
 	}
-	if err := packed.Close(); err != nil {
+	if err := z.Close(); err != nil {
 		b.Fatal(err)
 	}
 	defer func() {
@@ -64,7 +64,7 @@ func BenchmarkImport(b *testing.B) {
 	b.ReportMetric(peakMegabytes(b), "MB-peak")
 }
 
-// peakMegabytes is the most memory the process has had, where the system tells; 0 elsewhere.
+// peakMegabytes returns the peak of the memory of the process in megabytes, or 0 where the system does not report it.
 func peakMegabytes(b *testing.B) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -78,7 +78,7 @@ func peakMegabytes(b *testing.B) float64 {
 	return kb / 1024
 }
 
-// BenchmarkCompact merges the hours of a day, each of four objects that overlap in time, proofs included.
+// BenchmarkCompact merges the hours of a day, each with four objects that overlap in time, and verifies the results.
 func BenchmarkCompact(b *testing.B) {
 	const records, objects = 40_000, 4
 	for b.Loop() {

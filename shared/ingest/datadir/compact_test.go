@@ -46,14 +46,15 @@ func compact(t testing.TB, s *Store, options CompactOptions) CompactReport {
 	return report
 }
 
-func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
+func TestCompactMergesHoursAndKeepsEveryRow(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 1500, 100)
 	importText(t, s, lines(300, 50), ingest.Options{}) // another source, in the same hours
 	before := records(t, s)
 	old := objectPaths(t, s)
 	report := compact(t, s, CompactOptions{})
-	if report.Hours != 3 || report.Objects != len(old) || report.Rows != 1550 || report.After >= report.Before || report.Removed != 0 {
+	if report.Hours != 3 || report.Objects != len(old) || report.Rows != 1550 ||
+		report.After >= report.Before || report.Removed != 0 {
 		t.Errorf("%d objects: %+v", len(old), report)
 	}
 	if got := objectPaths(t, s); len(got) != 3 || !strings.Contains(got[0], "/compact/") {
@@ -64,12 +65,12 @@ func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
 	}
 	for _, path := range old {
 		if _, err := os.Stat(path); err != nil {
-			t.Errorf("a query may still be reading: %v", err)
+			t.Errorf("an object that queries may still read was removed: %v", err)
 		}
 	}
 	again := compact(t, s, CompactOptions{})
 	if again.Hours != 0 {
-		t.Errorf("nothing is left to merge: %+v", again)
+		t.Errorf("the second compaction merged hours: %+v", again)
 	}
 	s.now = func() time.Time { return testTime.Add(DefaultGrace) }
 	swept := compact(t, s, CompactOptions{})
@@ -78,7 +79,7 @@ func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
 	}
 	for _, path := range old {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", path, err)
+			t.Errorf("%s still exists: %v", path, err)
 		}
 	}
 	if diff := cmp.Diff(before, records(t, s)); diff != "" {
@@ -86,7 +87,7 @@ func TestCompactionMergesHoursAndKeepsEveryRow(t *testing.T) {
 	}
 }
 
-func TestCompactedLogsAreStillKnown(t *testing.T) {
+func TestImportKnowsCompactedLogs(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 600, 200)
 	compact(t, s, CompactOptions{})
@@ -107,23 +108,23 @@ func TestCompactedLogsAreStillKnown(t *testing.T) {
 	}
 }
 
-func TestCompactionRemovesStrangers(t *testing.T) {
+func TestCompactRemovesOrphans(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 200, 100)
 	hour := filepath.Dir(objectPaths(t, s)[0])
-	stray := filepath.Join(hour, "left-behind-0.parquet")
-	if err := os.WriteFile(stray, []byte("x"), 0o644); err != nil {
+	orphan := filepath.Join(hour, "left-behind-0.parquet")
+	if err := os.WriteFile(orphan, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if report := compact(t, s, CompactOptions{}); report.Removed != 1 {
 		t.Errorf("%+v", report)
 	}
-	if _, err := os.Stat(stray); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(orphan); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
-func TestAnHourBeingCompactedIsLeftAlone(t *testing.T) {
+func TestCompactSkipsHoursInProgress(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importInSteps(t, s, 200, 100)
 	hour := lake.PartitionOf(rowsOf(t, s)[0].TsMs)
@@ -142,13 +143,13 @@ func TestAnHourBeingCompactedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestReadersCountRightWhileCompactorsWork counts all rows, again and again, over the files the index names, while
-// two compactors merge what an importer adds and remove what they replaced.
-func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
+// TestReadDuringCompaction counts the rows of the files in the index repeatedly, while two compactors merge the objects
+// of an importer and remove the objects that they have replaced.
+func TestReadDuringCompaction(t *testing.T) {
 	dir := t.TempDir()
 	const total, step = 600, 60
 	importer := openStore(t, dir)
-	imported := make(chan int, 1) // rows that every reader from now on must see
+	imported := make(chan int, 1) // number of rows that every later read must see
 	imported <- 0
 	stop := make(chan struct{})
 	var working, reading sync.WaitGroup
@@ -161,7 +162,8 @@ func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := compactor.Compact(context.Background(), CompactOptions{Grace: time.Nanosecond}); err != nil {
+				_, err := compactor.Compact(context.Background(), CompactOptions{Grace: time.Nanosecond})
+				if err != nil {
 					t.Error(err)
 					return
 				}
@@ -181,10 +183,10 @@ func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
 			imported <- least
 			got, err := countRows(reader)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // replaced since the index was read, and no grace in this test: ask again
+				continue // an object was replaced after the index was read; this test has no grace
 			}
 			if err != nil || got < least || got%step != 0 {
-				t.Errorf("counted %d rows, at least %d must be there: %v", got, least, err)
+				t.Errorf("counted %d rows, want at least %d: %v", got, least, err)
 				return
 			}
 			counted++
@@ -199,14 +201,15 @@ func TestReadersCountRightWhileCompactorsWork(t *testing.T) {
 	working.Wait()
 	reading.Wait()
 	if got, err := countRows(reader); err != nil || got != total {
-		t.Errorf("%d rows in the end, %v", got, err)
+		t.Errorf("%d rows at the end, %v", got, err)
 	}
 	if counted == 0 {
-		t.Error("the reader never got through")
+		t.Error("the reader never read all objects")
 	}
 }
 
-// countRows opens every object listed, as an engine would, and counts distinct lines.
+// countRows opens every object in the index, as an engine would, and counts the lines. A line that occurs twice is an
+// error.
 func countRows(s *Store) (int, error) {
 	objects, err := s.Index().Objects(context.Background(), 0, math.MaxInt64)
 	if err != nil {
@@ -220,7 +223,7 @@ func countRows(s *Store) (int, error) {
 		}
 		for i := range rows {
 			if seen[rows[i].Line] {
-				return 0, fmt.Errorf("line %d is there twice", rows[i].Line)
+				return 0, fmt.Errorf("line %d occurs twice", rows[i].Line)
 			}
 			seen[rows[i].Line] = true
 		}

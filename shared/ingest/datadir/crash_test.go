@@ -19,25 +19,23 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
 )
 
-// The crash tests start this test binary again as a process of its own, which does one piece of work on a data
-// directory and kills itself, as kill -9 does, at the n-th step. Environment variables say which.
+// The crash tests run this test binary as a child process, which does one piece of work on a data directory and kills
+// itself at the n-th step, as kill -9 does. These environment variables select the work, the directory and the step.
 const (
 	crashWork = "ORRERY_TEST_CRASH_WORK"
 	crashDir  = "ORRERY_TEST_CRASH_DIR"
 	crashStep = "ORRERY_TEST_CRASH_STEP"
 )
 
-// works is what a child can do.
+// works holds the pieces of work of a child process.
 var works = map[string]func(context.Context, *Store, func()) error{
 	"import": func(ctx context.Context, s *Store, step func()) error {
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6)
-		_, err := s.Import(ctx, "log", strings.NewReader(text), ingest.Options{Progress: func(ingest.Progress) { step() }})
-		return err
+		return importStepwise(ctx, s, text, step)
 	},
 	"grow": func(ctx context.Context, s *Store, step func()) error {
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6) + sparse(9, 6)
-		_, err := s.Import(ctx, "log", strings.NewReader(text), ingest.Options{Progress: func(ingest.Progress) { step() }})
-		return err
+		return importStepwise(ctx, s, text, step)
 	},
 	"compact": func(ctx context.Context, s *Store, _ func()) error {
 		_, err := s.Compact(ctx, CompactOptions{Grace: 1})
@@ -45,7 +43,14 @@ var works = map[string]func(context.Context, *Store, func()) error{
 	},
 }
 
-// sparse makes n records, six an hour from an hour on: what is tested is steps, not rows.
+// importStepwise imports a log. Every call of Options.Progress is a step.
+func importStepwise(ctx context.Context, s *Store, text string, step func()) error {
+	options := ingest.Options{Progress: func(ingest.Progress) { step() }}
+	_, err := s.Import(ctx, "log", strings.NewReader(text), options)
+	return err
+}
+
+// sparse returns n records, six an hour: the tests are about steps, not rows.
 func sparse(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
@@ -80,11 +85,15 @@ func child(work func(context.Context, *Store, func()) error) error {
 			if err := self.Kill(); err != nil {
 				panic(err)
 			}
-			select {} // the signal is on its way
+			select {} // wait for the signal
 		}
 	}
 	now := testTime
-	s, err := Open(context.Background(), os.Getenv(crashDir), ledgersqlite.Open, func() time.Time { now = now.Add(time.Second); return now })
+	clock := func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	s, err := Open(context.Background(), os.Getenv(crashDir), ledgersqlite.Open, clock)
 	if err != nil {
 		return err
 	}
@@ -92,7 +101,7 @@ func child(work func(context.Context, *Store, func()) error) error {
 	return errors.Join(work(context.Background(), s, func() { step("progress") }), s.Close())
 }
 
-// killedAt runs a child and says whether it died at the step.
+// killedAt runs a child process and reports whether it died at the step.
 func killedAt(t *testing.T, dir, work string, step int) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -110,7 +119,7 @@ func killedAt(t *testing.T, dir, work string, step int) bool {
 	return false
 }
 
-// do does a work in this process.
+// do does a piece of work in this process.
 func do(t *testing.T, s *Store, work string) {
 	t.Helper()
 	if err := works[work](t.Context(), s, func() {}); err != nil {
@@ -118,7 +127,7 @@ func do(t *testing.T, s *Store, work string) {
 	}
 }
 
-// prepare makes a data directory in which the works are done.
+// prepare returns a data directory in which the earlier pieces of work have been done.
 func prepare(t *testing.T, earlier ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,7 +138,7 @@ func prepare(t *testing.T, earlier ...string) string {
 	for _, work := range earlier {
 		do(t, s, work)
 	}
-	if err := s.Close(); err != nil { // the database is whole in its file
+	if err := s.Close(); err != nil { // after Close the database is complete in its file
 		t.Fatal(err)
 	}
 	return dir
@@ -144,9 +153,9 @@ func copyOf(t *testing.T, dir string) string {
 	return to
 }
 
-func TestAProcessKilledAtAnyStepLeavesAllOrNothing(t *testing.T) {
+func TestProcessKilledAtAnyStep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	tests := []struct {
 		work          string
@@ -159,7 +168,7 @@ func TestAProcessKilledAtAnyStepLeavesAllOrNothing(t *testing.T) {
 		{"compact", []string{"import", "grow"}, 14, 14},
 	}
 	for _, test := range tests {
-		t.Run(test.work+"_after_"+strings.Join(test.earlier, "_"), func(t *testing.T) {
+		t.Run(test.work+" after "+strings.Join(test.earlier, " and "), func(t *testing.T) {
 			prepared := prepare(t, test.earlier...)
 			want := undisturbed(t, prepared, test.work)
 			steps := 0
@@ -167,25 +176,26 @@ func TestAProcessKilledAtAnyStepLeavesAllOrNothing(t *testing.T) {
 				dir := copyOf(t, prepared)
 				died = killedAt(t, dir, test.work, steps)
 				if got := seenWithoutRecovery(t, dir); got != test.before && got != test.after {
-					t.Fatalf("killed at step %d: a reader sees %d rows, not %d or %d", steps, got, test.before, test.after)
+					t.Fatalf("killed at step %d: a reader sees %d rows, want %d or %d",
+						steps, got, test.before, test.after)
 				}
 				s := openStore(t, dir)
 				do(t, s, test.work)
 				if diff := cmp.Diff(want, places(t, s)); diff != "" {
-					t.Fatalf("killed at step %d, done again:\n%s", steps, diff)
+					t.Fatalf("killed at step %d, rows after the next run:\n%s", steps, diff)
 				}
 				if files := tree(t, filepath.Join(dir, "lake", "_staging")); files != "" {
-					t.Errorf("killed at step %d: left behind %s", steps, files)
+					t.Errorf("killed at step %d: files are left: %s", steps, files)
 				}
 			}
 			if steps < 8 {
-				t.Errorf("only %d steps", steps)
+				t.Errorf("%d steps, want at least 8", steps)
 			}
 		})
 	}
 }
 
-// undisturbed is the rows after the work without any crash.
+// undisturbed returns the rows after the work without a crash.
 func undisturbed(t *testing.T, prepared, work string) []string {
 	t.Helper()
 	s := openStore(t, copyOf(t, prepared))
@@ -193,7 +203,7 @@ func undisturbed(t *testing.T, prepared, work string) []string {
 	return places(t, s)
 }
 
-// seenWithoutRecovery counts what an engine sees that only reads the index.
+// seenWithoutRecovery counts the rows that an engine sees, which only reads the index.
 func seenWithoutRecovery(t *testing.T, dir string) int {
 	t.Helper()
 	index, err := manifest.Open(filepath.Join(dir, "lake"))

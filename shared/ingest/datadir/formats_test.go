@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
+func TestImportQuotedExport(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	var b strings.Builder
 	for i := range 30 {
@@ -35,7 +35,7 @@ func TestAnExportInQuotesHasAddressesWithoutThem(t *testing.T) {
 	}
 }
 
-func TestDetectionSkipsAByteOrderMark(t *testing.T) {
+func TestImportSkipsByteOrderMark(t *testing.T) {
 	for _, line := range []string{lines(0, 1), accessLines(1)} {
 		s := openStore(t, t.TempDir())
 		if report := importText(t, s, "\xef\xbb\xbf"+line, ingest.Options{}); report.Records != 1 {
@@ -44,16 +44,19 @@ func TestDetectionSkipsAByteOrderMark(t *testing.T) {
 	}
 }
 
-func TestURLFollowsTheHostThatWasSet(t *testing.T) {
+func TestImportBuildsURLWithDefaultHost(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `1.2.3.4 - - [17/May/2026:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 1` + "\n"
-	importText(t, s, line, ingest.Options{Defaults: []ingest.Default{{Field: "host", Value: "blog.example"}, {Field: "result", Value: "Passed"}}})
+	importText(t, s, line, ingest.Options{Defaults: []ingest.Default{
+		{Field: "host", Value: "blog.example"},
+		{Field: "result", Value: "Passed"},
+	}})
 	if row := rowsOf(t, s)[0]; *row.URL != "blog.example/a" || *row.Host != "blog.example" || *row.Result != "Passed" {
 		t.Error(records(t, s))
 	}
 }
 
-// realLogs looks for a folder of real logs beside the project; they are not part of it.
+// realLogs returns a folder of real logs next to the project. The logs are not part of the project.
 func realLogs(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -67,21 +70,21 @@ func realLogs(t *testing.T) string {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Skip("no real logs beside the project")
+			t.Skip("there are no real logs next to the project")
 		}
 		dir = parent
 	}
 }
 
-func TestRealLogsImportWithoutRejects(t *testing.T) {
+func TestImportRealLogs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	logs := realLogs(t)
 	tests := []struct {
 		file, format string
 		records      int64
-		samples      map[int]string // line → part of the record that it must have
+		samples      map[int]string // fields of records, by line
 	}{
 		{"semicomplete-2015.combined.log.gz", "combined", 10_000, map[int]string{
 			1: `{"bytes_sent":203023,"ip":"83.149.79.11","method":"GET","path":"/presentations/logstash-monitorama-2013/images/kibana-search.png",` +
@@ -115,7 +118,8 @@ func TestRealLogsImportWithoutRejects(t *testing.T) {
 				}
 			}()
 			report, err := s.Import(t.Context(), test.file, f, ingest.Options{})
-			if err != nil || report.Format != test.format || report.Records != test.records || report.RejectedLines() != 0 {
+			if err != nil || report.Format != test.format ||
+				report.Records != test.records || report.RejectedLines() != 0 {
 				t.Fatalf("%+v, %v", report, err)
 			}
 			rows := rowsOf(t, s)
@@ -131,7 +135,7 @@ func TestRealLogsImportWithoutRejects(t *testing.T) {
 	}
 }
 
-// checkSample compares the fields of want with those of got, by JSON value.
+// checkSample compares the fields of want with the same fields of got, as JSON values.
 func checkSample(t *testing.T, want, got string) {
 	t.Helper()
 	var wanted, all map[string]any
@@ -145,7 +149,8 @@ func checkSample(t *testing.T, want, got string) {
 	}
 }
 
-// checkBytesSent compares the bytes sent, summed over a combined log by other means, with the lake's.
+// checkBytesSent compares the sum of the bytes sent in the rows with the sum that it computes from a combined log
+// itself.
 func checkBytesSent(t *testing.T, f *os.File, rows []lake.Row) {
 	t.Helper()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -175,6 +180,6 @@ func checkBytesSent(t *testing.T, f *os.File, rows []lake.Row) {
 		got += *row.BytesSent
 	}
 	if got != want {
-		t.Errorf("bytes_sent sums to %d, in the log to %d", got, want)
+		t.Errorf("bytes_sent adds up to %d, in the log to %d", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// accessLines are lines of a combined log, each a minute later than the one before.
+// accessLines returns n lines of a combined log, one a minute.
 func accessLines(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -19,9 +19,9 @@ func accessLines(n int) string {
 	return b.String()
 }
 
-func TestAnUnfinishedLineIsLeftForTheNextImport(t *testing.T) {
+func TestImportLeavesUnfinishedLine(t *testing.T) {
 	access, whole := accessLines(3), lines(0, 3)
-	cut := access[:len(access)-3] // 512 of 51234 bytes sent: a record, but a wrong one
+	cut := access[:len(access)-3] // with 512 of 51234 bytes sent: a record with a wrong value
 	long := strings.Repeat(" ", 1<<20) + "{"
 	tests := []struct {
 		name, format string
@@ -29,17 +29,20 @@ func TestAnUnfinishedLineIsLeftForTheNextImport(t *testing.T) {
 		left         []int64
 		records      int
 	}{
-		{"figures that go on", "combined", []string{cut, access}, []int64{68, 0}, 3},
-		{"again, then whole", "combined", []string{cut, cut, access}, []int64{68, 68, 0}, 3},
-		{"another begins", "combined", []string{accessLines(1), accessLines(1) + "192", access}, []int64{0, 3, 0}, 3},
-		{"everything but the newline", "orrery", []string{whole[:len(whole)-1], whole + lines(3, 2)}, []int64{81, 0}, 5},
-		{"half of Windows' line end", "orrery",
+		{"half a number", "combined", []string{cut, access}, []int64{68, 0}, 3},
+		{"half a number twice, then the line", "combined", []string{cut, cut, access}, []int64{68, 68, 0}, 3},
+		{"the beginning of another line", "combined",
+			[]string{accessLines(1), accessLines(1) + "192", access}, []int64{0, 3, 0}, 3},
+		{"no newline", "orrery",
+			[]string{whole[:len(whole)-1], whole + lines(3, 2)}, []int64{81, 0}, 5},
+		{"half of a Windows line ending", "orrery",
 			[]string{whole[:len(whole)-1] + "\r", whole[:len(whole)-1] + "\r\n" + lines(3, 1)}, []int64{82, 0}, 4},
-		{"nothing but half a line", "orrery", []string{whole[:30], whole}, []int64{30, 0}, 3},
+		{"only half a line", "orrery", []string{whole[:30], whole}, []int64{30, 0}, 3},
 		{"blank lines and half a line", "auto", []string{"\n\r\n" + whole[:30], "\n\r\n" + whole}, []int64{30, 0}, 3},
-		{"half a line of no format yet", "auto", []string{access[:5], access}, []int64{5, 0}, 3},
-		{"space at the end", "orrery", []string{whole + " \t", whole + " \t\n" + lines(3, 1)}, []int64{0, 0}, 4},
-		{"too long", "orrery", []string{whole + long, whole + long + lines(3, 1) + lines(4, 1)}, []int64{1<<20 + 1, 0}, 4},
+		{"half a line without a format", "auto", []string{access[:5], access}, []int64{5, 0}, 3},
+		{"white space at the end", "orrery", []string{whole + " \t", whole + " \t\n" + lines(3, 1)}, []int64{0, 0}, 4},
+		{"too long", "orrery",
+			[]string{whole + long, whole + long + lines(3, 1) + lines(4, 1)}, []int64{1<<20 + 1, 0}, 4},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -50,7 +53,7 @@ func TestAnUnfinishedLineIsLeftForTheNextImport(t *testing.T) {
 					t.Errorf("version %d: %+v", i, report)
 				}
 				if report.RejectedLines() > 0 && test.name != "too long" {
-					t.Errorf("version %d: rejected %v", i, report.Rejected)
+					t.Errorf("version %d: rejected lines %v", i, report.Rejected)
 				}
 				checkLastLine(t, s, version)
 			}
@@ -61,7 +64,7 @@ func TestAnUnfinishedLineIsLeftForTheNextImport(t *testing.T) {
 	}
 }
 
-// checkLastLine checks that no record was made of the line that a log ends in without a newline.
+// checkLastLine checks that a last line without newline is not a record.
 func checkLastLine(t *testing.T, s *Store, text string) {
 	t.Helper()
 	for _, row := range rowsOf(t, s) {
@@ -71,7 +74,7 @@ func checkLastLine(t *testing.T, s *Store, text string) {
 	}
 }
 
-func TestTheLastLineOfACompleteLogIsTaken(t *testing.T) {
+func TestImportTakesLastLineOfCompleteLog(t *testing.T) {
 	text := strings.TrimSuffix(accessLines(3), "\n")
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -81,23 +84,24 @@ func TestTheLastLineOfACompleteLogIsTaken(t *testing.T) {
 		content string
 		options ingest.Options
 	}{
-		"said to be complete": {text, ingest.Options{}},
-		"gzip":                {zipped(t, text), ingest.Options{Growing: true}},
-		"zstd":                {string(encoder.EncodeAll([]byte(text), nil)), ingest.Options{Growing: true}},
+		"not growing": {text, ingest.Options{}},
+		"gzip":        {zipped(t, text), ingest.Options{Growing: true}},
+		"zstd":        {string(encoder.EncodeAll([]byte(text), nil)), ingest.Options{Growing: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
 			importText(t, s, text, ingest.Options{Growing: true})
 			report := importText(t, s, test.content, test.options)
 			if report.Records != 1 || report.Known != 2 || report.Left != 0 {
-				t.Errorf("after it was left: %+v", report)
+				t.Errorf("after the line was left: %+v", report)
 			}
 			for _, options := range []ingest.Options{{}, {Growing: true}} {
 				if again := importText(t, s, text, options); again.Records != 0 || again.Known != 3 || again.Left != 0 {
 					t.Errorf("again: %+v", again)
 				}
 			}
-			grown := importText(t, s, text+"\n"+strings.SplitAfter(accessLines(5), "\n")[3], ingest.Options{Growing: true})
+			fourth := strings.SplitAfter(accessLines(5), "\n")[3]
+			grown := importText(t, s, text+"\n"+fourth, ingest.Options{Growing: true})
 			if grown.Records != 1 || grown.RejectedLines() != 0 {
 				t.Errorf("grown: %+v", grown)
 			}

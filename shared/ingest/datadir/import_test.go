@@ -22,7 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-func TestImportMakesSortedHourlyObjects(t *testing.T) {
+func TestImportWritesSortedHourlyObjects(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	report := importText(t, s, lines(0, 1500), ingest.Options{})
 	want := ingest.Report{
@@ -42,7 +42,7 @@ func TestImportMakesSortedHourlyObjects(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 	if files := tree(t, filepath.Join(s.dir, "lake", "_staging")); files != "" {
-		t.Errorf("left behind: %s", files)
+		t.Errorf("files are left: %s", files)
 	}
 }
 
@@ -59,7 +59,7 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
+func TestImportWithAnyCompressionAndReader(t *testing.T) {
 	text := lines(0, 700)
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -67,13 +67,14 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 	}
 	forms := map[string]string{
 		"plain": text,
-		"gzip":  zipped(t, text[:1000]) + zipped(t, text[1000:]), // two members, as when one was appended
+		"gzip":  zipped(t, text[:1000]) + zipped(t, text[1000:]), // two members, as after appending to the file
 		"zstd":  string(encoder.EncodeAll([]byte(text), nil)),
 	}
 	for first, content := range forms {
 		t.Run(first, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			if report, err := s.Import(t.Context(), first, pipe(content), ingest.Options{}); err != nil || report.Records != 700 {
+			report, err := s.Import(t.Context(), first, pipe(content), ingest.Options{})
+			if err != nil || report.Records != 700 {
 				t.Fatal(report, err)
 			}
 			for second, content := range forms {
@@ -95,15 +96,16 @@ func TestCompressionAndSeekingMakeNoDifference(t *testing.T) {
 	}
 }
 
-func TestTheSameInputMakesTheSameObjects(t *testing.T) {
+func TestImportIsDeterministic(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
-	// Rows over 20 hours, in no order, and too many for the memory allowed.
+	// The rows are in 20 hours, in no order, and too many for the memory.
 	var b strings.Builder
 	for i := range 3_000 {
 		hour, second := i*7919%20, i*31%3600
-		fmt.Fprintf(&b, `{"timestamp":%d,"request_id":"r%d","path":"/%0200d"}`+"\n", 1_770_000_000+hour*3600+second, i, i)
+		at := 1_770_000_000 + hour*3600 + second
+		fmt.Fprintf(&b, `{"timestamp":%d,"request_id":"r%d","path":"/%0200d"}`+"\n", at, i, i)
 	}
 	var trees [2]string
 	for i := range trees {
@@ -118,11 +120,11 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 		trees[i] = tree(t, s.dir)
 	}
 	if diff := cmp.Diff(trees[0], trees[1]); diff != "" {
-		t.Errorf("one worker and four differ:\n%s", diff)
+		t.Errorf("the files with one worker and with four workers differ:\n%s", diff)
 	}
 }
 
-func TestTwoImportsAtOnceAreSafe(t *testing.T) {
+func TestConcurrentImports(t *testing.T) {
 	dir := t.TempDir()
 	for _, texts := range [][]string{
 		{lines(0, 400), lines(0, 400), lines(3000, 300), lines(3000, 300)},
@@ -143,7 +145,7 @@ func TestTwoImportsAtOnceAreSafe(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range rowsOf(t, openStore(t, dir)) {
 		if seen[*row.RequestID] {
-			t.Errorf("%s is there twice", *row.RequestID)
+			t.Errorf("%s occurs twice", *row.RequestID)
 		}
 		seen[*row.RequestID] = true
 	}
@@ -152,18 +154,19 @@ func TestTwoImportsAtOnceAreSafe(t *testing.T) {
 	}
 }
 
-func TestMemoryForcesPartsOut(t *testing.T) {
+func TestImportWritesPartsWhenMemoryIsShort(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	report := importText(t, s, strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","path":"/x"}`+"\n", 12_000), ingest.Options{Memory: 4 << 20})
+	text := strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","path":"/x"}`+"\n", 12_000)
+	report := importText(t, s, text, ingest.Options{Memory: 4 << 20})
 	if report.Records != 12_000 || report.Partitions != 1 || report.Objects < 3 {
 		t.Errorf("%+v", report)
 	}
 	if got := len(rowsOf(t, s)); got != 12_000 {
-		t.Errorf("equal lines are all kept: %d rows", got)
+		t.Errorf("%d rows, want all equal lines", got)
 	}
 }
 
-func TestGrownLogsImportTheirRest(t *testing.T) {
+func TestImportGrownLogs(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 900)
 	steps := []struct {
@@ -194,7 +197,7 @@ func TestGrownLogsImportTheirRest(t *testing.T) {
 			source = report.Source
 		}
 		if report.Records > 0 && report.Source != source {
-			t.Errorf("%s became source %s, not %s", step.name, report.Source, source)
+			t.Errorf("%s: source %s, want %s", step.name, report.Source, source)
 		}
 	}
 	want := make([]string, 900)
@@ -206,9 +209,9 @@ func TestGrownLogsImportTheirRest(t *testing.T) {
 	}
 }
 
-func TestALogThatParts(t *testing.T) {
+func TestImportLogsWithCommonBeginning(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	inputs := map[string]func(string) io.Reader{
 		"file":        func(text string) io.Reader { return strings.NewReader(text) },
@@ -235,10 +238,10 @@ func TestALogThatParts(t *testing.T) {
 				t.Errorf("grown: %+v", grown)
 			}
 			if other.Source == first.Source || other.Records != 20 || other.Known != 2000 {
-				t.Errorf("a log that goes another way from a known point on is a source of its own: %+v", other)
+				t.Errorf("a log that differs after a known point must be a new source: %+v", other)
 			}
 			if unlike.Source == first.Source || unlike.Records != 2020 || unlike.Known != 0 {
-				t.Errorf("a log that only begins alike is another: %+v", unlike)
+				t.Errorf("a log with only the same beginning must be a new source: %+v", unlike)
 			}
 			again := importLog(shared + lines(9000, 20))
 			if again.Records != 0 || again.Known != 2020 {
@@ -248,22 +251,24 @@ func TestALogThatParts(t *testing.T) {
 	}
 }
 
-func TestTheLastLineWithoutNewline(t *testing.T) {
+func TestImportLastLineWithoutNewline(t *testing.T) {
 	whole := lines(0, 3)
 	text := strings.TrimSuffix(whole, "\n")
+	half := text[:len(text)-20]
 	tests := []struct {
 		name     string
 		versions []string
 		records  int
 		rejected []record.Code
 	}{
-		{"whole, then terminated", []string{text, whole}, 3, []record.Code{}},
-		{"whole, then more lines", []string{text, whole + lines(3, 2)}, 5, []record.Code{}},
-		{"whole, then more lines, Windows", []string{text, text + "\r\n" + lines(3, 2)}, 5, []record.Code{}},
-		{"half, then whole", []string{text[:len(text)-20], whole}, 3, []record.Code{}},
-		{"half twice, then whole", []string{text[:len(text)-20], text[:len(text)-20], whole + lines(3, 2)}, 5, []record.Code{}},
-		{"nothing but half a line, then whole", []string{text[:30], whole}, 3, []record.Code{}},
-		{"whole, then the line goes on", []string{text, text + " {}\n" + lines(3, 2)}, 5, []record.Code{ingest.ContinuedLine}},
+		{"complete, then with newline", []string{text, whole}, 3, []record.Code{}},
+		{"complete, then more lines", []string{text, whole + lines(3, 2)}, 5, []record.Code{}},
+		{"complete, then more lines, Windows", []string{text, text + "\r\n" + lines(3, 2)}, 5, []record.Code{}},
+		{"half, then complete", []string{half, whole}, 3, []record.Code{}},
+		{"half twice, then complete", []string{half, half, whole + lines(3, 2)}, 5, []record.Code{}},
+		{"only half a line, then complete", []string{text[:30], whole}, 3, []record.Code{}},
+		{"complete, then the line continues",
+			[]string{text, text + " {}\n" + lines(3, 2)}, 5, []record.Code{ingest.ContinuedLine}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -286,7 +291,7 @@ func TestTheLastLineWithoutNewline(t *testing.T) {
 	}
 }
 
-func TestALineThatIsTooLongMayGrow(t *testing.T) {
+func TestImportTooLongLineThatGrows(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 2) + strings.Repeat("x", 3*record.MaxLine)
 	third := lines(2, 1)
@@ -298,11 +303,11 @@ func TestALineThatIsTooLongMayGrow(t *testing.T) {
 	}
 	source := rowsOf(t, s)[0].Source
 	if diff := cmp.Diff([]string{source + ":1", source + ":2", source + ":4"}, places(t, s)); diff != "" {
-		t.Errorf("the end of the long line is no record: %s", diff)
+		t.Errorf("the end of the long line became a record: %s", diff)
 	}
 }
 
-func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
+func TestImportKeepsRejectedLinesWithReasons(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	long := `{"timestamp":"2026-04-01T10:00:00Z","path":"` + strings.Repeat("x", 3_000_000) + `"}`
 	text := "\xef\xbb\xbf" + lines(0, 1) + // 1, after a byte order mark
@@ -315,7 +320,13 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 		lines(1, 1) + // 9
 		`["timestamp"]` // 10
 	report := importText(t, s, text, ingest.Options{})
-	want := map[record.Code]int64{record.BadJSON: 2, record.NoTimestamp: 1, record.TooLarge: 1, ingest.TimeOutOfRange: 1, record.NotObject: 1}
+	want := map[record.Code]int64{
+		record.BadJSON:        2,
+		record.NoTimestamp:    1,
+		record.TooLarge:       1,
+		ingest.TimeOutOfRange: 1,
+		record.NotObject:      1,
+	}
 	if diff := cmp.Diff(want, report.Rejected); diff != "" {
 		t.Error(diff)
 	}
@@ -326,14 +337,14 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type kept struct {
+	type entry struct {
 		Line                        int
 		Code, Message, Text, Base64 string
 		Length                      int
 	}
-	var got []kept
+	var got []entry
 	for line := range bytes.Lines(content) {
-		var k kept
+		var k entry
 		if err := json.Unmarshal(line, &k); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +354,7 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 		k.Message = ""
 		got = append(got, k)
 	}
-	wanted := []kept{
+	wanted := []entry{
 		{Line: 2, Code: "bad_json", Text: "not json"},
 		{Line: 5, Code: "no_timestamp", Text: `{"path":"/"}`},
 		{Line: 6, Code: "bad_json", Base64: "AP8="},
@@ -359,7 +370,7 @@ func TestRejectedLinesAreKeptWithTheirReasons(t *testing.T) {
 	}
 }
 
-func TestRejectedLinesOfAKnownLogAreNotRejectedAgain(t *testing.T) {
+func TestImportRejectsLinesOnce(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 2) + "garbage\n"
 	if first := importText(t, s, text, ingest.Options{}); first.RejectedLines() != 1 {
@@ -381,10 +392,11 @@ func TestRejectedLinesOfAKnownLogAreNotRejectedAgain(t *testing.T) {
 	}
 }
 
-func TestALogWithoutRecordsDoesNotBlockAnotherTry(t *testing.T) {
+func TestImportAfterImportWithoutRecords(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 5)
-	if wrong := importText(t, s, text, ingest.Options{Format: "combined"}); wrong.Records != 0 || wrong.RejectedLines() != 5 {
+	wrong := importText(t, s, text, ingest.Options{Format: "combined"})
+	if wrong.Records != 0 || wrong.RejectedLines() != 5 {
 		t.Errorf("%+v", wrong)
 	}
 	right := importText(t, s, text, ingest.Options{})
@@ -392,32 +404,39 @@ func TestALogWithoutRecordsDoesNotBlockAnotherTry(t *testing.T) {
 		t.Errorf("%+v", right)
 	}
 	if _, err := os.Stat(s.quarantinePath(right.Source, 1)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the quarantine of the wrong try is still there: %v", err)
+		t.Errorf("the quarantine of the first import still exists: %v", err)
 	}
 }
 
-func TestDefaultsFillWhatIsMissing(t *testing.T) {
+func TestImportSetsDefaults(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	text := `{"timestamp":"2026-04-01T10:00:00Z","host":"a.example"}` + "\n" + `{"timestamp":"2026-04-01T10:00:01Z"}` + "\n"
-	importText(t, s, text, ingest.Options{Defaults: []ingest.Default{{Field: "host", Value: "b.example"}, {Field: "branch", Value: "prod"}}})
+	text := `{"timestamp":"2026-04-01T10:00:00Z","host":"a.example"}` + "\n" +
+		`{"timestamp":"2026-04-01T10:00:01Z"}` + "\n"
+	importText(t, s, text, ingest.Options{Defaults: []ingest.Default{
+		{Field: "host", Value: "b.example"},
+		{Field: "branch", Value: "prod"},
+	}})
 	rows := rowsOf(t, s)
 	if *rows[0].Host != "a.example" || *rows[1].Host != "b.example" || *rows[0].Branch != "prod" {
 		t.Error(records(t, s))
 	}
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestImportReportsMistakes(t *testing.T) {
 	s := openStore(t, t.TempDir())
+	set := func(field, value string) ingest.Options {
+		return ingest.Options{Defaults: []ingest.Default{{Field: field, Value: value}}}
+	}
 	tests := []struct {
 		name, text string
 		options    ingest.Options
 		want       string
 	}{
 		{"unknown format", lines(0, 1), ingest.Options{Format: "csv"}, `unknown format "csv"`},
-		{"unknown field", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "hots", Value: "x"}}}, `no field "hots" to set; did you mean "host"?`},
-		{"no known format", "a,b,c\n1,2,3\n", ingest.Options{}, "--format"},
-		{"a field misspelt", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "stauts", Value: "2"}}}, `did you mean "status"?`},
-		{"a value of the wrong kind", lines(0, 1), ingest.Options{Defaults: []ingest.Default{{Field: "status", Value: "x"}}}, `status=x: set status: "x" is not`},
+		{"unknown field", lines(0, 1), set("hots", "x"), `no field "hots" to set; did you mean "host"?`},
+		{"no format detected", "a,b,c\n1,2,3\n", ingest.Options{}, "--format"},
+		{"misspelt field", lines(0, 1), set("stauts", "2"), `did you mean "status"?`},
+		{"wrong type of value", lines(0, 1), set("status", "x"), `status=x: set status: "x" is not`},
 		{"cut gzip", "\x1f\x8b\x08\x00\x00", ingest.Options{}, "the gzip file is cut off"},
 	}
 	for _, test := range tests {
@@ -436,7 +455,7 @@ func TestMistakesAreTold(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedImportLeavesNothing(t *testing.T) {
+func TestImportInterrupted(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := s.Import(ctx, "x", pipe(lines(0, 8_000)), ingest.Options{Progress: func(p ingest.Progress) {
@@ -452,14 +471,14 @@ func TestAnInterruptedImportLeavesNothing(t *testing.T) {
 		t.Errorf("%d rows", len(got))
 	}
 	if files := tree(t, filepath.Join(s.dir, "lake", "_staging")); files != "" {
-		t.Errorf("left behind: %s", files)
+		t.Errorf("files are left: %s", files)
 	}
 	if report := importText(t, s, lines(0, 8_000), ingest.Options{}); report.Records != 8_000 {
-		t.Errorf("the second start: %+v", report)
+		t.Errorf("second import: %+v", report)
 	}
 }
 
-func TestInvalidUnicodeIsCountedAndKept(t *testing.T) {
+func TestImportCountsInvalidUTF8(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	line := `{"timestamp":"2026-04-01T10:00:00Z","path":"/` + "\xff" + `"}`
 	if report := importText(t, s, line+"\n", ingest.Options{}); report.Invalid != 1 {

@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 )
 
-// refused imports what must be refused, and checks that nothing of it stays.
+// refused checks that the import of content is refused and changes no files. It returns the error message.
 func refused(t *testing.T, s *Store, content string, options ingest.Options) string {
 	t.Helper()
 	before := tree(t, s.dir)
@@ -30,14 +30,14 @@ func refused(t *testing.T, s *Store, content string, options ingest.Options) str
 		t.Fatalf("got %v", err)
 	}
 	if diff := cmp.Diff(before, tree(t, s.dir)); diff != "" {
-		t.Errorf("something was imported:\n%s", diff)
+		t.Errorf("the refused import changed files:\n%s", diff)
 	}
 	return err.Error()
 }
 
-func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
+func TestImportRefusesCutCompressedFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -47,23 +47,24 @@ func TestACutCompressedFileIsRefusedAndSaidOnce(t *testing.T) {
 	forms := map[string]string{"gzip": zipped(t, text), "zstd": string(encoder.EncodeAll([]byte(text), nil))}
 	for format, whole := range forms {
 		for _, earlier := range []string{"", known} {
-			t.Run(fmt.Sprintf("%s/%d_known_bytes", format, len(earlier)), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s with %d known bytes", format, len(earlier)), func(t *testing.T) {
 				s := openStore(t, t.TempDir())
 				importText(t, s, earlier, ingest.Options{})
 				got := refused(t, s, whole[:len(whole)*3/4], ingest.Options{})
-				if strings.Count(got, "cut off") != 1 || strings.Contains(got, "EOF") || strings.Contains(got, "\n") || !strings.Contains(got, format+" -dc") {
+				if strings.Count(got, "cut off") != 1 || !strings.Contains(got, format+" -dc") ||
+					strings.Contains(got, "EOF") || strings.Contains(got, "\n") {
 					t.Error(got)
 				}
 				report, err := s.Import(t.Context(), "x.log", pipe(whole), ingest.Options{})
 				if err != nil || report.Records+report.Known != 4000 {
-					t.Errorf("the whole file afterwards: %+v, %v", report, err)
+					t.Errorf("complete file afterwards: %+v, %v", report, err)
 				}
 			})
 		}
 	}
 }
 
-// archived is a tar archive of a log. With old, its header has no mark, as before POSIX.
+// archived returns a tar archive with a log. If old is set, its header has no mark, as before POSIX.
 func archived(t *testing.T, text string, old bool) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -89,7 +90,7 @@ func archived(t *testing.T, text string, old bool) string {
 	return b.String()
 }
 
-// containerFiles are files that are no logs, though there may be one inside, and what the refusal says of each.
+// containerFiles returns the contents of files that are not logs, and a part of the error message for each.
 func containerFiles(t *testing.T) map[string]string {
 	t.Helper()
 	log := strings.Repeat(`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1`+"\n", 30)
@@ -99,10 +100,11 @@ func containerFiles(t *testing.T) map[string]string {
 	}
 	archive := archived(t, log, false)
 	return map[string]string{
-		archive:                          "a tar archive, not a log, and nothing of it was imported. Unpack it and import",
-		archived(t, lines(0, 30), false): "a tar archive,",
-		archived(t, log, true):           "a tar archive,",
-		zipped(t, archive):               "a tar archive, compressed with gzip, not",
+		archive: "a tar archive, not a log, " +
+			"and nothing of it was imported. Unpack it and import",
+		archived(t, lines(0, 30), false):                       "a tar archive,",
+		archived(t, log, true):                                 "a tar archive,",
+		zipped(t, archive):                                     "a tar archive, compressed with gzip, not",
 		string(encoder.EncodeAll([]byte(archive), nil)):        "a tar archive, compressed with zstd, not",
 		zipped(t, zipped(t, log)):                              "a gzip file, compressed with gzip, not a log, and",
 		zipped(t, string(encoder.EncodeAll([]byte(log), nil))): "a zstd file, compressed with gzip",
@@ -125,7 +127,7 @@ func containerFiles(t *testing.T) map[string]string {
 	}
 }
 
-func TestContainersAreRefusedByTheirFirstBytes(t *testing.T) {
+func TestImportRefusesContainers(t *testing.T) {
 	for content, want := range containerFiles(t) {
 		t.Run(want, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
@@ -138,7 +140,7 @@ func TestContainersAreRefusedByTheirFirstBytes(t *testing.T) {
 	}
 }
 
-func TestLinesThatBeginAlmostAsContainersAreImported(t *testing.T) {
+func TestImportLinesThatBeginLikeContainers(t *testing.T) {
 	for _, host := range []string{"PK", "PAR1", "BZh9", "BZh91AY", "Rar", "7z", "SQLite", "Obj"} {
 		s := openStore(t, t.TempDir())
 		line := host + ` 192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1` + "\n"
@@ -148,13 +150,13 @@ func TestLinesThatBeginAlmostAsContainersAreImported(t *testing.T) {
 	}
 }
 
-func TestAnOlderShorterCopyIsNotCountedTwice(t *testing.T) {
-	const all = 3000 // more than a head
+func TestImportOlderCopy(t *testing.T) {
+	const all = 3000 // longer than the head
 	text := strings.SplitAfter(lines(0, all), "\n")
 	s := openStore(t, t.TempDir())
 	importText(t, s, strings.Join(text[:1500], ""), ingest.Options{})
 	importText(t, s, strings.Join(text, ""), ingest.Options{})
-	for _, n := range []int{1, 10, 300} { // within the head: known for sure
+	for _, n := range []int{1, 10, 300} { // within the head, where the ledger can compare
 		report := importText(t, s, strings.Join(text[:n], ""), ingest.Options{})
 		if report.Records != 0 || report.Known != int64(n) {
 			t.Errorf("%d lines: %+v", n, report)
@@ -174,7 +176,7 @@ func TestAnOlderShorterCopyIsNotCountedTwice(t *testing.T) {
 	}
 }
 
-func TestAShorterLogThatIsNoCopyIsImported(t *testing.T) {
+func TestImportShorterLogThatIsNotACopy(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	importText(t, s, lines(0, 3000), ingest.Options{})
 	if report := importText(t, s, lines(0, 1)+lines(7000, 5), ingest.Options{}); report.Records != 6 {
@@ -185,7 +187,7 @@ func TestAShorterLogThatIsNoCopyIsImported(t *testing.T) {
 	}
 }
 
-func TestALogSpreadOverTooManyHoursIsRefused(t *testing.T) {
+func TestImportRefusesTooManyHours(t *testing.T) {
 	var b strings.Builder
 	for hour := range ingest.MaxPartitions + 1 {
 		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", hour*3600)
@@ -197,9 +199,9 @@ func TestALogSpreadOverTooManyHoursIsRefused(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
+func TestOpenReadOnlyDirectory(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("the administrator may write everywhere")
+		t.Skip("root may write to every directory")
 	}
 	dir := t.TempDir()
 	writer := openStore(t, dir)
@@ -231,14 +233,14 @@ func TestADirectoryThatCanOnlyBeRead(t *testing.T) {
 	if got := len(rowsOf(t, s)); got != 10 {
 		t.Errorf("%d rows", got)
 	}
-	refuseToWrite(t, s)
+	expectReadOnly(t, s)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// refuseToWrite checks that whatever would write says that it cannot.
-func refuseToWrite(t *testing.T, s *Store) {
+// expectReadOnly checks that everything that writes returns an error.
+func expectReadOnly(t *testing.T, s *Store) {
 	t.Helper()
 	_, imported := s.Import(t.Context(), "x", strings.NewReader(lines(0, 20)), ingest.Options{})
 	_, compacted := s.Compact(t.Context(), CompactOptions{})
@@ -250,29 +252,30 @@ func refuseToWrite(t *testing.T, s *Store) {
 	}
 }
 
-func TestALedgerThatCannotBeWrittenLeavesReading(t *testing.T) {
+func TestOpenWithoutLedger(t *testing.T) {
 	dir := t.TempDir()
 	writer := openStore(t, dir)
 	importText(t, writer, lines(0, 10), ingest.Options{})
 	// A directory cannot be opened as a database, whatever the permissions.
 	ledger := filepath.Join(dir, "ledger.db")
-	if err := errors.Join(writer.ledger.Close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755)); err != nil {
+	err := errors.Join(writer.ledger.Close(), os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o755))
+	if err != nil {
 		t.Fatal(err)
 	}
 	s := openStore(t, dir)
 	if got := len(rowsOf(t, s)); got != 10 {
 		t.Errorf("%d rows", got)
 	}
-	refuseToWrite(t, s)
+	expectReadOnly(t, s)
 }
 
-func TestErrorsThatForbidWriting(t *testing.T) {
+func TestForbidsWriting(t *testing.T) {
 	for _, err := range []error{fs.ErrPermission, syscall.EROFS, &fs.PathError{Op: "open", Err: syscall.EACCES}} {
 		if !forbidsWriting(fmt.Errorf("open lock: %w", err)) {
 			t.Error(err)
 		}
 	}
 	if forbidsWriting(syscall.ENOSPC) {
-		t.Error("a full disk is no reason to go on as if all were well")
+		t.Error("a full disk does not make a directory read-only")
 	}
 }

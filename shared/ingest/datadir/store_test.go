@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// testTime is when the tests say it is.
+// testTime is the time of the clock of the tests.
 var testTime = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func openStore(t testing.TB, dir string) *Store {
@@ -38,7 +38,7 @@ func openStore(t testing.TB, dir string) *Store {
 	return s
 }
 
-// importText imports a log that is a string; it can seek, as a file can.
+// importText imports a string as a log that can seek, as a file can.
 func importText(t testing.TB, s *Store, text string, options ingest.Options) ingest.Report {
 	t.Helper()
 	report, err := s.Import(t.Context(), "test.log", strings.NewReader(text), options)
@@ -48,17 +48,18 @@ func importText(t testing.TB, s *Store, text string, options ingest.Options) ing
 	return report
 }
 
-// lines makes n small records, ten a minute from an hour on, in NDJSON. Lines first…first+n-1 of a growing log.
+// lines returns the lines first…first+n-1 of a growing log: small records in NDJSON, ten a minute.
 func lines(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
 		at := time.Date(2026, 4, 1, 10, 0, 0, 0, time.UTC).Add(time.Duration(i) * 6 * time.Second)
-		fmt.Fprintf(&b, `{"timestamp":"%s","request_id":"r%d","status":%d,"path":"/p/%d"}`+"\n", at.Format(time.RFC3339), i, 200+i%3, i%7)
+		fmt.Fprintf(&b, `{"timestamp":"%s","request_id":"r%d","status":%d,"path":"/p/%d"}`+"\n",
+			at.Format(time.RFC3339), i, 200+i%3, i%7)
 	}
 	return b.String()
 }
 
-// rowsOf reads every row that the index lists, in order, each checked to lie in its partition.
+// rowsOf returns all rows of the objects in the index, in order. It checks that each row is in its partition.
 func rowsOf(t testing.TB, s *Store) []lake.Row {
 	t.Helper()
 	objects, err := s.Index().Objects(t.Context(), 0, math.MaxInt64)
@@ -69,11 +70,11 @@ func rowsOf(t testing.TB, s *Store) []lake.Row {
 	for _, o := range objects {
 		got := readRows(t, o.Path)
 		if int64(len(got)) != o.Rows {
-			t.Errorf("%s has %d rows, its manifest says %d", o.Path, len(got), o.Rows)
+			t.Errorf("%s has %d rows, but %d in its manifest", o.Path, len(got), o.Rows)
 		}
 		for i := range got {
 			if lake.PartitionOf(got[i].TsMs) != o.Partition {
-				t.Errorf("%s holds a row of %s", o.Path, lake.PartitionOf(got[i].TsMs))
+				t.Errorf("%s has a row of the partition %s", o.Path, lake.PartitionOf(got[i].TsMs))
 			}
 		}
 		rows = append(rows, got...)
@@ -100,7 +101,7 @@ func rowsIn(path string) ([]lake.Row, error) {
 	return parquettest.Rows(object)
 }
 
-// records prints the rows of the lake as the API would, one a line.
+// records returns the rows of the lake in the JSON form of the API.
 func records(t testing.TB, s *Store) []string {
 	t.Helper()
 	var out []string
@@ -110,7 +111,7 @@ func records(t testing.TB, s *Store) []string {
 	return out
 }
 
-// places lists source and line of every row, by line.
+// places returns the source and the line of every row, in the order of the lines.
 func places(t testing.TB, s *Store) []string {
 	t.Helper()
 	rows := rowsOf(t, s)
@@ -124,7 +125,7 @@ func places(t testing.TB, s *Store) []string {
 	return out
 }
 
-// tree lists the files below a directory, with their sizes, but for locks and the database.
+// tree lists the files below a directory with their sizes, without locks and the database.
 func tree(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -149,5 +150,5 @@ func tree(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// pipe is a reader that cannot seek.
+// pipe returns a reader that cannot seek.
 func pipe(text string) io.Reader { return io.MultiReader(bytes.NewReader([]byte(text))) }

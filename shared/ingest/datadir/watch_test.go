@@ -12,24 +12,24 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// watching is a watcher with a clock of its own.
-type watching struct {
+// watcherTest is a Watcher with its own clock.
+type watcherTest struct {
 	t   *testing.T
 	w   *Watcher
 	now time.Time
 }
 
-func newWatching(t *testing.T, s *Store) *watching {
+func newWatcherTest(t *testing.T, s *Store) *watcherTest {
 	t.Helper()
 	w, err := NewWatcher(s, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &watching{t: t, w: w, now: testTime}
+	return &watcherTest{t: t, w: w, now: testTime}
 }
 
-// write makes a file as it is at this moment of the test's clock.
-func (w *watching) write(name, content string) {
+// write writes a file. Its modification time is the time of the clock.
+func (w *watcherTest) write(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -43,18 +43,19 @@ func (w *watching) write(name, content string) {
 	}
 }
 
-// after polls once, a while later, and gives the new records of each file taken.
-func (w *watching) after(d time.Duration) map[string]int64 {
+// after advances the clock, polls once, and returns the number of new records of each imported file, or -1 for a failed
+// one.
+func (w *watcherTest) after(d time.Duration) map[string]int64 {
 	w.t.Helper()
 	w.now = w.now.Add(d)
 	got := map[string]int64{}
-	err := w.w.Poll(w.t.Context(), w.now, func(taken FileResult) {
-		name, err := filepath.Rel(w.w.dir, taken.Path)
+	err := w.w.Poll(w.t.Context(), w.now, func(r FileResult) {
+		name, err := filepath.Rel(w.w.dir, r.Path)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		got[name] = taken.Report.Records
-		if taken.Err != nil {
+		got[name] = r.Report.Records
+		if r.Err != nil {
 			got[name] = -1
 		}
 	})
@@ -64,16 +65,16 @@ func (w *watching) after(d time.Duration) map[string]int64 {
 	return got
 }
 
-func (w *watching) expect(d time.Duration, want map[string]int64) {
+func (w *watcherTest) expect(d time.Duration, want map[string]int64) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.after(d)); diff != "" {
 		w.t.Errorf("after %s (-want +got):\n%s", d, diff)
 	}
 }
 
-func TestFilesAreTakenOnceTheyHaveSettled(t *testing.T) {
+func TestPollImportsUnchangedFiles(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	w := newWatching(t, s)
+	w := newWatcherTest(t, s)
 	none := map[string]int64{}
 	w.expect(0, none)
 	w.write("a.log", lines(0, 10))
@@ -93,12 +94,12 @@ func TestFilesAreTakenOnceTheyHaveSettled(t *testing.T) {
 	}
 }
 
-func TestAnUnfinishedLineWaitsUntilTheFileGrows(t *testing.T) {
+func TestPollLeavesUnfinishedLine(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	w := newWatching(t, s)
+	w := newWatcherTest(t, s)
 	text := accessLines(3)
 	w.expect(0, map[string]int64{})
-	w.write("a.log", text[:len(text)-3]) // its writer pauses inside a line
+	w.write("a.log", text[:len(text)-3]) // its writer pauses in the middle of a line
 	w.expect(time.Second, map[string]int64{})
 	w.expect(SettleTime, map[string]int64{"a.log": 2})
 	w.expect(time.Minute, map[string]int64{})
@@ -112,8 +113,8 @@ func TestAnUnfinishedLineWaitsUntilTheFileGrows(t *testing.T) {
 	}
 }
 
-func TestUnfinishedFilesAreNotTaken(t *testing.T) {
-	w := newWatching(t, openStore(t, t.TempDir()))
+func TestPollIgnoresUnfinishedFiles(t *testing.T) {
+	w := newWatcherTest(t, openStore(t, t.TempDir()))
 	for i, name := range []string{".a.log", "_b.log", "c.log.part", "d.tmp", ".hidden/e.log"} {
 		w.write(name, lines(i*10, 10))
 	}
@@ -126,43 +127,44 @@ func TestUnfinishedFilesAreNotTaken(t *testing.T) {
 	w.expect(SettleTime, map[string]int64{"c.log": 10})
 }
 
-func TestANewStartTakesNothingTwice(t *testing.T) {
+func TestNewWatcherKnowsImportedFiles(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	w := newWatching(t, s)
+	w := newWatcherTest(t, s)
 	w.write("a.log", lines(0, 10))
 	w.expect(0, map[string]int64{})
 	w.expect(SettleTime, map[string]int64{"a.log": 10})
-	again := newWatching(t, s)
+	again := newWatcherTest(t, s)
 	again.expect(0, map[string]int64{})
-	again.expect(time.Minute, map[string]int64{}) // not even read
+	again.expect(time.Minute, map[string]int64{}) // the file is not read
 	if err := os.Rename(filepath.Join(w.w.dir, "a.log"), filepath.Join(w.w.dir, "a.log.1")); err != nil {
 		t.Fatal(err)
 	}
 	again.expect(time.Second, map[string]int64{})
-	again.expect(SettleTime, map[string]int64{"a.log.1": 0}) // read, and known
+	again.expect(SettleTime, map[string]int64{"a.log.1": 0}) // the file is read, and its lines are known
 }
 
-func TestAFileThatCannotBeReadIsToldOnce(t *testing.T) {
-	w := newWatching(t, openStore(t, t.TempDir()))
+func TestPollReportsFailedFilesOnce(t *testing.T) {
+	w := newWatcherTest(t, openStore(t, t.TempDir()))
 	w.write("x.csv", "a,b\n1,2\n")
 	w.write("z.log", lines(0, 1))
 	w.expect(0, map[string]int64{})
 	w.expect(SettleTime, map[string]int64{"x.csv": -1, "z.log": 1})
 	w.expect(time.Minute, map[string]int64{})
-	w.write("x.csv", lines(5, 2)) // mended
+	w.write("x.csv", lines(5, 2)) // corrected
 	w.expect(time.Second, map[string]int64{})
 	w.expect(SettleTime, map[string]int64{"x.csv": 2})
 }
 
 func TestRunPollsAtEveryTick(t *testing.T) {
-	w := newWatching(t, openStore(t, t.TempDir()))
+	w := newWatcherTest(t, openStore(t, t.TempDir()))
 	w.write("a.log", lines(0, 3))
 	ticks := make(chan time.Time, 2)
 	ticks <- testTime
 	ticks <- testTime.Add(SettleTime)
 	close(ticks)
 	var records int64
-	if err := w.w.Run(t.Context(), ticks, func(taken FileResult) { records += taken.Report.Records }); err != nil || records != 3 {
+	err := w.w.Run(t.Context(), ticks, func(r FileResult) { records += r.Report.Records })
+	if err != nil || records != 3 {
 		t.Error(records, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,10 +17,10 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// noon is an hour that the tests put objects into.
+// noon is the hour of most objects of the tests.
 var noon = lake.PartitionOf(time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC).UnixMilli())
 
-// objectIn makes an object of ten rows in an hour.
+// objectIn returns an object of ten rows in an hour.
 func objectIn(p lake.Partition, source string) lake.Object {
 	return lake.Object{
 		Path: lake.ObjectName(p, source, 0), Partition: p, Rows: 10, Bytes: 1000,
@@ -50,7 +50,7 @@ func publish(t *testing.T, s *Store, c Change) {
 	}
 }
 
-// names lists the names of all objects a store shows.
+// names returns the names of the objects of a store.
 func names(t *testing.T, s *Store, from, to lake.Partition) []string {
 	t.Helper()
 	objects, err := s.Objects(t.Context(), from, to)
@@ -68,7 +68,7 @@ func names(t *testing.T, s *Store, from, to lake.Partition) []string {
 	return list
 }
 
-func TestPublishIsSeenByAnotherStoreAtOnce(t *testing.T) {
+func TestPublishIsVisibleToOtherStores(t *testing.T) {
 	dir := t.TempDir()
 	writer, reader := open(t, dir), open(t, dir)
 	a, b, c := objectIn(noon, "a"), objectIn(noon+1, "b"), objectIn(noon+1, "a")
@@ -125,7 +125,7 @@ func TestExtentFollowsTheObjects(t *testing.T) {
 	}
 }
 
-func TestSupersededObjectsAreKeptUntilForgotten(t *testing.T) {
+func TestHourKeepsSupersededObjects(t *testing.T) {
 	s := open(t, t.TempDir())
 	at := time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
 	a, b := objectIn(noon, "a"), objectIn(noon, "b")
@@ -139,7 +139,7 @@ func TestSupersededObjectsAreKeptUntilForgotten(t *testing.T) {
 	}
 	publish(t, s, Change{Add: []lake.Object{a}})
 	if diff := cmp.Diff([]string{merged.Path}, names(t, s, noon, noon)); diff != "" {
-		t.Fatalf("an object published again after its compaction must not come back:\n%s", diff)
+		t.Fatalf("an object that is published again after its compaction is listed again:\n%s", diff)
 	}
 	publish(t, s, Change{Forget: []Name{nameOf(a)}})
 	if diff := cmp.Diff(want[1:], readHourOf(t, s, noon).Superseded); diff != "" {
@@ -160,7 +160,7 @@ func readHourOf(t *testing.T, s *Store, p lake.Partition) Hour {
 	return h
 }
 
-func TestRemovingWhatIsNotListedIsRefused(t *testing.T) {
+func TestPublishRefusesToRemoveUnlistedObjects(t *testing.T) {
 	s := open(t, t.TempDir())
 	publish(t, s, Change{Add: []lake.Object{objectIn(noon, "a")}})
 	u, err := s.Begin(t.Context())
@@ -180,10 +180,10 @@ func TestRemovingWhatIsNotListedIsRefused(t *testing.T) {
 	}
 }
 
-// crash is what the tests panic with in place of a killed process.
+// crash is the value with which the tests panic instead of killing a process.
 type crash struct{}
 
-// publishUntil publishes and dies at the n-th step, leaving the files as a killed process would. It says whether
+// publishUntil publishes and dies at the n-th step. It leaves the files as a killed process would, and reports whether
 // it died.
 func publishUntil(t *testing.T, s *Store, c Change, n int) (died bool) {
 	t.Helper()
@@ -194,7 +194,7 @@ func publishUntil(t *testing.T, s *Store, c Change, n int) (died bool) {
 	defer func() {
 		died = recover() != nil
 		s.OnStep = nil
-		if err := u.Close(); err != nil { // the kernel would do it
+		if err := u.Close(); err != nil { // as the kernel would
 			t.Fatal(err)
 		}
 	}()
@@ -210,9 +210,9 @@ func publishUntil(t *testing.T, s *Store, c Change, n int) (died bool) {
 	return false
 }
 
-func TestAChangeOfManyHoursIsSeenWholeOrNotAtAllWhereverItsWriterDies(t *testing.T) {
+func TestPublishIsAtomicWhenTheWriterDies(t *testing.T) {
 	for n, died := 0, true; died; n++ {
-		t.Run(fmt.Sprintf("after_%d_steps", n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("after %d steps", n), func(t *testing.T) {
 			dir := t.TempDir()
 			writer := open(t, dir)
 			publish(t, writer, Change{Add: []lake.Object{objectIn(noon, "old"), objectIn(noon+1, "old")}})
@@ -242,13 +242,13 @@ func TestAChangeOfManyHoursIsSeenWholeOrNotAtAllWhereverItsWriterDies(t *testing
 				t.Fatal(err)
 			}
 			if want := int64(wanted+1) * 10; extent.Rows != want {
-				t.Errorf("extent counts %d rows, want %d", extent.Rows, want)
+				t.Errorf("the extent has %d rows, want %d", extent.Rows, want)
 			}
 		})
 	}
 }
 
-func TestReadersSeeOneStateWhileAWriterWorks(t *testing.T) {
+func TestObjectsDuringPublish(t *testing.T) {
 	dir := t.TempDir()
 	writer := open(t, dir)
 	const hours, rounds = 6, 40
@@ -297,7 +297,7 @@ func TestReadersSeeOneStateWhileAWriterWorks(t *testing.T) {
 	done.Wait()
 }
 
-func TestCacheIsDroppedWhenTheHeadNoLongerTellsWhatChanged(t *testing.T) {
+func TestObjectsAfterMoreChangesThanTheHeadLists(t *testing.T) {
 	dir := t.TempDir()
 	writer, reader := open(t, dir), open(t, dir)
 	publish(t, writer, Change{Add: []lake.Object{objectIn(noon, "a")}})
@@ -318,19 +318,20 @@ func TestCacheIsDroppedWhenTheHeadNoLongerTellsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableManifestIsNamed(t *testing.T) {
+func TestErrorsNameTheManifest(t *testing.T) {
 	tests := []struct {
 		name, file, content, want string
 	}{
 		{"hour cut off", "2026-01-02-12.json", `{"version":1,"hour":"2026-01-02`, "2026-01-02-12.json is unreadable"},
 		{"hour of another version", "2026-01-02-12.json", `{"version":9}`, "2026-01-02-12.json has version 9"},
-		{"hour renamed", "2026-01-02-12.json", `{"version":1,"hour":"2026-01-02-13"}`, "2026-01-02-12.json is of another hour"},
+		{"hour renamed", "2026-01-02-12.json", `{"version":1,"hour":"2026-01-02-13"}`,
+			"2026-01-02-12.json is of another hour"},
 		{"hour removed", "2026-01-02-12.json", "", "2026-01-02-12.json"},
 		{"head cut off", "_head.json", `{"version":1,`, "_head.json is unreadable"},
 		{"head empty", "_head.json", " ", "_head.json is unreadable"},
 		{"head of another version", "_head.json", `{"version":2}`, "_head.json has version 2"},
 		{"head removed", "_head.json", "", "_head.json is missing"},
-		{"a stranger", "notes.json", "{}", `"notes"`},
+		{"another file", "notes.json", "{}", `"notes"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -358,7 +359,7 @@ func TestAnUnreadableManifestIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheRightToChangeIsHeldByOne(t *testing.T) {
+func TestBeginIsExclusive(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)
 	u, err := first.Begin(t.Context())
@@ -368,7 +369,7 @@ func TestTheRightToChangeIsHeldByOne(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := open(t, dir).Begin(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("a second writer got in: %v", err)
+		t.Errorf("second Begin: %v, want context.Canceled", err)
 	}
 	if _, err := filelock.TryAcquire(lockPath(dir)); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("got %v", err)
@@ -393,7 +394,7 @@ func TestObjectsStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// BenchmarkObjects reads the manifests of a day, with nothing changed since the last time.
+// BenchmarkObjects reads the manifests of a day: warm without changes since the last read, cold with a new Store.
 func BenchmarkObjects(b *testing.B) {
 	s, err := Open(b.TempDir())
 	if err != nil {
