@@ -15,9 +15,9 @@ type Table interface {
 	// List reads the latest revisions of the items of a partition whose sort keys begin with a prefix, in the order of
 	// their sort keys. The prefix must not be empty.
 	List(ctx context.Context, partition, prefix string) ([]Item, error)
-	// Write makes all changes or none. It returns ErrConflict if an item is not at the revision that its change names. Then
-	// nothing has been written, unless this very call has written before: it may repeat a request after a lost response.
-	// After any other error the changes may or may not have been made.
+	// Write makes all changes or none. It returns ErrConflict if an item is not at the revision that its change names.
+	// Then nothing has been written, unless this very call has written before: it may repeat a request after a lost
+	// response. After any other error the changes may or may not have been made.
 	Write(ctx context.Context, changes ...Change) error
 }
 

@@ -80,11 +80,11 @@ func (c *Store) importOnce(
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
 	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
-	book := &ledger{table: c.table}
+	ledger := &familyLedger{table: c.table}
 	options := c.config.Options
 	options.From, options.Until = c.period()
 	options.OnObject, options.Stop = staged.add, timeUp
-	conversion, err := ingest.Convert(ctx, log.Key, raw, book, dir, options)
+	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
 	report = conversion.Report
 	if older := (*ingest.OlderCopy)(nil); errors.As(err, &older) {
 		report, err = c.olderCopy(ctx, log, older.Of, err)
@@ -93,7 +93,7 @@ func (c *Store) importOnce(
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
 	case conversion.New:
-		err = c.commit(ctx, book, staged, &conversion)
+		err = c.commit(ctx, ledger, staged, &conversion)
 		report = conversion.Report
 	case conversion.RejectedFile != "":
 		report.Quarantine = refusedRoot + log.Key + ".ndjson"
@@ -102,7 +102,7 @@ func (c *Store) importOnce(
 	if err != nil {
 		return report, err
 	}
-	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == book.family }); err != nil {
+	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family }); err != nil {
 		return report, err
 	}
 	if conversion.Stopped {
@@ -142,7 +142,7 @@ func (c *Store) olderCopy(
 // compacted hours, and adds it to the open imports, so that no compaction merges an hour to which the import may still
 // add objects.
 func (c *Store) commit(
-	ctx context.Context, book *ledger, staged *stagingArea, conversion *ingest.Conversion,
+	ctx context.Context, ledger *familyLedger, staged *stagingArea, conversion *ingest.Conversion,
 ) error {
 	e := &conversion.Entry
 	e.At = c.config.Now()
@@ -155,7 +155,7 @@ func (c *Store) commit(
 	if err := staged.writeIndex(ctx); err != nil {
 		return err
 	}
-	changes, err := book.changes(*e, staged.attempt)
+	changes, err := ledger.changes(*e, staged.attempt)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *Store) commit(
 			return nil
 		}
 		// Either the response to an earlier call was lost, or another writer was first.
-		held, lookup := book.holds(ctx, *e, staged.attempt)
+		held, lookup := ledger.holds(ctx, *e, staged.attempt)
 		if lookup != nil {
 			return errors.Join(err, lookup)
 		}
@@ -175,7 +175,7 @@ func (c *Store) commit(
 		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
 			return fmt.Errorf("commit import: %w", err)
 		}
-		unchanged, err := book.unchanged(ctx)
+		unchanged, err := ledger.unchanged(ctx)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// ledger is the part of the ledger for one family: all sources with the same first line. It is one partition of the
-// table, ingest#<family>:
+// familyLedger is the part of the ledger for one family: all sources with the same first line. It is one partition of
+// the table, ingest#<family>:
 //
 //	family                          its revision is that of the family: every commit increases it
 //	source#<id>                     a log as it grows
@@ -28,7 +28,7 @@ import (
 //
 // An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
 // of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines.
-type ledger struct {
+type familyLedger struct {
 	table   lakestate.Table
 	family  string
 	guard   lakestate.Item // the item of the family as read
@@ -36,7 +36,7 @@ type ledger struct {
 	imports []importItem
 }
 
-var _ ingest.Ledger = (*ledger)(nil)
+var _ ingest.Ledger = (*familyLedger)(nil)
 
 type familyItem struct {
 	Imports int64 `json:"imports"` // number of committed imports
@@ -74,7 +74,7 @@ func familyKey(family string) lakestate.Key {
 	return lakestate.Key{Partition: "ingest#" + family, Sort: "family"}
 }
 
-func (l *ledger) key(sort string) lakestate.Key {
+func (l *familyLedger) key(sort string) lakestate.Key {
 	return lakestate.Key{Partition: "ingest#" + l.family, Sort: sort}
 }
 
@@ -84,7 +84,7 @@ func importSort(source string, generation int) string {
 
 // load reads the family of a text, once. It reads the guard first, so that the commit fails if another import is
 // committed during the reading.
-func (l *ledger) load(ctx context.Context, text []byte) error {
+func (l *familyLedger) load(ctx context.Context, text []byte) error {
 	if l.family != "" {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (l *ledger) load(ctx context.Context, text []byte) error {
 }
 
 // Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
-func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, error) {
+func (l *familyLedger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, error) {
 	if err := l.load(ctx, text); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (l *ledger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, e
 }
 
 // Beginning returns a source whose head is longer than the text and begins with it, or "".
-func (l *ledger) Beginning(ctx context.Context, text []byte) (string, error) {
+func (l *familyLedger) Beginning(ctx context.Context, text []byte) (string, error) {
 	if err := l.load(ctx, text); err != nil {
 		return "", err
 	}
@@ -187,13 +187,13 @@ func (l *ledger) Beginning(ctx context.Context, text []byte) (string, error) {
 }
 
 // Knows reports whether a source with that id exists.
-func (l *ledger) Knows(_ context.Context, source string) (bool, error) {
+func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 	_, known := l.sources[source]
 	return known, nil
 }
 
 // changes returns the changes of the table that commit an entry.
-func (l *ledger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, error) {
+func (l *familyLedger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, error) {
 	var family familyItem
 	if err := l.guard.Read(&family); err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (l *ledger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, er
 }
 
 // unchanged reports whether the family has not changed since it was read.
-func (l *ledger) unchanged(ctx context.Context) (bool, error) {
+func (l *familyLedger) unchanged(ctx context.Context) (bool, error) {
 	guard, err := l.table.Get(ctx, l.guard.Key)
 	if err != nil {
 		return false, fmt.Errorf("read ledger: %w", err)
@@ -253,7 +253,7 @@ func (l *ledger) unchanged(ctx context.Context) (bool, error) {
 }
 
 // holds reports whether the import was committed by that attempt.
-func (l *ledger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
+func (l *familyLedger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
 	item, err := l.table.Get(ctx, l.key(importSort(e.Source, e.Generation)))
 	var i importItem
 	if err == nil {
