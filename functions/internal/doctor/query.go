@@ -91,7 +91,7 @@ func Partitions(client CatalogueClient, t lake.Table) Check {
 
 func partitionsFound(t lake.Table, found *types.TableMetadata) (string, error) {
 	if found == nil {
-		return "", fmt.Errorf("Glue returned no definition of the table %s.%s", t.Schema, t.Name)
+		return "", fmt.Errorf("the definition of the table %s.%s is missing in Glue", t.Schema, t.Name)
 	}
 	columns, wanted := map[string]string{}, map[string]string{}
 	for _, c := range found.Columns {
