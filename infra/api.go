@@ -15,9 +15,10 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// apiStack is what runs. It holds nothing that could not be deployed again.
+// apiStack holds the functions and the gateway. All of it can be deployed again.
 type apiStack struct {
 	stack     cdk.Stack
 	functions map[string]awslambda.Function
@@ -27,13 +28,13 @@ type apiStack struct {
 func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 	a := &apiStack{stack: newStack(app, p, "api", "functions and gateway"), functions: map[string]awslambda.Function{}}
 	for _, f := range functions() {
-		made := a.addFunction(p, data, f)
-		a.functions[f.Name] = made
+		lambda := a.addFunction(p, data, f)
+		a.functions[f.Name] = lambda
 		switch f.Name {
 		case ingestName:
-			feed(made, p, data)
+			feed(lambda, p, data)
 		case compactName:
-			a.schedule(made, p)
+			a.schedule(lambda, p)
 		}
 	}
 	a.addGateway(p)
@@ -45,7 +46,8 @@ func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 	return a
 }
 
-// accessLog is a line of the gateway's log. Neither headers nor query strings: both hold what people asked and keys.
+// accessLog is a line of the gateway's log. It has no headers and no query strings, because they contain filters and
+// keys.
 var accessLog = map[string]string{
 	"request_id":     "$context.requestId",
 	"time":           "$context.requestTime",
@@ -66,14 +68,14 @@ func (a *apiStack) addGateway(p Props) {
 	})
 	format, err := json.Marshal(accessLog)
 	if err != nil {
-		panic(err) // a map of texts
+		panic(err) // a map of strings is always valid JSON
 	}
 	a.gateway = awsapigateway.NewRestApi(a.stack, jsii.String("Gateway"), &awsapigateway.RestApiProps{
 		RestApiName:      &p.Name,
 		Description:      jsii.String("Traffic data and planet settings"),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		CloudWatchRole:   &p.GatewayAccount,
-		BinaryMediaTypes: jsii.Strings("*/*"), // compressed answers go in base64, see package lambdahttp
+		BinaryMediaTypes: jsii.Strings("*/*"), // compressed responses are base64, see package lambdahttp
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            &p.Stage,
 			MetricsEnabled:       jsii.Bool(true),
@@ -90,17 +92,19 @@ func (a *apiStack) addGateway(p Props) {
 }
 
 func (a *apiStack) addDomain(p Props) {
+	id := jsii.String("Certificate")
+	certificate := awscertificatemanager.Certificate_FromCertificateArn(a.stack, id, &p.Certificate)
 	domain := a.gateway.AddDomainName(jsii.String("Domain"), &awsapigateway.DomainNameOptions{
 		DomainName:     &p.Domain,
-		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(a.stack, jsii.String("Certificate"), &p.Certificate),
+		Certificate:    certificate,
 		EndpointType:   awsapigateway.EndpointType_REGIONAL,
 		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
 	})
 	output(a.stack, "DomainTarget", domain.DomainNameAliasDomainName(), "Point an alias record of the domain here")
 }
 
-// dataThrottles holds each data route to half of what the gateway lets through: a flood of queries, which cost
-// most, leaves the rest of the API alone.
+// dataThrottles limits each data route to half of the gateway's rate. Queries cost the most, and a flood of them leaves
+// room for the rest of the API.
 func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
 	all := map[string]*awsapigateway.MethodDeploymentOptions{}
 	for _, base := range api.BasePaths() {
@@ -117,8 +121,8 @@ func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
 	return &all
 }
 
-// addRoutes puts every route of the API before its function. Other methods of a known path go to the same function,
-// whose handler says which it takes; other paths go to not-found.
+// addRoutes connects every route of the API to its function. Other methods of a known path go to the same function, and
+// its handler lists the methods it allows. Other paths go to not-found.
 func (a *apiStack) addRoutes() {
 	for _, base := range api.BasePaths() {
 		byPath := map[string][]api.Route{}
@@ -137,8 +141,8 @@ func (a *apiStack) addRoutes() {
 	a.addMethod(a.gateway.Root().AddResource(jsii.String("{proxy+}"), nil), "ANY", notFoundName)
 }
 
-// addMethod is written out because the CDK's own integration adds two permissions per method: a function's policy
-// would outgrow its 20 kB.
+// addMethod adds a method that invokes a function. It does not use the CDK's own Lambda integration, which adds two
+// permissions for each method, so that a function's policy would exceed its limit of 20 kB.
 func (a *apiStack) addMethod(resource awsapigateway.IResource, method, function string) {
 	arn := a.functions[function].FunctionArn()
 	uri := a.stack.FormatArn(&cdk.ArnComponents{
@@ -147,18 +151,23 @@ func (a *apiStack) addMethod(resource awsapigateway.IResource, method, function 
 	})
 	integration := awsapigateway.NewIntegration(&awsapigateway.IntegrationProps{
 		Type: awsapigateway.IntegrationType_AWS_PROXY, IntegrationHttpMethod: jsii.String("POST"), Uri: uri,
-		Options: &awsapigateway.IntegrationOptions{Timeout: seconds(answerSeconds)},
+		Options: &awsapigateway.IntegrationOptions{Timeout: seconds(lambdas.GatewayTimeout.Seconds())},
 	})
-	resource.AddMethod(&method, integration, &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
+	resource.AddMethod(&method, integration, &awsapigateway.MethodOptions{
+		AuthorizationType: awsapigateway.AuthorizationType_NONE,
+	})
 }
 
-// gatewayResponse is what the gateway says itself, in the shape of every other error of the API.
+// gatewayResponse is an error that the gateway itself returns, in the format of the API's other errors.
 type gatewayResponse struct {
 	kind       string
 	status     int
 	message    string
-	retryAfter int // seconds; 0: trying again does not help
+	retryAfter int // seconds; 0 if a retry does not help
 }
+
+const timeoutMessage = "The answer took longer than a request may. " +
+	"Narrow the period, or ask with Prefer: respond-async."
 
 var gatewayResponses = []gatewayResponse{
 	{"DEFAULT_4XX", 400, "The request could not be read.", 0},
@@ -167,9 +176,9 @@ var gatewayResponses = []gatewayResponse{
 	{"BAD_REQUEST_BODY", 400, "The body of the request could not be read.", 0},
 	{"BAD_REQUEST_PARAMETERS", 400, "The parameters of the request could not be read.", 0},
 	{"INTEGRATION_FAILURE", 503, "The service is unavailable.", 5},
-	{"INTEGRATION_TIMEOUT", 504, "The answer took longer than a request may. Narrow the period, or ask with Prefer: respond-async.", 5},
+	{"INTEGRATION_TIMEOUT", 504, timeoutMessage, 5},
 	{"INVALID_SIGNATURE", 401, "An API key is needed: Authorization: Basic <api key>.", 0},
-	{"MISSING_AUTHENTICATION_TOKEN", 404, "There is nothing at this path.", 0}, // what the gateway calls a path without methods
+	{"MISSING_AUTHENTICATION_TOKEN", 404, "There is nothing at this path.", 0}, // an unknown path, in the gateway's terms
 	{"REQUEST_TOO_LARGE", 413, "The request is larger than 10 MB.", 0},
 	{"RESOURCE_NOT_FOUND", 404, "There is nothing at this path.", 0},
 	{"THROTTLED", 429, "Too many requests.", 1},

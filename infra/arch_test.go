@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestOnlyInfraNeedsTheCDK keeps its 80 MB out of every other program.
-func TestOnlyInfraNeedsTheCDK(t *testing.T) {
+// TestOnlyInfraImportsTheCDK keeps the 80 MB of the CDK out of every other program.
+func TestOnlyInfraImportsTheCDK(t *testing.T) {
 	kit := regexp.MustCompile(`aws-cdk-go|jsii-runtime-go|constructs-go|cdk-nag-go`)
 	files := 0
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// dataStack is what must never be lost. Its parts are deleted by people, not by a deployment.
+// dataStack holds what must never be lost. People delete its parts; a deployment never does.
 type dataStack struct {
 	stack              cdk.Stack
 	raw, lake, results awss3.Bucket
@@ -25,26 +25,27 @@ type dataStack struct {
 	database           string
 	tables             []string
 	workgroups         map[string]string // names, by use
-	queue              awssqs.Queue      // an object was put under raw/
-	deadLetters        awssqs.Queue      // what ingest could not take
+	queue              awssqs.Queue      // messages about new objects under raw/
+	deadLetters        awssqs.Queue      // messages that ingest failed to process
 }
 
-// Uses of Athena, each with a limit of its own.
+// Uses of Athena. Each has its own limit.
 const (
 	interactive = "interactive"
 	reports     = "reports"
 )
 
-// Folders of the buckets; what lies under lakeFolder is named by package lake.
+// Folders of the buckets. Package lake names the objects under lakeFolder.
 const (
-	rawFolder    = "raw/"
-	lakeFolder   = "lake/"
-	resultFolder = "results/"
+	rawFolder        = "raw/"
+	lakeFolder       = "lake/"
+	quarantineFolder = "quarantine/"
+	resultFolder     = "results/"
 )
 
 func newDataStack(app constructs.Construct, p Props) *dataStack {
 	d := &dataStack{
-		stack:      newStack(app, p, "data", "what must never be lost"),
+		stack:      newStack(app, p, "data", "everything that must never be lost"),
 		database:   strings.ReplaceAll(p.Name, "-", "_"), // a hyphen would need quotes in every statement
 		workgroups: map[string]string{interactive: p.Name + "-" + interactive, reports: p.Name + "-" + reports},
 	}
@@ -55,7 +56,8 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	d.addWorkgroup(reports, p.ReportsCutoff)
 	d.addTable()
 	output(d.stack, "RawBucketName", d.raw.BucketName(), "Put raw logs under "+rawFolder)
-	output(d.stack, "LakeBucketName", d.lake.BucketName(), "Parquet under "+lakeFolder+", what could not be read under quarantine/")
+	output(d.stack, "LakeBucketName", d.lake.BucketName(),
+		"Parquet under "+lakeFolder+", what could not be read under "+quarantineFolder)
 	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Answers of Athena, kept for days")
 	output(d.stack, "TableName", d.table.TableName(), "Planets, API keys, queries, the ledger of ingest")
 	output(d.stack, "RawQueueURL", d.queue.QueueUrl(), "Objects that wait for ingest")
@@ -64,22 +66,29 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	return d
 }
 
-// receives is how often an object is tried before it becomes a dead letter.
+// receives is how often SQS delivers a message before it becomes a dead letter.
 const receives = 3
 
-// addQueues adds the queue between the raw bucket and ingest. A message that was taken is hidden for six times the
-// function's time, as AWS advises, so that a retry never overtakes a slow run.
+// queueDays is how long a queue keeps its messages: the longest that SQS can.
+const queueDays = 14
+
+// visibilityFactor is how many times the timeout of ingest a received message stays hidden, as AWS advises.
+const visibilityFactor = 6
+
+// addQueues adds the queue between the raw bucket and ingest. A received message stays hidden for visibilityFactor
+// times the function's timeout, so that a retry never overtakes a slow run.
 func (d *dataStack) addQueues(p Props) {
 	d.deadLetters = newQueue(d.stack, "RawDeadLetters", p.Name+"-raw-dead-letters")
 	d.queue = awssqs.NewQueue(d.stack, jsii.String("RawQueue"), &awssqs.QueueProps{
 		QueueName:         jsii.String(p.Name + "-raw"),
-		VisibilityTimeout: seconds(6 * float64(p.IngestSeconds)),
-		RetentionPeriod:   days(14),
+		VisibilityTimeout: seconds(visibilityFactor * float64(p.IngestSeconds)),
+		RetentionPeriod:   days(queueDays),
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		DeadLetterQueue:   &awssqs.DeadLetterQueue{MaxReceiveCount: jsii.Number(receives), Queue: d.deadLetters},
 	})
-	// Not the bucket's own ARN: bucket and queue would wait for each other.
+	// The condition names the account, not the bucket: the bucket already depends on the queue, and two resources that
+	// depend on each other cannot be created.
 	d.queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("s3.amazonaws.com"), nil)},
 		Actions:    jsii.Strings("sqs:SendMessage"),
@@ -88,17 +97,17 @@ func (d *dataStack) addQueues(p Props) {
 	}))
 }
 
-// newQueue makes a queue for what somebody has to look at.
+// newQueue adds a queue of dead letters, which wait for a person to look at them.
 func newQueue(stack cdk.Stack, id, name string) awssqs.Queue {
 	return awssqs.NewQueue(stack, &id, &awssqs.QueueProps{
 		QueueName:       &name,
-		RetentionPeriod: days(14),
+		RetentionPeriod: days(queueDays),
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:      jsii.Bool(true),
 	})
 }
 
-// oldVersionDays is how long what was overwritten or deleted can be had back.
+// oldVersionDays is how long an overwritten or deleted object can be restored.
 const oldVersionDays = 14
 
 func (d *dataStack) addBuckets(p Props) {
@@ -114,23 +123,28 @@ func (d *dataStack) addBuckets(p Props) {
 	})
 	d.results = d.bucket("Results", &awss3.BucketProps{
 		LifecycleRules: rules(&awss3.LifecycleRule{
-			Id: jsii.String("answers"), Expiration: days(float64(p.ResultDays)), AbortIncompleteMultipartUploadAfter: days(1),
+			Id:                                  jsii.String("answers"),
+			Expiration:                          days(float64(p.ResultDays)),
+			AbortIncompleteMultipartUploadAfter: days(1),
 		}),
 	})
-	// By the plain property: the CDK's own method would bring a function in Python that sets it.
+	// The notification is set as a plain property, because the CDK's own method adds a Lambda function in Python that
+	// sets it.
 	raw := d.raw.Node().DefaultChild().(awss3.CfnBucket)
+	prefix := &awss3.CfnBucket_FilterRuleProperty{Name: jsii.String("prefix"), Value: jsii.String(rawFolder)}
 	raw.SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
 		QueueConfigurations: []any{&awss3.CfnBucket_QueueConfigurationProperty{
 			Event: jsii.String("s3:ObjectCreated:*"), Queue: d.queue.QueueArn(),
-			Filter: &awss3.CfnBucket_NotificationFilterProperty{S3Key: &awss3.CfnBucket_S3KeyFilterProperty{
-				Rules: []any{&awss3.CfnBucket_FilterRuleProperty{Name: jsii.String("prefix"), Value: jsii.String(rawFolder)}},
-			}},
+			Filter: &awss3.CfnBucket_NotificationFilterProperty{
+				S3Key: &awss3.CfnBucket_S3KeyFilterProperty{Rules: []any{prefix}},
+			},
 		}},
 	})
-	d.raw.Node().AddDependency(d.queue) // with its policy: S3 tries to send before it takes the property
+	// The bucket needs the queue and its policy first: S3 sends a test message before it accepts the notification.
+	d.raw.Node().AddDependency(d.queue)
 }
 
-// bucket adds a bucket that nobody outside can read and that outlives its stack.
+// bucket adds a private bucket that stays when its stack is deleted.
 func (d *dataStack) bucket(id string, props *awss3.BucketProps) awss3.Bucket {
 	props.Encryption = awss3.BucketEncryption_S3_MANAGED
 	props.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
@@ -141,7 +155,7 @@ func (d *dataStack) bucket(id string, props *awss3.BucketProps) awss3.Bucket {
 	return awss3.NewBucket(d.stack, &id, props)
 }
 
-// expiry is a rule that deletes after days, or nil for none.
+// expiry returns a rule that deletes the objects of a folder after a number of days, or nil if after is 0.
 func expiry(after int, folder string) *awss3.LifecycleRule {
 	if after == 0 {
 		return nil
@@ -149,6 +163,7 @@ func expiry(after int, folder string) *awss3.LifecycleRule {
 	return &awss3.LifecycleRule{Id: jsii.String("expiry"), Prefix: &folder, Expiration: days(float64(after))}
 }
 
+// rules returns the rules that are not nil.
 func rules(given ...*awss3.LifecycleRule) *[]*awss3.LifecycleRule {
 	var all []*awss3.LifecycleRule
 	for _, r := range given {
@@ -163,13 +178,21 @@ func rules(given ...*awss3.LifecycleRule) *[]*awss3.LifecycleRule {
 func (d *dataStack) addCatalogue(p Props) {
 	account := d.stack.Account()
 	database := awsglue.NewCfnDatabase(d.stack, jsii.String("Database"), &awsglue.CfnDatabaseProps{
-		CatalogId:     account,
-		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{Name: &d.database, Description: jsii.String("Recorded traffic")},
+		CatalogId: account,
+		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{
+			Name: &d.database, Description: jsii.String("Recorded traffic"),
+		},
 	})
 	var columns []any
 	for _, c := range lake.HiveColumns() {
-		columns = append(columns, &awsglue.CfnTable_ColumnProperty{Name: jsii.String(c.Name), Type: jsii.String(c.Type)})
+		column := &awsglue.CfnTable_ColumnProperty{Name: jsii.String(c.Name), Type: jsii.String(c.Type)}
+		columns = append(columns, column)
 	}
+	partitionKey := &awsglue.CfnTable_ColumnProperty{
+		Name: jsii.String(lake.PartitionKey), Type: jsii.String(lake.PartitionKeyType),
+	}
+	const parquet = "org.apache.hadoop.hive.ql.io.parquet."
+	serde := &awsglue.CfnTable_SerdeInfoProperty{SerializationLibrary: jsii.String(parquet + "serde.ParquetHiveSerDe")}
 	root := *d.lake.S3UrlForObject(jsii.String(lakeFolder))
 	for _, name := range lake.TableNames {
 		location := lake.TableLocation(root, name)
@@ -182,13 +205,13 @@ func (d *dataStack) addCatalogue(p Props) {
 				Name:          jsii.String(name),
 				TableType:     jsii.String("EXTERNAL_TABLE"),
 				Parameters:    properties,
-				PartitionKeys: []any{&awsglue.CfnTable_ColumnProperty{Name: jsii.String(lake.PartitionKey), Type: jsii.String(lake.PartitionKeyType)}},
+				PartitionKeys: []any{partitionKey},
 				StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
 					Location:     &location,
 					Columns:      columns,
-					InputFormat:  jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"),
-					OutputFormat: jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat"),
-					SerdeInfo:    &awsglue.CfnTable_SerdeInfoProperty{SerializationLibrary: jsii.String("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")},
+					InputFormat:  jsii.String(parquet + "MapredParquetInputFormat"),
+					OutputFormat: jsii.String(parquet + "MapredParquetOutputFormat"),
+					SerdeInfo:    serde,
 				},
 			},
 		})
@@ -197,46 +220,55 @@ func (d *dataStack) addCatalogue(p Props) {
 	}
 }
 
-// addWorkgroup adds a workgroup whose settings nobody can leave: where answers go, and what a query may scan.
+// addWorkgroup adds a workgroup and enforces its settings: where results go, and how many bytes a query may scan.
 func (d *dataStack) addWorkgroup(use string, cutoff int) {
+	engine := &awsathena.CfnWorkGroup_EngineVersionProperty{
+		SelectedEngineVersion: jsii.String("Athena engine version 3"),
+	}
+	encryption := &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")}
 	awsathena.NewCfnWorkGroup(d.stack, jsii.String("Workgroup-"+use), &awsathena.CfnWorkGroupProps{
 		Name:                  jsii.String(d.workgroups[use]),
 		Description:           jsii.String("Orrery: " + use + " queries"),
-		RecursiveDeleteOption: jsii.Bool(true), // else a history of queries keeps the stack from being deleted
+		RecursiveDeleteOption: jsii.Bool(true), // without it the stack cannot be deleted once a query has run
 		WorkGroupConfiguration: &awsathena.CfnWorkGroup_WorkGroupConfigurationProperty{
 			EnforceWorkGroupConfiguration:   jsii.Bool(true),
 			PublishCloudWatchMetricsEnabled: jsii.Bool(true),
 			BytesScannedCutoffPerQuery:      jsii.Number(float64(cutoff)),
-			EngineVersion:                   &awsathena.CfnWorkGroup_EngineVersionProperty{SelectedEngineVersion: jsii.String("Athena engine version 3")},
+			EngineVersion:                   engine,
 			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
 				OutputLocation:          d.resultsURL(),
-				EncryptionConfiguration: &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")},
+				EncryptionConfiguration: encryption,
 			},
 		},
 	})
 }
 
-// addTable adds the one table of everything that is not traffic: planets, keys, queries, the ledger.
+// addTable adds the one table of everything except traffic: planets, keys, queries, the ledger.
 func (d *dataStack) addTable() {
-	text := awsdynamodb.AttributeType_STRING
+	key := func(name string) *awsdynamodb.Attribute {
+		return &awsdynamodb.Attribute{Name: &name, Type: awsdynamodb.AttributeType_STRING}
+	}
+	recovery := &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true)}
 	d.table = awsdynamodb.NewTable(d.stack, jsii.String("Table"), &awsdynamodb.TableProps{
-		PartitionKey:                     &awsdynamodb.Attribute{Name: jsii.String(dynamotable.PartitionKey), Type: text},
-		SortKey:                          &awsdynamodb.Attribute{Name: jsii.String(dynamotable.SortKey), Type: text},
+		PartitionKey:                     key(dynamotable.PartitionKey),
+		SortKey:                          key(dynamotable.SortKey),
 		TimeToLiveAttribute:              jsii.String(dynamotable.Expires),
 		BillingMode:                      awsdynamodb.BillingMode_PAY_PER_REQUEST,
-		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true)},
+		PointInTimeRecoverySpecification: recovery,
 		DeletionProtection:               jsii.Bool(true),
 		RemovalPolicy:                    cdk.RemovalPolicy_RETAIN,
 	})
 }
 
+// resultsURL returns the URL of the folder for Athena's results.
 func (d *dataStack) resultsURL() *string { return d.results.S3UrlForObject(jsii.String(resultFolder)) }
 
-// arn names a part of a service in this account and region.
+// arn returns the ARN of a service's resource in this account and region.
 func (d *dataStack) arn(service, resource string) *string {
 	return d.stack.FormatArn(&cdk.ArnComponents{Service: &service, Resource: &resource})
 }
 
+// objectsOf returns the ARNs of the objects that match the patterns of keys.
 func objectsOf(bucket awss3.Bucket, patterns []string) []*string {
 	var arns []*string
 	for _, pattern := range patterns {

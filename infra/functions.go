@@ -2,13 +2,14 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// function is one Lambda: its row of the table of functions, and what AWS has to know beside it.
+// function is one Lambda function: its row of the table of functions, and what AWS must know besides.
 type function struct {
 	lambdas.Function
 	needs
@@ -16,14 +17,11 @@ type function struct {
 
 // needs is what a function needs of AWS.
 type needs struct {
-	memory  float64 // MB; a core comes with 1,769
-	scratch float64 // MB of temporary files; 0 for the 512 that every function has
-	seconds float64 // that an event may take; 0 for answerSeconds
+	memory  float64       // MB; a core comes with 1,769
+	scratch float64       // MB of temporary files; 0 for the 512 that every function has
+	timeout time.Duration // of an event; 0 for lambdas.GatewayTimeout
 	grants  []grant
 }
-
-// answerSeconds is what a function behind the gateway may take: the gateway itself waits 29.
-const answerSeconds = 29
 
 const (
 	ingestName   = "ingest"
@@ -31,7 +29,7 @@ const (
 	notFoundName = "not-found"
 )
 
-// needsOf is the needs of every function.
+// needsOf lists the needs of every function.
 var needsOf = map[string]needs{
 	"topx":            {memory: 1024, grants: queries},
 	"stats":           {memory: 1024, grants: queries},
@@ -44,35 +42,36 @@ var needsOf = map[string]needs{
 	"planet-put":      {memory: 256, grants: and(keys, planetRead, planetWrite)},
 	"planet-versions": {memory: 256, grants: and(keys, planetRead)},
 	notFoundName:      {memory: 256},
-	ingestName:        {memory: 3008, scratch: 4096, grants: ingesting}, // seconds: Props.IngestSeconds
-	compactName:       {memory: 3008, scratch: 4096, seconds: 900, grants: compacting},
+	ingestName:        {memory: 3008, scratch: 4096, grants: ingesting}, // timeout: Props.IngestSeconds
+	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun, grants: compacting},
 }
 
-// functions is every function, in the order of the table.
+// functions returns every function, in the order of the table.
 func functions() []function {
 	var all []function
 	for _, f := range lambdas.All {
 		needs, known := needsOf[f.Name]
 		if !known {
-			panic("infra: nothing is said about what function " + f.Name + " needs")
+			panic("infra: needsOf lacks function " + f.Name)
 		}
-		if needs.seconds == 0 {
-			needs.seconds = answerSeconds
+		if needs.timeout == 0 {
+			needs.timeout = lambdas.GatewayTimeout
 		}
 		all = append(all, function{f, needs})
 	}
 	return all
 }
 
-// behindGateway tells whether the function answers requests.
+// behindGateway reports whether the function answers requests.
 func (f function) behindGateway() bool { return f.Serves != nil }
 
-// asksAthena tells whether an answer of the function costs a query.
+// asksAthena reports whether the function runs queries in Athena.
 func (f function) asksAthena() bool {
 	return slices.ContainsFunc(f.grants, func(g grant) bool { return g.on == workgroup })
 }
 
-// functionOf is the function that answers a route of the API. A route without one is a mistake of the table.
+// functionOf returns the function that answers a route of the API. A route without a function is a mistake in the
+// table.
 func functionOf(route string) function {
 	for _, f := range functions() {
 		if slices.Contains(f.Serves, route) {
@@ -82,7 +81,7 @@ func functionOf(route string) function {
 	panic("infra: no function answers route " + route)
 }
 
-// architectures is the CDK's name of each.
+// architectures lists the architectures by name, in the CDK's terms.
 var architectures = map[string]func() awslambda.Architecture{
 	"arm64": awslambda.Architecture_ARM_64,
 	"amd64": awslambda.Architecture_X86_64,

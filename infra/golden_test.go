@@ -14,13 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGolden shows in a review what a change does to the deployment.
-// Write it anew with: ORRERY_TEST_CDK=1 go test ./infra -update
+// TestGolden compares the deployment with testdata, so that a review shows how a change affects it.
+// To update testdata: ORRERY_TEST_CDK=1 go test ./infra -update
 func TestGolden(t *testing.T) {
 	d := deployed(t)
 	gateway := template{Resources: maps.Clone(d.api.Resources), Outputs: d.api.Outputs}
+	elsewhere := []string{"AWS::ApiGateway::Method", "AWS::ApiGateway::Resource", "AWS::IAM::Role"}
 	maps.DeleteFunc(gateway.Resources, func(_ string, r resource) bool { // routes.txt and permissions.txt have these
-		return slices.Contains([]string{"AWS::ApiGateway::Method", "AWS::ApiGateway::Resource", "AWS::IAM::Role"}, r.Type)
+		return slices.Contains(elsewhere, r.Type)
 	})
 	for name, got := range map[string]string{
 		"data.json":       asText(t, d.data),
@@ -40,7 +41,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s differs (-golden +made); if that is meant, run with -update\n%s", name, diff)
+			t.Errorf("%s differs (-golden +got); to accept the change, run with -update\n%s", name, diff)
 		}
 	}
 }
@@ -50,7 +51,7 @@ var (
 	deploymentID = regexp.MustCompile(`(GatewayDeployment[0-9A-F]{8})[0-9a-f]{32}`)
 )
 
-// asText prints a template without what changes with the content of the zips.
+// asText returns a template as text, without the hashes that depend on the content of the zips.
 func asText(t *testing.T, of template) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -63,7 +64,7 @@ func asText(t *testing.T, of template) string {
 	return deploymentID.ReplaceAllString(assetHash.ReplaceAllString(text.String(), "HASH"), "${1}HASH")
 }
 
-// routesOf lists the methods of a gateway: "GET /api/v4/data/topx  topx", sorted by path.
+// routesOf returns the methods of a gateway, sorted by path: "/api/v4/data/topx GET → orrery-topx".
 func routesOf(t template) []string {
 	var pathOf func(id string) string
 	pathOf = func(id string) string {
@@ -80,7 +81,8 @@ func routesOf(t template) []string {
 			path = "/"
 		}
 		function := functionArn.FindStringSubmatch(flat(m.at("Integration.Uri")))[1]
-		lines = append(lines, path+" "+flat(m.Properties["HttpMethod"])+" → "+flat(t.Resources[function].Properties["FunctionName"]))
+		name := flat(t.Resources[function].Properties["FunctionName"])
+		lines = append(lines, path+" "+flat(m.Properties["HttpMethod"])+" → "+name)
 	}
 	slices.Sort(lines)
 	return lines
@@ -88,7 +90,7 @@ func routesOf(t template) []string {
 
 var functionArn = regexp.MustCompile(`functions/<([A-Za-z0-9]+)>/invocations`)
 
-// permissionsOf lists what each function may do: "orrery-topx: s3:GetObject on … if …".
+// permissionsOf returns the permissions of each function: "orrery-topx: s3:GetObject on … if …".
 func permissionsOf(t template) []string {
 	var lines []string
 	for _, id := range t.of("AWS::Lambda::Function") {
@@ -96,7 +98,8 @@ func permissionsOf(t template) []string {
 		role := t.Resources[strings.Trim(flat(f.Properties["Role"]), "<>")]
 		for _, policy := range role.Properties["Policies"].([]any) {
 			for _, s := range at(policy, "PolicyDocument.Statement").([]any) {
-				line := flat(f.Properties["FunctionName"]) + ": " + flat(at(s, "Action")) + "\n    on " + flat(at(s, "Resource"))
+				line := flat(f.Properties["FunctionName"]) + ": " + flat(at(s, "Action"))
+				line += "\n    on " + flat(at(s, "Resource"))
 				if condition := at(s, "Condition"); condition != nil {
 					line += "\n    if " + flat(condition)
 				}

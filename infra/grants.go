@@ -7,24 +7,24 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// grant is one thing a function may do: actions on some part of what the data stack holds.
+// grant allows a function some actions on a place of the data stack.
 type grant struct {
 	on   place
-	of   []string // which items or objects of that place; * stands for any text
+	of   []string // patterns of the items or objects of that place; * matches any text
 	acts []string
 }
 
-// place is a part of the data stack. What of means differs.
+// place is a part of the data stack. The comments say what grant.of matches there.
 type place string
 
 const (
-	items         place = "items"          // of the DynamoDB table: patterns of pk
-	rawObjects    place = "raw objects"    // patterns of keys
-	lakeObjects   place = "lake objects"   // patterns of keys
-	resultObjects place = "result objects" // patterns of keys
-	rawListing    place = "raw listing"    // patterns of prefixes
-	lakeListing   place = "lake listing"   // patterns of prefixes
-	resultListing place = "result listing" // patterns of prefixes
+	items         place = "items"          // of the DynamoDB table: values of pk
+	rawObjects    place = "raw objects"    // keys
+	lakeObjects   place = "lake objects"   // keys
+	resultObjects place = "result objects" // keys
+	rawListing    place = "raw listing"    // prefixes of keys
+	lakeListing   place = "lake listing"   // prefixes of keys
+	resultListing place = "result listing" // prefixes of keys
 	resultBucket  place = "result bucket"
 	lakeBucket    place = "lake bucket"
 	workgroup     place = "interactive workgroup"
@@ -33,7 +33,7 @@ const (
 	rawQueue      place = "raw queue"
 )
 
-// What functions may do, by task. A test holds the deployed policies to exactly this.
+// The grants of the functions, by task. A test checks that the deployed policies grant exactly these actions.
 var (
 	keys = []grant{
 		{items, []string{"keys"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
@@ -42,40 +42,51 @@ var (
 	planetRead = []grant{
 		{items, []string{"planet#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}
-	planetWrite = []grant{ // a transaction needs what it is made of
+	planetWrite = []grant{ // a transaction needs the permission of each of its actions
 		{items, []string{"planet#*"}, []string{"dynamodb:PutItem"}},
 	}
 
-	// queries is what a function needs that asks Athena, which reads and writes S3 and Glue in its caller's name.
+	// queries is for functions that run queries in Athena, which uses S3 and Glue with its caller's permissions.
 	queries = and(keys, []grant{
-		{items, []string{"join#*", "query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}},
-		{items, []string{"query#*"}, []string{"dynamodb:Query"}}, // a query's request may take several items
+		{items, []string{"join#*", "query#*"}, []string{
+			"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem",
+		}},
+		{items, []string{"query#*"}, []string{"dynamodb:Query"}}, // a query's request may be stored in several items
 		{items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
-		{workgroup, nil, []string{"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup", "athena:StartQueryExecution", "athena:StopQueryExecution"}},
+		{workgroup, nil, []string{
+			"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup", "athena:StartQueryExecution",
+			"athena:StopQueryExecution",
+		}},
 		{dataCatalog, nil, []string{"athena:GetTableMetadata"}},
 		{catalogue, nil, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}},
-		{lakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
-		{lakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{lakeObjects, []string{lakeFolder + "*"}, []string{"s3:GetObject"}},
+		{lakeListing, []string{lakeFolder + "*"}, []string{"s3:ListBucket"}},
 		{lakeBucket, nil, []string{"s3:GetBucketLocation"}},
-		{resultObjects, []string{"results/*"}, []string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}},
-		{resultListing, []string{"results/*"}, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}},
+		{resultObjects, []string{resultFolder + "*"}, []string{
+			"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
+		}},
+		{resultListing, []string{resultFolder + "*"}, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}},
 		{resultBucket, nil, []string{"s3:GetBucketLocation"}},
 	})
 
 	ingesting = []grant{
-		{rawQueue, nil, []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
-		{rawObjects, []string{"raw/*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
-		{rawListing, []string{"raw/*"}, []string{"s3:ListBucket"}}, // without it a missing object reads as forbidden
-		{lakeObjects, []string{"lake/*", "quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
-		{lakeObjects, []string{"lake/_staging/*"}, []string{"s3:DeleteObject"}},
-		{lakeListing, []string{"lake/*", "quarantine/*"}, []string{"s3:ListBucket"}},
+		{rawQueue, nil, []string{
+			"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
+		}},
+		{rawObjects, []string{rawFolder + "*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
+		// Without this grant S3 reports a missing object as forbidden.
+		{rawListing, []string{rawFolder + "*"}, []string{"s3:ListBucket"}},
+		{lakeObjects, []string{lakeFolder + "*", quarantineFolder + "*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{lakeObjects, []string{lakeFolder + "_staging/*"}, []string{"s3:DeleteObject"}},
+		{lakeListing, []string{lakeFolder + "*", quarantineFolder + "*"}, []string{"s3:ListBucket"}},
 		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 	}
 
 	compacting = []grant{
-		{lakeObjects, []string{"lake/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
-		{lakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}}, // it finishes imports that were cut short
-		{lakeListing, []string{"lake/*", "quarantine/*"}, []string{"s3:ListBucket"}},
+		{lakeObjects, []string{lakeFolder + "*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
+		// Compaction finishes imports that were interrupted.
+		{lakeObjects, []string{quarantineFolder + "*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{lakeListing, []string{lakeFolder + "*", quarantineFolder + "*"}, []string{"s3:ListBucket"}},
 		{items, []string{"ingest#*", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 	}
 )
@@ -83,7 +94,7 @@ var (
 // and joins grants.
 func and(grants ...[]grant) []grant { return slices.Concat(grants...) }
 
-// statement is a grant in the words of IAM.
+// statement returns a grant as a statement of IAM.
 func (d *dataStack) statement(g grant) awsiam.PolicyStatement {
 	resources, conditions := d.resources(g)
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -91,13 +102,14 @@ func (d *dataStack) statement(g grant) awsiam.PolicyStatement {
 	})
 }
 
-// resources is where a grant holds, and under which conditions.
+// resources returns the ARNs and the conditions of a grant.
 func (d *dataStack) resources(g grant) ([]*string, *map[string]any) {
-	// IfExists: S3 asks for the same permission, without a prefix, before it says that an object is not there.
+	// IfExists: before S3 reports that an object does not exist, it requires the same permission without a prefix.
 	prefixes := &map[string]any{"StringLikeIfExists": map[string]any{"s3:prefix": g.of}}
 	switch g.on {
 	case items:
-		return []*string{d.table.TableArn()}, &map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": g.of}}
+		leading := map[string]any{"dynamodb:LeadingKeys": g.of}
+		return []*string{d.table.TableArn()}, &map[string]any{"ForAllValues:StringLike": leading}
 	case rawObjects:
 		return objectsOf(d.raw, g.of), nil
 	case lakeObjects:
@@ -127,5 +139,5 @@ func (d *dataStack) resources(g grant) ([]*string, *map[string]any) {
 	case rawQueue:
 		return []*string{d.queue.QueueArn()}, nil
 	}
-	panic("infra: no place " + string(g.on))
+	panic("infra: unknown place " + string(g.on))
 }

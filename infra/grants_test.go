@@ -27,16 +27,16 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// TestGrantsCoverWhatStoresDo compares what the stores ask of the table with the grants of the functions that use them:
-// the emulators permit everything, so nothing else notices a missing grant before it is deployed.
-func TestGrantsCoverWhatStoresDo(t *testing.T) {
-	dynamotest.Client(t) // skips here, and not in tests of the suites, when there is no DynamoDB
+// TestGrantsCoverStoreActions compares the stores' actions on the table with the grants of the functions that use them.
+// The emulators permit everything, so no other test notices a missing grant before the deployment.
+func TestGrantsCoverStoreActions(t *testing.T) {
+	dynamotest.Client(t) // without DynamoDB, skips this test as a whole instead of each test of the suites
 	for name, use := range map[string]struct {
 		by func(function) bool
-		do func(t *testing.T, open func(*testing.T) (*dynamodb.Client, string))
+		do func(t *testing.T, open openTable)
 	}{
 		"keys":            {function.knowsCallers, readKeys},
-		"planets, read":   {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
+		"reading planets": {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {function.asksAthena, readState},
@@ -66,13 +66,16 @@ func TestGrantsCoverWhatStoresDo(t *testing.T) {
 	}
 }
 
+// openTable returns a client and the name of an empty table.
+type openTable func(t *testing.T) (*dynamodb.Client, string)
+
 func (f function) knowsCallers() bool {
 	return f.behindGateway() && slices.Contains(f.Variables, lambdas.Table)
 }
 
 func (f function) writesLake() bool { return slices.Contains(f.Variables, lambdas.RawBucket) }
 
-// granted reports whether a function may do something to the table. No index is granted.
+// granted reports whether a function's grants allow an action on the table. No grant covers an index.
 func granted(f function, a dynamotest.Action) bool {
 	return a.Key != "" && a.Index == "" && slices.ContainsFunc(f.grants, func(g grant) bool {
 		return g.on == items && slices.Contains(g.acts, a.Name) && slices.ContainsFunc(g.of, func(pattern string) bool {
@@ -82,7 +85,7 @@ func granted(f function, a dynamotest.Action) bool {
 	})
 }
 
-func readKeys(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+func readKeys(t *testing.T, open openTable) {
 	store := keydynamo.New(open(t))
 	_, missing := store.Find(t.Context(), "none")
 	if _, err := store.List(t.Context()); err != nil || missing == nil {
@@ -90,7 +93,7 @@ func readKeys(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
 	}
 }
 
-func readPlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+func readPlanets(t *testing.T, open openTable) {
 	client, table := open(t)
 	store := planetdynamo.New(client, table, time.Now)
 	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
@@ -101,29 +104,29 @@ func readPlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string))
 	}
 }
 
-func usePlanets(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+func usePlanets(t *testing.T, open openTable) {
 	planettest.Run(t, func(t *testing.T) planet.Store {
 		client, table := open(t)
 		return planetdynamo.New(client, table, func() time.Time { return planettest.At })
 	})
 }
 
-func useQueries(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
-	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes what has expired by its own clock
+func useQueries(t *testing.T, open openTable) {
+	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes expired items by its own clock
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := open(t)
 		return pendingdynamo.New(client, table, century, time.Now)
 	})
 }
 
-func readState(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// importAndCompact imports a log and one that has grown, and compacts what was imported.
-func importAndCompact(t *testing.T, open func(*testing.T) (*dynamodb.Client, string)) {
+// importAndCompact imports a log, imports it again after it has grown, and compacts the imported objects.
+func importAndCompact(t *testing.T, open openTable) {
 	raw, lake := &blobtest.Memory{}, &blobtest.Memory{}
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	c, err := cloud.New(cloud.Config{
@@ -144,7 +147,7 @@ func importAndCompact(t *testing.T, open func(*testing.T) (*dynamodb.Client, str
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the second removes what the first superseded
+	for range 2 { // the second run removes the objects that the first superseded
 		now = now.Add(cloud.DefaultGrace + cloud.DefaultKeep)
 		if _, err := c.Compact(t.Context(), time.Time{}); err != nil {
 			t.Fatal(err)

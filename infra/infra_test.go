@@ -6,38 +6,44 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
-func TestNagIsContent(t *testing.T) {
-	for _, complaint := range deployed(t).complaints {
-		t.Error(complaint)
+func TestNagFindsNothing(t *testing.T) {
+	for _, finding := range deployed(t).findings {
+		t.Error(finding)
 	}
 }
 
-func TestWhatHoldsDataOutlivesItsStack(t *testing.T) {
+func TestDataOutlivesItsStack(t *testing.T) {
 	d := deployed(t)
 	for _, kind := range []string{"AWS::S3::Bucket", "AWS::DynamoDB::Table"} {
 		ids := d.data.of(kind)
 		if len(ids) == 0 {
-			t.Errorf("there is no %s", kind)
+			t.Errorf("the data stack has no %s", kind)
 		}
 		for _, id := range ids {
 			r := d.data.Resources[id]
 			if r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
-				t.Errorf("%s is not retained: DeletionPolicy %q, UpdateReplacePolicy %q", id, r.DeletionPolicy, r.UpdateReplacePolicy)
+				t.Errorf("%s is not retained: DeletionPolicy %q, UpdateReplacePolicy %q",
+					id, r.DeletionPolicy, r.UpdateReplacePolicy)
 			}
 		}
 	}
 	for _, other := range []template{d.api, d.ops} {
 		for id, r := range other.Resources {
 			if slices.Contains([]string{"AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Glue::Table"}, r.Type) {
-				t.Errorf("%s (%s) belongs into the data stack", id, r.Type)
+				t.Errorf("%s (%s) belongs in the data stack", id, r.Type)
 			}
 		}
 	}
@@ -54,35 +60,39 @@ func TestWhatHoldsDataOutlivesItsStack(t *testing.T) {
 	}
 }
 
-func TestNothingHeldIsDeletedUnasked(t *testing.T) {
+func TestDefaultsDeleteNoData(t *testing.T) {
 	d := deployed(t)
 	for _, id := range d.data.of("AWS::S3::Bucket") {
+		keeps := !strings.HasPrefix(id, "Results")
 		rules, _ := d.data.Resources[id].at("LifecycleConfiguration.Rules").([]any)
 		deletes := slices.ContainsFunc(rules, func(r any) bool { return at(r, "ExpirationInDays") != nil })
-		if keeps := !strings.HasPrefix(id, "Results"); keeps == deletes {
+		if keeps == deletes {
 			t.Errorf("bucket %s: deletes objects by age: %v", id, deletes)
 		}
-		if versions := d.data.Resources[id].at("VersioningConfiguration.Status"); !strings.HasPrefix(id, "Results") && versions != "Enabled" {
+		if versions := d.data.Resources[id].at("VersioningConfiguration.Status"); keeps && versions != "Enabled" {
 			t.Errorf("bucket %s keeps no old versions", id)
 		}
 	}
 }
 
-func TestNobodyOutsideReads(t *testing.T) {
+func TestBucketsAndQueuesArePrivate(t *testing.T) {
 	d := deployed(t)
+	const encryption = "BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm"
+	const noTLS, oldTLS = `"aws:SecureTransport":"false"`, `"s3:TlsVersion":1.2`
+	blocks := []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"}
 	for _, id := range d.data.of("AWS::S3::Bucket") {
 		b := d.data.Resources[id]
-		for _, what := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
-			if b.at("PublicAccessBlockConfiguration."+what) != true {
-				t.Errorf("bucket %s: %s is not set", id, what)
+		for _, block := range blocks {
+			if b.at("PublicAccessBlockConfiguration."+block) != true {
+				t.Errorf("bucket %s: %s is not set", id, block)
 			}
 		}
-		if b.at("BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm") == nil {
+		if b.at(encryption) == nil {
 			t.Errorf("bucket %s is not encrypted", id)
 		}
 		denied := denials(d.data, "AWS::S3::BucketPolicy", "Bucket", id)
-		if !strings.Contains(denied, `"aws:SecureTransport":"false"`) || !strings.Contains(denied, `"s3:TlsVersion":1.2`) {
-			t.Errorf("bucket %s can be read without TLS 1.2: it denies %s", id, denied)
+		if !strings.Contains(denied, noTLS) || !strings.Contains(denied, oldTLS) {
+			t.Errorf("bucket %s can be read without TLS 1.2; it denies %s", id, denied)
 		}
 	}
 	for _, stack := range []template{d.data, d.api} {
@@ -90,14 +100,14 @@ func TestNobodyOutsideReads(t *testing.T) {
 			if stack.Resources[id].at("SqsManagedSseEnabled") != true {
 				t.Errorf("queue %s is not encrypted", id)
 			}
-			if denied := denials(stack, "AWS::SQS::QueuePolicy", "Queues", id); !strings.Contains(denied, `"aws:SecureTransport":"false"`) {
-				t.Errorf("queue %s can be used without TLS: it denies %s", id, denied)
+			if denied := denials(stack, "AWS::SQS::QueuePolicy", "Queues", id); !strings.Contains(denied, noTLS) {
+				t.Errorf("queue %s can be used without TLS; it denies %s", id, denied)
 			}
 		}
 	}
 }
 
-// denials is the conditions under which the policies of a resource deny everybody.
+// denials returns the conditions under which the policies of a resource deny everybody.
 func denials(t template, kind, property, id string) string {
 	var all []string
 	for _, policy := range t.of(kind) {
@@ -114,14 +124,17 @@ func denials(t template, kind, property, id string) string {
 	return strings.Join(all, " ")
 }
 
-func TestWorkgroupsBoundEveryQuery(t *testing.T) {
+func TestWorkgroupsLimitScans(t *testing.T) {
 	d := deployed(t)
-	cutoffs := map[string]float64{"orrery-interactive": float64(defaults.InteractiveCutoff), "orrery-reports": float64(defaults.ReportsCutoff)}
+	cutoffs := map[string]float64{
+		"orrery-interactive": float64(defaults.InteractiveCutoff),
+		"orrery-reports":     float64(defaults.ReportsCutoff),
+	}
 	for _, id := range d.data.of("AWS::Athena::WorkGroup") {
 		w := d.data.Resources[id]
 		name := flat(w.Properties["Name"])
 		if w.at("WorkGroupConfiguration.EnforceWorkGroupConfiguration") != true {
-			t.Errorf("%s: a query can leave its settings", name)
+			t.Errorf("%s: a query can override its settings", name)
 		}
 		if got := w.at("WorkGroupConfiguration.BytesScannedCutoffPerQuery"); got != cutoffs[name] {
 			t.Errorf("%s: a query may scan %v bytes, not %v", name, got, cutoffs[name])
@@ -135,36 +148,39 @@ func TestWorkgroupsBoundEveryQuery(t *testing.T) {
 
 func TestRawLogsReachIngest(t *testing.T) {
 	d := deployed(t)
-	var told string
+	var target string
 	for _, id := range d.data.of("AWS::S3::Bucket") {
 		if n := d.data.Resources[id].at("NotificationConfiguration.QueueConfigurations.0"); n != nil {
-			told = strings.Trim(flat(at(n, "Queue")), "<>")
+			target = strings.Trim(flat(at(n, "Queue")), "<>")
 			if prefix := at(n, "Filter.S3Key.Rules.0.Value"); prefix != rawFolder {
-				t.Errorf("the bucket tells of objects under %v", prefix)
+				t.Errorf("the bucket sends notifications for objects under %v", prefix)
 			}
 		}
 	}
-	queue, ok := d.data.Resources[told]
+	queue, ok := d.data.Resources[target]
 	if !ok {
-		t.Fatal("no bucket tells a queue of its objects")
+		t.Fatal("no bucket sends notifications to a queue")
 	}
 	if queue.at("RedrivePolicy.maxReceiveCount") != float64(receives) {
-		t.Errorf("objects that fail are not given up after %d tries: %v", receives, queue.at("RedrivePolicy"))
+		t.Errorf("a message does not become a dead letter after %d deliveries: %v", receives, queue.at("RedrivePolicy"))
 	}
 	if hidden := queue.at("VisibilityTimeout"); hidden != 6*float64(defaults.IngestSeconds) {
-		t.Errorf("a message is hidden for %v s, not six times the function's %d", hidden, defaults.IngestSeconds)
+		t.Errorf("a message is hidden for %v s, not six times the timeout of %d s", hidden, defaults.IngestSeconds)
 	}
 	sources := d.api.of("AWS::Lambda::EventSourceMapping")
 	if len(sources) != 1 {
-		t.Fatalf("%d event sources", len(sources))
+		t.Fatalf("%d event sources, not 1", len(sources))
 	}
 	source := d.api.Resources[sources[0]]
 	if got := flat(source.at("FunctionResponseTypes")); got != "ReportBatchItemFailures" {
-		t.Errorf("one bad object of a batch fails the others: response types %q", got)
+		t.Errorf("a failed message of a batch fails the others: response types %q", got)
 	}
 	for _, id := range d.api.of("AWS::Lambda::Function") {
 		f := d.api.Resources[id]
-		if name := flat(f.Properties["FunctionName"]); name == "orrery-ingest" && f.at("ReservedConcurrentExecutions") != float64(defaults.IngestConcurrency) {
+		if name := flat(f.Properties["FunctionName"]); name != "orrery-ingest" {
+			continue
+		}
+		if f.at("ReservedConcurrentExecutions") != float64(defaults.IngestConcurrency) {
 			t.Error("ingest can take every instance of the account")
 		}
 	}
@@ -186,14 +202,15 @@ func TestLeastPrivilege(t *testing.T) {
 		f := d.api.Resources[id]
 		role := d.api.Resources[strings.Trim(flat(f.Properties["Role"]), "<>")]
 		if managed := role.Properties["ManagedPolicyArns"]; managed != nil {
-			t.Errorf("%s has the policies of others: %s", id, flat(managed))
+			t.Errorf("%s has managed policies: %s", id, flat(managed))
 		}
 		var acts []string
 		for _, policy := range role.Properties["Policies"].([]any) {
 			for _, s := range at(policy, "PolicyDocument.Statement").([]any) {
 				acts = append(acts, strings.Split(flat(at(s, "Action")), ", ")...)
-				if resource := flat(at(s, "Resource")); strings.HasPrefix(resource, "*") || strings.Contains(resource, ", *") {
-					t.Errorf("%s may do %s to everything", id, flat(at(s, "Action")))
+				resource := flat(at(s, "Resource"))
+				if strings.HasPrefix(resource, "*") || strings.Contains(resource, ", *") {
+					t.Errorf("%s may do %s on every resource", id, flat(at(s, "Action")))
 				}
 			}
 		}
@@ -205,10 +222,10 @@ func TestLeastPrivilege(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what functions may do (-grants.go +template):\n%s", diff)
+		t.Errorf("the permissions of functions differ (-grants.go +template):\n%s", diff)
 	}
 	if policies := d.api.of("AWS::IAM::Policy"); len(policies) > 0 {
-		t.Errorf("policies beside those of grants.go: %v", policies)
+		t.Errorf("policies that are not from grants.go: %v", policies)
 	}
 }
 
@@ -216,8 +233,9 @@ func TestEveryRouteReachesItsFunction(t *testing.T) {
 	got := routesOf(deployed(t).api)
 	for _, base := range api.BasePaths() {
 		for _, r := range api.Routes() {
-			for _, method := range []string{r.Method, "ANY"} { // ANY: the handler says which methods there are
-				if want := base + r.Path + " " + method + " → orrery-" + functionOf(r.ID).Name; !slices.Contains(got, want) {
+			for _, method := range []string{r.Method, "ANY"} { // ANY: the handler lists the methods that it allows
+				want := base + r.Path + " " + method + " → orrery-" + functionOf(r.ID).Name
+				if !slices.Contains(got, want) {
 					t.Errorf("the gateway lacks %s", want)
 				}
 			}
@@ -230,20 +248,24 @@ func TestEveryRouteReachesItsFunction(t *testing.T) {
 	}
 }
 
-func TestGatewayFailsInTheShapeOfTheAPI(t *testing.T) {
+func TestGatewayErrorsHaveTheFormatOfTheAPI(t *testing.T) {
 	d := deployed(t)
-	needed := []string{"DEFAULT_4XX", "DEFAULT_5XX", "INTEGRATION_TIMEOUT", "MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE", "THROTTLED"}
+	needed := []string{
+		"DEFAULT_4XX", "DEFAULT_5XX", "INTEGRATION_TIMEOUT", "MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE",
+		"THROTTLED",
+	}
 	for _, id := range d.api.of("AWS::ApiGateway::GatewayResponse") {
 		r := d.api.Resources[id]
 		kind := flat(r.Properties["ResponseType"])
 		needed = slices.DeleteFunc(needed, func(n string) bool { return n == kind })
 		var body map[string]any
-		if err := json.Unmarshal([]byte(flat(at(r.Properties["ResponseTemplates"], "application/json"))), &body); err != nil {
+		text := flat(at(r.Properties["ResponseTemplates"], "application/json"))
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
 		}
 		if fmt.Sprint(body["code"]) != flat(r.Properties["StatusCode"]) {
-			t.Errorf("%s: the body says %v, the status %v", kind, body["code"], r.Properties["StatusCode"])
+			t.Errorf("%s: the code is %v, but the status is %v", kind, body["code"], r.Properties["StatusCode"])
 		}
 		if body["request_id"] != "$context.requestId" || body["message"] == "" || len(body) != 3 {
 			t.Errorf("%s: the body is %v", kind, body)
@@ -251,11 +273,11 @@ func TestGatewayFailsInTheShapeOfTheAPI(t *testing.T) {
 		headers, _ := r.Properties["ResponseParameters"].(map[string]any)
 		retry := headers["gatewayresponse.header.Retry-After"] != nil
 		if wanted := slices.Contains([]string{"429", "503", "504"}, flat(r.Properties["StatusCode"])); retry != wanted {
-			t.Errorf("%s: says when to try again: %v", kind, retry)
+			t.Errorf("%s: has a Retry-After header: %v", kind, retry)
 		}
 	}
 	if len(needed) > 0 {
-		t.Errorf("the gateway's own words are left for %v", needed)
+		t.Errorf("the gateway uses its own texts for %v", needed)
 	}
 }
 
@@ -263,9 +285,14 @@ func TestGatewayLogsNeitherHeadersNorQueries(t *testing.T) {
 	d := deployed(t)
 	stage := d.api.Resources[d.api.of("AWS::ApiGateway::Stage")[0]]
 	format := flat(stage.at("AccessLogSetting.Format"))
+	allowed := []string{
+		"$context.requestId", "$context.requestTime", "$context.httpMethod", "$context.resourcePath", "$context.status",
+		"$context.responseLength", "$context.responseLatency", "$context.integrationLatency",
+		"$context.error.responseType",
+	}
 	for _, variable := range regexp.MustCompile(`\$[a-zA-Z.]+`).FindAllString(format, -1) {
-		if !regexp.MustCompile(`^\$context\.(requestId|requestTime|httpMethod|resourcePath|status|responseLength|responseLatency|integrationLatency|error\.responseType)$`).MatchString(variable) {
-			t.Errorf("the access log holds %s", variable)
+		if !slices.Contains(allowed, variable) {
+			t.Errorf("the access log contains %s", variable)
 		}
 	}
 	settings, _ := stage.Properties["MethodSettings"].([]any)
@@ -273,8 +300,11 @@ func TestGatewayLogsNeitherHeadersNorQueries(t *testing.T) {
 		t.Fatalf("throttles: %v", settings)
 	}
 	for _, s := range settings {
-		if at(s, "ThrottlingRateLimit") == nil || at(s, "ThrottlingBurstLimit") == nil || at(s, "DataTraceEnabled") == true {
-			t.Errorf("%v %v: not throttled, or its bodies are logged", at(s, "ResourcePath"), at(s, "HttpMethod"))
+		if at(s, "ThrottlingRateLimit") == nil || at(s, "ThrottlingBurstLimit") == nil {
+			t.Errorf("%v %v is not throttled", at(s, "ResourcePath"), at(s, "HttpMethod"))
+		}
+		if at(s, "DataTraceEnabled") == true {
+			t.Errorf("%v %v: bodies are logged", at(s, "ResourcePath"), at(s, "HttpMethod"))
 		}
 	}
 }
@@ -286,11 +316,11 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 		text := flat(d.ops.Resources[id].Properties["AlarmDescription"])
 		_, section, ok := strings.Cut(text, runbooks)
 		if !ok {
-			t.Errorf("%s does not say what to do: %q", id, text)
+			t.Errorf("%s names no runbook: %q", id, text)
 		}
 		used[section] = true
 		if d.ops.Resources[id].Properties["AlarmActions"] == nil {
-			t.Errorf("%s tells nobody", id)
+			t.Errorf("%s notifies nobody", id)
 		}
 	}
 	text, err := os.ReadFile("../events/RUNBOOKS.md")
@@ -303,25 +333,25 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 	}
 	for section := range used {
 		if !written[section] {
-			t.Errorf("an alarm leads to a runbook that is not written: %s", section)
+			t.Errorf("an alarm names a runbook that does not exist: %s", section)
 		}
 	}
 	for _, section := range []string{"5xx", "lag", "cost-spike", "dlq", "empty-results", "corrupted-file"} {
 		if !used[section] {
-			t.Errorf("no alarm leads to runbook %s", section)
+			t.Errorf("no alarm names the runbook %s", section)
 		}
 	}
 }
 
-func TestLogsEnd(t *testing.T) {
+func TestLogsExpire(t *testing.T) {
 	d := deployed(t)
 	groups := d.api.of("AWS::Logs::LogGroup")
 	if want := len(functions()) + 1; len(groups) != want {
-		t.Errorf("%d log groups, not one per function and one for the gateway (%d)", len(groups), want)
+		t.Errorf("%d log groups; want one for each function and one for the gateway: %d", len(groups), want)
 	}
 	for _, id := range groups {
 		if got := d.api.Resources[id].at("RetentionInDays"); got != float64(defaults.LogDays) {
-			t.Errorf("%s keeps lines for %v days", id, got)
+			t.Errorf("%s keeps logs for %v days", id, got)
 		}
 	}
 }
@@ -330,41 +360,72 @@ func TestProps(t *testing.T) {
 	read := func(given map[string]any) (Props, error) {
 		return readProps(func(name string) any { return given[name] })
 	}
-	t.Run("defaults are whole", func(t *testing.T) {
+	t.Run("the defaults are valid", func(t *testing.T) {
 		if got, err := read(nil); err != nil || got != defaults {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	t.Run("texts, numbers and booleans from the command line", func(t *testing.T) {
+	t.Run("strings, numbers and booleans are read", func(t *testing.T) {
 		got, err := read(map[string]any{"name": "shop", "log-days": "7", "gateway-account": "false", "burst": 50.0})
 		if err != nil || got.Name != "shop" || got.LogDays != 7 || got.GatewayAccount || got.Burst != 50 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	t.Run("every mistake is named", func(t *testing.T) {
-		_, err := read(map[string]any{"name": "Shop", "architecture": "mips", "log-days": "8", "domain": "api.shop.example", "interactive-cutoff": "5", "burst": "many", "quiet-hours": "0", "ingest-seconds": "901", "projection-from": "70"})
-		for _, name := range []string{"name", "architecture", "log-days", "domain", "interactive-cutoff", "burst", "quiet-hours", "ingest-seconds", "projection-from"} {
+	t.Run("an error names every invalid property", func(t *testing.T) {
+		invalid := map[string]any{
+			"name": "Shop", "architecture": "mips", "log-days": "8", "domain": "api.shop.example",
+			"interactive-cutoff": "5", "burst": "many", "quiet-hours": "0", "ingest-seconds": "901",
+			"projection-from": "70",
+		}
+		_, err := read(invalid)
+		for name := range invalid {
 			if err == nil || !regexp.MustCompile(`propert(y|ies) `+name).MatchString(err.Error()) {
 				t.Errorf("property %s is not named in: %v", name, err)
 			}
 		}
 	})
-	t.Run("a missing zip names the mend", func(t *testing.T) {
+	t.Run("an error about a missing zip names the script that builds it", func(t *testing.T) {
 		p := defaults
 		p.Zips = t.TempDir()
 		if err := p.checkZips(); err == nil || !strings.Contains(err.Error(), "scripts/build.sh") {
 			t.Error(err)
 		}
 	})
-	t.Run("README lists them", func(t *testing.T) {
+	t.Run("README.md lists every property", func(t *testing.T) {
 		text, err := os.ReadFile("README.md")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range new(Props).settings() {
-			if row := regexp.MustCompile("(?m)^\\| `" + s.name + "` \\|.*\\| " + regexp.QuoteMeta(s.doc) + " \\|$"); !row.Match(text) {
+			row := regexp.MustCompile("(?m)^\\| `" + s.name + "` \\|.*\\| " + regexp.QuoteMeta(s.doc) + " \\|$")
+			if !row.Match(text) {
 				t.Errorf("README.md lacks the row | `%s` | … | %s |", s.name, s.doc)
 			}
 		}
 	})
+}
+
+// TestLimits checks the time limits of the deployment against those of the code that runs in it.
+func TestLimits(t *testing.T) {
+	const day = 24 * time.Hour
+	queryTimeout, err := time.ParseDuration(lambdas.QueryTimeout.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if queryTimeout >= lambdas.GatewayTimeout {
+		t.Errorf("a request waits %v for its query, but the gateway waits %v", queryTimeout, lambdas.GatewayTimeout)
+	}
+	if kept := time.Duration(defaults.ResultDays) * day; kept <= lambdas.KeepQueries {
+		t.Errorf("results are kept for %v, queries for %v", kept, lambdas.KeepQueries)
+	}
+	if lambdas.ShortestIngest <= cloud.DefaultReserve {
+		t.Errorf("a run of %v is too short for a reserve of %v", lambdas.ShortestIngest, cloud.DefaultReserve)
+	}
+	// The hour to spare covers a run of compact, see engine.KeepSuperseded.
+	if spare := engine.KeepSuperseded - engine.LongestExecution; spare <= needsOf[compactName].timeout {
+		t.Errorf("%v are left for a run of compact that may take %v", spare, needsOf[compactName].timeout)
+	}
+	if first := strconv.Itoa(defaults.ProjectionFrom); first != lambdas.ProjectionFrom.Default {
+		t.Errorf("the first year is %s here and %s in package lambdas", first, lambdas.ProjectionFrom.Default)
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// logTerms is the terms CloudWatch keeps logs for that a deployment can choose, by days.
+// logTerms lists the retention periods of CloudWatch logs that a deployment can choose, by days.
 var logTerms = map[int]awslogs.RetentionDays{
 	1: awslogs.RetentionDays_ONE_DAY, 3: awslogs.RetentionDays_THREE_DAYS, 5: awslogs.RetentionDays_FIVE_DAYS,
 	7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS, 30: awslogs.RetentionDays_ONE_MONTH,
@@ -23,18 +23,22 @@ var logTerms = map[int]awslogs.RetentionDays{
 	365: awslogs.RetentionDays_ONE_YEAR,
 }
 
-// addFunction adds a function with a log and a role of its own: it may do what its row says and write its log.
+// addFunction adds a function with its own log and its own role, which allows what the function's row grants and
+// writing to the log.
 func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.Function {
 	id, name := f.Name, functionName(p, f.Name)
 	logs := awslogs.NewLogGroup(a.stack, jsii.String(id+"-log"), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String(logGroup(p, f)), Retention: logTerms[p.LogDays], RemovalPolicy: cdk.RemovalPolicy_DESTROY,
+		LogGroupName:  jsii.String(logGroup(p, f)),
+		Retention:     logTerms[p.LogDays],
+		RemovalPolicy: cdk.RemovalPolicy_DESTROY,
 	})
 	if f.Name == ingestName {
 		countQuarantined(p, logs)
 	}
 	policy := awsiam.NewPolicyDocument(nil)
 	policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"), Resources: &[]*string{logs.LogGroupArn()},
+		Actions:   jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"),
+		Resources: &[]*string{logs.LogGroupArn()},
 	}))
 	for _, g := range f.grants {
 		policy.AddStatements(data.statement(g))
@@ -43,7 +47,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"task": policy},
 	})
-	timeout := f.seconds
+	timeout := f.timeout.Seconds()
 	if f.Name == ingestName {
 		timeout = float64(p.IngestSeconds)
 	}
@@ -51,7 +55,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	if f.scratch > 0 {
 		scratch = cdk.Size_Mebibytes(&f.scratch)
 	}
-	made := awslambda.NewFunction(a.stack, &id, &awslambda.FunctionProps{
+	lambda := awslambda.NewFunction(a.stack, &id, &awslambda.FunctionProps{
 		FunctionName:                 &name,
 		Description:                  jsii.String(f.Doc),
 		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
@@ -62,20 +66,21 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		EphemeralStorageSize:         scratch,
 		Timeout:                      seconds(timeout),
 		LogGroup:                     logs,
-		Role:                         role.WithoutPolicyUpdates(nil), // what the CDK would add has a row in grants.go
+		Role:                         role.WithoutPolicyUpdates(nil), // grants.go has a row for what the CDK would add
 		Environment:                  environment(p, data, f),
 		ReservedConcurrentExecutions: reserved(p, f),
 	})
 	if f.behindGateway() {
-		made.AddPermission(jsii.String("gateway"), &awslambda.Permission{
+		gateway := &cdk.ArnComponents{Service: jsii.String("execute-api"), Resource: jsii.String("*")}
+		lambda.AddPermission(jsii.String("gateway"), &awslambda.Permission{
 			Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
-			SourceArn: a.stack.FormatArn(&cdk.ArnComponents{Service: jsii.String("execute-api"), Resource: jsii.String("*")}),
+			SourceArn: a.stack.FormatArn(gateway),
 		})
 	}
-	return made
+	return lambda
 }
 
-// environment is what a function asks to be told.
+// environment returns the environment variables of a function.
 func environment(p Props, data *dataStack, f function) *map[string]*string {
 	values := map[lambdas.Variable]*string{
 		lambdas.Table:          data.table.TableName(),
@@ -85,21 +90,22 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 		lambdas.Database:       &data.database,
 		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),
 		lambdas.ProjectionFrom: jsii.String(strconv.Itoa(p.ProjectionFrom)),
-		lambdas.QueryTimeout:   jsii.String("27s"),
+		lambdas.QueryTimeout:   jsii.String(lambdas.QueryTimeout.Default),
 		lambdas.Version:        &p.Version,
 	}
-	told := map[string]*string{}
+	variables := map[string]*string{}
 	for _, v := range f.Variables {
 		value, known := values[v]
 		if !known {
-			panic("infra: nothing to tell function " + f.Name + " in " + v.Name)
+			panic("infra: no value for variable " + v.Name + " of function " + f.Name)
 		}
-		told[v.Name] = value
+		variables[v.Name] = value
 	}
-	return &told
+	return &variables
 }
 
-// reserved keeps a flood of raw logs from taking the instances that answer requests, and compact from running twice.
+// reserved returns the reserved concurrency of a function, or nil. It keeps a flood of raw logs from taking the
+// instances that answer requests, and compact from running twice at a time.
 func reserved(p Props, f function) *float64 {
 	switch {
 	case p.IngestConcurrency == 0:
@@ -112,26 +118,29 @@ func reserved(p Props, f function) *float64 {
 	return nil
 }
 
-// feed gives ingest what lies in the queue, a few objects at a time. It tells which of them failed; the others of the
-// batch are not read again.
+// feed connects ingest to the queue, in batches of a few messages. Ingest reports which of them failed, so that SQS
+// does not deliver the others of the batch again.
 func feed(ingest awslambda.Function, p Props, data *dataStack) {
-	source := &awslambdaeventsources.SqsEventSourceProps{BatchSize: jsii.Number(10), ReportBatchItemFailures: jsii.Bool(true)}
-	if p.IngestConcurrency >= 2 { // the least that can be said; more pollers than instances only get throttled
+	source := &awslambdaeventsources.SqsEventSourceProps{
+		BatchSize: jsii.Number(10), ReportBatchItemFailures: jsii.Bool(true),
+	}
+	if p.IngestConcurrency >= 2 { // the least that SQS accepts; more pollers than instances would only be throttled
 		source.MaxConcurrency = jsii.Number(float64(p.IngestConcurrency))
 	}
 	ingest.AddEventSource(awslambdaeventsources.NewSqsEventSource(data.queue, source))
 }
 
-// schedule starts compact again and again.
+// schedule starts compact every CompactMinutes.
 func (a *apiStack) schedule(compact awslambda.Function, p Props) {
 	dead := newQueue(a.stack, "CompactDeadLetters", p.Name+"-compact-dead-letters")
+	target := awseventstargets.NewLambdaFunction(compact, &awseventstargets.LambdaFunctionProps{
+		DeadLetterQueue: dead, RetryAttempts: jsii.Number(0), // the next run is the retry
+	})
 	awsevents.NewRule(a.stack, jsii.String("CompactSchedule"), &awsevents.RuleProps{
 		RuleName:    jsii.String(p.Name + "-compact"),
 		Description: jsii.String("Merges the objects of every finished hour"),
 		Schedule:    awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(float64(p.CompactMinutes)))),
-		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(compact, &awseventstargets.LambdaFunctionProps{
-			DeadLetterQueue: dead, RetryAttempts: jsii.Number(0), // the next run is the retry
-		})},
+		Targets:     &[]awsevents.IRuleTarget{target},
 	})
 	output(a.stack, "CompactDeadLettersURL", dead.QueueUrl(), "Runs of compact that could not be started")
 }

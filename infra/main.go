@@ -1,9 +1,9 @@
-// Command infra describes the deployment for the CDK toolkit, which runs it as cdk.json says: three stacks of one
-// account and region. README.md has the commands, the properties and what it costs.
+// Command infra describes the deployment for the CDK toolkit, which runs it by cdk.json: three stacks in one account
+// and region. README.md has the commands, the properties and the cost.
 //
-//	data   what must never be lost: buckets, the two tables in Glue, workgroups, the DynamoDB table, queues
-//	api    what runs: the functions and the gateway in front of them; can be replaced at any time
-//	ops    what watches: dashboard, alarms, saved queries, budget
+//	data   everything that must never be lost: buckets, two Glue tables, workgroups, the DynamoDB table, queues
+//	api    the functions and the gateway in front of them; can be replaced at any time
+//	ops    monitoring: dashboard, alarms, saved queries, budget
 package main
 
 import (
@@ -30,23 +30,26 @@ func main() {
 	app.Synth(nil)
 }
 
-// newApp makes the app. Stacks that use parts of another hold those parts in place, and no construct notes which line
-// made it, which would take longer than all the rest.
+// newApp returns the app. A stack that uses parts of another prevents their removal. Constructs do not record the line
+// that created them, because that takes longer than everything else.
 func newApp(outdir *string) cdk.App {
 	return cdk.NewApp(&cdk.AppProps{
 		Outdir: outdir, AnalyticsReporting: jsii.Bool(false),
-		Context: &map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "strong", "aws:cdk:disable-stack-trace": true},
+		Context: &map[string]any{
+			"@aws-cdk/core:defaultCrossStackReferences": "strong",
+			"aws:cdk:disable-stack-trace":               true,
+		},
 	})
 }
 
-// stacks is what build made.
+// stacks are the stacks that build returns.
 type stacks struct {
 	data *dataStack
 	api  *apiStack
 	ops  cdk.Stack
 }
 
-// build adds the three stacks to an app. The props are whole, see readProps.
+// build adds the three stacks to an app. The props come from readProps, which checks them.
 func build(app constructs.Construct, p Props) stacks {
 	cdk.Tags_Of(app).Add(jsii.String(tagKey), jsii.String(p.Name), nil)
 	data := newDataStack(app, p)
@@ -55,17 +58,17 @@ func build(app constructs.Construct, p Props) stacks {
 	return stacks{data, api, ops}
 }
 
-// tagKey marks everything of a deployment, for its budget and for whoever meets it in the console.
+// tagKey is the tag of every resource of a deployment, for its budget and for people who see it in the console.
 const tagKey = "app"
 
-// newStack makes a stack named after the deployment and what it holds.
+// newStack adds a stack. Its name is the deployment's, a hyphen and the given name.
 func newStack(app constructs.Construct, p Props, name, description string) cdk.Stack {
 	id := p.Name + "-" + name
 	return cdk.NewStack(app, &id, &cdk.StackProps{Description: jsii.String("Orrery: " + description)})
 }
 
-// output prints a value after a deployment, under a name that the README and the scripts use.
+// output adds an output of a stack, which the CDK prints after a deployment. The README and the scripts use its name.
 func output(stack cdk.Stack, name string, value *string, description string) {
-	made := cdk.NewCfnOutput(stack, jsii.String("Output-"+name), &cdk.CfnOutputProps{Value: value, Description: jsii.String(description)})
-	made.OverrideLogicalId(jsii.String(name))
+	props := &cdk.CfnOutputProps{Value: value, Description: &description}
+	cdk.NewCfnOutput(stack, jsii.String("Output-"+name), props).OverrideLogicalId(&name)
 }

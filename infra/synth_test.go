@@ -19,7 +19,7 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "update the files in testdata")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// deployment is what the tests look at: the templates as CloudFormation gets them, and what cdk-nag says.
+// deployment holds the templates as CloudFormation gets them and the findings of cdk-nag.
 type deployment struct {
 	data, api, ops template
-	complaints     []string
+	findings       []string
 	err            error
 }
 
@@ -47,14 +47,14 @@ type resource struct {
 	UpdateReplacePolicy string
 }
 
-// deployed gives the deployment by the default properties, made once.
+// deployed returns the deployment with the default properties. It is synthesized once.
 func deployed(t *testing.T) deployment {
 	t.Helper()
 	if os.Getenv("ORRERY_TEST_CDK") == "" {
-		t.Skip("making the templates takes up to a minute: set ORRERY_TEST_CDK=1")
+		t.Skip("synthesizing the stacks takes up to a minute; set ORRERY_TEST_CDK=1 to run this test")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("the CDK needs node (20 or later) on the PATH, and there is none")
+		t.Skip("the CDK needs node (20 or later) on the PATH")
 	}
 	d := synthesize()
 	if d.err != nil {
@@ -75,17 +75,17 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 		return deployment{err: err}
 	}
 	app := newApp(jsii.String(filepath.Join(dir, "cdk.out")))
-	made := build(app, p)
+	built := build(app, p)
 	cdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 	app.Synth(nil)
 
-	for _, stack := range []cdk.Stack{made.data.stack, made.api.stack, made.ops} {
-		found := assertions.Annotations_FromStack(stack)
-		pattern := assertions.Match_StringLikeRegexp(jsii.String("AwsSolutions-.*"))
-		messages := append(*found.FindError(jsii.String("*"), pattern), *found.FindWarning(jsii.String("*"), pattern)...)
+	for _, stack := range []cdk.Stack{built.data.stack, built.api.stack, built.ops} {
+		annotations := assertions.Annotations_FromStack(stack)
+		all, pattern := jsii.String("*"), assertions.Match_StringLikeRegexp(jsii.String("AwsSolutions-.*"))
+		messages := append(*annotations.FindError(all, pattern), *annotations.FindWarning(all, pattern)...)
 		for _, message := range messages {
-			//nolint:staticcheck // the type has moved, but the CDK's assertions still give the old one
-			d.complaints = append(d.complaints, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
+			//nolint:staticcheck // the type has moved, but the CDK's assertions still return the old one
+			d.findings = append(d.findings, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
 		}
 	}
 	for name, into := range map[string]*template{"data": &d.data, "api": &d.api, "ops": &d.ops} {
@@ -100,7 +100,7 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 	return d
 })
 
-// makeZips puts something where the zips of the functions would be.
+// makeZips writes a placeholder for each function's zip.
 func makeZips(p Props) error {
 	for _, f := range functions() {
 		if err := os.MkdirAll(filepath.Dir(p.zip(f)), 0o700); err != nil {
@@ -113,7 +113,7 @@ func makeZips(p Props) error {
 	return nil
 }
 
-// of lists the resources of a type by their logical ids, in order.
+// of returns the logical IDs of the resources of a type, sorted.
 func (t template) of(kind string) (ids []string) {
 	for id, r := range t.Resources {
 		if r.Type == kind {
@@ -124,7 +124,7 @@ func (t template) of(kind string) (ids []string) {
 	return ids
 }
 
-// at follows a path of names and indexes into properties: "A.B.0.C". What is not there is nil.
+// at returns the value at a path of names and indexes in properties, such as "A.B.0.C", or nil if there is none.
 func at(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {
@@ -145,7 +145,8 @@ func at(value any, path string) any {
 
 func (r resource) at(path string) any { return at(r.Properties, path) }
 
-// flat writes a value of a template as one line of text: references by the name they refer to, joins joined.
+// flat returns a value of a template as one line of text. It prints a reference as the name that it refers to, and it
+// evaluates joins.
 func flat(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -179,7 +180,7 @@ func flat(value any) string {
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it was JSON before
+		panic(err) // the value was parsed from JSON
 	}
 	return string(text)
 }

@@ -115,7 +115,7 @@ finish downloads
 say "DynamoDB: planets, keys, ledger, queries, and what their functions may do"
 if server dynamodb; then
 	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/ingest/cloud/...
-	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverWhatStoresDo
+	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverStoreActions
 	ORRERY_TEST_DYNAMODB=$url go test ./scripts/orrery -run TestKeysOfADeployment
 	stop dynamodb
 fi

@@ -83,7 +83,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	service, err := search.New(answers, search.Options{
-		Store: pendingdynamo.New(client, e.Table, keepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
+		Store: pendingdynamo.New(client, e.Table, lambdas.KeepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -92,11 +92,9 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks)
 }
 
-// reuseResults is how old a result may be that Athena gives for an equal statement over the same version of the data.
+// reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
+// data.
 const reuseResults = time.Hour
-
-// keepQueries is how long queries can be asked about. Their results must be kept for longer.
-const keepQueries = 24 * time.Hour
 
 // newHTTP returns a function that answers requests to its routes.
 func newHTTP(

@@ -1,0 +1,16 @@
+package lambdas
+
+import "time"
+
+// Time limits that the functions share with their deployment.
+const (
+	// LongestRun is the longest that AWS lets a function run.
+	LongestRun = 15 * time.Minute
+	// ShortestIngest is the shortest time in which ingest gets work done: it stops cloud.DefaultReserve before its
+	// deadline, so that the work it has done is published.
+	ShortestIngest = 2 * time.Minute
+	// GatewayTimeout is how long API Gateway waits for a function. QueryTimeout must be shorter.
+	GatewayTimeout = 29 * time.Second
+	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
+	KeepQueries = 24 * time.Hour
+)
