@@ -40,7 +40,7 @@ func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 	a.addGateway(p)
 	a.addRoutes()
 	a.addResponses()
-	output(a.stack, "URL", a.gateway.Url(), "Before /api/v4.0/…")
+	output(a.stack, "URL", a.gateway.Url(), "Base URL of the API, before /api/v4.0/…")
 	output(a.stack, "RestAPI", a.gateway.RestApiId(), "Id of the gateway")
 	a.suppress()
 	return a
@@ -178,7 +178,7 @@ var gatewayResponses = []gatewayResponse{
 	{"INTEGRATION_FAILURE", 503, "The service is unavailable.", 5},
 	{"INTEGRATION_TIMEOUT", 504, timeoutMessage, 5},
 	{"INVALID_SIGNATURE", 401, "An API key is needed: Authorization: Basic <api key>.", 0},
-	{"MISSING_AUTHENTICATION_TOKEN", 404, "There is nothing at this path.", 0}, // an unknown path, in the gateway's terms
+	{"MISSING_AUTHENTICATION_TOKEN", 404, "There is nothing at this path.", 0}, // for an unknown path
 	{"REQUEST_TOO_LARGE", 413, "The request is larger than 10 MB.", 0},
 	{"RESOURCE_NOT_FOUND", 404, "There is nothing at this path.", 0},
 	{"THROTTLED", 429, "Too many requests.", 1},

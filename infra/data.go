@@ -57,11 +57,11 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	d.addTable()
 	output(d.stack, "RawBucketName", d.raw.BucketName(), "Put raw logs under "+rawFolder)
 	output(d.stack, "LakeBucketName", d.lake.BucketName(),
-		"Parquet under "+lakeFolder+", what could not be read under "+quarantineFolder)
-	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Answers of Athena, kept for days")
+		"Parquet under "+lakeFolder+", unreadable lines under "+quarantineFolder)
+	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Results of Athena, kept for days")
 	output(d.stack, "TableName", d.table.TableName(), "Planets, API keys, queries, the ledger of ingest")
 	output(d.stack, "RawQueueURL", d.queue.QueueUrl(), "Objects that wait for ingest")
-	output(d.stack, "RawDeadLettersURL", d.deadLetters.QueueUrl(), "Objects that ingest gave up")
+	output(d.stack, "RawDeadLettersURL", d.deadLetters.QueueUrl(), "Objects that ingest gave up on")
 	d.suppress()
 	return d
 }

@@ -34,7 +34,7 @@ func newOpsStack(app constructs.Construct, p Props) cdk.Stack {
 	o.addDashboard(alarms)
 	o.addQueries()
 	o.addBudget()
-	output(o.stack, "AlarmTopicARN", o.topic.TopicArn(), "Subscribe here to hear of alarms")
+	output(o.stack, "AlarmTopicARN", o.topic.TopicArn(), "Subscribe here to be notified of alarms")
 	return o.stack
 }
 
@@ -83,11 +83,11 @@ func (o *opsStack) alarms() []alarm {
 		{
 			name: "compact-stopped", metric: o.function(compactName, "Invocations", "Sum", 60),
 			limit: 1, below: true, periods: 3, onNoData: true,
-			says: "No compaction has run for 3 hours: queries read ever more small objects.", runbook: "lag",
+			says: "No compaction has run for 3 hours. Queries read more and more small objects.", runbook: "lag",
 		},
 		{
 			name: "raw-dead-letters", metric: o.deadLetters("raw"), periods: 1,
-			says: "Raw objects were given up.", runbook: "dlq",
+			says: "Ingest gave up on raw logs.", runbook: "dlq",
 		},
 		{
 			name: "compact-dead-letters", metric: o.deadLetters("compact"), periods: 1,
@@ -100,7 +100,7 @@ func (o *opsStack) alarms() []alarm {
 		},
 		{
 			name: "quarantined", metric: o.quarantined(), periods: 1,
-			says: "A raw log, or lines of one, could not be read and lies in quarantine.", runbook: "corrupted-file",
+			says: "A raw log, or some of its lines, could not be read and is in quarantine.", runbook: "corrupted-file",
 		},
 	}
 	for _, use := range []string{interactive, reports} {
@@ -112,7 +112,7 @@ func (o *opsStack) alarms() []alarm {
 	for _, f := range functions() {
 		all = append(all, alarm{
 			name: f.Name + "-errors", metric: o.function(f.Name, "Errors", "Sum", 5), periods: 1,
-			says: "Function " + f.Name + " crashed, ran out of time or gave up.", runbook: "5xx",
+			says: "Function " + f.Name + " crashed, timed out or returned an error.", runbook: "5xx",
 		})
 	}
 	return all
@@ -169,21 +169,21 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			row(
 				graph("Requests", o.gateway("Count", "Sum", 5)),
 				graph("Refused and failed", o.gateway("4XXError", "Sum", 5), o.gateway("5XXError", "Sum", 5)),
-				graph("Time of an answer, ms",
+				graph("Response time, ms",
 					o.gateway("Latency", "p50", 5), o.gateway("Latency", "p95", 5), o.gateway("Latency", "p99", 5)),
 			),
 			row(
 				graph("Time per route, ms (p95)", perFunction("Duration", "p95", function.behindGateway)...),
-				graph("Failures of functions", perFunction("Errors", "Sum", every)...),
-				graph("Held back for lack of instances", perFunction("Throttles", "Sum", every)...),
+				graph("Errors of functions", perFunction("Errors", "Sum", every)...),
+				graph("Throttled functions", perFunction("Throttles", "Sum", every)...),
 			),
 			row(
 				graph("Raw logs arriving", o.queue("raw", "NumberOfMessagesSent", "Sum", 5)),
 				graph("Oldest raw log waiting, s", o.queue("raw", "ApproximateAgeOfOldestMessage", "Maximum", 5)),
-				graph("Time of ingest and compact, ms", perFunction("Duration", "p95", behindQueue)...),
+				graph("Time of ingest and compact, ms (p95)", perFunction("Duration", "p95", behindQueue)...),
 			),
 			row(
-				graph("Scanned by queries, bytes an hour", o.scanned(interactive), o.scanned(reports)),
+				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact")),
 				graph("Put into quarantine", o.quarantined()),
 			),

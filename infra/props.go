@@ -76,54 +76,60 @@ type setting struct {
 // settings returns the properties in the order of README.md. A test compares its table with this one.
 func (p *Props) settings() []setting {
 	return []setting{
-		{name: "name", text: &p.Name, doc: "Begins the name of everything. Lower-case letters, digits and `-`."},
+		{name: "name", text: &p.Name, doc: "Prefix of the names of all resources: lower-case letters, digits and `-`."},
 		{name: "stage", text: &p.Stage, doc: "Stage of the gateway."},
-		{name: "architecture", text: &p.Architecture, doc: "Of the functions: `arm64` or `amd64`."},
-		{name: "zips", text: &p.Zips, doc: "Folder that `scripts/build.sh` filled."},
-		{name: "version", text: &p.Version, doc: "Of the program, as the functions tell it."},
+		{name: "architecture", text: &p.Architecture, doc: "Architecture of the functions: `arm64` or `amd64`."},
+		{name: "zips", text: &p.Zips, doc: "Folder of the zips that `scripts/build.sh` builds."},
+		{name: "version", text: &p.Version, doc: "Version of the program, which the functions report."},
 		{
 			name: "domain", text: &p.Domain,
-			doc: "Domain of the API; needs `certificate`. Without it: the gateway's own.",
+			doc: "Domain of the API; requires `certificate`. The default is the gateway's own domain.",
 		},
 		{
 			name: "certificate", text: &p.Certificate,
 			doc: "ARN of the domain's certificate, in the region of the deployment.",
 		},
-		{name: "projection-from", int: &p.ProjectionFrom, doc: "First year kept; older records are quarantined."},
-		{name: "raw-days", int: &p.RawDays, doc: "Raw logs are deleted after so many days; 0 keeps them."},
-		{name: "lake-days", int: &p.LakeDays, doc: "Queryable data is deleted after so many days; 0 keeps it."},
-		{name: "result-days", int: &p.ResultDays, doc: "Athena's answers are deleted after so many days."},
+		{
+			name: "projection-from", int: &p.ProjectionFrom,
+			doc: "First year of the records that are kept; older records are quarantined.",
+		},
+		{name: "raw-days", int: &p.RawDays, doc: "Days until raw logs are deleted; 0 keeps them."},
+		{name: "lake-days", int: &p.LakeDays, doc: "Days until queryable data is deleted; 0 keeps it."},
+		{name: "result-days", int: &p.ResultDays, doc: "Days until Athena's results are deleted."},
 		{
 			name: "log-days", int: &p.LogDays,
-			doc: "Logs of functions and gateway: 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days.",
+			doc: "Days until the logs of functions and gateway are deleted: 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365.",
 		},
-		{name: "interactive-cutoff", int: &p.InteractiveCutoff, doc: "Bytes that one query of a data route may scan."},
-		{name: "reports-cutoff", int: &p.ReportsCutoff, doc: "Bytes that one query of a report may scan."},
+		{
+			name: "interactive-cutoff", int: &p.InteractiveCutoff,
+			doc: "Maximum number of bytes that a query of a data route scans.",
+		},
+		{name: "reports-cutoff", int: &p.ReportsCutoff, doc: "Maximum number of bytes that a query of a report scans."},
 		{
 			name: "requests-per-second", int: &p.RequestsPerSecond,
-			doc: "Let through by the gateway; a data route gets half.",
+			doc: "Rate limit of the gateway; a data route gets half.",
 		},
-		{name: "burst", int: &p.Burst, doc: "Let through above that for a moment."},
+		{name: "burst", int: &p.Burst, doc: "Burst limit of the gateway, in requests; a data route gets half."},
 		{
 			name: "gateway-account", bool: &p.GatewayAccount,
 			doc: "`false` if the account's role for gateway logs is set elsewhere.",
 		},
 		{
 			name: "ingest-seconds", int: &p.IngestSeconds,
-			doc: "Time for one batch of raw logs; a failed one is tried again after six times this.",
+			doc: "Timeout for a batch of raw logs, 120 to 900; a failed batch is retried after six times as long.",
 		},
 		{
 			name: "ingest-concurrency", int: &p.IngestConcurrency,
-			doc: "Instances of `ingest` at once. An account with a limit of 10 cannot reserve any: use 0.",
+			doc: "Maximum number of instances of `ingest`. An account with a limit of 10 cannot reserve any: use 0.",
 		},
-		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Between two runs of `compact`."},
-		{name: "alarm-email", text: &p.AlarmEmail, doc: "Gets alarms and budget warnings."},
-		{name: "budget-usd", int: &p.BudgetUSD, doc: "Budget of a month."},
+		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Minutes from one run of `compact` to the next."},
+		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},
+		{name: "budget-usd", int: &p.BudgetUSD, doc: "Monthly budget in US dollars."},
 		{
 			name: "scanned-alarm-gb", int: &p.ScannedAlarmGB,
-			doc: "Scanned by all queries of an hour before the cost alarm.",
+			doc: "Gigabytes scanned in an hour that raise the cost alarm.",
 		},
-		{name: "quiet-hours", int: &p.QuietHours, doc: "Without a new raw log before an alarm, up to 24."},
+		{name: "quiet-hours", int: &p.QuietHours, doc: "Hours without a new raw log that raise an alarm, 1 to 24."},
 	}
 }
 
