@@ -282,7 +282,7 @@ func TestRunbooksAreThoseThatAlarmsName(t *testing.T) {
 	for _, section := range []string{"empty-results", "cost-spike", "lag", "corrupted-file", "5xx", "dlq"} {
 		_, body, found := strings.Cut(string(text), "\n## "+section+"\n")
 		body, _, _ = strings.Cut(body, "\n## ")
-		if !found || !strings.Contains(body, "**How it shows.**") || !strings.Contains(body, "**Verify.**") {
+		if !found || !strings.Contains(body, "**Symptoms.**") || !strings.Contains(body, "**Verify.**") {
 			t.Errorf("the section %s is not whole", section)
 		}
 	}
