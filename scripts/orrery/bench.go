@@ -15,15 +15,15 @@ import (
 )
 
 type benchCommand struct {
-	Dir      string        `default:".orrery/bench" help:"Folder for the data; made once, then used again." placeholder:"DIR"`
+	Dir      string        `default:".orrery/bench" help:"Folder for the data; reused later." placeholder:"DIR"`
 	Records  int           `default:"1000000" help:"Records in the generated day." placeholder:"N"`
-	Runs     int           `default:"7" help:"Counted runs of each question." placeholder:"N"`
-	Clients  int           `default:"32" help:"Concurrent clients of the load." placeholder:"N"`
-	Duration time.Duration `default:"60s" help:"How long the load lasts."`
+	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
+	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
+	Duration time.Duration `default:"60s" help:"Duration of the load test."`
 	JSON     bool          `name:"json" help:"Print the report as JSON."`
 }
 
-// Run measures this machine and prints one table. It fails when answers differ, never because of a time.
+// Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
 func (b *benchCommand) Run(ctx context.Context, c console) error {
 	report, err := bench.Run(ctx, bench.Options{
 		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
@@ -39,6 +39,7 @@ func (b *benchCommand) Run(ctx context.Context, c console) error {
 	return errors.Join(write(c.out), report.Err())
 }
 
+// openForBench opens the product over dir for the benchmark.
 func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	product, err := local.Open(ctx, dir)
 	if err != nil {

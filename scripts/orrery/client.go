@@ -16,22 +16,22 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// target says whom a command asks: a server, or a folder of data in this process.
+// target is what a command queries: a server, or a folder of data in this process.
 type target struct {
-	Data   folder `help:"Folder of data to ask." default:".orrery" env:"ORRERY_DATA"`
-	URL    string `help:"Ask a server instead, by its base address." placeholder:"URL"`
+	Data   folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
+	URL    string `help:"Base URL of a server to query instead." placeholder:"URL"`
 	APIKey string `help:"API key of that server." env:"ORRERY_API_KEY" name:"api-key" placeholder:"KEY"`
 }
 
-// client speaks the API to a target.
+// client sends requests to the API of a target.
 type client struct {
 	http *http.Client
 	base string
 	key  string
 }
 
-// connect opens the target. The caller calls done at the end. In this process, what goes wrong on our side is told on
-// stderr: there is no other log to find it in.
+// connect opens the target. The caller must call done when it has finished. If the target is a folder, internal errors
+// are logged to stderr, because no other log has them.
 func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done func() error, err error) {
 	if t.URL != "" {
 		return &client{http: http.DefaultClient, base: baseOf(t.URL), key: t.APIKey}, func() error { return nil }, nil
@@ -48,10 +48,11 @@ func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done 
 	if err != nil {
 		return nil, nil, errors.Join(err, product.Close())
 	}
-	return &client{http: &http.Client{Transport: handlerTransport{handler}}, base: "http://localhost"}, product.Close, nil
+	inProcess := &http.Client{Transport: handlerTransport{handler}}
+	return &client{http: inProcess, base: "http://localhost"}, product.Close, nil
 }
 
-// baseOf is a server's address as people copy it, without the API's base path.
+// baseOf removes the API's base path from a server's address.
 func baseOf(address string) string {
 	address = strings.TrimRight(address, "/")
 	for _, path := range []string{"/api/v4.0", "/api/v4"} {
@@ -60,8 +61,10 @@ func baseOf(address string) string {
 	return address
 }
 
-// call sends one request and returns the body of a successful answer. The API's refusal is the error.
-func (c *client) call(ctx context.Context, method, path string, body []byte, header http.Header) ([]byte, http.Header, error) {
+// call sends one request and returns the body and the header of a successful response. Other responses are errors.
+func (c *client) call(
+	ctx context.Context, method, path string, body []byte, header http.Header,
+) ([]byte, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
@@ -92,7 +95,7 @@ func (c *client) call(ctx context.Context, method, path string, body []byte, hea
 	return answer, response.Header, nil
 }
 
-// refusal is what the API said instead of an answer: contract of every error body.
+// refusal is an error response of the API.
 type refusal struct {
 	Status  int
 	Message string `json:"message"`
@@ -110,6 +113,7 @@ type refusal struct {
 	RequestID string `json:"request_id"`
 }
 
+// refusalOf returns the error of a response: a *refusal, if the body is one.
 func refusalOf(response *http.Response, body []byte) error {
 	r := &refusal{Status: response.StatusCode}
 	if json.Unmarshal(body, r) != nil || r.Message == "" {
@@ -133,7 +137,7 @@ func (r *refusal) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// drawRefusal shows mistakes of a filter under its text; other errors stay as they are.
+// drawRefusal prints the mistakes of a filter under its text. It returns other errors unchanged.
 func drawRefusal(err error, text string, stderr io.Writer) error {
 	var r *refusal
 	if !errors.As(err, &r) || len(r.Errors) == 0 {
@@ -141,7 +145,9 @@ func drawRefusal(err error, text string, stderr io.Writer) error {
 	}
 	wrong := &query.FilterError{Text: text, Fixed: r.Fixed}
 	for _, e := range r.Errors {
-		wrong.Errors = append(wrong.Errors, filter.Error{Code: e.Code, Message: e.Message, Span: filter.Span{Offset: e.Offset, Length: e.Length}})
+		wrong.Errors = append(wrong.Errors, filter.Error{
+			Code: e.Code, Message: e.Message, Span: filter.Span{Offset: e.Offset, Length: e.Length},
+		})
 	}
 	return drawn(wrong, stderr)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/orrery/orrery/shared/engine/trino"
 )
 
-// cluster is a Trino cluster as flags name it. Its password comes from the environment alone: command lines can be read
-// by everybody on the machine.
+// cluster is the Trino cluster that the flags name. Its password is only read from the environment, because every user
+// of the machine can read command lines.
 type cluster struct {
-	Trino        string `env:"ORRERY_TRINO" help:"Answer from the Trino cluster at this URL, not from the folder. Its password is read from ORRERY_TRINO_PASSWORD." placeholder:"URL"`
-	TrinoCatalog string `default:"hive" env:"ORRERY_TRINO_CATALOG" help:"Catalogue of its Hive connector." placeholder:"NAME"`
-	TrinoSchema  string `default:"traffic" env:"ORRERY_TRINO_SCHEMA" help:"Schema that holds the tables, see 'orrery ddl'." placeholder:"NAME"`
-	TrinoUser    string `default:"orrery" env:"ORRERY_TRINO_USER" help:"User to ask it as." placeholder:"NAME"`
+	Trino        string `env:"ORRERY_TRINO" help:"Query this Trino cluster, not the folder." placeholder:"URL"`
+	TrinoCatalog string `env:"ORRERY_TRINO_CATALOG" default:"hive" help:"Its catalogue for Hive." placeholder:"NAME"`
+	TrinoSchema  string `env:"ORRERY_TRINO_SCHEMA" default:"traffic" help:"Schema of the tables." placeholder:"NAME"`
+	TrinoUser    string `env:"ORRERY_TRINO_USER" default:"orrery" help:"User; ORRERY_TRINO_PASSWORD has the password."`
 }
 
 func (c cluster) connect() (*trino.Client, error) {

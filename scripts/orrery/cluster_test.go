@@ -7,12 +7,13 @@ import (
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 )
 
-// TestServe_over_trino: every record that a cluster's tables hold is counted, on the routes of the specification.
-func TestServe_over_trino(t *testing.T) {
+// TestServeOverTrino checks that the routes of the specification count every record in a cluster's tables.
+func TestServeOverTrino(t *testing.T) {
 	url, _ := trinotest.Server(t)
 	rows := enginetest.Records(t, 300, 5)
 	tables := trinotest.Load(t, rows, trinotest.NothingCompacted)
-	s := startServer(t, t.TempDir(), "--trino", url, "--trino-catalog", trinotest.Catalog, "--trino-schema", tables.Schema)
+	s := startServer(t, t.TempDir(),
+		"--trino", url, "--trino-catalog", trinotest.Catalog, "--trino-schema", tables.Schema)
 	const period = "timestamp between 1970-01-01 and 2100-01-01"
 	total := 0.0
 	for _, segment := range s.results("timeline", period) {

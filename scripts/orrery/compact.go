@@ -10,10 +10,10 @@ import (
 )
 
 type compactCommand struct {
-	Data folder `default:".orrery" env:"ORRERY_DATA" help:"Folder whose hours to compact." placeholder:"DIR"`
+	Data folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 }
 
-// Run merges the objects of every hour that has several. A server over the same folder goes on answering.
+// Run merges the objects of every hour that has several. A server over the same folder keeps answering requests.
 func (k *compactCommand) Run(ctx context.Context, c console) error {
 	if err := k.Data.mustExist(); err != nil {
 		return err
@@ -31,7 +31,8 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 	if err = errors.Join(err, bar.Finish(), product.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
+	_, err = fmt.Fprintf(c.out,
+		"merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
 		report.Objects, report.Hours, report.Rows, report.Before, report.After, report.Removed)
 	return err
 }

@@ -6,29 +6,35 @@ import (
 	"testing"
 )
 
-func TestCostPrintsABillForEachLoad(t *testing.T) {
+func TestCost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
 	}
 	var out, errs bytes.Buffer
-	code := run(t.Context(), []string{"cost", "--requests-per-day", "1000000,1000000000", "--region", "us-east-1"}, console{out: &out, err: &errs})
+	c := console{out: &out, err: &errs}
+	args := []string{"cost", "--requests-per-day", "1000000,1000000000", "--region", "us-east-1"}
+	code := run(t.Context(), args, c)
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
-	for _, want := range []string{"1,000,000  1,000,000,000", "Athena: scanned, TB", "  in all", "Assumed:", "bytes of each record"} {
+	for _, want := range []string{
+		"1,000,000  1,000,000,000", "Athena: scanned, TB", "  total", "Assumptions:", "bytes of each record",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}
 	}
-	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, console{out: &out, err: &errs}); code != exitUsage {
-		t.Errorf("fewer than no queries: exit %d", code)
+	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exitUsage {
+		t.Errorf("a negative number of queries: exit %d", code)
 	}
 }
 
 func TestGrouped(t *testing.T) {
-	for n, want := range map[float64]string{0: "0.00", 12.345: "12.35", 100: "100", 1234: "1,234", 1e9: "1,000,000,000"} {
+	for n, want := range map[float64]string{
+		0: "0.00", 12.345: "12.35", 100: "100", 1234: "1,234", 1e9: "1,000,000,000",
+	} {
 		if got := grouped(n); got != want {
-			t.Errorf("%v is printed %s, not %s", n, got, want)
+			t.Errorf("grouped(%v) = %s, want %s", n, got, want)
 		}
 	}
 }

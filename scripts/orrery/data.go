@@ -7,13 +7,13 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 )
 
-// folder is a folder of data, as a flag or ORRERY_DATA names it. An empty name means the default, never the working
-// directory itself.
+// folder is the name of a folder of data, from a flag or ORRERY_DATA. An empty name means the default, never the
+// working directory itself.
 type folder string
 
 const defaultFolder folder = ".orrery"
 
-// UnmarshalText implements encoding.TextUnmarshaler, which the command line is read with.
+// UnmarshalText implements encoding.TextUnmarshaler, for the parser of the command line.
 func (f *folder) UnmarshalText(text []byte) error {
 	*f = folder(text)
 	if *f == "" {
@@ -22,11 +22,11 @@ func (f *folder) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// mustExist refuses a folder without data: asking must not make one.
+// mustExist returns an error for a folder without data, because a query must not create it.
 func (f folder) mustExist() error {
 	err := local.HoldsData(string(f))
 	if errors.Is(err, local.ErrNoData) {
-		return fmt.Errorf("there is no data in %s: import a log, generate records, or name another folder with --data", f)
+		return fmt.Errorf("there is no data in %s: import a log, generate records or set --data to another folder", f)
 	}
 	return err
 }

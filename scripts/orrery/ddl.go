@@ -8,12 +8,13 @@ import (
 
 type ddlCommand struct {
 	Dialect  string `enum:"trino,athena" default:"trino" help:"trino or athena."`
-	Location string `required:"" help:"Folder of the objects, with fresh/ and compact/ in it: s3://bucket/lake/." placeholder:"URL"`
-	Schema   string `default:"traffic" help:"Schema of the tables; for Trino a catalogue may stand before it: hive.traffic." placeholder:"NAME"`
-	FromYear int    `required:"" help:"First year of the records. Every year is nine thousand hours that planning a query goes through." placeholder:"YEAR"`
+	Location string `required:"" help:"Folder that holds fresh/ and compact/, as s3://bucket/lake/." placeholder:"URL"`
+	Schema   string `default:"traffic" help:"Schema of the tables; also CATALOGUE.SCHEMA for Trino." placeholder:"NAME"`
+	FromYear int    `required:"" help:"First year of the records; each year makes planning slower." placeholder:"YEAR"`
 }
 
-// Run prints the statements, ready for the engine's own client.
+// Run prints the statements for the engine's own client. A year has 8,760 hourly partitions, which the engine considers
+// when it plans a query.
 func (d *ddlCommand) Run(c console) error {
 	print, create := lake.Table.TrinoDDL, "CREATE SCHEMA IF NOT EXISTS "
 	if d.Dialect == "athena" {
@@ -21,7 +22,9 @@ func (d *ddlCommand) Run(c console) error {
 	}
 	statements := []string{create + d.Schema}
 	for _, name := range lake.TableNames {
-		text, err := print(lake.Table{Schema: d.Schema, Name: name, Location: lake.TableLocation(d.Location, name), FromYear: d.FromYear})
+		text, err := print(lake.Table{
+			Schema: d.Schema, Name: name, Location: lake.TableLocation(d.Location, name), FromYear: d.FromYear,
+		})
 		if err != nil {
 			return &exitError{code: exitUsage, message: err.Error()}
 		}

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/rand"
-
 	"net/http"
 	"net/url"
 	"os"
@@ -20,18 +19,18 @@ import (
 	"time"
 )
 
-// TestDeployedUp runs `orrery up` without a flag, as its documentation does, and closes its terminal.
+// TestDeployedUp runs `orrery up` without a flag, as in its documentation, and closes its terminal.
 func TestDeployedUp(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
-		t.Skip("deploying to LocalStack takes minutes: set ORRERY_TEST_DEPLOYED=1")
+		t.Skip("deploying to LocalStack takes minutes; set ORRERY_TEST_DEPLOYED=1 to run this test")
 	}
 	up := startUp(t)
 	up.askData(t)
 	up.end(t, up.command.Process.Pid, syscall.SIGHUP)
 }
 
-// testUpAgain runs `orrery up` in the folder of a deployment that has ended, and presses Ctrl-C: the terminal signals
-// the whole process group.
+// testUpAgain runs `orrery up` in the folder of a deployment that has ended, and interrupts it like Ctrl-C, which
+// signals the whole process group.
 func testUpAgain(t *testing.T, dir string) {
 	up := startUp(t, "--dir", dir)
 	up.askData(t)
@@ -41,28 +40,28 @@ func testUpAgain(t *testing.T, dir string) {
 // upRun is a running `orrery up`.
 type upRun struct {
 	command   *exec.Cmd
-	mark      string // in the environment of its processes
+	mark      string // a variable in the environment of its processes
 	api, key  string
 	dir       string
-	said      *lockedBuffer
-	temporary []string // what was in the temporary folder before
+	output    *lockedBuffer
+	temporary []string // the temporary folders before it started
 }
 
 var (
 	printedKey = regexp.MustCompile(`curl -u :(\S+) `)
-	printedDir = regexp.MustCompile(`functions write theirs to (.*)/localstack/functions\.`)
+	printedDir = regexp.MustCompile(`The logs of the functions are in (.*)/localstack/functions\.`)
 )
 
 // startUp starts the real binary in the checkout and waits until it has printed the API's URL.
 func startUp(t *testing.T, args ...string) *upRun {
 	t.Helper()
-	up := &upRun{mark: "RUN_OF_TEST=" + rand.Text(), said: &lockedBuffer{}}
+	up := &upRun{mark: "RUN_OF_TEST=" + rand.Text(), output: &lockedBuffer{}}
 	up.command = exec.Command(buildBinary(t), append([]string{"up"}, args...)...)
 	up.temporary = temporaryFolders(t)
 	up.command.Dir = filepath.Join("..", "..")
 	up.command.Env = append(environment(), up.mark)
 	up.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	up.command.Stderr = up.said
+	up.command.Stderr = up.output
 	out, err := up.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +69,7 @@ func startUp(t *testing.T, args ...string) *upRun {
 	if err := up.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // where the test fails before it ends it
+	t.Cleanup(func() { // if the test fails before it stops the process
 		if up.command.ProcessState == nil {
 			_ = up.command.Process.Signal(syscall.SIGTERM)
 			_ = up.command.Wait()
@@ -78,27 +77,28 @@ func startUp(t *testing.T, args ...string) *upRun {
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		if waited := up.command.Wait(); strings.Contains(up.said.String(), "exit status 3") && os.Getenv("CI") != "true" {
-			t.Skipf("this machine lacks something: %v\n%s", waited, up.said)
+		waited := up.command.Wait()
+		if strings.Contains(up.output.String(), "exit status 3") && os.Getenv("CI") != "true" {
+			t.Skipf("this machine lacks a requirement: %v\n%s", waited, up.output)
 		}
-		t.Fatalf("it ended without a URL: %v\n%s", err, up.said)
+		t.Fatalf("it ended without a URL: %v\n%s", err, up.output)
 	}
 	up.api = strings.TrimSpace(line)
-	for range 100 { // standard error is another pipe, which may be read later
-		if strings.Contains(up.said.String(), "The API is at:") {
+	for range 100 { // standard error is another pipe, which can be read later
+		if strings.Contains(up.output.String(), "The API is at:") {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	key, dir := printedKey.FindStringSubmatch(up.said.String()), printedDir.FindStringSubmatch(up.said.String())
+	key, dir := printedKey.FindStringSubmatch(up.output.String()), printedDir.FindStringSubmatch(up.output.String())
 	if key == nil || dir == nil {
-		t.Fatalf("it printed no key or no folder:\n%s", up.said)
+		t.Fatalf("it printed no key or no folder:\n%s", up.output)
 	}
 	up.key, up.dir = key[1], dir[1]
 	return up
 }
 
-// askData asks a route that reads data.
+// askData sends a request to a route that reads data.
 func (up *upRun) askData(t *testing.T) {
 	t.Helper()
 	asked := &twins{key: up.key, deployed: up.api}
@@ -109,10 +109,10 @@ func (up *upRun) askData(t *testing.T) {
 	}
 }
 
-// end sends a signal to a process, or to a group as -pid, and looks that nothing of the run is left.
+// end sends a signal to a process, or to the group -pid, and checks that no process and no file of the run is left.
 func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
-	if left := up.processes(t); len(left) < 5 { // itself, LocalStack, DynamoDB Local, Trino, athenad: they can be found
+	if left := up.processes(t); len(left) < 5 { // itself, LocalStack, DynamoDB Local, Trino, athenad
 		t.Errorf("only %d processes:\n%s", len(left), strings.Join(left, "\n"))
 	}
 	if err := syscall.Kill(pid, signal); err != nil {
@@ -120,7 +120,7 @@ func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 	}
 	_ = up.command.Wait() // its state has the exit code
 	if code := up.command.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d\n%s", code, up.said)
+		t.Errorf("exit code %d\n%s", code, up.output)
 	}
 	if left := up.processes(t); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
@@ -132,7 +132,7 @@ func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 	}
 }
 
-// processes lists the command lines of the processes of the run, where the system shows them as files.
+// processes returns the command lines of the processes of the run. It needs /proc.
 func (up *upRun) processes(t *testing.T) (all []string) {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -146,7 +146,7 @@ func (up *upRun) processes(t *testing.T) (all []string) {
 		environment, err1 := os.ReadFile(filepath.Join(folder, "environ"))
 		line, err2 := os.ReadFile(filepath.Join(folder, "cmdline"))
 		if err1 != nil || err2 != nil {
-			continue // it has ended meanwhile, or belongs to another user
+			continue // the process has ended meanwhile, or belongs to another user
 		}
 		if bytes.Contains(environment, []byte(up.mark)) || bytes.Contains(line, []byte(up.dir+"/")) {
 			all = append(all, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
@@ -155,7 +155,7 @@ func (up *upRun) processes(t *testing.T) (all []string) {
 	return all
 }
 
-// temporaryFolders lists what `orrery up` and the tools that it runs could leave behind.
+// temporaryFolders returns the temporary folders and files of `orrery up` and of the tools that it runs.
 func temporaryFolders(t *testing.T) (all []string) {
 	t.Helper()
 	for _, name := range []string{"orrery-*", "jsii-*", "cdk*", "*sqlite4java*", "localstack*"} {

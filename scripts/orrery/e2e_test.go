@@ -36,7 +36,7 @@ var binary = sync.OnceValues(func() (string, error) {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if path, err := binary(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary folder harms nobody
+		_ = os.RemoveAll(filepath.Dir(path)) // files left in the temporary folder do no harm
 	}
 	os.Exit(code)
 }
@@ -64,10 +64,11 @@ type server struct {
 
 var addressPattern = regexp.MustCompile(`answers on (http://[a-z0-9.:\[\]]+)`)
 
-// startServer starts the real binary on a free port and waits until it says where it answers.
+// startServer starts the real binary on a free port and waits until it prints its address.
 func startServer(t *testing.T, data string, args ...string) *server {
 	t.Helper()
-	command := exec.Command(buildBinary(t), append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
+	args = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)
+	command := exec.Command(buildBinary(t), args...)
 	command.Env = environment()
 	stderr, err := command.StderrPipe()
 	if err != nil {
@@ -76,7 +77,7 @@ func startServer(t *testing.T, data string, args ...string) *server {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = command.Process.Kill() }) // already gone when the test stopped it
+	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the test has stopped it
 	s := &server{t: t, command: command, lines: make(chan string, 10_000)}
 	go func() {
 		scanner := bufio.NewScanner(stderr)
@@ -93,7 +94,7 @@ func startServer(t *testing.T, data string, args ...string) *server {
 	return s
 }
 
-// waitFor reads what the server says up to and with the line after one that holds text.
+// waitFor reads the server's output until the line after the first one that contains text.
 func (s *server) waitFor(text string) error {
 	found := false
 	for line := range s.lines {
@@ -103,10 +104,10 @@ func (s *server) waitFor(text string) error {
 		}
 		found = strings.Contains(line, text)
 	}
-	return fmt.Errorf("the server ended without saying %q:\n%s", text, s.log.String())
+	return fmt.Errorf("the server ended without printing %q:\n%s", text, s.log.String())
 }
 
-// interrupt presses Ctrl-C and waits for the end.
+// interrupt sends SIGINT, as Ctrl-C does, and waits for the end of the server.
 func (s *server) interrupt() error {
 	if err := s.command.Process.Signal(syscall.SIGINT); err != nil {
 		s.t.Fatal(err)
@@ -119,7 +120,8 @@ func (s *server) interrupt() error {
 
 func (s *server) get(path string, parameters url.Values) (status int, body []byte) {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.base+path+"?"+parameters.Encode(), nil)
+	address := s.base + path + "?" + parameters.Encode()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func (s *server) get(path string, parameters url.Values) (status int, body []byt
 	return response.StatusCode, body
 }
 
-// results asks a data route and returns its results.
+// results sends a request to a data route and returns its results.
 func (s *server) results(route, filters string, more ...string) []map[string]any {
 	s.t.Helper()
 	parameters := url.Values{"filters": {filters}}
@@ -159,7 +161,7 @@ func (s *server) results(route, filters string, more ...string) []map[string]any
 	return answer.Data.Results
 }
 
-// orrery runs a command of the real binary to its end.
+// orrery runs a command of the real binary and waits for its end.
 func orrery(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -172,7 +174,7 @@ func orrery(t *testing.T, stdin string, args ...string) (stdout, stderr string, 
 	return out.String(), errs.String(), command.ProcessState.ExitCode()
 }
 
-// environment is that of the test without what would change the command's defaults.
+// environment returns the environment of the test without the variables of the command.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ORRERY_") })
 }

@@ -20,24 +20,25 @@ import (
 type explainCommand struct {
 	Shape   string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"Whose SQL: local, duckdb, athena or trino."`
-	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder whose data the plan is for." placeholder:"DIR"`
-	Limit   string `help:"How many records (logs) or keys per label (topx)."`
+	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
+	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Limit   string `help:"Number of records (logs) or keys per label (topx)."`
 	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
 	cluster
 }
 
-// Run prints every stage between the filter's text and the query, then the SQL of one engine. The local one, which is
-// the cluster with --trino, is asked what it would read, too. Nothing is run.
+// Run prints every stage between the filter's text and the query, then the SQL of one engine. For the local engine, or
+// the cluster of --trino, it also prints what the query would read. It does not run the query.
 func (e *explainCommand) Run(ctx context.Context, c console) error {
 	text, err := filterText(e.Filter, c.in)
 	if err != nil {
 		return err
 	}
 	request := search.Request{
-		Route: search.Route(e.Shape), Filters: text, Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
+		Route: search.Route(e.Shape), Filters: text,
+		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
 	}
 	q, stages, err := search.Stages(request)
 	if err != nil {
@@ -61,7 +62,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	return e.explainFolder(ctx, c.out, request)
 }
 
-// printers write a query's SQL without an engine to ask. The objects that DuckDB would read are one name: "…".
+// printers print a query's SQL without an engine. "…" stands for the objects that DuckDB would read.
 var printers = map[string]func(query.Query) (sqlgen.Script, error){
 	"athena": sqlgen.Athena,
 	"trino":  sqlgen.Athena,
@@ -80,7 +81,8 @@ func statementsOf(script sqlgen.Script) []engine.Statement {
 func (e *explainCommand) explainFolder(ctx context.Context, w io.Writer, request search.Request) error {
 	switch err := local.HoldsData(string(e.Data)); {
 	case errors.Is(err, local.ErrNoData):
-		return writeStage(w, "reads", fmt.Sprintf("nothing: there is no data in %s; --engine duckdb prints the SQL", e.Data))
+		text := fmt.Sprintf("nothing: there is no data in %s; --engine duckdb prints the SQL", e.Data)
+		return writeStage(w, "reads", text)
 	case err != nil:
 		return err
 	}
@@ -118,7 +120,7 @@ func writeStage(w io.Writer, name, text string) error {
 	return err
 }
 
-// writeSQL prints the statements of an engine, and why it might refuse them.
+// writeSQL prints the statements of an engine, and warnings why it might refuse them.
 func writeSQL(w io.Writer, name string, statements []engine.Statement, warnings []string) error {
 	var sql strings.Builder
 	for _, s := range statements {
@@ -130,7 +132,7 @@ func writeSQL(w io.Writer, name string, statements []engine.Statement, warnings 
 	return writeStage(w, name+".warnings", strings.Join(warnings, "\n")+"\n")
 }
 
-// writePlan prints an engine's SQL, which partitions the query would read, and how many bytes.
+// writePlan prints an engine's SQL, and the partitions and the number of bytes that the query would read.
 func writePlan(w io.Writer, name string, plan engine.Plan) error {
 	if err := writeSQL(w, name, plan.SQL, plan.Warnings); err != nil {
 		return err
@@ -140,7 +142,7 @@ func writePlan(w io.Writer, name string, plan engine.Plan) error {
 	return err
 }
 
-// hours shows partitions as a count and a range.
+// hours returns the number and the range of partitions, as text.
 func hours(partitions []lake.Partition) string {
 	if len(partitions) == 0 {
 		return "none"

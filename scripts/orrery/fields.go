@@ -10,17 +10,18 @@ import (
 
 type fieldsCommand struct{}
 
-// Run prints the catalogue, one field a line.
+// Run prints the catalogue, one field per line.
 func (fieldsCommand) Run(c console) error {
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "field\ttype\toperators\tkeys\texample\tmeaning")
 	for _, f := range catalog.Describe() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Name, f.Type, strings.Join(f.Operators, " "), keysText(f.Key), f.Example, f.Doc)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n",
+			f.Name, f.Type, strings.Join(f.Operators, " "), keysText(f.Key), f.Example, f.Doc)
 	}
 	return w.Flush()
 }
 
-// keysText tells which keys a field takes: its members, "any", or nothing.
+// keysText returns the keys that a field accepts: the names of its members, "any", or "-".
 func keysText(k *catalog.Keys) string {
 	if k == nil {
 		return "-"

@@ -21,17 +21,16 @@ import (
 )
 
 type generateCommand struct {
-	Records int    `required:"" help:"How many records." placeholder:"N"`
+	Records int    `required:"" help:"Number of records." placeholder:"N"`
 	Seed    uint64 `default:"1" help:"The same seed gives the same records."`
 	From    string `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
 	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
-	Nasty   bool   `help:"Hostile text in every field."`
-	Data    folder `help:"Import the records into this folder (default: ORRERY_DATA, unless --output is given)." placeholder:"DIR"`
-	Output  string `help:"Write the records to this file instead, gzip or zstd by its ending; - for standard output." placeholder:"FILE"`
+	Nasty   bool   `help:"Put hostile text into every field."`
+	Data    folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
+	Output  string `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
 }
 
-// Run makes the records. Writing to a file goes through a temporary one, so that a file with the wanted name
-// is always whole.
+// Run generates the records. It writes to a temporary file and renames it, so that the output file is never partial.
 func (g *generateCommand) Run(ctx context.Context, c console) error {
 	from, to, err := g.period(time.Now())
 	if err != nil {
@@ -50,13 +49,14 @@ func (g *generateCommand) Run(ctx context.Context, c console) error {
 	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })
 }
 
-// place settles where the records go: into one place, and never by accident.
+// place decides where the records go: to exactly one place, which the caller must name.
 func (g *generateCommand) place() error {
 	if g.Data == "" && g.Output == "" {
 		g.Data = folder(os.Getenv("ORRERY_DATA"))
 	}
 	if (g.Data == "") == (g.Output == "") {
-		return &exitError{code: exitUsage, message: "say where the records go: --data DIR imports them, --output FILE writes them (- is standard output)"}
+		return &exitError{code: exitUsage, message: "name one destination: " +
+			"--data DIR imports the records, --output FILE writes them to a file (- is standard output)"}
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (g *generateCommand) period(now time.Time) (from, to time.Time, err error) 
 		}
 	}
 	if !from.Before(to) {
-		return from, to, &exitError{code: exitUsage, message: "--from must lie before --to"}
+		return from, to, &exitError{code: exitUsage, message: "--from must be before --to"}
 	}
 	if g.Records < 1 {
 		return from, to, &exitError{code: exitUsage, message: "--records must be at least 1"}
@@ -84,15 +84,18 @@ func (g *generateCommand) period(now time.Time) (from, to time.Time, err error) 
 }
 
 func parseTime(flag, text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02",
+	} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, &exitError{code: exitUsage, message: fmt.Sprintf("%s: %q is not a time like 2026-01-31 or 2026-01-31T10:00:00Z", flag, text)}
+	message := fmt.Sprintf("%s: %q is not a time such as 2026-01-31 or 2026-01-31T10:00:00Z", flag, text)
+	return time.Time{}, &exitError{code: exitUsage, message: message}
 }
 
-// intoData imports the records as if they came from a log of their own.
+// intoData imports the records like those of a log.
 func (g *generateCommand) intoData(ctx context.Context, c console, options gen.Options) error {
 	product, err := local.Open(ctx, string(g.Data))
 	if err != nil {
@@ -106,13 +109,15 @@ func (g *generateCommand) intoData(ctx context.Context, c console, options gen.O
 	if err != nil {
 		return err
 	}
-	return tell(c.out, report)
+	return printReport(c.out, report)
 }
 
-// importGenerated hands the generator to the importer as if it were a log.
-func importGenerated(ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer) (ingest.Report, error) {
+// importGenerated imports the records of a generator like those of a log.
+func importGenerated(
+	ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer,
+) (ingest.Report, error) {
 	defer forImport()()
-	bar := newProgress(stderr, int64(options.Records), "making records", false)
+	bar := newProgress(stderr, int64(options.Records), "generating records", false)
 	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{
 		Format:   "orrery",
 		Progress: func(p ingest.Progress) { show(bar, p.Records) },
@@ -120,9 +125,9 @@ func importGenerated(ctx context.Context, store *datadir.Store, name string, opt
 	return report, errors.Join(err, bar.Finish())
 }
 
-// writeRecords writes NDJSON, stopping when ctx ends.
+// writeRecords writes the records as NDJSON until ctx ends.
 func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr io.Writer) error {
-	bar := newProgress(stderr, int64(options.Records), "making records", false)
+	bar := newProgress(stderr, int64(options.Records), "generating records", false)
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	records := gen.New(options)
 	var line []byte
@@ -144,8 +149,8 @@ func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr 
 	return errors.Join(bar.Finish(), buffered.Flush())
 }
 
-// writeFile writes a file whole or not at all, compressed as its name's ending says. What a link points to is
-// replaced, not the link; a pipe or a device is written to as it is.
+// writeFile writes a whole file or nothing, compressed by the extension of its name. It replaces the target of a
+// symbolic link, not the link, and writes directly to a pipe or a device.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -162,14 +167,14 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	packed, err := compressor(f, path)
+	compressed, err := compressor(f, path)
 	if err != nil {
 		return err
 	}
-	if err := write(packed); err != nil {
+	if err := write(compressed); err != nil {
 		return err
 	}
-	if err := packed.Close(); err != nil {
+	if err := compressed.Close(); err != nil {
 		return err
 	}
 	if err := f.Chmod(0o644); err != nil {
@@ -184,19 +189,20 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	return f.Close()
 }
 
-// writeInto writes to something that is there already and is no file.
+// writeInto writes to an existing pipe or device.
 func writeInto(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	packed, err := compressor(f, path)
+	compressed, err := compressor(f, path)
 	if err == nil {
-		err = errors.Join(write(packed), packed.Close())
+		err = errors.Join(write(compressed), compressed.Close())
 	}
 	return errors.Join(err, f.Close())
 }
 
+// compressor returns a writer that compresses by the extension of path.
 func compressor(w io.Writer, path string) (io.WriteCloser, error) {
 	switch {
 	case strings.HasSuffix(path, ".gz"):

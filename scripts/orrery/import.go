@@ -15,14 +15,15 @@ import (
 )
 
 type importCommand struct {
-	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into; made if needed." placeholder:"DIR"`
-	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"orrery, aws-waf, alb or combined; auto tells by the first lines."`
-	Set    []string `sep:"none" help:"Value for a field that the records lack; may be repeated." placeholder:"FIELD=VALUE"`
-	Last   bool     `name:"take-last" help:"The files are complete: import a last line without newline too."`
-	Files  []string `arg:"" name:"file" help:"Logs, gzip, zstd or plain; - is standard input."`
+	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
+	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"Format: ${enum}."`
+	Set    []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
+	Last   bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
+	Files  []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
 
-// Run imports one log after the other. A log that cannot be read does not keep the others out.
+// Run imports the logs one by one. A log that cannot be read does not prevent the import of the others. The format auto
+// means that each log's first lines decide.
 func (i *importCommand) Run(ctx context.Context, c console) error {
 	defaults, err := defaultsOf(i.Set)
 	if err != nil {
@@ -39,7 +40,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 		report, err := i.one(ctx, c, product.Store, file, defaults)
 		if err == nil {
 			rejected += report.RejectedLines()
-			err = errors.Join(tell(c.out, report), tellLeft(c.err, report))
+			err = errors.Join(printReport(c.out, report), printLeft(c.err, report))
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break
@@ -54,7 +55,10 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	return nil
 }
 
-func (i *importCommand) one(ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default) (ingest.Report, error) {
+// one imports one log.
+func (i *importCommand) one(
+	ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default,
+) (ingest.Report, error) {
 	name, in, size, err := openLog(file, c.in)
 	if err != nil {
 		return ingest.Report{}, err
@@ -69,7 +73,7 @@ func (i *importCommand) one(ctx context.Context, c console, store *datadir.Store
 	return report, errors.Join(err, bar.Finish(), in.Close())
 }
 
-// openLog opens a log and tells its size, -1 when it is no file and so has none.
+// openLog opens a log and returns its name and its size in bytes, which is -1 unless it is a regular file.
 func openLog(file string, stdin io.Reader) (name string, in io.ReadCloser, size int64, err error) {
 	if file == "-" {
 		return "standard input", io.NopCloser(stdin), -1, nil
@@ -92,47 +96,50 @@ func openLog(file string, stdin io.Reader) (name string, in io.ReadCloser, size 
 	return filepath.Base(file), f, size, nil
 }
 
+// defaultsOf parses the values of --set.
 func defaultsOf(set []string) ([]ingest.Default, error) {
 	var defaults []ingest.Default
 	for _, s := range set {
 		field, value, ok := strings.Cut(s, "=")
 		if !ok || field == "" {
-			return nil, &exitError{code: exitUsage, message: fmt.Sprintf("--set %s: write FIELD=VALUE, such as --set branch=prod", s)}
+			message := fmt.Sprintf("--set %s: write FIELD=VALUE, such as --set branch=prod", s)
+			return nil, &exitError{code: exitUsage, message: message}
 		}
 		defaults = append(defaults, ingest.Default{Field: field, Value: value})
 	}
 	return defaults, nil
 }
 
-// tell prints what an import did: one line, and one more for what was rejected.
-func tell(w io.Writer, r ingest.Report) error {
-	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s", r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
+// printReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
+func printReport(w io.Writer, r ingest.Report) error {
+	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
+		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
 	if r.Format != "" {
 		text += " (" + r.Format + ")"
 	}
 	if r.Known > 0 {
-		text += fmt.Sprintf("; %d lines were there already", r.Known)
+		text += fmt.Sprintf("; %d lines were imported before", r.Known)
 	}
 	if r.Invalid > 0 {
-		text += fmt.Sprintf("; %d had text that is not Unicode, kept as it came", r.Invalid)
+		text += fmt.Sprintf("; %d had text that is not Unicode, which is stored unchanged", r.Invalid)
 	}
 	text += "\n"
 	for _, reason := range r.Reasons() {
 		text += fmt.Sprintf("  rejected %d: %s\n", r.Rejected[reason], reason)
 	}
 	if r.Quarantine != "" {
-		text += fmt.Sprintf("  kept with line numbers and reasons in %s\n", r.Quarantine)
+		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", r.Quarantine)
 	}
 	_, err := io.WriteString(w, text)
 	return err
 }
 
-// tellLeft says that a last line was left, and how to import it.
-func tellLeft(w io.Writer, r ingest.Report) error {
+// printLeft reports a last line that was left, and how to import it.
+func printLeft(w io.Writer, r ingest.Report) error {
 	if r.Left == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for the next import; "+
-		"if the file is complete, import it again with --take-last\n", r.Name, r.Left)
+	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for "+
+		"the next import; if the file is complete, import it again with --take-last\n", r.Name, r.Left)
 	return err
 }

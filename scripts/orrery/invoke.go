@@ -18,19 +18,21 @@ import (
 )
 
 type invokeCommand struct {
-	Function  string        `arg:"" help:"Name of the function: a folder of functions/."`
-	Event     string        `arg:"" help:"File that holds the event, such as one of events/; - for standard input." placeholder:"EVENT.json"`
-	Bootstrap string        `help:"Program to run; without it the function is built." placeholder:"PATH"`
-	Env       []string      `short:"e" sep:"none" help:"A variable beside those of this environment." placeholder:"NAME=VALUE"`
-	Timeout   time.Duration `default:"29s" help:"Time that the function has."`
+	Function  string        `arg:"" help:"Name of the function, which is a folder of functions/."`
+	Event     string        `arg:"" help:"File with the event, as in events/; - is standard input." placeholder:"EVENT.json"`
+	Bootstrap string        `help:"Program to run; the default is to build the function." placeholder:"PATH"`
+	Env       []string      `short:"e" sep:"none" help:"Variable to set; may be repeated." placeholder:"NAME=VALUE"`
+	Timeout   time.Duration `default:"29s" help:"Time limit of the function."`
 }
 
-// Run starts the function's real program against a Runtime API of this machine, sends it the event, and prints its
-// answer. What the function logs goes to standard error.
+// Run starts the function's program with a Runtime API on this machine, sends it the event, and prints the response.
+// The function's log goes to standard error.
 func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 	f, known := lambdas.Named(i.Function)
 	if !known {
-		return &exitError{code: exitUsage, message: fmt.Sprintf("there is no function %q; there are %s", i.Function, strings.Join(functionNames(), ", "))}
+		names := strings.Join(functionNames(), ", ")
+		message := fmt.Sprintf("unknown function %q; use one of %s", i.Function, names)
+		return &exitError{code: exitUsage, message: message}
 	}
 	payload, err := i.payload(c)
 	if err != nil {
@@ -59,19 +61,19 @@ func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 	answer, err := process.Invoke(ctx, payload, i.Timeout)
 	took := time.Since(began)
 	if err = errors.Join(err, process.Close()); err != nil {
-		return fmt.Errorf("invoke %s: %w%s", f.Name, err, logs.said())
+		return fmt.Errorf("invoke %s: %w%s", f.Name, err, logs.message())
 	}
 	if _, err := fmt.Fprintf(c.out, "%s\n", indented(answer.Payload)); err != nil {
 		return err
 	}
 	if answer.Failed {
-		return &exitError{code: exitFailed, message: fmt.Sprintf("the function %s failed; its error is above", f.Name)}
+		return &exitError{code: exitFailed, message: fmt.Sprintf("the function %s failed; the error is above", f.Name)}
 	}
 	fmt.Fprintf(c.err, "%s answered %.1f ms after it was started\n", f.Name, float64(took.Microseconds())/1000)
 	return nil
 }
 
-// indented is an answer for people, as the files of events/ have it.
+// indented returns an answer with the indentation of the files in events/.
 func indented(answer []byte) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, answer, "", "  ") != nil {
@@ -80,7 +82,7 @@ func indented(answer []byte) []byte {
 	return b.Bytes()
 }
 
-// lastLine passes on what a function logs and keeps the last line of it.
+// lastLine forwards a function's log and keeps its last line.
 type lastLine struct {
 	to   io.Writer
 	text []byte
@@ -93,8 +95,8 @@ func (l *lastLine) Write(text []byte) (int, error) {
 	return l.to.Write(text)
 }
 
-// said is the message of the last line, where a function that could not begin says why.
-func (l *lastLine) said() string {
+// message returns the message of the last line. A function that does not start logs the reason there.
+func (l *lastLine) message() string {
 	var line struct{ Msg string }
 	if json.Unmarshal(l.text, &line) != nil || line.Msg == "" {
 		return ""
@@ -105,7 +107,7 @@ func (l *lastLine) said() string {
 	return "\n" + line.Msg
 }
 
-// payload reads the event, which must be JSON: Lambda takes nothing else.
+// payload reads the event, which must be JSON because Lambda accepts nothing else.
 func (i *invokeCommand) payload(c console) (payload []byte, err error) {
 	if i.Event == "-" {
 		payload, err = io.ReadAll(c.in)
@@ -113,28 +115,30 @@ func (i *invokeCommand) payload(c console) (payload []byte, err error) {
 		payload, err = os.ReadFile(i.Event)
 	}
 	if err == nil && !json.Valid(payload) {
-		err = fmt.Errorf("the event in %s is no JSON", i.Event)
+		err = fmt.Errorf("the event in %s is not JSON", i.Event)
 	}
 	return payload, err
 }
 
-// program returns the bootstrap to run. Without --bootstrap it builds one in folder, as scripts/build.sh does but for
-// this machine.
+// program returns the path of the bootstrap to run. Without --bootstrap it builds one in folder, with the options of
+// scripts/build.sh, but for this machine.
 func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, folder string, c console) (string, error) {
 	if i.Bootstrap != "" {
 		return filepath.Abs(i.Bootstrap)
 	}
 	path := filepath.Join(folder, "bootstrap")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
+		"-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = c.err, c.err
 	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("build the function %s, which needs Go and a folder of the repository: %w", f.Name, err)
+		return "", fmt.Errorf("build the function %s, which needs Go and a checkout of the repository: %w", f.Name, err)
 	}
 	return path, nil
 }
 
-// environment is that of this process, what Lambda sets, a temporary folder, and the variables given.
+// environment returns the environment of the function: that of this process, the variables that Lambda sets, a folder
+// for temporary files, and those of --env.
 func (i *invokeCommand) environment(temporary string) []string {
 	env := append([]string{"AWS_REGION=us-east-1"}, os.Environ()...)
 	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function, "TMPDIR="+temporary), i.Env...)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInvoke builds a function and runs its real program.
+// TestInvoke builds functions and runs their programs.
 func TestInvoke(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a function")
@@ -20,21 +20,47 @@ func TestInvoke(t *testing.T) {
 		}
 		return path
 	}
-	event := file("event.json", `{"httpMethod":"GET","path":"/api/v4.0/data/log","requestContext":{"requestId":"c6af9ac6-7b61-11e6"}}`)
+	event := file("event.json", `{"httpMethod":"GET","path":"/api/v4.0/data/log",`+
+		`"requestContext":{"requestId":"c6af9ac6-7b61-11e6"}}`)
 	tests := map[string]struct {
 		args           []string
 		stdin          string
 		code           int
 		stdout, stderr string // substrings
 	}{
-		"an answer goes to standard output":    {[]string{"not-found", event}, "", exitDone, `"statusCode": 404`, `"request_id":"c6af9ac6-7b61-11e6"`},
-		"variables can be given":               {[]string{"not-found", "-", "-e", "ORRERY_VERSION=7.8.9"}, `{"doctor":true}`, exitDone, `"version": "7.8.9"`, "ms after it was started"},
-		"a failure is the exit code":           {[]string{"not-found", "-"}, `{}`, exitFailed, `"errorMessage": "the event is not a request`, "its error is above"},
-		"a function that does not begin fails": {[]string{"topx", event, "-e", "ORRERY_TABLE="}, "", exitFailed, "", "\n  ORRERY_WORKGROUP: the Athena workgroup that queries run in, such as orrery-interactive\nSet a variable with -e NAME=VALUE"},
-		"a wrong variable is named":            {[]string{"parse", event, "-e", "ORRERY_TABLE=", "-e", "ORRERY_VERSION=1"}, "", exitFailed, "", `"level":"ERROR","msg":"function parse`},
-		"an unknown function is usage":         {[]string{"top", event}, "", exitUsage, "", "there are topx, stats"},
-		"an event must be JSON":                {[]string{"topx", "-"}, `{`, exitFailed, "", "no JSON"},
-		"a program must be there":              {[]string{"topx", event, "--bootstrap", filepath.Join(folder, "none")}, "", exitFailed, "", "none"},
+		"the answer goes to standard output": {
+			args: []string{"not-found", event}, code: exitDone,
+			stdout: `"statusCode": 404`, stderr: `"request_id":"c6af9ac6-7b61-11e6"`,
+		},
+		"-e sets a variable": {
+			args: []string{"not-found", "-", "-e", "ORRERY_VERSION=7.8.9"}, stdin: `{"doctor":true}`, code: exitDone,
+			stdout: `"version": "7.8.9"`, stderr: "ms after it was started",
+		},
+		"a failed function sets the exit code": {
+			args: []string{"not-found", "-"}, stdin: `{}`, code: exitFailed,
+			stdout: `"errorMessage": "the event is not a request`, stderr: "the error is above",
+		},
+		"a function that does not start fails": {
+			args: []string{"topx", event, "-e", "ORRERY_TABLE="}, code: exitFailed,
+			stderr: "\n  ORRERY_WORKGROUP: the Athena workgroup that queries run in, such as orrery-interactive\n" +
+				"Set a variable with -e NAME=VALUE",
+		},
+		"the error names a missing variable": {
+			args: []string{"parse", event, "-e", "ORRERY_TABLE=", "-e", "ORRERY_VERSION=1"}, code: exitFailed,
+			stderr: `"level":"ERROR","msg":"function parse`,
+		},
+		"an unknown function is a usage error": {
+			args: []string{"top", event}, code: exitUsage,
+			stderr: "use one of topx, stats",
+		},
+		"an event must be JSON": {
+			args: []string{"topx", "-"}, stdin: `{`, code: exitFailed,
+			stderr: "not JSON",
+		},
+		"a missing program is an error": {
+			args: []string{"topx", event, "--bootstrap", filepath.Join(folder, "none")}, code: exitFailed,
+			stderr: "none",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +72,8 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// TestInvokedFunctionsHaveATemporaryFolderOfTheirOwn asks one where it is, and looks that it goes with the function.
-func TestInvokedFunctionsHaveATemporaryFolderOfTheirOwn(t *testing.T) {
+// TestInvokeUsesATemporaryFolder checks that a function has its own temporary folder, which is removed afterwards.
+func TestInvokeUsesATemporaryFolder(t *testing.T) {
 	buildBinary(t)
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)

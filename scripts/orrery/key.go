@@ -13,18 +13,18 @@ import (
 )
 
 type keyCommand struct {
-	Create keyCreateCommand `cmd:"" help:"Make a key and print it; it is shown this once."`
-	List   keyListCommand   `cmd:"" help:"List the keys, those revoked and expired too."`
-	Revoke keyRevokeCommand `cmd:"" help:"Refuse a key from now on; running servers do so within a minute."`
+	Create keyCreateCommand `cmd:"" help:"Create a key and print it. It is shown only once."`
+	List   keyListCommand   `cmd:"" help:"List the keys, including revoked and expired ones."`
+	Revoke keyRevokeCommand `cmd:"" help:"Revoke a key; running servers refuse it within a minute."`
 }
 
-// keyStore says where the keys are: in a data folder, or in the table of a deployment.
+// keyStore is the place of the keys: a data folder, or the table of a deployment.
 type keyStore struct {
 	Data  folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
-	Table string `help:"DynamoDB table of a deployment in AWS instead; the SDK's variables say where." placeholder:"NAME"`
+	Table string `help:"DynamoDB table of a deployment to use instead, with the SDK's variables." placeholder:"NAME"`
 }
 
-// mustExist refuses a folder that is not there, for commands that make no key.
+// mustExist returns an error for a folder without data, for commands that create no key.
 func (k keyStore) mustExist() error {
 	if k.Table != "" {
 		return nil
@@ -32,7 +32,7 @@ func (k keyStore) mustExist() error {
 	return k.Data.mustExist()
 }
 
-// use opens the keys for as long as f runs.
+// use opens the keys, calls f and closes them.
 func (k keyStore) use(ctx context.Context, f func(keys.Store) error) error {
 	open := func() (local.Keys, error) { return local.OpenKeys(ctx, string(k.Data)) }
 	if k.Table != "" {
@@ -46,14 +46,15 @@ func (k keyStore) use(ctx context.Context, f func(keys.Store) error) error {
 }
 
 type keyCreateCommand struct {
-	Name string `arg:"" help:"Who uses it; the name stands in logs and in the history of planets."`
+	Name string `arg:"" help:"Name of the user, for logs and the history of planets."`
 	keyStore
-	Scope   []keys.Scope `required:"" help:"What it allows: data:read, conf:read, conf:write; may be repeated." placeholder:"SCOPE"`
-	Branch  []string     `sep:"none" help:"Branch and configuration it may see; may be repeated. Without: all." placeholder:"BRANCH"`
-	Expires string       `help:"When it ends, such as 2027-01-31. Without: never." placeholder:"TIME"`
+	Scope   []keys.Scope `required:"" help:"data:read, conf:read or conf:write; may be repeated." placeholder:"SCOPE"`
+	Branch  []string     `sep:"none" help:"Branch that it can see; may be repeated; default: all." placeholder:"BRANCH"`
+	Expires string       `help:"When it expires, such as 2027-01-31; default: never." placeholder:"TIME"`
 }
 
-// Run prints the key, alone, to standard output; it can be had nowhere else.
+// Run prints only the key to standard output. Nothing else can show it later. A branch is also the name of a
+// configuration.
 func (k *keyCreateCommand) Run(ctx context.Context, c console) error {
 	grant := keys.Grant{Name: k.Name, Scopes: k.Scope, Branches: k.Branch}
 	if k.Expires != "" {
@@ -63,11 +64,12 @@ func (k *keyCreateCommand) Run(ctx context.Context, c console) error {
 		}
 	}
 	return k.use(ctx, func(store keys.Store) error {
-		secret, made, err := keys.Issue(ctx, store, grant, time.Now())
+		secret, key, err := keys.Issue(ctx, store, grant, time.Now())
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "key %s for %s: %s on %s. It is shown this once:\n", made.ID, made.Name, scopesText(made.Scopes), branchesText(made.Branches))
+		fmt.Fprintf(c.err, "key %s for %s: %s on %s. It is shown only once:\n",
+			key.ID, key.Name, scopesText(key.Scopes), branchesText(key.Branches))
 		_, err = fmt.Fprintln(c.out, secret)
 		return err
 	})
@@ -88,16 +90,17 @@ func (k *keyListCommand) Run(ctx context.Context, c console) error {
 		now := time.Now()
 		w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "id\tname\tstate\tscopes\tbranches\tcreated\texpires\trevoked")
-		for _, one := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Name, one.State(now), scopesText(one.Scopes), branchesText(one.Branches),
-				timeText(one.Created), timeText(one.Expires), timeText(one.Revoked))
+		for _, key := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+				key.ID, key.Name, key.State(now), scopesText(key.Scopes), branchesText(key.Branches),
+				timeText(key.Created), timeText(key.Expires), timeText(key.Revoked))
 		}
 		return w.Flush()
 	})
 }
 
 type keyRevokeCommand struct {
-	Key string `arg:"" help:"Its ID, or its name when one key has that name." placeholder:"NAME|ID"`
+	Key string `arg:"" help:"ID of the key, or its name if only one key has it." placeholder:"NAME|ID"`
 	keyStore
 }
 
@@ -107,11 +110,12 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	return k.use(ctx, func(store keys.Store) error {
-		gone, err := keys.Revoke(ctx, store, k.Key, time.Now())
+		key, err := keys.Revoke(ctx, store, k.Key, time.Now())
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "key %s of %s is revoked since %s; running servers refuse it within a minute\n", gone.ID, gone.Name, timeText(gone.Revoked))
+		fmt.Fprintf(c.err, "key %s of %s was revoked at %s; running servers refuse it within a minute\n",
+			key.ID, key.Name, timeText(key.Revoked))
 		return nil
 	})
 }
@@ -131,7 +135,7 @@ func branchesText(branches []string) string {
 	return strings.Join(branches, ",")
 }
 
-// timeText is a time in UTC to the second, "-" for none.
+// timeText returns a time in UTC to the second, or "-" for the zero time.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return "-"

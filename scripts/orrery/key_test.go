@@ -17,21 +17,23 @@ var (
 	idLine     = regexp.MustCompile(`(?m)^([0-9a-f]{12})  `)
 )
 
-// createKey makes a key with the command and returns it.
+// createKey creates a key with the command and returns it.
 func createKey(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := orrery(t, "", append([]string{"key", "create"}, args...)...)
 	if code != exitDone || !secretLine.MatchString(stdout) || strings.Contains(stderr, strings.TrimSpace(stdout)) {
-		t.Fatalf("key create exited %d, said %q and %q", code, stdout, stderr)
+		t.Fatalf("key create exited %d with output %q and %q", code, stdout, stderr)
 	}
 	return strings.TrimSpace(stdout)
 }
 
 func TestKeyIsShownOnce(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "not made yet")
-	secret := createKey(t, "shop team", "--data", data, "--scope", "data:read", "--scope", "conf:read", "--branch", "staging", "--expires", "2999-01-31")
+	data := filepath.Join(t.TempDir(), "new")
+	secret := createKey(t, "shop team", "--data", data, "--scope", "data:read", "--scope", "conf:read",
+		"--branch", "staging", "--expires", "2999-01-31")
 	list, stderr, code := orrery(t, "", "key", "list", "--data", data)
-	if code != exitDone || !strings.Contains(list, "shop team  usable  conf:read,data:read  staging   ") || !strings.Contains(list, "2999-01-31T00:00:00Z") {
+	if code != exitDone || !strings.Contains(list, "shop team  usable  conf:read,data:read  staging   ") ||
+		!strings.Contains(list, "2999-01-31T00:00:00Z") {
 		t.Errorf("list exited %d: %s%s", code, list, stderr)
 	}
 	if strings.Contains(list, secret) {
@@ -43,23 +45,25 @@ func TestKeyIsShownOnce(t *testing.T) {
 	}
 	for _, file := range files {
 		if text, err := os.ReadFile(file); err != nil || bytes.Contains(text, []byte(secret)) {
-			t.Errorf("%s holds the key, or cannot be read: %v", file, err)
+			t.Errorf("%s contains the key, or cannot be read: %v", file, err)
 		}
 	}
-	if _, stderr, code := orrery(t, "", "key", "revoke", idLine.FindStringSubmatch(list)[1], "--data", data); code != exitDone || !strings.Contains(stderr, "is revoked") {
+	_, stderr, code = orrery(t, "", "key", "revoke", idLine.FindStringSubmatch(list)[1], "--data", data)
+	if code != exitDone || !strings.Contains(stderr, "was revoked") {
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
 	if list, _, _ := orrery(t, "", "key", "list", "--data", data); !strings.Contains(list, "revoked") {
-		t.Errorf("after that: %s", list)
+		t.Errorf("the list after the key was revoked: %s", list)
 	}
 }
 
-// configureAWS hides what the machine has configured for the SDK behind these variables.
+// configureAWS sets these variables and hides the machine's configuration of the SDK.
 func configureAWS(t *testing.T, variables map[string]string) {
 	t.Helper()
 	none := filepath.Join(t.TempDir(), "none")
 	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
+		"AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none,
+		"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -68,24 +72,45 @@ func configureAWS(t *testing.T, variables map[string]string) {
 	}
 }
 
-func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
+func TestKeyCommandErrors(t *testing.T) {
 	data := t.TempDir()
 	configureAWS(t, nil)
 	if _, stderr, code := orrery(t, "", "key", "create", "other", "--data", data, "--scope", "data:read"); code != 0 {
-		t.Fatal(stderr) // without a key there is no data folder to revoke one in
+		t.Fatal(stderr) // revoke needs a data folder, which create creates
 	}
 	tests := map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"no scope":             {[]string{"create", "n", "--data", data}, exitUsage, "--scope"},
-		"an unknown scope":     {[]string{"create", "n", "--data", data, "--scope", "all"}, exitFailed, "data:read, conf:read, conf:write"},
-		"an expiry":            {[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"}, exitUsage, "2026-01-31"},
-		"a name":               {[]string{"create", "-", "--data", data, "--scope", "data:read"}, exitFailed, `"-" is not a valid key name`},
-		"a folder":             {[]string{"list", "--data", filepath.Join(data, "none")}, exitFailed, "there is no data"},
-		"a key that is not":    {[]string{"revoke", "n", "--data", data}, exitFailed, `no key has the ID "n"`},
-		"a table in no region": {[]string{"list", "--table", "t"}, exitFailed, "AWS_REGION"},
+		"no scope": {
+			[]string{"create", "n", "--data", data},
+			exitUsage, "--scope",
+		},
+		"an unknown scope": {
+			[]string{"create", "n", "--data", data, "--scope", "all"},
+			exitFailed, "data:read, conf:read, conf:write",
+		},
+		"an invalid expiry": {
+			[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"},
+			exitUsage, "2026-01-31",
+		},
+		"an invalid name": {
+			[]string{"create", "-", "--data", data, "--scope", "data:read"},
+			exitFailed, `"-" is not a valid key name`,
+		},
+		"a folder without data": {
+			[]string{"list", "--data", filepath.Join(data, "none")},
+			exitFailed, "there is no data",
+		},
+		"an unknown key": {
+			[]string{"revoke", "n", "--data", data},
+			exitFailed, `no key has the ID "n"`,
+		},
+		"a table without a region": {
+			[]string{"list", "--table", "t"},
+			exitFailed, "AWS_REGION",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +122,7 @@ func TestKeyCommandsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestServeWithKeys: a running server heeds the keys that the command makes beside it.
+// TestServeWithKeys checks that a running server applies the changes that the key command makes.
 func TestServeWithKeys(t *testing.T) {
 	data := tourData(t)
 	s := startServer(t, data, "--no-demo")
@@ -120,19 +145,22 @@ func TestServeWithKeys(t *testing.T) {
 		return answer.StatusCode
 	}
 	if got := ask(""); got != http.StatusOK {
-		t.Errorf("at first: %d", got)
+		t.Errorf("before the first key: %d", got)
 	}
 	reader := createKey(t, "console", "--data", data, "--scope", "conf:read")
 	elsewhere := createKey(t, "shop", "--data", data, "--scope", "conf:read", "--branch", "staging")
-	gone := createKey(t, "gone", "--data", data, "--scope", "conf:read")
-	if _, stderr, code := orrery(t, "", "key", "revoke", "gone", "--data", data); code != exitDone {
+	revoked := createKey(t, "revoked", "--data", data, "--scope", "conf:read")
+	if _, stderr, code := orrery(t, "", "key", "revoke", "revoked", "--data", data); code != exitDone {
 		t.Fatalf("revoke exited %d: %s", code, stderr)
 	}
 	for name, test := range map[string]struct {
 		key  string
 		want int
 	}{
-		"no key": {"", 401}, "the key": {reader, 200}, "a key for another branch": {elsewhere, 404}, "a revoked key": {gone, 401},
+		"no key":                   {"", 401},
+		"the key":                  {reader, 200},
+		"a key for another branch": {elsewhere, 404},
+		"a revoked key":            {revoked, 401},
 	} {
 		if got := ask(test.key); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
@@ -152,20 +180,23 @@ func TestServeWithKeys(t *testing.T) {
 	}
 }
 
-// TestKeysOfADeployment are made, listed and revoked in its table.
+// TestKeysOfADeployment creates, lists and revokes keys in the table of a deployment.
 func TestKeysOfADeployment(t *testing.T) {
 	_, table := dynamotest.Client(t)
 	configureAWS(t, map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": os.Getenv(dynamotest.Variable), "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_ENDPOINT_URL_DYNAMODB": os.Getenv(dynamotest.Variable),
+		"AWS_REGION":                "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
 	})
 	createKey(t, "console", "--table", table, "--scope", "data:read")
 	if _, stderr, code := orrery(t, "", "key", "revoke", "console", "--table", table); code != exitDone {
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
-	if list, stderr, code := orrery(t, "", "key", "list", "--table", table); code != exitDone || !strings.Contains(list, "console  revoked  data:read") {
+	list, stderr, code := orrery(t, "", "key", "list", "--table", table)
+	if code != exitDone || !strings.Contains(list, "console  revoked  data:read") {
 		t.Errorf("list exited %d: %s%s", code, list, stderr)
 	}
-	if list, stderr, code := orrery(t, "", "key", "list", "--table", table+"-none"); code != exitFailed || !strings.Contains(stderr, "ResourceNotFound") {
-		t.Errorf("a table that is not there: exit %d: %s%s", code, list, stderr)
+	list, stderr, code = orrery(t, "", "key", "list", "--table", table+"-none")
+	if code != exitFailed || !strings.Contains(stderr, "ResourceNotFound") {
+		t.Errorf("a missing table: exit %d: %s%s", code, list, stderr)
 	}
 }

@@ -1,5 +1,5 @@
-// Command orrery is the product on one machine: it serves the API over a folder of Parquet, fills that folder
-// from logs or from a generator, and asks it questions. README.md at the top of the repository is its tour.
+// Command orrery runs the product on one machine: it serves the API over a folder of Parquet objects, imports logs and
+// generated records into that folder, and queries it. README.md at the top of the repository shows how to use it.
 package main
 
 import (
@@ -17,47 +17,47 @@ import (
 // Exit codes, the same for every command.
 const (
 	exitDone        = 0
-	exitFailed      = 1 // what was asked could not be done; standard error says why
-	exitUsage       = 2 // the command line makes no sense
-	exitRejected    = 3 // imported, but some lines were rejected and kept in quarantine
+	exitFailed      = 1 // standard error has the reason
+	exitUsage       = 2 // the command line is invalid
+	exitRejected    = 3 // imported, but some lines were rejected and put into quarantine
 	exitIncomplete  = 5 // answered, but some objects could not be read
 	exitInterrupted = 130
 )
 
-// commands is the whole command line. Names are fixed: other people's scripts use them.
+// commands is the whole command line. Its names must not change, because scripts of users depend on them.
 type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
-	Import   importCommand   `cmd:"" help:"Import logs: once and only once, bad lines kept aside."`
-	Generate generateCommand `cmd:"" help:"Make realistic request records, the same for the same seed."`
+	Import   importCommand   `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
+	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
-	Query    queryCommand    `cmd:"" help:"Ask for logs, stats, timeline or topx."`
+	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline or topx."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
-	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the tables for Trino or Athena as SQL."`
+	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
-	Key      keyCommand      `cmd:"" help:"Make, list and revoke API keys."`
-	Up       upCommand       `cmd:"" help:"Deploy the stacks of AWS to this machine, into LocalStack, and print the URL of the API."`
-	Invoke   invokeCommand   `cmd:"" help:"Run a function of AWS Lambda on this machine, with one event."`
-	Bench    benchCommand    `cmd:"" help:"Measure this machine: every route beside bare DuckDB, with ratios."`
-	Cost     costCommand     `cmd:"" help:"Estimate what a deployment on AWS costs a month."`
+	Key      keyCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Up       upCommand       `cmd:"" help:"Deploy the AWS stacks to LocalStack on this machine."`
+	Invoke   invokeCommand   `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
+	Bench    benchCommand    `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
+	Cost     costCommand     `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
 }
 
-// console is where a command reads and writes: machine output to out, everything else to err.
+// console holds the streams of a command. Answers go to out, everything else to err.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
 func main() {
-	// The first Ctrl-C asks politely; the second one, no longer caught, kills.
+	// The first Ctrl-C cancels ctx. The second one is no longer caught and kills the process.
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
-// interrupts is the signals that interrupt a command. One that is started with SIGHUP ignored, as by nohup, keeps
-// ignoring it.
+// interrupts returns the signals that interrupt a command. A command that was started with SIGHUP ignored, as by nohup,
+// keeps ignoring it.
 func interrupts() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -66,12 +66,14 @@ func interrupts() []os.Signal {
 	return signals
 }
 
+// run runs the command line args and returns its exit code.
 func run(ctx context.Context, args []string, c console) int {
 	var cli commands
 	exit := -1
 	parser, err := kong.New(&cli,
 		kong.Name("orrery"),
-		kong.Description("Answers questions about the traffic that passed a web security gateway, and keeps its planet settings."),
+		kong.Description("Answers questions about the traffic that passed a web security gateway, "+
+			"and stores its planet settings."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(c.out, c.err),
@@ -84,7 +86,7 @@ func run(ctx context.Context, args []string, c console) int {
 		return exitFailed
 	}
 	chosen, err := parser.Parse(args)
-	if exit >= 0 { // --help has been answered
+	if exit >= 0 { // --help has been printed
 		return exit
 	}
 	if err != nil {
@@ -94,7 +96,7 @@ func run(ctx context.Context, args []string, c console) int {
 	return exitCode(chosen.Run(), ctx, c.err)
 }
 
-// exitError is a failure that has its own exit code. An empty message has been told already.
+// exitError is an error with its own exit code. The message is empty if it has been printed already.
 type exitError struct {
 	code    int
 	message string
@@ -102,6 +104,7 @@ type exitError struct {
 
 func (e *exitError) Error() string { return e.message }
 
+// exitCode prints an error and returns its exit code.
 func exitCode(err error, ctx context.Context, stderr io.Writer) int {
 	var own *exitError
 	switch {
@@ -113,7 +116,7 @@ func exitCode(err error, ctx context.Context, stderr io.Writer) int {
 		}
 		return own.code
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		fmt.Fprintln(stderr, "orrery: interrupted; nothing is half done, run the command again to go on")
+		fmt.Fprintln(stderr, "orrery: interrupted; no partial results are left, run the command again to continue")
 		return exitInterrupted
 	}
 	fmt.Fprintln(stderr, "orrery:", err)

@@ -28,7 +28,7 @@ func (p *parseCommand) Run(c console) error {
 	return err
 }
 
-// filterText is the filter of a command line: the argument itself, or standard input for "-".
+// filterText returns the filter of a command line: the argument itself, or standard input for "-".
 func filterText(arg string, in io.Reader) (string, error) {
 	if arg != "-" {
 		return arg, nil
@@ -40,7 +40,8 @@ func filterText(arg string, in io.Reader) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// drawn shows the mistakes of a filter under its text, and the corrected filter where there is one.
+// drawn prints the mistakes of a filter under its text, and the corrected filter if there is one. It returns other
+// errors unchanged.
 func drawn(err error, stderr io.Writer) error {
 	var wrong *query.FilterError
 	if !errors.As(err, &wrong) {

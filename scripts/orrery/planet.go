@@ -19,7 +19,7 @@ type planetGetCommand struct {
 	target
 }
 
-// Run prints the settings as the API gives them. Its ETag, for a careful put, goes to standard error.
+// Run prints the settings as the API returns them. The ETag, for put --if-match, goes to standard error.
 func (p *planetGetCommand) Run(ctx context.Context, c console) error {
 	api, done, err := p.connect(ctx, c.err)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *planetGetCommand) Run(ctx context.Context, c console) error {
 type planetPutCommand struct {
 	Config string `arg:"" help:"Name of the configuration, such as prod."`
 	target
-	IfMatch *string `help:"Only if the settings still have this ETag." placeholder:"ETAG"`
+	IfMatch *string `help:"Replace the settings only if they still have this ETag." placeholder:"ETAG"`
 }
 
 // Run replaces the settings with those on standard input.
@@ -50,7 +50,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 		return fmt.Errorf("read the settings from standard input: %w", err)
 	}
 	header := http.Header{}
-	if p.IfMatch != nil { // an empty one too: the API refuses it
+	if p.IfMatch != nil { // even an empty one: the API refuses it
 		header.Set("If-Match", *p.IfMatch)
 	}
 	api, done, err := p.connect(ctx, c.err)
@@ -64,11 +64,11 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	var said struct{ Message string }
-	if err := json.Unmarshal(body, &said); err != nil {
-		return fmt.Errorf("the answer is not of the API's shape: %w", err)
+	var answer struct{ Message string }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
-	_, err = fmt.Fprintln(c.out, said.Message)
+	_, err = fmt.Fprintln(c.out, answer.Message)
 	return err
 }
 

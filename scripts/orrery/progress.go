@@ -6,8 +6,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// newProgress is a bar on a terminal and nothing elsewhere: total is in units of what is counted, or -1 when
-// it is not known. The caller finishes it with Finish or Exit.
+// newProgress returns a progress bar, which is visible on terminals only. total is the number of items or bytes, or -1
+// if it is unknown. The caller must call Finish or Exit.
 func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
@@ -21,5 +21,5 @@ func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar
 	)
 }
 
-// show moves the bar to n. A bar that cannot be drawn is no reason to stop the work.
+// show moves the bar to n. It ignores errors, because a bar that cannot be drawn must not stop the work.
 func show(bar *progressbar.ProgressBar, n int64) { _ = bar.Set64(n) }

@@ -18,30 +18,31 @@ type queryCommand struct {
 	Route  string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   *int    `help:"How many records (logs) or keys per label (topx)."`
+	Limit   *int    `help:"Number of records (logs) or keys per label (topx)."`
 	Segment *string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
-	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto is a table on a terminal and json elsewhere."`
+	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: table on terminals."`
 }
 
-// Run asks one question through the API's POST twin, which takes filters of any length.
+// Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
+// terminal and JSON elsewhere.
 func (q *queryCommand) Run(ctx context.Context, c console) error {
 	text, err := filterText(q.Filter, c.in)
 	if err != nil {
 		return err
 	}
-	ask := map[string]any{"filters": text}
-	// Whatever was written is sent, 0 and the empty text too: the API knows what to refuse.
+	parameters := map[string]any{"filters": text}
+	// Every given flag is sent, even 0 and the empty string: the API decides what to refuse.
 	if q.Limit != nil {
-		ask["limit"] = *q.Limit
+		parameters["limit"] = *q.Limit
 	}
 	for name, value := range map[string]*string{"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields} {
 		if value != nil {
-			ask[name] = *value
+			parameters[name] = *value
 		}
 	}
-	body, err := json.Marshal(ask)
+	body, err := json.Marshal(parameters)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	}
 	var a answer
 	if err := json.Unmarshal(answerBody, &a); err != nil {
-		return fmt.Errorf("the answer is not of the API's shape: %w", err)
+		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
 	if err := q.print(answerBody, a, c); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	return a.reportGaps(c.err)
 }
 
-// answer is the part of the API's container that printing needs.
+// answer is the part of the API's response that printing needs.
 type answer struct {
 	Data struct {
 		Results []json.RawMessage `json:"results"`
@@ -77,8 +78,8 @@ type answer struct {
 	} `json:"meta"`
 }
 
-// reportGaps prints what the answer lacks. An answer that lacks objects ends in an error with exit code 5, in every
-// format: a script must not take it for the whole.
+// reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5, in
+// every format, so that no script takes the answer for a complete one.
 func (a answer) reportGaps(stderr io.Writer) error {
 	if t := a.Meta.Truncated; t != nil {
 		fmt.Fprintf(stderr, "orrery: %s\n", truncation(t.Reason, len(a.Data.Results)))
@@ -93,7 +94,7 @@ func (a answer) reportGaps(stderr io.Writer) error {
 		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
 }
 
-// maxSkippedNames is how many unreadable objects are named; --format json lists all.
+// maxSkippedNames is the number of unreadable objects that are listed; --format json lists all.
 const maxSkippedNames = 10
 
 func counted(n int, noun string) string {
@@ -107,7 +108,8 @@ func truncation(reason string, results int) string {
 	if reason == "limit" {
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
 	}
-	return fmt.Sprintf("more records match than the %d printed: the answer reached its size limit; ask for fewer --fields or a shorter period", results)
+	return fmt.Sprintf("more records match than the %d printed: the answer reached its size limit; "+
+		"select fewer --fields or a shorter period", results)
 }
 
 func (q *queryCommand) print(body []byte, a answer, c console) error {
@@ -137,7 +139,7 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	return writeTable(c.out, q.columns(), a.Data.Results)
 }
 
-// columns are those of the route, or the fields that were asked for.
+// columns returns the requested fields, or the columns of the route.
 func (q *queryCommand) columns() []string {
 	if q.Fields == nil {
 		return tableColumns[q.Route]

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite the outputs that the pages show")
+var update = flag.Bool("update", false, "update the outputs in the READMEs")
 
 var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// What a command prints differs from run to run in these, and the page shows them as if it did not.
-var shownAs = []struct {
+// replacements replaces the parts of the output that differ from run to run by the text in the pages.
+var replacements = []struct {
 	pattern *regexp.Regexp
 	text    string
 }{
@@ -27,17 +27,17 @@ var shownAs = []struct {
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "2026-01-31T10:00:00Z"},
 }
 
-// TestREADME runs the commands that the pages show and compares what they print with what the pages say.
+// TestREADME runs the commands in the READMEs and compares their output with the pages.
 func TestREADME(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
 	}
 	for page, least := range map[string]int{"../../README.md": 7, "../README.md": 3} {
 		t.Run(page, func(t *testing.T) { testPage(t, page, least) })
 	}
 }
 
-// testPage runs the commands of a page, which must show at least so many.
+// testPage runs the commands of a page, which must have at least as many as least.
 func testPage(t *testing.T, page string, least int) {
 	path, err := filepath.Abs(page)
 	if err != nil {
@@ -73,27 +73,27 @@ func testPage(t *testing.T, page string, least int) {
 		return
 	}
 	if diff := cmp.Diff(string(text), string(got)); diff != "" {
-		t.Errorf("%s shows other output than its commands give (-page +got):\n%s", page, diff)
+		t.Errorf("%s differs from the output of its commands (-page +got):\n%s", page, diff)
 	}
 }
 
-// shown runs one command line and returns all it prints, as a page shows it.
+// shown runs one command line and returns its output, with replacements.
 func shown(t *testing.T, line string) string {
 	t.Helper()
 	words := split(t, line)
 	if words[0] != "orrery" {
-		t.Fatalf("a page shows a command that the test cannot run: %s", line)
+		t.Fatalf("a page contains a command that the test cannot run: %s", line)
 	}
 	var out bytes.Buffer
 	run(t.Context(), words[1:], console{in: strings.NewReader(""), out: &out, err: &out})
 	text := out.String()
-	for _, as := range shownAs {
+	for _, as := range replacements {
 		text = as.pattern.ReplaceAllString(text, as.text)
 	}
 	return text
 }
 
-// split cuts a command line into words as a shell does, as far as single quotes go.
+// split splits a command line into words like a shell. It supports single quotes.
 func split(t *testing.T, line string) []string {
 	t.Helper()
 	parts := strings.Split(line, "'")

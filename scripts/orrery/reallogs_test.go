@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// realLogs is a folder of real logs that may lie beside the repository; they are not part of it.
+// realLogs returns a folder of real logs, which may be next to the repository but is not part of it.
 func realLogs(t *testing.T) (folder string, there bool) {
 	t.Helper()
 	folder, err := filepath.Abs("../../../shared/logs")
@@ -19,7 +19,7 @@ func realLogs(t *testing.T) (folder string, there bool) {
 	return folder, err == nil
 }
 
-// realCounts is what the logs hold, counted in them with other tools (grep, awk, zcat).
+// realCounts lists the contents of the logs, as counted with other tools (grep, awk, zcat).
 var realCounts = map[string]struct {
 	records, partitions int
 	period              string
@@ -30,11 +30,11 @@ var realCounts = map[string]struct {
 	"alb-scan.log.gz":                   {63, 1, "timestamp between 2022-07-05 and 2022-07-06"},
 }
 
-// TestRealLogs imports real logs with the real command and asks the real server about them.
+// TestRealLogs imports real logs with the real command and queries them on the real server.
 func TestRealLogs(t *testing.T) {
 	logs, there := realLogs(t)
 	if !there {
-		t.Skip("no real logs beside the repository")
+		t.Skip("there are no real logs next to the repository")
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	for name, counted := range realCounts {
@@ -54,7 +54,10 @@ func TestRealLogs(t *testing.T) {
 		{"POST requests of October", "timestamp between 2015-10-01 and 2015-12-01, method=POST", 1080},
 		{"the WAF's five minutes", "timestamp between 2023-04-24 and 2023-04-26", 228},
 		{"the scan, by its path", `timestamp between 2022-07-01 and 2022-08-01, path~"phpinfo"`, 11},
-		{"records of the branch that was set", "timestamp between 2015-01-01 and 2024-01-01, branch=prod", 10000 + 3456 + 228 + 63},
+		{
+			"records of the branch that was set", "timestamp between 2015-01-01 and 2024-01-01, branch=prod",
+			10000 + 3456 + 228 + 63,
+		},
 	} {
 		got := 0.0
 		for _, segment := range s.results("stats", test.filters) {

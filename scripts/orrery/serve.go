@@ -21,27 +21,29 @@ import (
 type serveCommand struct {
 	Data   folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	APIKey *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key that callers may send, beside those of 'orrery key'; one key is needed on any address but a loopback one." placeholder:"KEY"`
-	Watch  bool    `help:"Import what is dropped into the folder's raw/."`
-	Demo   bool    `default:"true" negatable:"" help:"Make a demo day when there is no data."`
+	APIKey *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
+	Watch  bool    `help:"Import files that are put into the folder's raw/."`
+	Demo   bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	cluster
 }
 
-// How long a server waits: for a request's headers, for a whole request, and for running answers at its end.
+// Timeouts of the server.
 const (
-	headerWait = 10 * time.Second
-	bodyWait   = 60 * time.Second
-	idleWait   = 2 * time.Minute
-	drainWait  = 30 * time.Second
+	headerWait = 10 * time.Second // for the headers of a request
+	bodyWait   = 60 * time.Second // for a whole request
+	idleWait   = 2 * time.Minute  // for the next request of a connection
+	drainWait  = 30 * time.Second // for running requests at shutdown
 )
 
-// demoRecords is the size of the demo day.
+// demoRecords is the number of records of the demo day.
 const demoRecords = 100_000
 
-// Run serves until ctx ends, then lets running answers finish.
+// Run serves until ctx ends, then waits for running requests. On any address other than a loopback address, it requires
+// a key.
 func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if s.Watch && s.Trino != "" {
-		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino answers from the cluster; import with 'orrery import' and copy the objects to where the cluster reads them"}
+		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the cluster;" +
+			" import with 'orrery import' and copy the objects to the storage of the cluster"}
 	}
 	apiKey, err := s.ownKey()
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if err := local.CheckAddress(s.Listen, keyed); err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
 	}
-	// Listen before the demo day is made: an address in use should not cost anybody a minute.
+	// Listen before generating the demo day, so that an address in use is reported at once and not a minute later.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
@@ -73,19 +75,20 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	return errors.Join(err, product.Close())
 }
 
-// ownKey is the key of --api-key or its variable, "" when neither is there. One that is there and blank is refused: its
-// owner expects a server that asks for a key.
+// ownKey returns the key of --api-key or its variable, or "" if neither is set. It refuses a blank key, because a user
+// who sets one expects a server that requires a key.
 func (s *serveCommand) ownKey() (string, error) {
 	if s.APIKey == nil {
 		return "", nil
 	}
 	if strings.TrimSpace(*s.APIKey) == "" {
-		return "", &exitError{code: exitUsage, message: "the API key is empty: give --api-key or ORRERY_API_KEY a value, or leave out both to serve without a key"}
+		return "", &exitError{code: exitUsage, message: "the API key is empty: " +
+			"set --api-key or ORRERY_API_KEY to a value, or set neither to serve without a key"}
 	}
 	return *s.APIKey, nil
 }
 
-// open opens the folder's own records or those of a cluster.
+// open opens the product over the folder's records or those of a cluster.
 func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 	if s.Trino == "" {
 		return local.Open(ctx, string(s.Data))
@@ -97,7 +100,10 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 	return local.OpenTrino(ctx, string(s.Data), client)
 }
 
-func (s *serveCommand) serve(ctx context.Context, c console, product *local.Product, access local.Access, listener net.Listener) error {
+// serve serves on the listener until ctx ends.
+func (s *serveCommand) serve(
+	ctx context.Context, c console, product *local.Product, access local.Access, listener net.Listener,
+) error {
 	extent, err := s.ensureData(ctx, c, product)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -116,7 +122,7 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		ReadHeaderTimeout: headerWait,
 		ReadTimeout:       bodyWait,
 		IdleTimeout:       idleWait,
-		MaxHeaderBytes:    1 << 20, // filters travel in the request line
+		MaxHeaderBytes:    1 << 20, // the request line contains the filter
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	ended := make(chan error, 1)
@@ -133,59 +139,65 @@ func (s *serveCommand) serve(ctx context.Context, c console, product *local.Prod
 		return err
 	case <-ctx.Done():
 	}
-	fmt.Fprintln(c.err, "stopping: running answers may finish")
+	fmt.Fprintln(c.err, "stopping: waiting for running requests")
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
 	defer cancel()
 	return server.Shutdown(drain)
 }
 
-// ensureData makes a demo day when there is nothing to ask about.
+// ensureData generates a demo day if there are no records.
 func (s *serveCommand) ensureData(ctx context.Context, c console, product *local.Product) (lake.Extent, error) {
 	extent, err := product.Engine.Extent(ctx)
 	if err != nil || extent.Rows > 0 || !s.Demo || s.Trino != "" {
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
-	fmt.Fprintf(c.err, "no data in %s yet: making a demo day of %d records (--no-demo leaves it empty)\n", s.Data, demoRecords)
+	fmt.Fprintf(c.err, "there is no data in %s yet: generating a demo day of %d records (--no-demo prevents this)\n",
+		s.Data, demoRecords)
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
 	if _, err := importGenerated(ctx, product.Store, "demo-day", options, c.err); err != nil {
-		return extent, fmt.Errorf("make the demo day: %w", err)
+		return extent, fmt.Errorf("generate the demo day: %w", err)
 	}
 	return product.Engine.Extent(ctx)
 }
 
-// welcome tells where the API is, what its data covers, and three things to try, ready to be pasted.
+// welcome prints the address of the API, the period of its data, and three commands to try.
 func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, keyed bool) {
 	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
 	if s.Watch {
-		fmt.Fprintf(w, "Logs dropped into %s/raw/ are imported.\n", s.Data)
+		fmt.Fprintf(w, "Logs that are put into %s/raw/ are imported.\n", s.Data)
 	}
 	if extent.Rows == 0 && s.Trino != "" {
-		fmt.Fprintf(w, "The cluster's tables hold no records yet; shared/engine/trino/README.md tells how they get there.\n\n")
+		fmt.Fprint(w, "The cluster's tables hold no records yet; "+
+			"shared/engine/trino/README.md describes how to load them.\n\n")
 		return
 	}
 	if extent.Rows == 0 {
-		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n  go run ./scripts/orrery import --data %s access.log.gz\n\n", s.Data)
+		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n"+
+			"  go run ./scripts/orrery import --data %s access.log.gz\n\n", s.Data)
 		return
 	}
 	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
-	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n", extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
-	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
+	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n",
+		extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
+	period := fmt.Sprintf("timestamp between %s and %s",
+		from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
 	key := ""
 	if keyed {
-		fmt.Fprint(w, "  # the key, once\n  export ORRERY_API_KEY=…\n\n")
+		fmt.Fprint(w, "  # once, to set the key\n  export ORRERY_API_KEY=…\n\n")
 		key = ` -H "x-api-key: $ORRERY_API_KEY"`
 	}
-	for _, try := range []struct{ what, route, filter string }{
+	for _, try := range []struct{ title, route, filter string }{
 		{"who is attacking", "topx?limit=3", ", blocked is true"},
 		{"why were requests blocked", "logs?limit=3&fields=timestamp,ip,path,reason", ", blocked is true"},
 		{"server errors over time", "timeline?segment=1h", ", status>=500"},
 	} {
-		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n", try.what, base, try.route, key, period, try.filter)
+		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n",
+			try.title, base, try.route, key, period, try.filter)
 	}
 }
 
-// reachable is an address that this machine can ask: one that stands for all addresses becomes localhost.
+// reachable returns an address that this machine can connect to: localhost instead of the unspecified address.
 func reachable(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))

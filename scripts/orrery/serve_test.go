@@ -13,22 +13,23 @@ import (
 
 const tourDay = "timestamp between 2026-01-01 and 2026-01-02"
 
-// tourData makes a folder with a small generated day.
+// tourData returns a folder with a small generated day.
 func tourData(t *testing.T) string {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	_, stderr, code := orrery(t, "", "generate", "--records", "3000", "--seed", "3", "--from", "2026-01-01", "--to", "2026-01-02", "--data", data)
+	_, stderr, code := orrery(t, "", "generate", "--records", "3000", "--seed", "3",
+		"--from", "2026-01-01", "--to", "2026-01-02", "--data", data)
 	if code != exitDone {
 		t.Fatalf("generate exited %d: %s", code, stderr)
 	}
 	return data
 }
 
-// TestServe starts the real server and asks the seven routes of the specification over HTTP.
+// TestServe starts the real server and sends requests to the routes of the specification over HTTP.
 func TestServe(t *testing.T) {
 	s := startServer(t, tourData(t), "--no-demo")
 
-	t.Run("logs are the newest first, up to the limit", func(t *testing.T) {
+	t.Run("logs returns the newest records up to the limit", func(t *testing.T) {
 		records := s.results("logs", tourDay, "limit", "50")
 		if len(records) != 50 {
 			t.Fatalf("%d records, want 50", len(records))
@@ -51,7 +52,7 @@ func TestServe(t *testing.T) {
 			}
 		}
 	})
-	t.Run("topx has its labels in alphabetical order", func(t *testing.T) {
+	t.Run("topx sorts its labels", func(t *testing.T) {
 		last := ""
 		labels := map[string]bool{}
 		for _, result := range s.results("topx", tourDay, "limit", "3") {
@@ -65,15 +66,17 @@ func TestServe(t *testing.T) {
 			t.Errorf("%d labels, want 12", len(labels))
 		}
 	})
-	t.Run("both base paths and both forms give the same answer", func(t *testing.T) {
-		jsonForm := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"blocked","op":"is","value":true}]}`
+	t.Run("both base paths and both filter forms give the same answer", func(t *testing.T) {
+		textForm := tourDay + ", blocked is true"
+		jsonForm := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
+			`{"field":"blocked","op":"is","value":true}]}`
 		var answers []string
-		for _, ask := range []struct{ base, filters string }{
-			{"/api/v4.0", tourDay + ", blocked is true"}, {"/api/v4", tourDay + ", blocked is true"}, {"/api/v4.0", jsonForm},
+		for _, request := range []struct{ base, filters string }{
+			{"/api/v4.0", textForm}, {"/api/v4", textForm}, {"/api/v4.0", jsonForm},
 		} {
-			status, body := s.get(ask.base+"/data/topx", url.Values{"filters": {ask.filters}})
+			status, body := s.get(request.base+"/data/topx", url.Values{"filters": {request.filters}})
 			if status != http.StatusOK {
-				t.Fatalf("%s answered %d: %s", ask.base, status, body)
+				t.Fatalf("%s answered %d: %s", request.base, status, body)
 			}
 			var a answer
 			if err := json.Unmarshal(body, &a); err != nil {
@@ -89,31 +92,33 @@ func TestServe(t *testing.T) {
 			t.Errorf("answers differ or are empty: %d, %d, %d bytes", len(answers[0]), len(answers[1]), len(answers[2]))
 		}
 	})
-	t.Run("a planet is put and got by the command, through the server", func(t *testing.T) {
-		settings := `{"name":"prod planet","trusted_nets":[{"address":"192.0.2.0/24","comment":"office"}],"ichallenge":{"attrs":{},"lang":{},"palette":["#fff"],"position":{}}}`
-		if out, stderr, code := orrery(t, settings, "planet", "put", "prod", "--url", s.base); code != exitDone || out != "Successfully updated entry\n" {
+	t.Run("the command puts and gets a planet through the server", func(t *testing.T) {
+		settings := `{"name":"prod planet","trusted_nets":[{"address":"192.0.2.0/24","comment":"office"}],` +
+			`"ichallenge":{"attrs":{},"lang":{},"palette":["#fff"],"position":{}}}`
+		out, stderr, code := orrery(t, settings, "planet", "put", "prod", "--url", s.base)
+		if code != exitDone || out != "Successfully updated entry\n" {
 			t.Fatalf("put exited %d: %s%s", code, out, stderr)
 		}
-		out, _, _ := orrery(t, "", "planet", "get", "prod", "--url", s.base)
+		out, _, _ = orrery(t, "", "planet", "get", "prod", "--url", s.base)
 		if !strings.Contains(out, `"prod planet"`) {
 			t.Errorf("got %s", out)
 		}
 	})
-	t.Run("another address than a loopback one needs a key", func(t *testing.T) {
+	t.Run("an address other than loopback requires a key", func(t *testing.T) {
 		_, stderr, code := orrery(t, "", "serve", "--listen", "0.0.0.0:0", "--data", t.TempDir())
 		if code != exitUsage || !strings.Contains(stderr, "ORRERY_API_KEY") {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 	})
-	t.Run("Ctrl-C drains and stops", func(t *testing.T) {
+	t.Run("Ctrl-C stops the server", func(t *testing.T) {
 		if err := s.interrupt(); err != nil {
 			t.Errorf("serve ended with %v\n%s", err, s.log.String())
 		}
 	})
 }
 
-// TestServeDemo starts with nothing: a demo day is made, and the three questions printed with it are run as they
-// stand, by a shell.
+// TestServeDemo starts a server over an empty folder. It checks that the server generates a demo day, and runs the
+// three commands that it prints in a shell.
 func TestServeDemo(t *testing.T) {
 	for _, tool := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -126,7 +131,7 @@ func TestServeDemo(t *testing.T) {
 	}
 	commands := regexp.MustCompile(`(?m)^  curl .*$`).FindAllString(s.log.String(), -1)
 	if len(commands) != 3 {
-		t.Fatalf("%d things to try, want 3:\n%s", len(commands), s.log.String())
+		t.Fatalf("%d commands to try, want 3:\n%s", len(commands), s.log.String())
 	}
 	for _, command := range commands {
 		out, err := exec.Command("sh", "-c", command).Output()

@@ -17,17 +17,17 @@ func TestSignalsInterrupt(t *testing.T) {
 			checkInterrupted(t, startGenerate(t, ""), signal)
 		})
 	}
-	t.Run("not by SIGHUP under nohup", func(t *testing.T) {
+	t.Run("SIGHUP does not interrupt a command under nohup", func(t *testing.T) {
 		command := startGenerate(t, "trap '' HUP; ")
 		if err := command.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // it would have ended
+		time.Sleep(100 * time.Millisecond) // enough for an interrupted command to end
 		checkInterrupted(t, command, syscall.SIGTERM)
 	})
 }
 
-// startGenerate starts a command that would run for hours, after some of the shell.
+// startGenerate starts a command that runs for hours. The shell runs before first.
 func startGenerate(t *testing.T, before string) *exec.Cmd {
 	t.Helper()
 	folder := t.TempDir()
@@ -39,12 +39,12 @@ func startGenerate(t *testing.T, before string) *exec.Cmd {
 	}
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	for range 1000 {
-		if files, err := os.ReadDir(folder); err == nil && len(files) > 0 { // it is past its beginning
+		if files, err := os.ReadDir(folder); err == nil && len(files) > 0 { // the command has started to write
 			return command
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("it does not begin")
+	t.Fatal("the command does not start to write")
 	return nil
 }
 

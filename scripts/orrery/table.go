@@ -10,15 +10,21 @@ import (
 	"unicode"
 )
 
-// tableColumns are the members that a table shows, per route: those that answer the usual question.
+// tableColumns lists the members that a table shows by default, by route.
 var tableColumns = map[string][]string{
-	"logs":     {"timestamp", "ip", "method", "host", "path", "status", "result", "reason"},
-	"stats":    {"timeperiod_string", "hostname", "num_of_requests", "sum_of_bandwidth", "avg_latency"},
-	"timeline": {"timeperiod_string", "num_of_requests", "num_of_blocked_requests", "num_of_challenges", "num_of_ip", "num_of_sessions", "array_status_codes"},
-	"topx":     {"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time", "first_geo_country"},
+	"logs":  {"timestamp", "ip", "method", "host", "path", "status", "result", "reason"},
+	"stats": {"timeperiod_string", "hostname", "num_of_requests", "sum_of_bandwidth", "avg_latency"},
+	"timeline": {
+		"timeperiod_string", "num_of_requests", "num_of_blocked_requests", "num_of_challenges", "num_of_ip",
+		"num_of_sessions", "array_status_codes",
+	},
+	"topx": {
+		"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time",
+		"first_geo_country",
+	},
 }
 
-// writeTable prints the columns of each JSON object, aligned. Values are made safe for a terminal.
+// writeTable prints the columns of each JSON object, aligned. It escapes values for a terminal, see cell.
 func writeTable(w io.Writer, columns []string, objects []json.RawMessage) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heads := make([]string, len(columns))
@@ -40,7 +46,7 @@ func writeTable(w io.Writer, columns []string, objects []json.RawMessage) error 
 	return tw.Flush()
 }
 
-// number shortens a fraction to four digits that count; whole numbers stay whole.
+// number rounds a fraction to four significant digits. It returns whole numbers unchanged.
 func number(text string) string {
 	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		return strconv.FormatFloat(f, 'g', 4, 64)
@@ -48,11 +54,11 @@ func number(text string) string {
 	return text
 }
 
-// maxCell is how much of a value a table shows.
+// maxCell is the maximum number of characters of a value that a table shows.
 const maxCell = 60
 
-// cell is a value as a table shows it: text without quotes, status counts as 200:12, control and direction
-// characters (which could rewrite the terminal's line) as their escapes.
+// cell returns a value in the format of a table: text without quotes, status counts as 200:12. Control and direction
+// characters could rewrite the terminal's line, so they are escaped.
 func cell(value json.RawMessage) string {
 	var text string
 	var counts []struct {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// handlerTransport answers requests by calling a handler in this process, so that a command asks a folder of
-// data and a server through the very same API.
+// handlerTransport is a transport that calls a handler in this process. With it, a command uses the same API for a
+// folder of data and for a server.
 type handlerTransport struct{ handler http.Handler }
 
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// memoryResponse keeps an answer in memory.
+// memoryResponse is an http.ResponseWriter that keeps the response in memory.
 type memoryResponse struct {
 	header http.Header
 	status int

@@ -12,30 +12,31 @@ import (
 )
 
 type upCommand struct {
-	FromYear int    `default:"2020" help:"First year that can be asked about; every one makes planning a query longer." placeholder:"YEAR"`
-	Dir      string `help:"Folder for everything of this run; its logs stay. Without: a temporary one, which is removed." placeholder:"DIR"`
+	FromYear int    `default:"2020" help:"First year of the records; each slows down planning." placeholder:"YEAR"`
+	Dir      string `help:"Folder for this run, which keeps its logs; default: temporary." placeholder:"DIR"`
 }
 
-// Run deploys the stacks to this machine, prints the API's URL and a key for it, and keeps them until ctx ends. Then
-// nothing runs.
+// Run deploys the stacks to this machine, prints the API's URL and a key for it, and runs until ctx ends. Then it stops
+// every process.
 func (u *upCommand) Run(ctx context.Context, c console) error {
 	defer uninterrupted()()
 	err := u.inFolder(ctx, c)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, message: "interrupted; nothing runs any more, and the data is gone"}
+		const message = "interrupted; all processes are stopped and the data is removed"
+		return &exitError{code: exitInterrupted, message: message}
 	}
 	return err
 }
 
-// uninterrupted keeps further signals from cutting a clean-up short, until resume. A terminal that is closed sends
-// SIGHUP more than once, and what is printed to a program that has ended raises SIGPIPE.
+// uninterrupted ignores further signals until resume is called, so that they do not interrupt the clean-up. A terminal
+// that is closed sends SIGHUP more than once, and printing to a pipe without a reader raises SIGPIPE.
 func uninterrupted() (resume func()) {
 	signals := make(chan os.Signal, 1) // never read
 	signal.Notify(signals, append(interrupts(), syscall.SIGPIPE)...)
 	return func() { signal.Stop(signals) }
 }
 
-// inFolder runs in the folder that was asked for, or in a temporary one.
+// inFolder runs the deployment in the folder of --dir, or in a temporary one.
 func (u *upCommand) inFolder(ctx context.Context, c console) (err error) {
 	dir := u.Dir
 	if dir == "" {
@@ -66,11 +67,13 @@ func welcome(ctx context.Context, c console, d *localaws.Deployment) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "\nLogs go under s3://%s/raw/, functions write theirs to %s.\nThe SDKs reach all of it with:\n", d.Outputs["RawBucketName"], d.Functions())
+	fmt.Fprintf(c.err, "\nPut raw logs under s3://%s/raw/. The logs of the functions are in %s.\n",
+		d.Outputs["RawBucketName"], d.Functions())
+	fmt.Fprintln(c.err, "To use the deployment with an AWS SDK:")
 	for _, variable := range d.Environment() {
 		fmt.Fprintln(c.err, "  export", variable)
 	}
-	fmt.Fprintf(c.err, "Try:\n  curl -u :%s %s/api/v4.0/data/fields\nCtrl-C ends it. The API is at:\n", key, d.API)
+	fmt.Fprintf(c.err, "Try:\n  curl -u :%s %s/api/v4.0/data/fields\nCtrl-C stops it. The API is at:\n", key, d.API)
 	_, err = fmt.Fprintln(c.out, d.API)
 	return err
 }

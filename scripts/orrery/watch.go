@@ -10,16 +10,14 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
-// How often a watching server looks for new logs and for hours to compact, and how many objects an hour may have
-// before it is worth merging.
 const (
-	lookEvery    = 500 * time.Millisecond
-	compactEvery = 10 * time.Minute
-	manyObjects  = 8
+	lookEvery    = 500 * time.Millisecond // how often a watching server looks for new logs
+	compactEvery = 10 * time.Minute       // how often it compacts
+	manyObjects  = 8                      // the number of objects from which on an hour is compacted
 )
 
-// watch imports what is dropped into the watched folder and compacts hours that come to have many objects, until ctx
-// ends. What goes wrong is logged: it is no reason to stop answering.
+// watch imports files that are put into the watched folder, and compacts hours with many objects, until ctx ends. It
+// logs errors, because they must not stop the server.
 func watch(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
 	watcher, err := datadir.NewWatcher(store, ingest.Options{})
 	if err != nil {
@@ -44,7 +42,8 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
 	if r.Report.Left > 0 {
-		logger.Warn("the last line has no newline and is left until the file grows", "file", r.Path, "bytes", r.Report.Left,
+		logger.Warn("the last line has no newline and is left until the file grows",
+			"file", r.Path, "bytes", r.Report.Left,
 			"remedy", "if the file is complete: orrery import --take-last FILE")
 	}
 }
@@ -63,7 +62,7 @@ func compactSometimes(ctx context.Context, store *datadir.Store, logger *slog.Lo
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			// The data is as it was; the next turn tries again.
+			// The data is unchanged, and the next run tries again.
 			logger.Error("not compacted", "error", err)
 		case report.Hours > 0:
 			logger.Info("compacted", "hours", report.Hours, "objects", report.Objects, "records", report.Rows)
