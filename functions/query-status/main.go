@@ -1,4 +1,5 @@
-// Command query-status is the AWS Lambda function that answers queries which take longer than a request, and stops them.
+// Command query-status is the AWS Lambda function that answers queries which take longer than a request, and stops
+// them.
 package main
 
 import (

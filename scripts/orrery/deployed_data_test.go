@@ -23,11 +23,12 @@ import (
 	"github.com/orrery/orrery/scripts/internal/localaws"
 )
 
-// testData puts the same logs into the deployment's bucket and into the server's folder, and asks both.
-func testData(t *testing.T, d *localaws.Deployment, s *twins, data string) {
-	logs := logsToTake(t)
+// testData imports the same logs into the deployment's bucket and into the server's folder, and queries both.
+func testData(t *testing.T, d *localaws.Deployment, s *targets, data string) {
+	logs := testLogs(t)
 	for _, log := range logs {
-		if _, stderr, code := orrery(t, "", "import", "--data", data, log.file); code != exitDone && code != exitRejected {
+		_, stderr, code := orrery(t, "", "import", "--data", data, log.file)
+		if code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
 	}
@@ -37,7 +38,8 @@ func testData(t *testing.T, d *localaws.Deployment, s *twins, data string) {
 	}
 	for _, log := range logs {
 		waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s, log.period) >= log.records })
-		t.Logf("%s: %d records could be asked about within %.1f s", filepath.Base(log.file), log.records, time.Since(began).Seconds())
+		t.Logf("%s: %d records were queryable after %.1f s",
+			filepath.Base(log.file), log.records, time.Since(began).Seconds())
 	}
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
@@ -46,28 +48,35 @@ func testData(t *testing.T, d *localaws.Deployment, s *twins, data string) {
 	}
 }
 
-// takenLog is a log to import, how many records it has, and when.
-type takenLog struct {
+// testLog is a log to import, with the number of its records and their period.
+type testLog struct {
 	file    string
 	records int
 	period  string
 }
 
-// logsToTake is generated logs, ordinary and hostile, and the real ones where they are.
-func logsToTake(t *testing.T) []takenLog {
+// testLogs returns an ordinary and a hostile generated log, and the real logs if they are available.
+func testLogs(t *testing.T) []testLog {
 	t.Helper()
 	dir := t.TempDir()
-	all := []takenLog{{filepath.Join(dir, "ordinary.ndjson.gz"), 4000, wholeDay}, {filepath.Join(dir, "nasty.ndjson"), 600, hostileDay}}
-	days := [][]string{{"--from", "2026-01-01", "--to", "2026-01-01 06:00"}, {"--from", "2026-02-01", "--to", "2026-02-01 06:00", "--nasty"}}
+	all := []testLog{
+		{filepath.Join(dir, "ordinary.ndjson.gz"), 4000, wholeDay},
+		{filepath.Join(dir, "nasty.ndjson"), 600, hostileDay},
+	}
+	days := [][]string{
+		{"--from", "2026-01-01", "--to", "2026-01-01 06:00"},
+		{"--from", "2026-02-01", "--to", "2026-02-01 06:00", "--nasty"},
+	}
 	for i, log := range all {
-		arguments := append([]string{"generate", "--records", strconv.Itoa(log.records), "--output", log.file}, days[i]...)
+		arguments := []string{"generate", "--records", strconv.Itoa(log.records), "--output", log.file}
+		arguments = append(arguments, days[i]...)
 		if _, stderr, code := orrery(t, "", arguments...); code != exitDone {
 			t.Fatalf("generate: exit %d: %s", code, stderr)
 		}
 	}
 	if folder, there := realLogs(t); there {
 		for name, counted := range realCounts {
-			all = append(all, takenLog{filepath.Join(folder, name), counted.records, counted.period})
+			all = append(all, testLog{filepath.Join(folder, name), counted.records, counted.period})
 		}
 	}
 	return all
@@ -96,7 +105,7 @@ func putObject(t *testing.T, d *localaws.Deployment, key string, content []byte)
 	}
 }
 
-// waitFor looks every half second, for as long as a slow machine may need.
+// waitFor waits until a condition holds. It checks every half second, for up to three minutes.
 func waitFor(t *testing.T, d *localaws.Deployment, what string, there func() bool) {
 	t.Helper()
 	waitEvery(t, d, 500*time.Millisecond, what, there)
@@ -112,20 +121,20 @@ func waitEvery(t *testing.T, d *localaws.Deployment, every time.Duration, what s
 		case <-tick.C:
 		case <-until:
 			showFunctions(t, d)
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out while waiting for %s", what)
 		}
 	}
 }
 
-// States of messages: nobody has them, or somebody works on them.
+// States of messages: waiting in the queue, or received by a consumer.
 const (
-	idle   = types.QueueAttributeNameApproximateNumberOfMessages
-	atWork = types.QueueAttributeNameApproximateNumberOfMessagesNotVisible
+	visible  = types.QueueAttributeNameApproximateNumberOfMessages
+	inFlight = types.QueueAttributeNameApproximateNumberOfMessagesNotVisible
 )
 
-var bothStates = []types.QueueAttributeName{idle, atWork}
+var bothStates = []types.QueueAttributeName{visible, inFlight}
 
-// waiting is how many messages in those states a queue holds.
+// waiting returns the number of a queue's messages in these states.
 func waiting(t *testing.T, d *localaws.Deployment, output string, states ...types.QueueAttributeName) (messages int) {
 	t.Helper()
 	got, err := sqs.NewFromConfig(d.Config()).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
@@ -150,8 +159,8 @@ const (
 	hostileDay = "timestamp between 2026-02-01 and 2026-02-02"
 )
 
-// countDeployed is how many records of a period the deployment finds.
-func countDeployed(t *testing.T, s *twins, period string) (requests int) {
+// countDeployed returns the number of records of a period in the deployment.
+func countDeployed(t *testing.T, s *targets, period string) (requests int) {
 	t.Helper()
 	parameters := url.Values{"filters": {period}, "segment": {"86400"}}
 	response, body := s.askDeployed(t, question{method: "GET", path: "/api/v4.0/data/stats?" + parameters.Encode()})
@@ -174,7 +183,7 @@ func countDeployed(t *testing.T, s *twins, period string) (requests int) {
 	return requests
 }
 
-// dataFilters is questions of every kind of field and operator, in both forms.
+// dataFilters has filters with every kind of field and operator, in both forms.
 var dataFilters = []string{
 	wholeDay,
 	`blocked is true, timestamp between 2026-01-01 01:00 and 2026-01-01 02:30`,
@@ -182,32 +191,33 @@ var dataFilters = []string{
 	`path ~ (?i)^/(login|api), country != US, ` + wholeDay,
 	`headers["user-agent"] ~ bot, trigger_counters["acl"] >= 0, ` + wholeDay,
 	`request_time between 0.1 and 5, ` + wholeDay,
-	`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"tags","op":"regex","value":"^geo"},{"field":"result","op":"not eq","value":"Passed"}]}`,
+	`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
+		`{"field":"tags","op":"regex","value":"^geo"},{"field":"result","op":"not eq","value":"Passed"}]}`,
 	`host = "nobody.example", ` + wholeDay,
 	`path ~ (a+)+b(, ` + wholeDay,
 }
 
-// hostileFilters is questions about the hostile records. Not for topx: engines differ in how many of their keys they
-// add up, and some sums pass 64 bits, which is refused.
+// hostileFilters has filters for the hostile records. They are not used with topx, because engines differ in the number
+// of keys that they sum, and some sums exceed 64 bits, which is an error.
 var hostileFilters = []string{
 	hostileDay,
 	`timestamp between 2026-01-31 and 2100-01-01`,
 	`not path ~ [a-z], headers[~"."] ~ ., ` + hostileDay,
 }
 
-// realFilters is questions about the real logs.
+// realFilters has filters for the real logs.
 var realFilters = []string{
-	`timestamp between 1970-01-01 and 2015-01-02`, // from before the first hour that the deployment knows
+	`timestamp between 1970-01-01 and 2015-01-02`, // starts before the first hour of the deployment
 	`timestamp between 2015-05-17 and 2015-05-19, status=404`,
 	`timestamp between 2015-10-25 and 2015-10-28, method=POST`,
 	`timestamp between 2023-04-24 and 2023-04-26, not blocked is true`,
 	`timestamp between 2022-07-05 and 2022-07-06, path~"phpinfo"`,
 }
 
-// askData asks every route with each filter, several at once.
-func askData(t *testing.T, s *twins, filters ...string) {
+// askData sends requests with each filter to every route, several at a time.
+func askData(t *testing.T, s *targets, filters ...string) {
 	t.Helper()
-	t.Run("questions", func(t *testing.T) {
+	t.Run("requests", func(t *testing.T) {
 		for _, q := range dataQuestions(t, filters) {
 			t.Run(q.method+" "+q.path, func(t *testing.T) {
 				t.Parallel()
@@ -217,7 +227,8 @@ func askData(t *testing.T, s *twins, filters ...string) {
 	})
 }
 
-// dataQuestions takes base paths and parameters in turns, each of the parameters with each base path.
+// dataQuestions returns requests with each filter to every route. It alternates between the base paths and between the
+// parameters, so that every parameter is used with each base path.
 func dataQuestions(t *testing.T, filters []string) (all []question) {
 	for i, filter := range filters {
 		base := bases[i%len(bases)]
@@ -236,27 +247,30 @@ func dataQuestions(t *testing.T, filters []string) (all []question) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, question{"POST", bases[(i+1)%len(bases)] + "/data/logs", string(body), map[string]string{"Content-Type": "application/json"}})
+		post := bases[(i+1)%len(bases)] + "/data/logs"
+		all = append(all, question{"POST", post, string(body), map[string]string{"Content-Type": "application/json"}})
 	}
-	for _, query := range []string{"", "filters=" + url.QueryEscape(wholeDay) + "&limit=9999", "filters=x&fliters=y", "filters=" + url.QueryEscape(wholeDay) + "&segment=7"} {
+	day := "filters=" + url.QueryEscape(wholeDay)
+	for _, query := range []string{"", day + "&limit=9999", "filters=x&fliters=y", day + "&segment=7"} {
 		all = append(all, question{method: "GET", path: "/api/v4.0/data/stats?" + query})
 	}
 	return all
 }
 
-// testLongQueries asks without waiting, waits for the answer, and cancels.
-func testLongQueries(t *testing.T, d *localaws.Deployment, s *twins) {
+// testLongQueries starts a query with Prefer: respond-async, polls for the answer, and cancels another query.
+func testLongQueries(t *testing.T, d *localaws.Deployment, s *targets) {
 	path := "/api/v4.0/data/topx?" + url.Values{"filters": {"status != 200, " + wholeDay}}.Encode()
 	async := question{method: "GET", path: path, header: map[string]string{"Prefer": "respond-async"}}
 	started, body := s.askOne(t, s.deployed, async)
 	location := started.Header.Get("Location")
 	if started.StatusCode != http.StatusAccepted || location == "" || started.Header.Get("Retry-After") == "" {
-		t.Fatalf("not waiting: %d, Location %q, Retry-After %q: %s", started.StatusCode, location, started.Header.Get("Retry-After"), body)
+		t.Fatalf("the query was not started: %d, headers %v: %s", started.StatusCode, started.Header, body)
 	}
 	at := s.pathOf(t, started)
-	stranger := &twins{deployed: s.deployed}
-	if response, _ := stranger.askOne(t, s.deployed, question{method: "GET", path: at}); response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a stranger asks for the answer: %d", response.StatusCode)
+	anonymous := &targets{deployed: s.deployed}
+	response, _ := anonymous.askOne(t, s.deployed, question{method: "GET", path: at})
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the answer without a key: %d", response.StatusCode)
 	}
 	var status int
 	waitFor(t, d, "the answer at "+at, func() bool {
@@ -267,18 +281,19 @@ func testLongQueries(t *testing.T, d *localaws.Deployment, s *twins) {
 	})
 	_, waited := s.ask(t, question{method: "GET", path: path})
 	if status != http.StatusOK || fmt.Sprint(comparable(body)) != fmt.Sprint(comparable(waited)) {
-		t.Errorf("the answer asked for later is another: %d\n%s\n%s", status, body, waited)
+		t.Errorf("the polled answer differs: %d\n%s\n%s", status, body, waited)
 	}
-	other := question{method: "GET", path: "/api/v4.0/data/topx?" + url.Values{"filters": {"status != 202, " + wholeDay}}.Encode(), header: async.header}
-	started, _ = s.askOne(t, s.deployed, other)
-	response, body := s.askOne(t, s.deployed, question{method: "DELETE", path: s.pathOf(t, started)})
-	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict { // or it had ended
+	path = "/api/v4.0/data/topx?" + url.Values{"filters": {"status != 202, " + wholeDay}}.Encode()
+	started, _ = s.askOne(t, s.deployed, question{method: "GET", path: path, header: async.header})
+	response, body = s.askOne(t, s.deployed, question{method: "DELETE", path: s.pathOf(t, started)})
+	// A conflict means that the query has finished.
+	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
 		t.Errorf("cancel: %d %s", response.StatusCode, body)
 	}
 }
 
-// pathOf is where an answer of the deployment sends its caller, as a path of the API.
-func (s *twins) pathOf(t *testing.T, response reply) string {
+// pathOf returns the Location of a response of the deployment as a path of the API.
+func (s *targets) pathOf(t *testing.T, response reply) string {
 	t.Helper()
 	location, err := response.url.Parse(response.Header.Get("Location")) // as a client does
 	if err != nil {
@@ -291,13 +306,16 @@ func (s *twins) pathOf(t *testing.T, response reply) string {
 	return path
 }
 
-// testPoison puts what nobody can read: it must end as a dead letter and in quarantine, and hold up nothing.
-func testPoison(t *testing.T, d *localaws.Deployment, s *twins) {
+// testPoison puts an unreadable log into the bucket, and checks that it ends as a dead letter and in quarantine without
+// affecting other records.
+func testPoison(t *testing.T, d *localaws.Deployment, s *targets) {
 	before := countDeployed(t, s, wholeDay)
 	retryAfter(t, d, 1)
 	putObject(t, d, "raw/poison.ndjson.gz", []byte("\x1f\x8bthis is no gzip"))
 	waitFor(t, d, "a dead letter", func() bool { return waiting(t, d, "RawDeadLettersURL", bothStates...) == 1 })
-	found, err := s3Client(d).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(d.Outputs["LakeBucketName"]), Prefix: aws.String("quarantine/")})
+	found, err := s3Client(d).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{
+		Bucket: aws.String(d.Outputs["LakeBucketName"]), Prefix: aws.String("quarantine/"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,29 +324,32 @@ func testPoison(t *testing.T, d *localaws.Deployment, s *twins) {
 		poisoned = poisoned || strings.Contains(*object.Key, "poison")
 	}
 	if !poisoned {
-		t.Errorf("quarantine does not hold it, but %d other objects", len(found.Contents))
+		t.Errorf("quarantine does not contain it, but %d other objects", len(found.Contents))
 	}
 	if after := countDeployed(t, s, wholeDay); after != before {
 		t.Errorf("%d records, %d before", after, before)
 	}
 }
 
-// retryAfter makes the queue hand out a message again after seconds, not after the hour and a half of the stack.
+// retryAfter makes the queue deliver a message again after seconds instead of the hour and a half of the stack.
 func retryAfter(t *testing.T, d *localaws.Deployment, seconds int) {
 	t.Helper()
 	_, err := sqs.NewFromConfig(d.Config()).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
-		QueueUrl: aws.String(d.Outputs["RawQueueURL"]), Attributes: map[string]string{"VisibilityTimeout": strconv.Itoa(seconds)},
+		QueueUrl:   aws.String(d.Outputs["RawQueueURL"]),
+		Attributes: map[string]string{"VisibilityTimeout": strconv.Itoa(seconds)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// testKilled kills ingest at its work. Nothing is lost, and nothing is there twice.
-func testKilled(t *testing.T, d *localaws.Deployment, s *twins, data string) {
+// testKilled kills ingest while it imports a log, and checks that no record is lost or imported twice.
+func testKilled(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	const records = 20_000
 	log := filepath.Join(t.TempDir(), "killed.ndjson")
-	if _, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "77", "--from", "2026-01-01 08:00", "--to", "2026-01-01 12:00", "--output", log); code != exitDone {
+	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "77",
+		"--from", "2026-01-01 08:00", "--to", "2026-01-01 12:00", "--output", log)
+	if code != exitDone {
 		t.Fatal(stderr)
 	}
 	if _, stderr, code := orrery(t, "", "import", "--data", data, log); code != exitDone {
@@ -337,8 +358,8 @@ func testKilled(t *testing.T, d *localaws.Deployment, s *twins, data string) {
 	before := countDeployed(t, s, wholeDay)
 	retryAfter(t, d, 10)
 	putLog(t, d, log)
-	waitEvery(t, d, 20*time.Millisecond, "ingest at work", func() bool {
-		return waiting(t, d, "RawQueueURL", atWork) > 0 && killFunctions(t, d, "orrery-ingest") > 0
+	waitEvery(t, d, 20*time.Millisecond, "ingest to receive a message", func() bool {
+		return waiting(t, d, "RawQueueURL", inFlight) > 0 && killFunctions(t, d, "orrery-ingest") > 0
 	})
 	waitFor(t, d, "the records of a log whose ingest was killed", func() bool {
 		return countDeployed(t, s, wholeDay) == before+records && waiting(t, d, "RawQueueURL", bothStates...) == 0
@@ -346,7 +367,7 @@ func testKilled(t *testing.T, d *localaws.Deployment, s *twins, data string) {
 	askData(t, s, wholeDay, dataFilters[1])
 }
 
-// killFunctions kills the processes of a function and tells how many there were.
+// killFunctions kills the processes of a function and returns their number.
 func killFunctions(t *testing.T, d *localaws.Deployment, name string) (killed int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(d.Functions(), "*.pid"))
@@ -356,7 +377,7 @@ func killFunctions(t *testing.T, d *localaws.Deployment, name string) (killed in
 	for _, file := range files {
 		of, err := os.ReadFile(file)
 		if err != nil || string(of) != name {
-			continue // it ended meanwhile, or is another
+			continue // the process has ended meanwhile, or belongs to another function
 		}
 		pid, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(file), ".pid"))
 		if err != nil {
@@ -369,8 +390,8 @@ func killFunctions(t *testing.T, d *localaws.Deployment, name string) (killed in
 	return killed
 }
 
-// testCompaction waits for the schedule to start compact, twice, and asks again: merged hours answer as before.
-func testCompaction(t *testing.T, d *localaws.Deployment, s *twins) {
+// testCompaction waits until the schedule has started compact twice, and checks that the answers stay the same.
+func testCompaction(t *testing.T, d *localaws.Deployment, s *targets) {
 	waitFor(t, d, "the schedule to start compact", func() bool {
 		log, err := os.ReadFile(filepath.Join(d.Functions(), "orrery-compact.log"))
 		return err == nil && bytes.Count(log, []byte(`"msg":"compacted"`)) >= 2

@@ -23,27 +23,27 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// TestDeployed deploys the stacks of infra/ into LocalStack as `orrery up` does and asks the deployment, over HTTP
-// through the gateway only, what it asks a server of this machine: the answers must be the same. It needs what
-// LocalStack and the CDK need, and minutes.
+// TestDeployed deploys the stacks of infra/ to LocalStack as `orrery up` does. It sends the same requests to the
+// deployment, only over HTTP through the gateway, and to a server on this machine, and checks that the responses are
+// the same. It takes minutes and has the requirements of LocalStack and the CDK.
 func TestDeployed(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
-		t.Skip("deploying to LocalStack takes minutes: set ORRERY_TEST_DEPLOYED=1")
+		t.Skip("deploying to LocalStack takes minutes; set ORRERY_TEST_DEPLOYED=1 to run this test")
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := &lockedBuffer{}
+	output := &lockedBuffer{}
 	dir := t.TempDir()
 	d, err := localaws.Start(t.Context(), localaws.Options{
-		Root: root, Dir: dir, Progress: said, FromYear: 2015, Context: []string{"compact-minutes=1"},
+		Root: root, Dir: dir, Progress: output, FromYear: 2015, Context: []string{"compact-minutes=1"},
 	})
 	if localaws.Missing(err) && os.Getenv("CI") != "true" {
-		t.Skipf("this machine cannot: %v\n%s", err, said)
+		t.Skipf("this machine lacks a requirement: %v\n%s", err, output)
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, output)
 	}
 	t.Cleanup(func() {
 		if err := d.Stop(); err != nil {
@@ -56,26 +56,26 @@ func TestDeployed(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	same := &twins{key: key, deployed: d.API, local: startServer(t, data, "--no-demo", "--api-key", key).base}
+	both := &targets{key: key, deployed: d.API, local: startServer(t, data, "--no-demo", "--api-key", key).base}
 
-	t.Run("every resource is real", func(t *testing.T) { testResources(t, d) })
-	t.Run("strangers and strange paths", func(t *testing.T) { testStrangers(t, same) })
-	t.Run("fields and filters", func(t *testing.T) { testFilters(t, same) })
-	t.Run("planets", func(t *testing.T) { testPlanets(t, same) })
+	t.Run("LocalStack creates every resource", func(t *testing.T) { testResources(t, d) })
+	t.Run("unauthenticated requests and unknown paths", func(t *testing.T) { testUnauthenticated(t, both) })
+	t.Run("fields and filters", func(t *testing.T) { testFilters(t, both) })
+	t.Run("planets", func(t *testing.T) { testPlanets(t, both) })
 	revoked := ""
-	t.Run("keys", func(t *testing.T) { revoked = testKeys(t, d, same) })
-	t.Run("data", func(t *testing.T) { testData(t, d, same, data) })
-	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, same) })
-	t.Run("a schedule merges objects", func(t *testing.T) { testCompaction(t, d, same) })
-	t.Run("a killed function loses nothing", func(t *testing.T) { testKilled(t, d, same, data) })
-	t.Run("a poisoned log", func(t *testing.T) { testPoison(t, d, same) })
-	t.Run("deploying again changes nothing", func(t *testing.T) { testSecondDeploy(t, d, said, same) })
-	t.Run("an upgrade keeps data", func(t *testing.T) { testUpgrade(t, d, said, same) })
-	t.Run("a revoked key", func(t *testing.T) { testRevoked(t, d, same, revoked) })
+	t.Run("keys", func(t *testing.T) { revoked = testKeys(t, d, both) })
+	t.Run("data", func(t *testing.T) { testData(t, d, both, data) })
+	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, both) })
+	t.Run("the schedule starts compaction", func(t *testing.T) { testCompaction(t, d, both) })
+	t.Run("no record is lost or doubled if ingest is killed", func(t *testing.T) { testKilled(t, d, both, data) })
+	t.Run("an unreadable log ends in quarantine", func(t *testing.T) { testPoison(t, d, both) })
+	t.Run("a second deployment changes nothing", func(t *testing.T) { testSecondDeploy(t, d, output, both) })
+	t.Run("an upgrade keeps the data", func(t *testing.T) { testUpgrade(t, d, output, both) })
+	t.Run("a revoked key is refused", func(t *testing.T) { testRevoked(t, d, both, revoked) })
 	if t.Failed() {
 		showFunctions(t, d)
 	}
-	t.Run("up starts again in its folder", func(t *testing.T) {
+	t.Run("up starts again in the same folder", func(t *testing.T) {
 		if err := d.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -83,25 +83,27 @@ func TestDeployed(t *testing.T) {
 	})
 }
 
-// notReal is what LocalStack's free edition takes without making it, and why the proof does not need it.
-var notReal = map[string]string{
-	"AWS::Athena::WorkGroup":     "Athena is served beside LocalStack",
-	"AWS::Glue::Database":        "Athena's stand-in knows the tables from package lake, as the stack does",
-	"AWS::Glue::Table":           "as the database",
-	"AWS::Budgets::Budget":       "warns people; nothing else reads it",
-	"AWS::CloudWatch::Dashboard": "shows people; nothing else reads it",
-	"AWS::Logs::MetricFilter":    "counts for an alarm",
-	"AWS::Logs::QueryDefinition": "a text for people",
+// notCreated lists the resources that LocalStack's free edition accepts but does not create, and why the test does not
+// need them.
+var notCreated = map[string]string{
+	"AWS::Athena::WorkGroup":     "athenad replaces Athena",
+	"AWS::Glue::Database":        "athenad gets the tables from package lake, like the stack",
+	"AWS::Glue::Table":           "the same as for the database",
+	"AWS::Budgets::Budget":       "is only for people",
+	"AWS::CloudWatch::Dashboard": "is only for people",
+	"AWS::Logs::MetricFilter":    "is only for an alarm",
+	"AWS::Logs::QueryDefinition": "is only for people",
 }
 
-// testResources fails on what LocalStack did not make: it reports such resources as complete, with the id "unknown".
+// testResources checks that LocalStack created every resource. It reports those that it did not create as complete,
+// with the ID "unknown".
 func testResources(t *testing.T, d *localaws.Deployment) {
 	seen := 0
 	for _, stack := range []string{"data", "api", "ops"} {
 		for _, r := range resourcesOf(t, d, localaws.Name+"-"+stack) {
 			seen++
-			if _, excused := notReal[r.Type]; r.ID == "unknown" && !excused {
-				t.Errorf("%s (%s) of stack %s was not made", r.Name, r.Type, stack)
+			if _, excused := notCreated[r.Type]; r.ID == "unknown" && !excused {
+				t.Errorf("%s (%s) of stack %s was not created", r.Name, r.Type, stack)
 			}
 			if !strings.HasSuffix(r.Status, "_COMPLETE") {
 				t.Errorf("%s (%s) of stack %s is %s", r.Name, r.Type, stack, r.Status)
@@ -120,48 +122,59 @@ type stackResource struct {
 	Status string `xml:"ResourceStatus"`
 }
 
-// resourcesOf asks CloudFormation, whose client no program of this project needs.
+// resourcesOf returns the resources of a stack. It calls CloudFormation without a client, because no program of this
+// project needs one.
 func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) []stackResource {
 	t.Helper()
 	form := url.Values{"Action": {"DescribeStackResources"}, "Version": {"2010-05-15"}, "StackName": {stack}}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Endpoint, strings.NewReader(form.Encode()))
+	body := strings.NewReader(form.Encode())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Endpoint, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/"+localaws.Region+"/cloudformation/aws4_request, SignedHeaders=host, Signature=0")
-	_, body := send(t, request)
+	request.Header.Set("Authorization", authorization("cloudformation"))
+	_, text := send(t, request)
 	var answer struct {
 		Resources []stackResource `xml:"DescribeStackResourcesResult>StackResources>member"`
 	}
-	if err := xml.Unmarshal(body, &answer); err != nil {
-		t.Fatalf("%v\n%s", err, body)
+	if err := xml.Unmarshal(text, &answer); err != nil {
+		t.Fatalf("%v\n%s", err, text)
 	}
 	return answer.Resources
 }
 
-// twins is the deployment and a server of this machine.
-type twins struct {
-	key             string // both know it
+// authorization returns the header of a request to a service. LocalStack does not verify the signature.
+func authorization(service string) string {
+	scope := "20260101/" + localaws.Region + "/" + service + "/aws4_request"
+	return "AWS4-HMAC-SHA256 Credential=test/" + scope + ", SignedHeaders=host, Signature=0"
+}
+
+// targets are the deployment and a server on this machine.
+type targets struct {
+	key             string // accepted by both
 	deployed, local string // URLs before /api/…
 }
 
-// question is one request to both.
+// question is one request to both targets.
 type question struct {
 	method, path, body string
 	header             map[string]string
 }
 
-// ask asks both, demands the same answer, and returns it.
-func (s *twins) ask(t *testing.T, q question) (status int, body []byte) {
+// ask sends a request to both targets, checks that the responses are the same, and returns that of the deployment.
+func (s *targets) ask(t *testing.T, q question) (status int, body []byte) {
 	t.Helper()
 	local, localBody := s.askOne(t, s.local, q)
 	deployed, body := s.askDeployed(t, q)
 	if deployed.StatusCode != local.StatusCode {
-		t.Errorf("%s %s: %d from the deployment, %d from the server\n%s\n%s", q.method, q.path, deployed.StatusCode, local.StatusCode, body, localBody)
+		t.Errorf("%s %s: %d from the deployment, %d from the server\n%s\n%s",
+			q.method, q.path, deployed.StatusCode, local.StatusCode, body, localBody)
 		return deployed.StatusCode, body
 	}
-	for _, name := range []string{"Content-Type", "Etag", "Retry-After", "Allow", "Cache-Control", "Vary", "WWW-Authenticate"} {
+	for _, name := range []string{
+		"Content-Type", "Etag", "Retry-After", "Allow", "Cache-Control", "Vary", "WWW-Authenticate",
+	} {
 		if got, want := deployed.Header.Get(name), local.Header.Get(name); got != want {
 			t.Errorf("%s %s: %s is %q from the deployment, %q from the server", q.method, q.path, name, got, want)
 		}
@@ -172,7 +185,7 @@ func (s *twins) ask(t *testing.T, q question) (status int, body []byte) {
 	return deployed.StatusCode, body
 }
 
-func (s *twins) askOne(t *testing.T, base string, q question) (reply, []byte) {
+func (s *targets) askOne(t *testing.T, base string, q question) (reply, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), q.method, base+q.path, strings.NewReader(q.body))
 	if err != nil {
@@ -187,9 +200,9 @@ func (s *twins) askOne(t *testing.T, base string, q question) (reply, []byte) {
 	return send(t, request)
 }
 
-// askDeployed asks the deployment, and again for an answer that comes later than a gateway waits: a slow machine is no
-// mistake.
-func (s *twins) askDeployed(t *testing.T, q question) (reply, []byte) {
+// askDeployed sends a request to the deployment. If the gateway times out, because this machine is slow, it polls for
+// the answer.
+func (s *targets) askDeployed(t *testing.T, q question) (reply, []byte) {
 	t.Helper()
 	response, body := s.askOne(t, s.deployed, q)
 	if response.StatusCode != http.StatusGatewayTimeout || response.Header.Get("Location") == "" {
@@ -207,11 +220,11 @@ func (s *twins) askDeployed(t *testing.T, q question) (reply, []byte) {
 	return response, body
 }
 
-// reply is an answer without its body.
+// reply is a response without its body.
 type reply struct {
 	StatusCode int
 	Header     http.Header
-	url        *url.URL // that was asked
+	url        *url.URL // of the request
 }
 
 func send(t *testing.T, request *http.Request) (reply, []byte) {
@@ -230,10 +243,13 @@ func send(t *testing.T, request *http.Request) (reply, []byte) {
 	return reply{response.StatusCode, response.Header, request.URL}, body
 }
 
-// differing is the members of answers that are of the moment or of the place: ids, times, costs, the engine.
-var differing = []string{"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "rows_considered", "bytes_scanned", "cost_usd", "cached", "reused", "at", "by", "version"}
+// variable lists the members of a response that depend on the time or the target: IDs, times, costs, the engine.
+var variable = []string{
+	"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "rows_considered", "bytes_scanned",
+	"cost_usd", "cached", "reused", "at", "by", "version",
+}
 
-// comparable is an answer without what differs; what is no JSON stays text.
+// comparable returns a response without its variable members, as text if it is not JSON.
 func comparable(body []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -263,21 +279,22 @@ func comparable(body []byte) any {
 var requestID = regexp.MustCompile(`request id: \S+`)
 
 func strip(object map[string]any) {
-	for _, name := range differing {
+	for _, name := range variable {
 		delete(object, name)
 	}
 }
 
-// bases is where the API lies, both the same.
+// bases are the base paths of the API, which are equivalent.
 var bases = api.BasePaths()
 
-func testStrangers(t *testing.T, s *twins) {
+func testUnauthenticated(t *testing.T, s *targets) {
 	for _, base := range bases {
-		stranger := &twins{deployed: s.deployed, local: s.local}
-		if status, _ := stranger.ask(t, question{method: "GET", path: base + "/data/fields"}); status != http.StatusUnauthorized {
+		anonymous := &targets{deployed: s.deployed, local: s.local}
+		status, _ := anonymous.ask(t, question{method: "GET", path: base + "/data/fields"})
+		if status != http.StatusUnauthorized {
 			t.Errorf("without a key: %d", status)
 		}
-		wrong := &twins{key: s.key + "x", deployed: s.deployed, local: s.local}
+		wrong := &targets{key: s.key + "x", deployed: s.deployed, local: s.local}
 		wrong.ask(t, question{method: "GET", path: base + "/conf/prod/planets"})
 		s.ask(t, question{method: "PATCH", path: base + "/data/fields"})
 		s.ask(t, question{method: "DELETE", path: base + "/conf/prod/planets/__default__"})
@@ -286,7 +303,7 @@ func testStrangers(t *testing.T, s *twins) {
 	}
 	s.ask(t, question{method: "GET", path: "/healthz"})
 	s.ask(t, question{method: "GET", path: "/elsewhere/at/all?x=1"})
-	// Paths that the gateway knows only as the beginning of others never reach a function: it answers itself.
+	// The gateway itself answers requests to a path that is only a prefix of the routes.
 	for _, path := range []string{"/api", "/api/v4.0/data"} {
 		response, body := s.askOne(t, s.deployed, question{method: "GET", path: path})
 		var answer struct {
@@ -294,28 +311,34 @@ func testStrangers(t *testing.T, s *twins) {
 			Message   string `json:"message"`
 			RequestID string `json:"request_id"`
 		}
-		if err := json.Unmarshal(body, &answer); err != nil || answer.Code != response.StatusCode || answer.Message == "" || answer.RequestID == "" {
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Errorf("%s: %v: %s", path, err, body)
+		}
+		if answer.Code != response.StatusCode || answer.Message == "" || answer.RequestID == "" {
 			t.Errorf("%s: %d %s", path, response.StatusCode, body)
 		}
 	}
 }
 
-// filters is texts that a URL, a gateway and an event must carry unharmed.
+// filters lists texts that must pass through URLs, the gateway and events unchanged.
 var filters = []string{
 	`status=404, timestamp between 2026-01-01 and 2026-01-02`,
 	`path = /%3Carea%3E, timestamp between 2026-01-01 and 2026-01-02`,
 	`headers["x-a"]="a+b&c;d=%20%2B é 😀 \"q\"", timestamp between 2026-01-01T00:00:00+01:00 and 2026-01-02`,
 	`tags ~ (^a,b$), not country in ("DE", "FR"), timestamp between 2026-01-01 and 2026-01-02`,
-	`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},{"field":"host","op":"not eq","value":"shop.example"}]}`,
+	`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
+		`{"field":"host","op":"not eq","value":"shop.example"}]}`,
 	`hots="shop.example", status=many`,
 	`timestamp between 2026-13-01 and 2026-01-02`,
 	``,
 }
 
-func testFilters(t *testing.T, s *twins) {
+func testFilters(t *testing.T, s *targets) {
+	gzipped := map[string]string{"Accept-Encoding": "gzip"}
+	textOfJSON := map[string]string{"Content-Type": "application/json", "Accept": "text/plain"}
 	for _, base := range bases {
 		s.ask(t, question{method: "GET", path: base + "/data/fields"})
-		s.ask(t, question{method: "GET", path: base + "/data/fields", header: map[string]string{"Accept-Encoding": "gzip"}})
+		s.ask(t, question{method: "GET", path: base + "/data/fields", header: gzipped})
 		s.ask(t, question{method: "GET", path: base + "/data/fields?x=1"})
 		parse := base + "/data/timeline/parse"
 		for _, filter := range filters {
@@ -325,17 +348,21 @@ func testFilters(t *testing.T, s *twins) {
 			}
 			s.ask(t, question{"POST", parse, string(object), map[string]string{"Content-Type": "application/json"}})
 			s.ask(t, question{"POST", parse, filter, map[string]string{"Content-Type": "text/plain; charset=utf-8"}})
-			s.ask(t, question{"POST", parse, string(object), map[string]string{"Content-Type": "application/json", "Accept": "text/plain"}})
+			s.ask(t, question{"POST", parse, string(object), textOfJSON})
 		}
-		long := `status=404, timestamp between 2026-01-01 and 2026-01-02` + strings.Repeat(`, host != "shop.example"`, 20_000)
+		long := filters[0] + strings.Repeat(`, host != "shop.example"`, 20_000)
 		s.ask(t, question{"POST", parse, long, map[string]string{"Content-Type": "text/plain"}})
 		s.ask(t, question{"POST", parse, strings.Repeat("x", 1<<20+1), map[string]string{"Content-Type": "text/plain"}})
 	}
 }
 
-func testPlanets(t *testing.T, s *twins) {
+func testPlanets(t *testing.T, s *targets) {
 	settings := func(name string, more string) string {
-		return fmt.Sprintf(`{"name":%q,"trusted_nets":[{"address":"10.0.0.0/8","comment":"é 😀"}],"ichallenge":{"attrs":{"b":1.50,"a":[null]},"lang":{},"palette":["#fff"],"position":{}}%s}`, name, more)
+		return fmt.Sprintf(`{"name":%q,"trusted_nets":[{"address":"10.0.0.0/8","comment":"é 😀"}],`+
+			`"ichallenge":{"attrs":{"b":1.50,"a":[null]},"lang":{},"palette":["#fff"],"position":{}}%s}`, name, more)
+	}
+	with := func(name, value string) map[string]string {
+		return map[string]string{"Content-Type": "application/json", name: value}
 	}
 	plain := map[string]string{"Content-Type": "application/json"}
 	for i, base := range bases {
@@ -347,13 +374,14 @@ func testPlanets(t *testing.T, s *twins) {
 		response, _ := s.askOne(t, s.deployed, question{method: "GET", path: planets})
 		tag := response.Header.Get("Etag")
 		s.ask(t, question{method: "GET", path: planets, header: map[string]string{"If-None-Match": tag}})
-		s.ask(t, question{"PUT", entry, settings("mars", `,"extra":{"kept":true}`), map[string]string{"Content-Type": "application/json", "If-Match": tag}})
-		s.ask(t, question{"PUT", entry, settings("venus", ""), map[string]string{"Content-Type": "application/json", "If-Match": tag}})
+		s.ask(t, question{"PUT", entry, settings("mars", `,"extra":{"kept":true}`), with("If-Match", tag)})
+		s.ask(t, question{"PUT", entry, settings("venus", ""), with("If-Match", tag)})
 		s.ask(t, question{"PUT", entry, settings("big", `,"logo":"`+strings.Repeat("x", 100_000)+`"`), plain})
 		s.ask(t, question{"PUT", entry, settings("too big", `,"logo":"`+strings.Repeat("x", 360_000)+`"`), plain})
 		s.ask(t, question{"PUT", entry, `{"name":""}`, plain})
 		s.ask(t, question{"PUT", planets + "/other", settings("x", ""), plain})
-		created, _ := s.ask(t, question{"PUT", fmt.Sprintf("%s/conf/made%d/planets/__default__", base, i), settings("new", ""), map[string]string{"Content-Type": "application/json", "If-None-Match": "*"}})
+		made := fmt.Sprintf("%s/conf/made%d/planets/__default__", base, i)
+		created, _ := s.ask(t, question{"PUT", made, settings("new", ""), with("If-None-Match", "*")})
 		if created != http.StatusCreated {
 			t.Errorf("creating a planet: %d", created)
 		}
@@ -366,8 +394,8 @@ func testPlanets(t *testing.T, s *twins) {
 	}
 }
 
-// testKeys makes keys with the command: each opens what it was made for. It returns one that is revoked.
-func testKeys(t *testing.T, d *localaws.Deployment, s *twins) (revoked string) {
+// testKeys creates a key with the command and checks its permissions. It returns the key, which it has revoked.
+func testKeys(t *testing.T, d *localaws.Deployment, s *targets) (revoked string) {
 	aws := map[string]string{}
 	for _, variable := range d.Environment() {
 		name, value, _ := strings.Cut(variable, "=")
@@ -375,21 +403,26 @@ func testKeys(t *testing.T, d *localaws.Deployment, s *twins) (revoked string) {
 	}
 	configureAWS(t, aws)
 	table := d.Outputs["TableName"]
-	reader := &twins{deployed: s.deployed, key: createKey(t, "reader", "--table", table, "--scope", "data:read", "--scope", "conf:read", "--branch", "staging")}
+	key := createKey(t, "reader", "--table", table,
+		"--scope", "data:read", "--scope", "conf:read", "--branch", "staging")
+	reader := &targets{deployed: s.deployed, key: key}
+	topx := bases[0] + "/data/topx?" + url.Values{"filters": {wholeDay}}.Encode()
+	asJSON := map[string]string{"Content-Type": "application/json"}
 	planets := bases[0] + "/conf/prod/planets"
 	for _, c := range []struct {
 		question
 		status int
-		says   string
+		text   string
 	}{
 		{question{method: "GET", path: bases[0] + "/data/fields"}, http.StatusOK, `"acl_triggers"`},
 		{question{method: "GET", path: planets}, http.StatusNotFound, "no configuration"}, // of another branch
-		{question{"PUT", planets + "/__default__", `{"name":"x"}`, map[string]string{"Content-Type": "application/json"}}, http.StatusForbidden, "conf:write"},
-		{question{method: "GET", path: bases[0] + "/data/topx?" + url.Values{"filters": {wholeDay}}.Encode()}, http.StatusOK, `branch in (\"staging\")`},
+		{question{"PUT", planets + "/__default__", `{"name":"x"}`, asJSON}, http.StatusForbidden, "conf:write"},
+		{question{method: "GET", path: topx}, http.StatusOK, `branch in (\"staging\")`},
 	} {
 		response, body := reader.askOne(t, s.deployed, c.question)
-		if response.StatusCode != c.status || !bytes.Contains(body, []byte(c.says)) {
-			t.Errorf("%s %s with a key to read one branch: %d, want %d and %q: %.500s", c.method, c.path, response.StatusCode, c.status, c.says, body)
+		if response.StatusCode != c.status || !bytes.Contains(body, []byte(c.text)) {
+			t.Errorf("%s %s with a key to read one branch: %d, want %d and %q: %.500s",
+				c.method, c.path, response.StatusCode, c.status, c.text, body)
 		}
 	}
 	if _, stderr, code := orrery(t, "", "key", "revoke", "reader", "--table", table); code != exitDone {
@@ -398,19 +431,19 @@ func testKeys(t *testing.T, d *localaws.Deployment, s *twins) (revoked string) {
 	return reader.key
 }
 
-// testRevoked looks that a revoked key opens nothing once the functions have forgotten it, a minute later at most.
-func testRevoked(t *testing.T, d *localaws.Deployment, s *twins, key string) {
-	stranger := &twins{deployed: s.deployed, key: key}
+// testRevoked checks that the functions refuse a revoked key after they have cached it for a minute at most.
+func testRevoked(t *testing.T, d *localaws.Deployment, s *targets, key string) {
+	holder := &targets{deployed: s.deployed, key: key}
 	waitFor(t, d, "a revoked key to be refused", func() bool {
-		response, _ := stranger.askOne(t, s.deployed, question{method: "GET", path: bases[0] + "/data/fields"})
+		response, _ := holder.askOne(t, s.deployed, question{method: "GET", path: bases[0] + "/data/fields"})
 		return response.StatusCode == http.StatusUnauthorized
 	})
 }
 
-// testUpgrade deploys another version of the program: it runs, and what was stored is there.
-func testUpgrade(t *testing.T, d *localaws.Deployment, said *lockedBuffer, s *twins) {
+// testUpgrade deploys another version of the program, and checks that it runs and that the data is still there.
+func testUpgrade(t *testing.T, d *localaws.Deployment, output *lockedBuffer, s *targets) {
 	if err := d.Deploy(t.Context(), "version=upgraded"); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, output)
 	}
 	for _, function := range []string{"stats", "planet-get", "ingest", "not-found"} {
 		var report struct {
@@ -429,27 +462,28 @@ func testUpgrade(t *testing.T, d *localaws.Deployment, said *lockedBuffer, s *tw
 	}
 }
 
-// invoke calls a function by itself, as the console does.
+// invoke invokes a function directly, as the console does.
 func invoke(t *testing.T, d *localaws.Deployment, function, event string) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Endpoint+"/2015-03-31/functions/"+function+"/invocations", strings.NewReader(event))
+	address := d.Endpoint + "/2015-03-31/functions/" + function + "/invocations"
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(event))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/"+localaws.Region+"/lambda/aws4_request, SignedHeaders=host, Signature=0")
+	request.Header.Set("Authorization", authorization("lambda"))
 	_, body := send(t, request)
 	return body
 }
 
-// testSecondDeploy deploys what is deployed, and looks that data stays.
-func testSecondDeploy(t *testing.T, d *localaws.Deployment, said *lockedBuffer, s *twins) {
-	before, outputs := len(said.String()), d.Outputs
+// testSecondDeploy deploys the same stacks again, and checks that resources and data stay.
+func testSecondDeploy(t *testing.T, d *localaws.Deployment, output *lockedBuffer, s *targets) {
+	before, outputs := len(output.String()), d.Outputs
 	resources := resourcesOf(t, d, localaws.Name+"-data")
 	if err := d.Deploy(t.Context()); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, output)
 	}
-	if got := strings.Count(said.String()[before:], "(no changes)"); got != 3 {
-		t.Errorf("%d of 3 stacks had no changes:\n%s", got, said.String()[before:])
+	if got := strings.Count(output.String()[before:], "(no changes)"); got != 3 {
+		t.Errorf("%d of 3 stacks had no changes:\n%s", got, output.String()[before:])
 	}
 	if diff := cmp.Diff(outputs, d.Outputs); diff != "" {
 		t.Error(diff)
@@ -476,7 +510,7 @@ func showFunctions(t *testing.T, d *localaws.Deployment) {
 	}
 }
 
-// lockedBuffer takes what several programs say at once.
+// lockedBuffer is a buffer for the output of several programs at the same time.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

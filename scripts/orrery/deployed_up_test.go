@@ -101,9 +101,9 @@ func startUp(t *testing.T, args ...string) *upRun {
 // askData sends a request to a route that reads data.
 func (up *upRun) askData(t *testing.T) {
 	t.Helper()
-	asked := &twins{key: up.key, deployed: up.api}
+	both := &targets{key: up.key, deployed: up.api}
 	path := bases[0] + "/data/stats?" + url.Values{"filters": {wholeDay}}.Encode()
-	response, body := asked.askDeployed(t, question{method: http.MethodGet, path: path})
+	response, body := both.askDeployed(t, question{method: http.MethodGet, path: path})
 	if response.StatusCode != http.StatusOK {
 		t.Errorf("%s: %d %s", path, response.StatusCode, body)
 	}

@@ -22,7 +22,7 @@ type queryCommand struct {
 	Segment *string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
-	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: table on terminals."`
+	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a

@@ -42,8 +42,8 @@ const demoRecords = 100_000
 // a key.
 func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if s.Watch && s.Trino != "" {
-		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the cluster;" +
-			" import with 'orrery import' and copy the objects to the storage of the cluster"}
+		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the " +
+			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster"}
 	}
 	apiKey, err := s.ownKey()
 	if err != nil {

@@ -17,12 +17,12 @@ func LoadAWS(ctx context.Context) (aws.Config, error) {
 		return c, fmt.Errorf("read the configuration of AWS: %w", err)
 	}
 	if c.Region == "" {
-		return c, fmt.Errorf("no region is set: AWS_REGION names it, such as eu-central-1")
+		return c, fmt.Errorf("no region is set; set AWS_REGION, for example to eu-central-1")
 	}
 	return c, nil
 }
 
-// NewS3 returns a client of S3. Emulators have no host name for each bucket.
+// NewS3 returns a client of S3. For an emulator, which has no host name for each bucket, it uses path-style addresses.
 func NewS3(c aws.Config) *s3.Client {
 	return s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
 }

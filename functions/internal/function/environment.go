@@ -11,10 +11,10 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// Lookup reads one variable of the environment: os.LookupEnv.
+// Lookup returns a variable of the environment, like os.LookupEnv.
 type Lookup func(name string) (value string, set bool)
 
-// Environment holds the values of the variables. What a function does not need is zero.
+// Environment holds the values of the variables. Those that a function does not need are zero.
 type Environment struct {
 	Table, LakeBucket, RawBucket string
 	Results                      string // s3://bucket/prefix/
@@ -24,7 +24,7 @@ type Environment struct {
 	Version                      string
 }
 
-// Read reads the variables of a function. The error names everything that is missing or wrong at once.
+// Read reads the variables of a function. The error names every missing and every invalid variable.
 func (lookup Lookup) Read(f lambdas.Function) (Environment, error) {
 	var e Environment
 	var missing, wrong []string
@@ -43,9 +43,11 @@ func (lookup Lookup) Read(f lambdas.Function) (Environment, error) {
 	}
 	switch {
 	case len(missing) > 0:
-		return e, fmt.Errorf("function %s: these variables of its environment are not set:%s", f.Name, strings.Join(append(missing, wrong...), ""))
+		return e, fmt.Errorf("function %s: these variables of its environment are not set:%s",
+			f.Name, strings.Join(append(missing, wrong...), ""))
 	case len(wrong) > 0:
-		return e, fmt.Errorf("function %s: these variables of its environment make no sense:%s", f.Name, strings.Join(wrong, ""))
+		return e, fmt.Errorf("function %s: these variables of its environment are invalid:%s",
+			f.Name, strings.Join(wrong, ""))
 	}
 	return e, nil
 }
@@ -60,25 +62,27 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.RawBucket = value
 	case lambdas.Results:
 		e.Results = value
-		if u, err := url.Parse(value); err != nil || u.Scheme != "s3" || u.Host == "" || !strings.HasSuffix(u.Path, "/") {
-			return errors.New("is not a place in S3; write s3://bucket/prefix/")
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "s3" || u.Host == "" || !strings.HasSuffix(u.Path, "/") {
+			return errors.New("is not a folder in S3; write s3://bucket/prefix/")
 		}
 	case lambdas.Database:
 		e.Database = value
 	case lambdas.Workgroup:
 		e.Workgroup = value
 	case lambdas.ProjectionFrom:
-		if e.ProjectionFrom, err = strconv.Atoi(value); err != nil || e.ProjectionFrom < 1970 || e.ProjectionFrom > 9999 {
-			return errors.New("is not a year from 1970 on")
+		e.ProjectionFrom, err = strconv.Atoi(value)
+		if err != nil || e.ProjectionFrom < 1970 || e.ProjectionFrom > 9999 {
+			return errors.New("is not a year from 1970 to 9999")
 		}
 	case lambdas.QueryTimeout:
 		if e.QueryTimeout, err = time.ParseDuration(value); err != nil || e.QueryTimeout <= 0 {
-			return errors.New("is not a time; write 27s")
+			return errors.New("is not a duration; write 27s")
 		}
 	case lambdas.Version:
 		e.Version = value
 	default:
-		panic("function: nothing reads " + v.Name)
+		panic("function: unknown variable " + v.Name)
 	}
 	return nil
 }

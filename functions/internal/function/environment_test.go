@@ -18,8 +18,8 @@ func lookupIn(variables map[string]string) Lookup {
 	}
 }
 
-// whole is an environment that every function can run in.
-func whole() map[string]string {
+// complete returns an environment for every function.
+func complete() map[string]string {
 	variables := map[string]string{}
 	for _, f := range lambdas.All {
 		for _, v := range f.Variables {
@@ -29,7 +29,7 @@ func whole() map[string]string {
 	return variables
 }
 
-func TestEverythingMissingIsNamedAtOnce(t *testing.T) {
+func TestReadNamesEveryMissingVariable(t *testing.T) {
 	for _, f := range lambdas.All {
 		_, err := lookupIn(nil).Read(f)
 		needed := 0
@@ -45,13 +45,13 @@ func TestEverythingMissingIsNamedAtOnce(t *testing.T) {
 		if (needed > 0) != (err != nil) {
 			t.Errorf("%s needs %d variables: %v", f.Name, needed, err)
 		}
-		if _, err := lookupIn(whole()).Read(f); err != nil {
+		if _, err := lookupIn(complete()).Read(f); err != nil {
 			t.Errorf("with everything set: %v", err)
 		}
 	}
 }
 
-func TestWhatMakesNoSenseIsNamed(t *testing.T) {
+func TestReadNamesInvalidVariables(t *testing.T) {
 	f, _ := lambdas.Named("topx")
 	for name, values := range map[string][]string{
 		"ORRERY_RESULTS":         {"orrery-results", "s3://", "s3:///results/", "https://b/results/", "s3://b/results"},
@@ -59,21 +59,22 @@ func TestWhatMakesNoSenseIsNamed(t *testing.T) {
 		"ORRERY_QUERY_TIMEOUT":   {"27", "0s", "-1s", "soon"},
 	} {
 		for _, value := range values {
-			variables := whole()
+			variables := complete()
 			variables[name] = value
-			if _, err := lookupIn(variables).Read(f); err == nil || !strings.Contains(err.Error(), name+`: "`+value+`" is not`) {
+			_, err := lookupIn(variables).Read(f)
+			if err == nil || !strings.Contains(err.Error(), name+`: "`+value+`" is not`) {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 		}
 	}
-	variables := whole()
+	variables := complete()
 	variables["ORRERY_QUERY_TIMEOUT"], variables["ORRERY_PROJECTION_FROM"] = "", ""
 	if e, err := lookupIn(variables).Read(f); err != nil || e.QueryTimeout.Seconds() != 27 || e.ProjectionFrom != 2000 {
-		t.Errorf("what is left empty has its default: %+v %v", e, err)
+		t.Errorf("an empty variable does not have its default: %+v %v", e, err)
 	}
 }
 
-// TestEveryRouteHasOneFunction: the whole surface is deployed, and every function has a folder.
+// TestEveryRouteHasOneFunction checks that every route has exactly one function, and every function a folder.
 func TestEveryRouteHasOneFunction(t *testing.T) {
 	served := map[string]int{}
 	var named []string
@@ -90,7 +91,7 @@ func TestEveryRouteHasOneFunction(t *testing.T) {
 		delete(served, id)
 	}
 	for id := range served {
-		t.Errorf("there is no route %s", id)
+		t.Errorf("unknown route %s", id)
 	}
 	mains, err := filepath.Glob("../../*/main.go")
 	if err != nil {
@@ -100,7 +101,7 @@ func TestEveryRouteHasOneFunction(t *testing.T) {
 	for _, path := range mains {
 		folders = append(folders, filepath.Base(filepath.Dir(path)))
 		if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") > 35 {
-			t.Errorf("%s is more than a start: %v", path, err)
+			t.Errorf("%s does more than start the function: %v", path, err)
 		}
 	}
 	slices.Sort(named)

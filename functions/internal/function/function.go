@@ -1,5 +1,5 @@
-// Package function is what all functions of the deployment have in common: an environment, a log, a doctor, and the
-// configuration of the AWS SDK. Packages wire and writing put each of them together.
+// Package function has the parts that all functions of the deployment share: the environment, the log, the doctor, and
+// the configuration of the AWS SDK. Packages wire and writing assemble the functions.
 package function
 
 import (
@@ -26,12 +26,12 @@ func New(f lambdas.Function, e Environment, events Handler, checks ...doctor.Che
 	return &Function{f.Name, e.Version, events, append([]doctor.Check{configured(f)}, checks...)}
 }
 
-// Handler answers events: *lambdahttp.Handler for requests.
+// Handler answers events. For requests it is a *lambdahttp.Handler.
 type Handler interface {
 	Invoke(ctx context.Context, payload []byte) ([]byte, error)
 }
 
-// Invoke answers one event. The event {"doctor":true} asks whether all that the function needs is there.
+// Invoke answers one event. The event {"doctor":true} runs the function's checks.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if asksDoctor(payload) {
 		return json.Marshal(doctor.Examine(ctx, f.name, f.version, f.checks))
@@ -39,7 +39,8 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return f.events.Invoke(ctx, payload)
 }
 
-// asksDoctor looks into short events only: those that carry requests are not read twice.
+// asksDoctor reports whether an event is the doctor's. It only parses short events, so that requests are not parsed
+// twice.
 func asksDoctor(payload []byte) bool {
 	if len(payload) > 256 || !bytes.Contains(payload, []byte(`"doctor"`)) {
 		return false
@@ -50,12 +51,12 @@ func asksDoctor(payload []byte) bool {
 	return json.Unmarshal(payload, &event) == nil && event.Doctor
 }
 
-// SetLog makes a JSON log of the named function the default log of the process, that of package log included, and
-// returns it. Only main functions call it.
+// SetLog creates a JSON log for the named function, makes it the default of packages log and slog, and returns it. Only
+// main functions call it.
 func SetLog(name string, w io.Writer) *slog.Logger {
 	log := slog.New(slog.NewJSONHandler(w, nil)).With(slog.String("function", name))
 	slog.SetDefault(log)
-	slog.SetLogLoggerLevel(slog.LevelError) // of package log: log.Fatal in a main, and the errors of net/http
+	slog.SetLogLoggerLevel(slog.LevelError) // the level of package log, for log.Fatal in main functions and errors of net/http
 	return log
 }
 
@@ -63,13 +64,13 @@ func SetLog(name string, w io.Writer) *slog.Logger {
 func Begin(name string, lookup Lookup) (lambdas.Function, Environment, error) {
 	f, known := lambdas.Named(name)
 	if !known {
-		return f, Environment{}, fmt.Errorf("there is no function %q", name)
+		return f, Environment{}, fmt.Errorf("unknown function %q", name)
 	}
 	e, err := lookup.Read(f)
 	return f, e, err
 }
 
-// configured is the check of the variables: a function that runs at all has them.
+// configured returns the check of the variables. It always succeeds, because a function does not start without them.
 func configured(f lambdas.Function) doctor.Check {
 	return doctor.Check{Name: "variables", Run: func(context.Context) (string, error) {
 		return fmt.Sprintf("all %d variables are set and make sense", len(f.Variables)), nil

@@ -37,9 +37,10 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// BenchmarkFunction takes the time of a warm function from an event to its response, over Athena's protocol on loopback.
-// Every request is a new query: begun, remembered, polled until it is over, read. ns/op has the server's part in it; the
-// figure to look at is go-ms/op, without the time that the server works and that queries run, which is the engine's.
+// BenchmarkFunction takes the time of a warm function from an event to its response, over Athena's protocol on
+// loopback. Every request is a new query: begun, remembered, polled until it is over, read. ns/op has the server's part
+// in it; the figure to look at is go-ms/op, without the time that the server works and that queries run, which is the
+// engine's.
 func BenchmarkFunction(b *testing.B) {
 	for _, route := range []struct {
 		function, parameters string

@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 )
 
-// tableClient is the client of the one table, and the callers that are kept in it.
+// tableClient returns a client of the DynamoDB table, and the API keys in the table.
 func tableClient(c aws.Config, e function.Environment) (*dynamodb.Client, *keys.Cache) {
 	client := dynamotable.NewClient(c)
 	return client, keys.NewCache(keydynamo.New(client, e.Table), time.Now)

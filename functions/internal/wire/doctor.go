@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// tableChecks are those of a function that knows its callers by the table.
+// tableChecks returns the checks of a function that reads API keys from the table.
 func tableChecks(client *dynamodb.Client, e function.Environment, now func() time.Time) []doctor.Check {
 	return []doctor.Check{
 		doctor.Table(client, e.Table, "keys"),
@@ -22,11 +22,14 @@ func tableChecks(client *dynamodb.Client, e function.Environment, now func() tim
 	}
 }
 
-// queryChecks are those of a function that asks Athena.
-func queryChecks(client *athena.Client, states engine.States, e function.Environment, now func() time.Time) []doctor.Check {
+// queryChecks returns the checks of a function that queries Athena.
+func queryChecks(
+	client *athena.Client, states engine.States, e function.Environment, now func() time.Time,
+) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
 	for _, name := range lake.TableNames {
-		t := lake.Table{Schema: e.Database, Name: name, Location: lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name), FromYear: e.ProjectionFrom}
+		location := lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name)
+		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
 	return append(checks, doctor.Lake(states, now))

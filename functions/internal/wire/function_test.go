@@ -10,7 +10,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 )
 
-func TestDoctorIsAskedByItsEventOnly(t *testing.T) {
+func TestOnlyItsEventRunsTheDoctor(t *testing.T) {
 	var logs bytes.Buffer
 	f, err := NotFound(lookupIn(nil), function.SetLog("not-found", &logs))
 	if err != nil {
@@ -21,19 +21,26 @@ func TestDoctorIsAskedByItsEventOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	var report doctor.Report
-	if err := json.Unmarshal(answer, &report); err != nil || !report.OK || report.Function != "not-found" || len(report.Checks) != 1 {
-		t.Errorf("%s %v", answer, err)
+	if err := json.Unmarshal(answer, &report); err != nil {
+		t.Fatal(err)
+	}
+	if !report.OK || report.Function != "not-found" || len(report.Checks) != 1 {
+		t.Errorf("%s", answer)
 	}
 	for _, payload := range []string{`{"doctor":false}`, `{"doctor":"true"}`, `{"other":1}`, `[]`} {
 		if answer, err := f.Invoke(t.Context(), []byte(payload)); err == nil {
 			t.Errorf("%s: %s", payload, answer)
 		}
 	}
-	answer, err = f.Invoke(t.Context(), []byte(`{"httpMethod":"GET","path":"/x","headers":{"x":"\"doctor\": true"},"requestContext":{"requestId":"c6af9ac6-7b61"}}`))
+	const request = `{"httpMethod":"GET","path":"/x","headers":{"x":"\"doctor\": true"},` +
+		`"requestContext":{"requestId":"c6af9ac6-7b61"}}`
+	answer, err = f.Invoke(t.Context(), []byte(request))
 	if err != nil || !strings.Contains(string(answer), `"statusCode":404`) {
 		t.Errorf("%s %v", answer, err)
 	}
-	if !strings.Contains(logs.String(), `"function":"not-found"`) || !strings.Contains(logs.String(), `"request_id":"c6af9ac6-7b61"`) {
-		t.Errorf("log %s", logs.String())
+	for _, want := range []string{`"function":"not-found"`, `"request_id":"c6af9ac6-7b61"`} {
+		if !strings.Contains(logs.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, logs.String())
+		}
 	}
 }

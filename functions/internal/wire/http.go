@@ -1,5 +1,5 @@
-// Package wire puts together the functions that answer requests: the environment becomes clients, clients become
-// services, and services become the functions that main packages start. Each function has only what it needs.
+// Package wire assembles the functions that answer requests. It creates clients from the environment, services from the
+// clients, and from the services the functions that main packages start. Each function gets only the parts it needs.
 package wire
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 )
 
-// NotFound wires the function for every path that no other has. It asks nobody.
+// NotFound wires the function for every path that no other function has. It uses no service.
 func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin("not-found", lookup)
 	if err != nil {
@@ -33,7 +33,7 @@ func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, err
 	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Page: page.Files}, nil)
 }
 
-// Filters wires a function that needs nothing but to know its callers: parse, fields.
+// Filters wires a function that only needs the API keys: parse, fields.
 func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {
@@ -62,7 +62,7 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
-// Searching wires a function that asks Athena: topx, stats, timeline, logs, query-status.
+// Searching wires a function that queries Athena: topx, stats, timeline, logs, query-status.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {
@@ -74,21 +74,22 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	}
 	client, callers := tableClient(c, e)
 	states := lakestate.NewStates(statedynamo.New(client, e.Table), time.Now)
-	asked := awsathena.NewFromConfig(c)
-	answers, err := athena.New(athena.Config{
-		Client: asked, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
+	athenaClient := awsathena.NewFromConfig(c)
+	engine, err := athena.New(athena.Config{
+		Client: athenaClient, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
 		ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
-	service, err := search.New(answers, search.Options{
-		Store: pendingdynamo.New(client, e.Table, lambdas.KeepQueries, time.Now), Timeout: e.QueryTimeout, Now: time.Now,
+	service, err := search.New(engine, search.Options{
+		Store:   pendingdynamo.New(client, e.Table, lambdas.KeepQueries, time.Now),
+		Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
-	checks := append(tableChecks(client, e, time.Now), queryChecks(asked, states, e, time.Now)...)
+	checks := append(tableChecks(client, e, time.Now), queryChecks(athenaClient, states, e, time.Now)...)
 	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks)
 }
 
