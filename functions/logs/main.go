@@ -1,4 +1,4 @@
-// Command logs is the AWS Lambda function that answers request records, asking Athena.
+// Command logs is the AWS Lambda function that returns request records from Athena.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command not-found is the AWS Lambda function for every path that no other function has: it tells what is not
-// there, what is near, and about the service itself.
+// Command not-found is the AWS Lambda function for every path that no other function has. It reports unknown paths,
+// suggests similar ones, and answers about the service itself.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command query-status is the AWS Lambda function that answers queries which take longer than a request, and stops
-// them.
+// Command query-status is the AWS Lambda function that returns the answers of queries that take longer than a
+// request, and cancels such queries.
 package main
 
 import (

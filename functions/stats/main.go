@@ -1,4 +1,4 @@
-// Command stats is the AWS Lambda function that answers traffic per time segment, asking Athena.
+// Command stats is the AWS Lambda function that returns the traffic per time segment from Athena.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command timeline is the AWS Lambda function that answers security per time segment, asking Athena.
+// Command timeline is the AWS Lambda function that returns the security figures per time segment from Athena.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command topx is the AWS Lambda function that answers the top values per category, asking Athena.
+// Command topx is the AWS Lambda function that returns the top values per category from Athena.
 package main
 
 import (

@@ -56,7 +56,7 @@ func asksDoctor(payload []byte) bool {
 func SetLog(name string, w io.Writer) *slog.Logger {
 	log := slog.New(slog.NewJSONHandler(w, nil)).With(slog.String("function", name))
 	slog.SetDefault(log)
-	slog.SetLogLoggerLevel(slog.LevelError) // the level of package log, for log.Fatal in main functions and errors of net/http
+	slog.SetLogLoggerLevel(slog.LevelError) // for log.Fatal in main functions and errors of net/http
 	return log
 }
 

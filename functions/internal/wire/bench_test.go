@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -37,10 +36,9 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// BenchmarkFunction takes the time of a warm function from an event to its response, over Athena's protocol on
-// loopback. Every request is a new query: begun, remembered, polled until it is over, read. ns/op has the server's part
-// in it; the figure to look at is go-ms/op, without the time that the server works and that queries run, which is the
-// engine's.
+// BenchmarkFunction measures a warm function from an event to its response, over Athena's protocol on loopback. Every
+// request is a new query, which is started, stored, polled and read. ns/op includes the server's work. The figure that
+// matters is go-ms/op, which excludes the time in which the server works and queries run.
 func BenchmarkFunction(b *testing.B) {
 	for _, route := range []struct {
 		function, parameters string
@@ -55,10 +53,13 @@ func BenchmarkFunction(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			w := newWarm(b, route.function)
-			event := fmt.Appendf(nil, `{"httpMethod":"GET","path":"/api/v4.0/data/%s","multiValueHeaders":{"x-api-key":[%q],"Accept-Encoding":[%q]},
-				"multiValueQueryStringParameters":{"filters":["timestamp between 2026-01-01 and 2026-01-01 05:59:59, bytes_sent>=0"]%s},
-				"requestContext":{"requestId":"5f0c2d1e-0000-4000-8000-000000000001"}}`, route.function, exampleKey, encoding, route.parameters)
-			size := w.ask(b, event) // the first is cold, and the server learns its answer
+			const filter = "timestamp between 2026-01-01 and 2026-01-01 05:59:59, bytes_sent>=0"
+			event := fmt.Appendf(nil, `{"httpMethod":"GET","path":"/api/v4.0/data/%s",
+				"multiValueHeaders":{"x-api-key":[%q],"Accept-Encoding":[%q]},
+				"multiValueQueryStringParameters":{"filters":[%q]%s},
+				"requestContext":{"requestId":"5f0c2d1e-0000-4000-8000-000000000001"}}`,
+				route.function, exampleKey, encoding, filter, route.parameters)
+			size := w.ask(b, event) // a cold request, after which the backend has the answer
 			w.others.Store(0)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -72,13 +73,13 @@ func BenchmarkFunction(b *testing.B) {
 	}
 }
 
-// warm is a function that has answered before, and an Athena that knows its answers.
+// warm is a function that has answered before, and an Athena that has its answers.
 type warm struct {
 	function *function.Function
 	server   *emulator.Server
 	version  atomic.Int64 // of the data: equal requests over newer data are new queries
 	extent   lake.Extent
-	others   atomic.Int64 // nanoseconds that were not the function's
+	others   atomic.Int64 // nanoseconds that the server worked or the function waited
 }
 
 func newWarm(b *testing.B, name string) *warm {
@@ -89,22 +90,30 @@ func newWarm(b *testing.B, name string) *warm {
 		b.Fatal(err)
 	}
 	rows := generated(b, 1_500)
-	w := &warm{extent: lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))}}
+	w := &warm{extent: stateOf(rows).Extent}
 	results := &results{objects: map[string][]byte{}}
-	backend := &learned{Reference: athenatest.NewReference(rows), known: map[string]emulator.Result{}}
+	backend := &cache{Reference: athenatest.NewReference(rows), answers: map[string]emulator.Result{}}
 	if w.server, err = emulator.New(emulator.Config{
-		Backend: backend, S3: results, Now: time.Now, Workgroups: map[string]emulator.Workgroup{e.Workgroup: {Output: e.Results}},
+		Backend: backend, S3: results, Now: time.Now,
+		Workgroups: map[string]emulator.Workgroup{e.Workgroup: {Output: e.Results}},
 	}); err != nil {
 		b.Fatal(err)
 	}
 	web := httptest.NewServer(w)
 	b.Cleanup(web.Close)
-	client := awsathena.New(awsathena.Options{BaseEndpoint: &web.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{}})
-	asked, err := athena.New(athena.Config{Client: client, S3: results, States: w, Workgroup: e.Workgroup, Database: e.Database, Now: time.Now, Sleep: w.sleep})
+	client := awsathena.New(awsathena.Options{
+		BaseEndpoint: &web.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
+	})
+	athenaEngine, err := athena.New(athena.Config{
+		Client: client, S3: results, States: w, Workgroup: e.Workgroup, Database: e.Database,
+		Now: time.Now, Sleep: w.sleep,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	service, err := search.New(knowing{asked, backend.Reference}, search.Options{Store: pendingtest.NewMemory(), Now: time.Now})
+	service, err := search.New(plainAnnouncer{athenaEngine, backend.Reference}, search.Options{
+		Store: pendingtest.NewMemory(), Now: time.Now,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,44 +124,46 @@ func newWarm(b *testing.B, name string) *warm {
 	return w
 }
 
-// knowing is an engine whose backend is told of every query.
-type knowing struct {
+// plainAnnouncer is an engine that announces every query unchanged to its backend.
+type plainAnnouncer struct {
 	*athena.Engine
 	backend *athenatest.Reference
 }
 
-func (k knowing) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
-	k.backend.Register(q)
-	return k.Engine.Start(ctx, q)
+func (a plainAnnouncer) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
+	a.backend.Register(q)
+	return a.Engine.Start(ctx, q)
 }
 
-// learned is a backend that works out an answer once.
-type learned struct {
+// cache is a backend that computes each answer once.
+type cache struct {
 	*athenatest.Reference
-	mu    sync.Mutex
-	known map[string]emulator.Result
+	mu      sync.Mutex
+	answers map[string]emulator.Result
 }
 
-func (l *learned) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
+func (c *cache) Run(ctx context.Context, s emulator.Statement, scanned func(int64)) (emulator.Result, error) {
 	_, sql, _ := strings.Cut(s.SQL, "\n") // without the line that names the version of the data
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	result, known := l.known[sql]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	result, known := c.answers[sql]
 	if known {
 		return result, nil
 	}
-	result, err := l.Reference.Run(ctx, s, scanned)
-	l.known[sql] = result
+	result, err := c.Reference.Run(ctx, s, scanned)
+	c.answers[sql] = result
 	return result, err
 }
 
-// results are the objects that answers lie in.
+// results is a bucket for the objects with Athena's results.
 type results struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 }
 
-func (r *results) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+func (r *results) PutObject(
+	_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options),
+) (*s3.PutObjectOutput, error) {
 	body, err := io.ReadAll(in.Body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,29 +171,31 @@ func (r *results) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(
 	return &s3.PutObjectOutput{}, err
 }
 
-func (r *results) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+func (r *results) GetObject(
+	_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options),
+) (*s3.GetObjectOutput, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	body, known := r.objects[*in.Key]
 	if !known {
-		return nil, errors.New("there is no such object")
+		return nil, errors.New("the object does not exist")
 	}
 	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(body))}, nil
 }
 
-// State implements engine.States: the data has changed since the last request.
+// State implements engine.States. The version of the data differs for every request.
 func (w *warm) State(context.Context) (engine.State, error) {
 	return engine.State{Extent: w.extent, Watermark: lake.PartitionOf(w.extent.MinTsMs), Version: w.version.Load()}, nil
 }
 
-// ServeHTTP is the server, whose work is not the function's.
+// ServeHTTP forwards to the server and measures its work, which is not the function's.
 func (w *warm) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	w.server.ServeHTTP(response, r)
 	w.others.Add(int64(time.Since(began)))
 }
 
-// sleep waits until no query runs, as a function does.
+// sleep waits until the last query has finished, and measures the time.
 func (w *warm) sleep(ctx context.Context, _ time.Duration) error {
 	began := time.Now()
 	defer func() { w.others.Add(int64(time.Since(began))) }()
@@ -195,7 +208,7 @@ func (w *warm) sleep(ctx context.Context, _ time.Duration) error {
 	}
 }
 
-// ask sends an event, and returns how long the answer's body is.
+// ask sends an event and returns the length of the response in bytes.
 func (w *warm) ask(b *testing.B, event []byte) int {
 	b.Helper()
 	w.version.Add(1)
@@ -209,7 +222,8 @@ func (w *warm) ask(b *testing.B, event []byte) int {
 func generated(b *testing.B, n int) []lake.Row {
 	b.Helper()
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	lines, decoder := bufio.NewScanner(gen.New(gen.Options{Records: n, Seed: 1, From: from, To: from.Add(6 * time.Hour)})), record.NewDecoder()
+	options := gen.Options{Records: n, Seed: 1, From: from, To: from.Add(6 * time.Hour)}
+	lines, decoder := bufio.NewScanner(gen.New(options)), record.NewDecoder()
 	rows := make([]lake.Row, 0, n)
 	for lines.Scan() {
 		row := lake.Row{Source: "bench", Line: int64(len(rows) + 1)}

@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-var update = flag.Bool("update", false, "write the responses of events instead of comparing")
+var update = flag.Bool("update", false, "update the responses of the events")
 
 const (
 	eventFolder    = "../../../events"
@@ -34,7 +34,7 @@ func TestEvents(t *testing.T) {
 	for _, file := range files {
 		if strings.HasSuffix(file, responseSuffix) {
 			if _, err := os.Stat(strings.TrimSuffix(file, responseSuffix) + ".json"); err != nil {
-				t.Errorf("%s is of no event", file)
+				t.Errorf("%s belongs to no event", file)
 			}
 			continue
 		}
@@ -56,18 +56,18 @@ func TestEvents(t *testing.T) {
 			}
 			compare(t, strings.TrimSuffix(file, ".json")+responseSuffix, response)
 			if want := logged[event]; !strings.Contains(w.logs.String(), want) {
-				t.Errorf("the log does not say %s:\n%s", want, w.logs.String())
+				t.Errorf("the log lacks %s:\n%s", want, w.logs.String())
 			}
 		})
 	}
 	for _, f := range lambdas.All {
 		if sent[f.Name] == 0 {
-			t.Errorf("there is no event for the function %s", f.Name)
+			t.Errorf("function %s has no event", f.Name)
 		}
 	}
 }
 
-// TestReadmeListsEveryEvent in the row of its function, and none that is not there.
+// TestReadmeListsEveryEvent checks that README.md lists exactly the existing events, in the rows of their functions.
 func TestReadmeListsEveryEvent(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(eventFolder, "README.md"))
 	if err != nil {
@@ -76,7 +76,7 @@ func TestReadmeListsEveryEvent(t *testing.T) {
 	for _, f := range lambdas.All {
 		row := regexp.MustCompile("(?m)^\\| `" + f.Name + "` \\|.*$").FindString(string(readme))
 		row = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(row, "")
-		var listed, there []string
+		var listed, existing []string
 		for _, name := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(row, -1)[min(1, len(row)):] {
 			listed = append(listed, f.Name+"-"+name[1])
 		}
@@ -85,19 +85,20 @@ func TestReadmeListsEveryEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if event := strings.TrimSuffix(filepath.Base(file), ".json"); !strings.HasSuffix(file, responseSuffix) && functionOf(t, event).Name == f.Name {
-				there = append(there, event)
+			event := strings.TrimSuffix(filepath.Base(file), ".json")
+			if !strings.HasSuffix(file, responseSuffix) && functionOf(t, event).Name == f.Name {
+				existing = append(existing, event)
 			}
 		}
 		slices.Sort(listed)
-		slices.Sort(there)
-		if diff := cmp.Diff(there, listed); diff != "" {
+		slices.Sort(existing)
+		if diff := cmp.Diff(existing, listed); diff != "" {
 			t.Errorf("%s (-files +README.md):\n%s", f.Name, diff)
 		}
 	}
 }
 
-// before is what has happened before an event: other events.
+// before lists the events that are sent before an event.
 var before = map[string][]string{
 	"query-status-running":         {"topx-asynchronous"},
 	"query-status-finished":        {"topx-asynchronous"},
@@ -110,7 +111,7 @@ var before = map[string][]string{
 	"compact-merged-before":        {"ingest-batch", "compact-merged"},
 }
 
-// logged is what the log of an event says, where its answer does not tell.
+// logged lists the texts that the log must contain after an event, where the response does not show them.
 var logged = map[string]string{
 	"ingest-duplicate":             `"format":"orrery","records":0,"known":3`,
 	"ingest-one-of-two-poisoned":   `"msg":"refused"`,
@@ -154,7 +155,7 @@ func (w *world) send(event string) {
 	}
 }
 
-// failed is what Lambda answers for a function that fails, but for the type, which names a type of Go.
+// failed returns Lambda's response for a function that fails, without the type, which is a Go type.
 func failed(t *testing.T, err error) []byte {
 	t.Helper()
 	response, err := json.Marshal(map[string]string{"errorMessage": err.Error()})
@@ -164,8 +165,9 @@ func failed(t *testing.T, err error) []byte {
 	return response
 }
 
-// TestFinishedQueryIsTheVeryAnswer: who asks asynchronously gets, by the query's id, what who waits gets.
-func TestFinishedQueryIsTheVeryAnswer(t *testing.T) {
+// TestFinishedQueryHasTheSameAnswer checks that query-status returns the same answer for an asynchronous query as a
+// request that waits for it.
+func TestFinishedQueryHasTheSameAnswer(t *testing.T) {
 	for _, event := range []string{"topx-found", "stats-found", "timeline-found", "logs-found"} {
 		w := newWorld(t, event)
 		var request map[string]any
@@ -179,18 +181,18 @@ func TestFinishedQueryIsTheVeryAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		begun, err := w.function(functionOf(t, event)).Invoke(w.ctx, payload)
-		if err != nil || !strings.Contains(string(begun), `"statusCode":202`) {
-			t.Fatalf("%s: %s %v", event, begun, err)
+		started, err := w.function(functionOf(t, event)).Invoke(w.ctx, payload)
+		if err != nil || !strings.Contains(string(started), `"statusCode":202`) {
+			t.Fatalf("%s: %s %v", event, started, err)
 		}
 		if err := w.settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		asks, err := os.ReadFile(filepath.Join(eventFolder, "query-status-finished.json"))
+		status, err := os.ReadFile(filepath.Join(eventFolder, "query-status-finished.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := w.function(functionOf(t, "query-status-finished")).Invoke(w.ctx, asks)
+		got, err := w.function(functionOf(t, "query-status-finished")).Invoke(w.ctx, status)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +206,7 @@ func TestFinishedQueryIsTheVeryAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, by); diff != "" {
-			t.Errorf("%s (-waited for +by id):\n%s", event, diff)
+			t.Errorf("%s (-waited for +by ID):\n%s", event, diff)
 		}
 	}
 }
@@ -220,7 +222,7 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// TestDoctorExaminesEveryFunction runs the checks of every function in a deployment without keys and data.
+// TestDoctorExaminesEveryFunction runs the doctor of every function in a deployment without keys and data.
 func TestDoctorExaminesEveryFunction(t *testing.T) {
 	for _, f := range lambdas.All {
 		w := newWorld(t, f.Name)
@@ -235,7 +237,7 @@ func TestDoctorExaminesEveryFunction(t *testing.T) {
 	}
 }
 
-// functionOf is the function that an event is for: <function>-<case>.
+// functionOf returns the function of an event, by its name <function>-<case>.
 func functionOf(t *testing.T, event string) lambdas.Function {
 	t.Helper()
 	var found lambdas.Function
@@ -245,7 +247,7 @@ func functionOf(t *testing.T, event string) lambdas.Function {
 		}
 	}
 	if found.Name == "" {
-		t.Fatalf("the event %s is for no function", event)
+		t.Fatalf("no function has the event %s", event)
 	}
 	return found
 }
@@ -272,9 +274,9 @@ func compare(t *testing.T, file string, response []byte) {
 	}
 }
 
-// TestRunbooksAreThoseThatAlarmsName holds the sections that alarms lead to, and the files that runbooks and the
-// README speak of.
-func TestRunbooksAreThoseThatAlarmsName(t *testing.T) {
+// TestRunbooks checks that the sections named by alarms are complete, and that the files named by the runbooks and the
+// README exist.
+func TestRunbooks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(eventFolder, "RUNBOOKS.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +285,7 @@ func TestRunbooksAreThoseThatAlarmsName(t *testing.T) {
 		_, body, found := strings.Cut(string(text), "\n## "+section+"\n")
 		body, _, _ = strings.Cut(body, "\n## ")
 		if !found || !strings.Contains(body, "**Symptoms.**") || !strings.Contains(body, "**Verify.**") {
-			t.Errorf("the section %s is not whole", section)
+			t.Errorf("the section %s is not complete", section)
 		}
 	}
 	readme, err := os.ReadFile(filepath.Join(eventFolder, "README.md"))

@@ -47,46 +47,47 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// at is when the events happen.
+// at returns the time of the events.
 func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// exampleKey is the key that the events carry.
+// exampleKey is the API key in the events.
 const exampleKey = "orr_example"
 
-// world is what the events of one test meet: the real handlers and the real client of Athena, over servers and stores
-// of this process. Its functions know of each other what those of a deployment do. What goes wrong in some events is
-// done to the world at its beginning, by the name of the case.
+// world is a deployment in this process for the events of one test: the real handlers and the real client of Athena,
+// over servers and stores in this process. Its functions share state like those of a deployment. The name of the case
+// decides which of its services fail.
 type world struct {
 	t     *testing.T
-	event string // the one that the world is made for
+	event string // under test
 	log   *slog.Logger
 	logs  bytes.Buffer
-	ctx   *ending
+	ctx   *deadline
 
-	preparing bool // an earlier event is sent, which waits for no query
+	preparing bool // an earlier event is being sent, which does not wait for its query
 
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestatetest.Table
 	athena    *emulator.Server
-	let       chan struct{} // closed: queries leave Athena's queue
-	once      sync.Once     // closes it
+	release   chan struct{} // closed to let queries leave Athena's queue
+	once      sync.Once     // closes release
 	client    *awsathena.Client
 	service   *search.Service
 	planets   planet.Store
 }
 
 func newWorld(t *testing.T, event string) *world {
-	w := &world{t: t, event: event, let: make(chan struct{}), ctx: &ending{Context: t.Context(), ended: make(chan struct{})}}
+	ctx := &deadline{Context: t.Context(), exceeded: make(chan struct{})}
+	w := &world{t: t, event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.table, w.planets = tableServer(t, w.is("-table-down")), planets(t)
 	return w
 }
 
-// is tells what is done to the world.
+// is reports whether the case of the event has the suffix.
 func (w *world) is(suffix string) bool { return strings.HasSuffix(w.event, suffix) }
 
-// stuck tells whether queries never leave Athena's queue.
+// stuck reports whether queries never leave Athena's queue.
 func (w *world) stuck() bool {
 	return w.is("-asynchronous") || w.is("-running") || w.is("-cancelled")
 }
@@ -98,7 +99,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		w.t.Fatal(err)
 	}
 	if f.Serves == nil {
-		return w.keeper(f, e)
+		return w.writer(f, e)
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
@@ -113,9 +114,9 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
-		checks = append(checks, queryChecks(w.client, fixed(stateOf(records(w.t))), e, at)...)
+		checks = append(checks, queryChecks(w.client, constant(stateOf(records(w.t))), e, at)...)
 		if w.is("-engine-down") {
-			parts.Search = down{}
+			parts.Search = unavailable{}
 		}
 	}
 	function, err := newHTTP(f, e, w.log, parts, checks)
@@ -125,34 +126,34 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	return function
 }
 
-// ending is the context of an event, whose time is over when a test says so.
-type ending struct {
+// deadline is the context of an event. A test calls exceed when the event's time is over.
+type deadline struct {
 	context.Context
-	once  sync.Once
-	ended chan struct{}
+	once     sync.Once
+	exceeded chan struct{}
 }
 
-func (e *ending) end() { e.once.Do(func() { close(e.ended) }) }
+func (d *deadline) exceed() { d.once.Do(func() { close(d.exceeded) }) }
 
-func (e *ending) Done() <-chan struct{} { return e.ended }
+func (d *deadline) Done() <-chan struct{} { return d.exceeded }
 
-func (e *ending) Err() error {
+func (d *deadline) Err() error {
 	select {
-	case <-e.ended:
+	case <-d.exceeded:
 		return context.DeadlineExceeded
 	default:
 		return nil
 	}
 }
 
-// down is a read path whose engine cannot be reached.
-type down struct{}
+// unavailable is a read path that does not reach its engine.
+type unavailable struct{}
 
-func (down) Search(context.Context, search.Request) (search.Result, error) {
+func (unavailable) Search(context.Context, search.Request) (search.Result, error) {
 	return search.Result{}, fault.Wrap(fault.Unavailable, io.ErrUnexpectedEOF, "Athena cannot be reached")
 }
 
-// tableServer is a DynamoDB that has the table, and nothing in it; or one that is down.
+// tableServer returns a client of a DynamoDB with the empty table, or of one that is down.
 func tableServer(t *testing.T, down bool) *dynamodb.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -170,9 +171,12 @@ func tableServer(t *testing.T, down bool) *dynamodb.Client {
 	}))
 	t.Cleanup(server.Close)
 	return dynamodb.New(dynamodb.Options{
-		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{},
+		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
 }
+
+// staticCredentials are for servers that check no signature.
+var staticCredentials = credentials.NewStaticCredentialsProvider("k", "s", "")
 
 func planets(t *testing.T) planet.Store {
 	t.Helper()
@@ -188,28 +192,26 @@ func planets(t *testing.T) planet.Store {
 	return store
 }
 
-// told is an engine whose backend is told of every query before it is asked.
-type told struct {
+// announcer is an engine that announces every query to its backend before it starts it.
+type announcer struct {
 	*athena.Engine
 	backend *athenatest.Reference
 	state   engine.State
 }
 
-func (e told) know(q query.Query) {
-	q.Scope.Watermark = e.state.Watermark
-	e.backend.Register(q)
+func (a announcer) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
+	known := q
+	known.Scope.Watermark = a.state.Watermark
+	a.backend.Register(known)
+	return a.Engine.Start(ctx, q)
 }
 
-func (e told) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
-	e.know(q)
-	return e.Engine.Start(ctx, q)
-}
+// constant is a lake whose state does not change.
+type constant engine.State
 
-type fixed engine.State
+func (s constant) State(context.Context) (engine.State, error) { return engine.State(s), nil }
 
-func (s fixed) State(context.Context) (engine.State, error) { return engine.State(s), nil }
-
-// searching makes the read path over Athena's protocol, with the records of testdata/records.ndjson behind it.
+// searching sets up the read path over Athena's protocol, with the records of testdata/records.ndjson.
 func (w *world) searching(e function.Environment) {
 	w.t.Helper()
 	if w.service != nil {
@@ -228,14 +230,16 @@ func (w *world) searching(e function.Environment) {
 	}
 	config.Queue = func(ctx context.Context) error {
 		select {
-		case <-w.let:
+		case <-w.release:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 	for _, name := range lake.TableNames {
-		config.Tables = append(config.Tables, lake.Table{Schema: e.Database, Name: name, Location: lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name), FromYear: e.ProjectionFrom})
+		location := lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name)
+		table := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
+		config.Tables = append(config.Tables, table)
 	}
 	var err error
 	if w.athena, err = emulator.New(config); err != nil {
@@ -244,27 +248,31 @@ func (w *world) searching(e function.Environment) {
 	server := httptest.NewServer(w.athena)
 	w.t.Cleanup(server.Close)
 	w.client = awsathena.New(awsathena.Options{
-		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), Retryer: aws.NopRetryer{},
+		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
-	asked, err := athena.New(athena.Config{Client: w.client, States: fixed(state), Workgroup: e.Workgroup, Database: e.Database, Now: at, Sleep: w.sleep})
+	athenaEngine, err := athena.New(athena.Config{
+		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
+		Now: at, Sleep: w.sleep,
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = search.New(told{asked, backend, state}, search.Options{
-		Store: pendingtest.NewMemory(), Now: at, NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
+	w.service, err = search.New(announcer{athenaEngine, backend, state}, search.Options{
+		Store: pendingtest.NewMemory(), Now: at,
+		NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// sleep takes no time. A query that is waited for runs meanwhile; if it is stuck, the time of the event is over. Calls
-// that are repeated after an error sleep, too: they change nothing.
+// sleep replaces the waiting of Athena's client and takes no time. It lets the query run, or, if the case is one of a
+// query that keeps running, ends the time of the event. Repeated calls after an error sleep, too, and change nothing.
 func (w *world) sleep(ctx context.Context, _ time.Duration) error {
 	waits := !w.preparing && strings.ContainsAny(strings.Join(w.athena.States(), ""), "QR") // queued or running
 	switch {
 	case waits && w.is("-still-running"):
-		w.ctx.end()
+		w.ctx.exceed()
 		<-ctx.Done()
 		return ctx.Err()
 	case waits && !w.stuck():
@@ -273,12 +281,12 @@ func (w *world) sleep(ctx context.Context, _ time.Duration) error {
 	return ctx.Err()
 }
 
-// settle lets queries run and waits until none does, unless they are stuck.
+// settle lets queries run and waits until all have finished, unless they are stuck.
 func (w *world) settle(ctx context.Context) error {
 	if w.athena == nil || w.stuck() {
 		return nil
 	}
-	w.once.Do(func() { close(w.let) })
+	w.once.Do(func() { close(w.release) })
 	for strings.ContainsAny(strings.Join(w.athena.States(), ""), "QR") {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -288,8 +296,13 @@ func (w *world) settle(ctx context.Context) error {
 	return nil
 }
 
+// stateOf returns the state of a lake with the rows. The first hour is compacted.
 func stateOf(rows []lake.Row) engine.State {
-	return engine.State{Extent: lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))}, Watermark: lake.PartitionOf(rows[1].TsMs), Version: 7}
+	return engine.State{
+		Extent:    lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))},
+		Watermark: lake.PartitionOf(rows[1].TsMs),
+		Version:   7,
+	}
 }
 
 func records(t *testing.T) []lake.Row {
@@ -310,8 +323,8 @@ func records(t *testing.T) []lake.Row {
 	return rows
 }
 
-// keeper is a function that keeps the lake, over folders and a table in memory.
-func (w *world) keeper(f lambdas.Function, e function.Environment) *function.Function {
+// writer returns a function that writes the lake, over buckets and a table of this process.
+func (w *world) writer(f lambdas.Function, e function.Environment) *function.Function {
 	w.t.Helper()
 	if w.raw == nil {
 		w.raw, w.lake = &blobtest.Memory{}, &blobtest.Memory{}
@@ -329,7 +342,7 @@ func (w *world) keeper(f lambdas.Function, e function.Environment) *function.Fun
 	return function
 }
 
-// environmentOf is the environment of the examples of a function's variables.
+// environmentOf returns an environment with the examples of a function's variables.
 func environmentOf(f lambdas.Function) (function.Environment, error) {
 	examples := map[string]string{}
 	for _, v := range f.Variables {
@@ -345,7 +358,7 @@ func lookupIn(variables map[string]string) function.Lookup {
 	}
 }
 
-// putLogs puts the logs into the bucket that events speak of.
+// putLogs puts the logs that the events name into the bucket.
 func (w *world) putLogs() {
 	text, err := os.ReadFile("testdata/records.ndjson")
 	if err != nil {
@@ -354,9 +367,10 @@ func (w *world) putLogs() {
 	for name, body := range map[string]string{
 		"raw/2026/01/01/edge 1.ndjson": string(text),
 		"raw/2026/01/01/edge 2.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"s-`),
-		"raw/2026/01/01/edge 3.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"t-`) + "this is no record\n",
-		"raw/poisoned.ndjson":          strings.Repeat("\x00\x01 no log at all\n", 1000),
-		"raw/cut-short.ndjson.gz":      cutShort(w.t, string(text)),
+		"raw/2026/01/01/edge 3.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"t-`) +
+			"this is no record\n",
+		"raw/poisoned.ndjson":     strings.Repeat("\x00\x01 no log at all\n", 1000),
+		"raw/cut-short.ndjson.gz": cutShort(w.t, string(text)),
 	} {
 		if err := w.raw.Put(w.t.Context(), name, strings.NewReader(body), blob.Always); err != nil {
 			w.t.Fatal(err)
@@ -364,7 +378,7 @@ func (w *world) putLogs() {
 	}
 }
 
-// cutShort is a compressed log that ends in the middle.
+// cutShort returns a truncated compressed log.
 func cutShort(t *testing.T, text string) string {
 	var whole bytes.Buffer
 	z := gzip.NewWriter(&whole)
