@@ -1,10 +1,11 @@
-// Command athenad is an Athena endpoint over a Trino of your own: for machines without AWS, and for tests of what is
-// deployed. It makes the lake's two tables in Trino, in place of those that are there, speaks Athena's protocol (and
-// Glue's GetTable) at --listen, and writes results to S3.
+// Command athenad is an Athena endpoint over a Trino server, for machines without AWS and for tests of deployments. It
+// creates the lake's two tables in Trino, replacing existing ones, serves Athena's protocol (and Glue's GetTable) at
+// --listen, and writes results to S3.
 //
-//	go run ./scripts/athenad --trino http://127.0.0.1:8080 --s3 http://127.0.0.1:4566 --lake s3://lake/lake/ --results s3://results/results/
+//	go run ./scripts/athenad --trino http://127.0.0.1:8080 --s3 http://127.0.0.1:4566 \
+//	    --lake s3://lake/lake/ --results s3://results/results/
 //
-// Then AWS_ENDPOINT_URL_ATHENA (and AWS_ENDPOINT_URL_GLUE) of whoever is to use it is the URL that it prints.
+// Programs use it if AWS_ENDPOINT_URL_ATHENA (and AWS_ENDPOINT_URL_GLUE) is the URL that it prints.
 package main
 
 import (
@@ -29,19 +30,21 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
+// options are the flags. Scan limits are in bytes; 0 means no limit. Without S3, results
+// are not written.
 type options struct {
 	Listen    string           `default:"127.0.0.1:0" help:"Address to listen on; port 0 is any free one."`
 	Trino     string           `required:"" help:"URL of the Trino server."`
 	Catalog   string           `default:"awsdatacatalog" help:"Catalogue of its Hive connector."`
-	S3        string           `name:"s3" help:"URL of the S3 endpoint that results are written to; none are without it." env:"AWS_ENDPOINT_URL_S3"`
+	S3        string           `name:"s3" env:"AWS_ENDPOINT_URL_S3" help:"URL of the S3 endpoint for results."`
 	Region    string           `default:"us-east-1" env:"AWS_REGION"`
-	KeyID     string           `default:"test" help:"Of the S3 endpoint." env:"AWS_ACCESS_KEY_ID"`
-	Secret    string           `default:"test" help:"Of the S3 endpoint." env:"AWS_SECRET_ACCESS_KEY"`
-	Database  string           `default:"traffic" help:"Schema that the tables are made in."`
-	Lake      string           `help:"Where the lake lies, s3://BUCKET/lake/; no tables are made without it."`
+	KeyID     string           `default:"test" help:"Access key of the S3 endpoint." env:"AWS_ACCESS_KEY_ID"`
+	Secret    string           `default:"test" help:"Secret key of the S3 endpoint." env:"AWS_SECRET_ACCESS_KEY"`
+	Database  string           `default:"traffic" help:"Schema of the tables."`
+	Lake      string           `help:"URL of the lake, s3://BUCKET/lake/; without it no tables are created."`
 	FromYear  int              `default:"2000" help:"First year of the tables."`
-	Results   string           `default:"s3://results/results/" help:"Where results are written."`
-	Workgroup map[string]int64 `default:"primary=0;interactive=0;reports=0" placeholder:"NAME=BYTES;…" help:"The workgroups, and the bytes that one query in each may scan; 0 is no limit."`
+	Results   string           `default:"s3://results/results/" help:"Folder for the results."`
+	Workgroup map[string]int64 `default:"primary=0;interactive=0;reports=0" help:"Workgroups and scan limits."`
 }
 
 func main() {
@@ -55,18 +58,21 @@ func main() {
 	}
 }
 
-// run serves until ctx ends. The one line on standard output is the URL, once the server answers.
+// run serves until ctx ends. It prints one line to standard output: the URL, as soon as the server accepts requests.
 func run(ctx context.Context, o options) error {
-	client, err := trino.Connect(trino.Config{URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "athena", Now: time.Now})
+	client, err := trino.Connect(trino.Config{
+		URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "athena", Now: time.Now,
+	})
 	if err != nil {
 		return err
 	}
-	tables, err := makeTables(ctx, client, o)
+	tables, err := createTables(ctx, client, o)
 	if err != nil {
 		return err
 	}
 	c := emulator.Config{
-		Backend: emulator.Trino{Client: client}, Workgroups: map[string]emulator.Workgroup{}, Tables: tables, Now: time.Now,
+		Backend: emulator.Trino{Client: client}, Workgroups: map[string]emulator.Workgroup{}, Tables: tables,
+		Now: time.Now,
 	}
 	for name, cutoff := range o.Workgroup {
 		c.Workgroups[name] = emulator.Workgroup{Output: o.Results, CutoffBytes: cutoff}
@@ -84,9 +90,9 @@ func run(ctx context.Context, o options) error {
 	return serve(ctx, o.Listen, server)
 }
 
-// makeTables makes the schema and the two tables. Tables that are there are replaced: they may be those of another
+// createTables creates the schema and the two tables. It replaces existing tables, because they may belong to another
 // lake.
-func makeTables(ctx context.Context, client *trino.Client, o options) ([]lake.Table, error) {
+func createTables(ctx context.Context, client *trino.Client, o options) ([]lake.Table, error) {
 	if o.Lake == "" {
 		return nil, nil
 	}
@@ -96,7 +102,8 @@ func makeTables(ctx context.Context, client *trino.Client, o options) ([]lake.Ta
 	}
 	var tables []lake.Table
 	for _, name := range lake.TableNames {
-		t := lake.Table{Schema: o.Database, Name: name, Location: lake.TableLocation(o.Lake, name), FromYear: o.FromYear}
+		location := lake.TableLocation(o.Lake, name)
+		t := lake.Table{Schema: o.Database, Name: name, Location: location, FromYear: o.FromYear}
 		ddl, err := t.TrinoDDL()
 		if err != nil {
 			return nil, err
@@ -112,24 +119,25 @@ func makeTables(ctx context.Context, client *trino.Client, o options) ([]lake.Ta
 	return tables, nil
 }
 
-// drop removes a table if it is there. The data of an external table stays; any other table is an error.
+// drop drops a table if it exists. It only drops an external table, whose data stays; another table is an error.
 func drop(ctx context.Context, client *trino.Client, table string) error {
 	found, err := query(ctx, client, "SHOW TABLES LIKE '"+table+"'")
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	made, err := query(ctx, client, "SHOW CREATE TABLE "+table)
+	created, err := query(ctx, client, "SHOW CREATE TABLE "+table)
 	if err != nil {
 		return err
 	}
-	if len(made) != 1 || made[0][0] == nil || !strings.Contains(*made[0][0], "external_location = ") {
-		return fmt.Errorf("the table %s holds data of its own and is not replaced; choose another --database", table)
+	if len(created) != 1 || created[0][0] == nil || !strings.Contains(*created[0][0], "external_location = ") {
+		return fmt.Errorf("the table %s is not external, so dropping it would delete its data; "+
+			"choose another --database", table)
 	}
 	_, err = query(ctx, client, "DROP TABLE "+table)
 	return err
 }
 
-// query runs a statement. An error begins with its first line.
+// query runs a statement. An error starts with the statement's first line.
 func query(ctx context.Context, client *trino.Client, sql string) ([][]*string, error) {
 	rows, err := client.Query(ctx, sql)
 	if err != nil {
@@ -138,9 +146,10 @@ func query(ctx context.Context, client *trino.Client, sql string) ([][]*string, 
 	return rows, nil
 }
 
-// lastAnswers is how long answers under way may take when the server ends.
-const lastAnswers = 2 * time.Second
+// shutdownTimeout is how long the server waits for running requests when it stops.
+const shutdownTimeout = 2 * time.Second
 
+// serve serves h at the address until ctx ends.
 func serve(ctx context.Context, address string, h http.Handler) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -155,9 +164,9 @@ func serve(ctx context.Context, address string, h http.Handler) error {
 		return err
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastAnswers)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	err = server.Shutdown(last)
+	err = server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}

@@ -20,10 +20,13 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TestTablesAreThere makes the tables on a real Trino, and asks them through Athena's own client.
-func TestTablesAreThere(t *testing.T) {
+// TestTablesAreCreated creates the tables on a real Trino and queries them through Athena's client.
+func TestTablesAreCreated(t *testing.T) {
 	url, folder := trinotest.Server(t)
-	o := options{Trino: url, Catalog: trinotest.Catalog, Database: "athenad_test", Lake: "local:///athenad-test/", FromYear: 2026}
+	o := options{
+		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_test",
+		Lake: "local:///athenad-test/", FromYear: 2026,
+	}
 	for _, part := range []string{"fresh", "compact"} {
 		for _, lake := range []string{"athenad-test", "athenad-other"} {
 			if err := os.MkdirAll(filepath.Join(folder, lake, part), 0o755); err != nil {
@@ -31,49 +34,62 @@ func TestTablesAreThere(t *testing.T) {
 			}
 		}
 	}
-	client, err := trino.Connect(trino.Config{URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "test", Now: time.Now})
+	client, err := trino.Connect(trino.Config{
+		URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "test", Now: time.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range []string{"local:///athenad-other/", o.Lake} { // the second one replaces the first
 		o := o
 		o.Lake = other
-		if tables, err := makeTables(t.Context(), client, o); err != nil || len(tables) != 2 {
+		if tables, err := createTables(t.Context(), client, o); err != nil || len(tables) != 2 {
 			t.Fatalf("%v, %v", tables, err)
 		}
 	}
 	for _, table := range lake.TableNames {
-		made, err := client.Query(t.Context(), "SHOW CREATE TABLE "+table)
-		if err != nil || len(made) != 1 || !strings.Contains(*made[0][0], "'"+strings.TrimSuffix(o.Lake, "/")+"/") {
-			t.Errorf("table %s is not of %s: %v %v", table, o.Lake, err, made)
+		created, err := client.Query(t.Context(), "SHOW CREATE TABLE "+table)
+		if err != nil || len(created) != 1 ||
+			!strings.Contains(*created[0][0], "'"+strings.TrimSuffix(o.Lake, "/")+"/") {
+			t.Errorf("table %s does not belong to %s: %v %v", table, o.Lake, err, created)
 		}
 	}
 	t.Cleanup(func() {
 		ctx := context.Background()
-		for _, sql := range []string{"DROP TABLE " + lake.FreshTable, "DROP TABLE " + lake.CompactTable, "DROP SCHEMA " + o.Database} {
+		for _, sql := range []string{
+			"DROP TABLE " + lake.FreshTable, "DROP TABLE " + lake.CompactTable, "DROP SCHEMA " + o.Database,
+		} {
 			if _, err := client.Query(ctx, sql); err != nil {
 				t.Error(err)
 			}
 		}
 	})
 	server, err := emulator.New(emulator.Config{
-		Backend: emulator.Trino{Client: client}, Workgroups: map[string]emulator.Workgroup{"w": {Output: "s3://results/"}}, Now: time.Now,
+		Backend:    emulator.Trino{Client: client},
+		Workgroups: map[string]emulator.Workgroup{"w": {Output: "s3://results/"}}, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(server)
 	defer web.Close()
-	asked := athena.New(athena.Options{BaseEndpoint: &web.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	begun, err := asked.StartQueryExecution(t.Context(), &athena.StartQueryExecutionInput{
-		QueryString:           aws.String("SELECT count(*) AS n, CAST(NULL AS varchar) AS nothing FROM traffic_fresh WHERE datehour = '2026/01/01/00'"),
-		QueryExecutionContext: &types.QueryExecutionContext{Database: &o.Database}, WorkGroup: aws.String("w"),
+	athenaClient := athena.New(athena.Options{
+		BaseEndpoint: &web.URL, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	})
+	const sql = "SELECT count(*) AS n, CAST(NULL AS varchar) AS nothing FROM traffic_fresh " +
+		"WHERE datehour = '2026/01/01/00'"
+	started, err := athenaClient.StartQueryExecution(t.Context(), &athena.StartQueryExecutionInput{
+		QueryString: aws.String(sql), WorkGroup: aws.String("w"),
+		QueryExecutionContext: &types.QueryExecutionContext{Database: &o.Database},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
-		got, err := asked.GetQueryExecution(t.Context(), &athena.GetQueryExecutionInput{QueryExecutionId: begun.QueryExecutionId})
+		got, err := athenaClient.GetQueryExecution(t.Context(), &athena.GetQueryExecutionInput{
+			QueryExecutionId: started.QueryExecutionId,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +101,9 @@ func TestTablesAreThere(t *testing.T) {
 			t.Fatal(aws.ToString(got.QueryExecution.Status.StateChangeReason))
 		}
 	}
-	page, err := asked.GetQueryResults(t.Context(), &athena.GetQueryResultsInput{QueryExecutionId: begun.QueryExecutionId})
+	page, err := athenaClient.GetQueryResults(t.Context(), &athena.GetQueryResultsInput{
+		QueryExecutionId: started.QueryExecutionId,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +113,12 @@ func TestTablesAreThere(t *testing.T) {
 	}
 }
 
-// TestTablesThatHoldTheirDataStay looks that athenad drops no table whose data would go with it.
-func TestTablesThatHoldTheirDataStay(t *testing.T) {
+// TestTablesWithTheirOwnDataAreNotReplaced checks that athenad does not drop a table that contains its own data.
+func TestTablesWithTheirOwnDataAreNotReplaced(t *testing.T) {
 	url, _ := trinotest.Server(t)
 	o := options{
-		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_managed", Lake: "local:///athenad-test/", FromYear: 2026,
+		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_managed",
+		Lake: "local:///athenad-test/", FromYear: 2026,
 	}
 	client, err := trino.Connect(trino.Config{
 		URL: o.Trino, Catalog: o.Catalog, Schema: o.Database, User: "test", Now: time.Now,
@@ -121,7 +140,7 @@ func TestTablesThatHoldTheirDataStay(t *testing.T) {
 		ask(context.Background(), "DROP TABLE "+lake.CompactTable)
 		ask(context.Background(), "DROP SCHEMA "+o.Database)
 	})
-	_, err = makeTables(t.Context(), client, o)
+	_, err = createTables(t.Context(), client, o)
 	if err == nil || !strings.Contains(err.Error(), "choose another --database") {
 		t.Error(err)
 	}
@@ -130,9 +149,9 @@ func TestTablesThatHoldTheirDataStay(t *testing.T) {
 	}
 }
 
-// TestMistakesOfTheCommandLineAreTold before anything is served.
-func TestMistakesOfTheCommandLineAreTold(t *testing.T) {
+// TestInvalidFlagsAreRefused checks that athenad does not start with an invalid flag.
+func TestInvalidFlagsAreRefused(t *testing.T) {
 	if err := run(t.Context(), options{Trino: "no address", Catalog: "c", Database: "d"}); err == nil {
-		t.Error("it serves")
+		t.Error("athenad started")
 	}
 }

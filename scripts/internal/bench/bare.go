@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// bare is DuckDB without us: one connection, as many threads as the product has.
+// bare is plain DuckDB: one connection, with as many threads as the product.
 type bare struct{ db *sql.DB }
 
 func openBare(ctx context.Context) (*bare, error) {
@@ -18,7 +18,8 @@ func openBare(ctx context.Context) (*bare, error) {
 		return nil, fmt.Errorf("open bare DuckDB: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, fmt.Sprintf("set threads = %d; set TimeZone = 'UTC'", runtime.GOMAXPROCS(0))); err != nil {
+	settings := fmt.Sprintf("set threads = %d; set TimeZone = 'UTC'", runtime.GOMAXPROCS(0))
+	if _, err := db.ExecContext(ctx, settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up bare DuckDB: %w", err), db.Close())
 	}
 	return &bare{db: db}, nil
@@ -26,8 +27,8 @@ func openBare(ctx context.Context) (*bare, error) {
 
 func (b *bare) Close() error { return b.db.Close() }
 
-// run runs the statements and fetches every value of the last one's rows. A statement before the last has one row
-// of one value, which the next one has in its text. The facts are the values of the first column.
+// run runs the statements and fetches all rows of the last one. Every other statement returns one row with one value,
+// which is inserted into the text of the next one. The facts are the values of the first column.
 func (b *bare) run(ctx context.Context, statements []statement) (facts []string, took time.Duration, err error) {
 	began := time.Now()
 	var found []any

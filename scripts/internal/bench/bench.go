@@ -1,20 +1,20 @@
-// Package bench measures the product on the machine it runs on: a generated day of records goes through the real
-// importer and the real compaction, questions about it through the real HTTP API, and each answer is compared, for
-// time and for content, with the same question in hand-written SQL on bare DuckDB over the same files.
+// Package bench measures the product on the machine it runs on. It imports and compacts a generated day of records,
+// sends queries through the HTTP API, and compares the time and the content of each answer with hand-written SQL for
+// the same query on plain DuckDB over the same files.
 //
-// Absolute figures are the machine's; the ratios are ours. Therefore the two sides of a ratio are measured in
-// turn, in one process, with the same number of threads, so that whatever slows the machine slows both.
+// Absolute figures depend on the machine; the ratios depend on the product. The two sides of a ratio are therefore
+// measured alternately, in one process, with the same number of threads, so that a slower machine slows both.
 //
-// What the figures mean:
+// The figures:
 //
-//   - Times of our side are from sending a request to having read the last byte of its answer over loopback, JSON
-//     included, uncompressed. Times of bare DuckDB are from handing over the SQL to having fetched the last value.
-//   - Both are warm: the first round is not counted.
-//   - The overhead around the engine is our time less meta.engine_ms of the same answer: HTTP, parsing, binding,
-//     making results, JSON, loopback.
-//   - Bytes are meta.bytes_scanned: compressed bytes of the columns that the question touches.
-//   - Memory is the peak of the process while the part ran, measured by the kernel; it is left out where the
-//     system does not tell.
+//   - The times of the product are from sending a request until the last byte of its answer is read over loopback,
+//     including JSON, uncompressed. The times of DuckDB are from sending the SQL until the last value is fetched.
+//   - Both are warm: the first round does not count.
+//   - The overhead around the engine is the product's time minus meta.engine_ms of the same answer: HTTP, parsing,
+//     binding, building results, JSON, loopback.
+//   - Bytes are meta.bytes_scanned: compressed bytes of the columns that the query reads.
+//   - Memory is the peak of the process during the part, measured by the kernel. It is missing if the system does not
+//     report it.
 package bench
 
 import (
@@ -30,31 +30,31 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// FullRecords is the size of data that the goals are for.
+// FullRecords is the number of records that the goals are for.
 const FullRecords = 1_000_000
 
-// Day is the day that the records lie in.
+// Day is the day of the records.
 var Day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// Options says what to measure, and with what.
+// Options are the options of Run.
 type Options struct {
-	Dir      string        // folder for the data, made if it is missing and used again if it is there
+	Dir      string        // folder for the data, which later runs reuse
 	Records  int           // 0: FullRecords
-	Runs     int           // counted rounds of each question; 0: 7
-	Clients  int           // concurrent clients of the load; 0: 32
-	Duration time.Duration // how long the load lasts; 0: a minute
-	Progress io.Writer     // where a bar is drawn if it is a terminal; nil: nowhere
+	Runs     int           // measured rounds of each query; 0: 7
+	Clients  int           // concurrent clients of the load test; 0: 32
+	Duration time.Duration // of the load test; 0: a minute
+	Progress io.Writer     // for a progress bar if it is a terminal; nil: none
 
 	// Open opens the product over a data folder.
 	Open func(ctx context.Context, dir string) (Product, error)
 }
 
-// Product is what is measured.
+// Product is the product to measure.
 type Product struct {
 	// Import imports one log, gzip-compressed NDJSON of records, under a name.
 	Import  func(ctx context.Context, name string, r io.Reader) error
-	Compact func(ctx context.Context) error // merges the objects of each hour; nil: they stay as imported
-	Index   engine.Index                    // which objects hold the data
+	Compact func(ctx context.Context) error // merges the objects of each hour; nil: no compaction
+	Index   engine.Index                    // lists the objects
 	Handler http.Handler                    // the API
 	Close   func() error
 }
@@ -78,7 +78,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run measures everything. It is the whole benchmark; every step is a line.
+// Run runs the whole benchmark.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	o = o.withDefaults()
 	imported, err := ensureData(ctx, o)

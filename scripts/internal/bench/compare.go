@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Comparison is one question: our figures beside those of the SQL.
+// Comparison holds the figures of one query, from the product and from the SQL.
 type Comparison struct {
 	Name string `json:"name"`
 	What string `json:"what"`
@@ -16,14 +16,14 @@ type Comparison struct {
 	Ours     Times   `json:"ours"`
 	Bare     Times   `json:"bare_duckdb"`
 	Naive    *Times  `json:"naive_duckdb,omitempty"`
-	Engine   Times   `json:"engine"`   // of ours: the part spent in the engine
-	Overhead Times   `json:"overhead"` // of ours: the rest
-	Ratio    float64 `json:"ratio"`    // ours by bare, of the minima
+	Engine   Times   `json:"engine"`   // the engine's part of Ours
+	Overhead Times   `json:"overhead"` // the rest of Ours
+	Ratio    float64 `json:"ratio"`    // of the minima, Ours to Bare
 	Faster   float64 `json:"times_faster_than_naive,omitempty"`
 
 	BytesScanned int64  `json:"bytes_scanned"`
-	BytesSent    int    `json:"bytes_sent"` // of our answer's JSON
-	Results      int    `json:"results"`    // that both sides agree on
+	BytesSent    int    `json:"bytes_sent"` // of the answer's JSON
+	Results      int    `json:"results"`    // compared
 	Differs      string `json:"differs,omitempty"`
 
 	goal goal
@@ -43,7 +43,7 @@ func timesOf(list []time.Duration) Times {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// compareAll asks every question of both sides.
+// compareAll compares every query on both sides.
 func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comparison, err error) {
 	db, err := openBare(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comp
 		return nil, err
 	}
 	all := questions(s, n)
-	bar := newBar(o, len(all)*(o.Runs+1), "asking")
+	bar := newBar(o, len(all)*(o.Runs+1), "querying")
 	for _, q := range all {
 		compared, err := compare(ctx, o, q, c, db, func() error { return bar.Add(1) })
 		if err != nil {
@@ -66,10 +66,10 @@ func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comp
 	return list, bar.Finish()
 }
 
-// fewRounds is enough for the naive way, which is slow.
+// fewRounds is the number of rounds for the naive SQL, which is slow.
 const fewRounds = 3
 
-// trial is one question being asked of both sides.
+// trial is the state of one comparison.
 type trial struct {
 	question question
 	client   client
@@ -80,8 +80,8 @@ type trial struct {
 	facts, naiveFacts                   []string
 }
 
-// compare asks one question in rounds, each side once a round and each round in the other order, so that a slower
-// moment of the machine is a slower moment for both. The first round warms up and is not counted.
+// compare runs one query in rounds, once per round on each side. The order alternates, so that slow moments of the
+// machine affect both sides. The first round is for warm-up and does not count.
 func compare(ctx context.Context, o Options, q question, c client, db *bare, tick func() error) (Comparison, error) {
 	t := trial{question: q, client: c, db: db}
 	for round := range o.Runs + 1 {
@@ -107,7 +107,9 @@ func compare(ctx context.Context, o Options, q question, c client, db *bare, tic
 func (t *trial) askUs(ctx context.Context) error {
 	a, err := t.client.ask(ctx, t.question.request)
 	t.answer = a
-	t.ours, t.engine, t.overhead = append(t.ours, a.took), append(t.engine, a.engine()), append(t.overhead, a.took-a.engine())
+	t.ours = append(t.ours, a.took)
+	t.engine = append(t.engine, a.engine())
+	t.overhead = append(t.overhead, a.took-a.engine())
 	return err
 }
 
@@ -125,11 +127,12 @@ func (t *trial) askNaive(ctx context.Context) (err error) {
 	return err
 }
 
-// comparison sums up the rounds but the first, and compares the answers of the last.
+// comparison summarizes all rounds except the first, and compares the answers of the last.
 func (t *trial) comparison() (Comparison, error) {
 	r := Comparison{
 		Name: t.question.name, What: t.question.what, goal: t.question.goal,
-		Ours: timesOf(t.ours[1:]), Bare: timesOf(t.bare[1:]), Engine: timesOf(t.engine[1:]), Overhead: timesOf(t.overhead[1:]),
+		Ours: timesOf(t.ours[1:]), Bare: timesOf(t.bare[1:]),
+		Engine: timesOf(t.engine[1:]), Overhead: timesOf(t.overhead[1:]),
 		BytesScanned: t.answer.Meta.BytesScanned, BytesSent: t.answer.bytes, Results: len(t.facts),
 	}
 	r.Ratio = r.Ours.Min / r.Bare.Min
@@ -148,7 +151,7 @@ func (t *trial) comparison() (Comparison, error) {
 	return r, nil
 }
 
-// differenceOf is the first place where another answer differs from the SQL's, "" when there is none.
+// differenceOf describes the first difference between another answer and that of the SQL, or returns "".
 func differenceOf(who string, want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		switch {

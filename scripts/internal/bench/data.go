@@ -22,24 +22,24 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Import is what it took to make the data. It is measured once, and kept beside the data.
+// Import holds the figures of importing the data. They are measured once and stored with the data.
 type Import struct {
 	Records        int64   `json:"records"`
 	BytesPerRecord float64 `json:"ndjson_bytes_per_record"`
 	PerSecond      float64 `json:"records_per_second"`          // with all cores
-	Cores          int     `json:"cores"`                       // that these were
-	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one, on a quarter of the records, the best of three
+	Cores          int     `json:"cores"`                       // of PerSecond
+	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one core, on a quarter of the records, the best of three
 	PeakBytes      int64   `json:"peak_memory_bytes,omitempty"` // of the import with all cores
 	Objects        int     `json:"objects"`                     // after the import
 	Bytes          int64   `json:"bytes"`                       // of these objects
-	CompactSeconds float64 `json:"compact_seconds"`             // to make one object an hour of them
+	CompactSeconds float64 `json:"compact_seconds"`             // to merge them to one object per hour
 	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
 }
 
-// seed of the records: the data is the same everywhere.
+// seed is the seed of the records, so that the data is the same everywhere.
 const seed = 1
 
-// ensureData makes the data unless the folder has it, and tells what importing it took.
+// ensureData creates the data unless the folder has it, and returns the figures of its import.
 func ensureData(ctx context.Context, o Options) (Import, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Import{}, err
@@ -49,9 +49,10 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		return kept, err
 	}
 	if kept.Records != 0 {
-		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it", o.Dir, kept.Records, o.Records)
+		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it",
+			o.Dir, kept.Records, o.Records)
 	}
-	if err := os.RemoveAll(dataDir(o)); err != nil { // of a benchmark that was broken off
+	if err := os.RemoveAll(dataDir(o)); err != nil { // of an interrupted benchmark
 		return Import{}, err
 	}
 	made, err := makeData(ctx, o)
@@ -95,7 +96,7 @@ func makeData(ctx context.Context, o Options) (made Import, err error) {
 	return made, err
 }
 
-// compactData merges what the import has made, and tells what it was before.
+// compactData records the imported objects and compacts them.
 func compactData(ctx context.Context, o Options, made *Import) (err error) {
 	product, err := o.Open(ctx, dataDir(o))
 	if err != nil {
@@ -122,19 +123,19 @@ func perSecond(records int, d time.Duration) float64 {
 	return math.Round(float64(records) / d.Seconds())
 }
 
-// writeLog writes the day's records as gzip-compressed NDJSON, and tells the bytes before compression.
+// writeLog writes the day's records as gzip-compressed NDJSON, and returns the number of bytes before compression.
 func writeLog(ctx context.Context, o Options, path string, records int) (bytes int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	packed, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	compressed, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(o, records, "making records")
-	buffered := bufio.NewWriterSize(packed, 1<<20)
+	bar := newBar(o, records, "generating records")
+	buffered := bufio.NewWriterSize(compressed, 1<<20)
 	source := gen.New(gen.Options{Records: records, Seed: seed, From: Day, To: Day.Add(24 * time.Hour)})
 	var line []byte
 	for n := 0; ; n++ {
@@ -153,13 +154,13 @@ func writeLog(ctx context.Context, o Options, path string, records int) (bytes i
 			}
 		}
 	}
-	return bytes, errors.Join(bar.Finish(), buffered.Flush(), packed.Close())
+	return bytes, errors.Join(bar.Finish(), buffered.Flush(), compressed.Close())
 }
 
-// importsOnOneCore is how often a quarter is imported. As for the questions, the quickest counts.
+// importsOnOneCore is how often a quarter of the records is imported. The fastest import counts.
 const importsOnOneCore = 3
 
-// importOnOneCore imports into folders of their own that are thrown away.
+// importOnOneCore measures imports into temporary folders and returns the fastest.
 func importOnOneCore(ctx context.Context, o Options, path, dir string) (quickest time.Duration, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for i := range importsOnOneCore {
@@ -174,7 +175,7 @@ func importOnOneCore(ctx context.Context, o Options, path, dir string) (quickest
 	return quickest, nil
 }
 
-// importLog measures one import, from opening the log to the objects being published and verified.
+// importLog measures one import, from opening the log until the objects are verified and published.
 func importLog(ctx context.Context, o Options, path, dir string) (took time.Duration, err error) {
 	product, err := o.Open(ctx, dir)
 	if err != nil {
@@ -200,7 +201,7 @@ func importLog(ctx context.Context, o Options, path, dir string) (took time.Dura
 
 func importFile(o Options) string { return filepath.Join(o.Dir, "import.json") }
 
-// readImport reads what importing took; the zero value when the data is not there whole.
+// readImport reads the figures of the import. They are zero if the data is missing or incomplete.
 func readImport(o Options) (Import, error) {
 	text, err := os.ReadFile(importFile(o))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,7 +217,7 @@ func readImport(o Options) (Import, error) {
 	return kept, nil
 }
 
-// writeImport is the last step of making data: the file says that the rest is whole.
+// writeImport writes the figures of the import. It is the last step: the file marks the data as complete.
 func writeImport(o Options, made Import) error {
 	text, err := json.MarshalIndent(made, "", "  ")
 	if err != nil {
@@ -225,7 +226,7 @@ func writeImport(o Options, made Import) error {
 	return os.WriteFile(importFile(o), append(text, '\n'), 0o644)
 }
 
-// stored is the data as it lies in the lake.
+// stored describes the objects in the lake.
 type stored struct {
 	objects []lake.Object
 	rows    int64
@@ -249,7 +250,7 @@ func storedIn(ctx context.Context, index engine.Index) (stored, error) {
 	return s, nil
 }
 
-// paths lists the objects of some partitions.
+// paths returns the paths of the objects of a range of partitions.
 func (s stored) paths(from, to lake.Partition) []string {
 	var list []string
 	for _, object := range s.objects {

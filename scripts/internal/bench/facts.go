@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// results reads the results of an answer's data.
+// results returns the results in an answer's data.
 func results[T any](data json.RawMessage) ([]T, error) {
 	var container struct {
 		Results []T `json:"results"`
@@ -19,7 +19,7 @@ func results[T any](data json.RawMessage) ([]T, error) {
 	return container.Results, nil
 }
 
-// factsOf prints each result; "" is left out.
+// factsOf returns each result as text, without empty texts.
 func factsOf[T any](data json.RawMessage, fact func(T) string) ([]string, error) {
 	list, err := results[T](data)
 	if err != nil {
@@ -59,7 +59,8 @@ func topxFacts(data json.RawMessage) ([]string, error) {
 		Org      string `json:"first_organization"`
 	}
 	return factsOf(data, func(r result) string {
-		return line(r.Label, r.Key, r.N, r.Blocked, r.Bots, r.Challeng, r.Human, r.Monitor, r.Sent, r.Length, r.ASN, r.Country, r.Org)
+		return line(r.Label, r.Key, r.N, r.Blocked, r.Bots, r.Challeng, r.Human, r.Monitor, r.Sent, r.Length,
+			r.ASN, r.Country, r.Org)
 	})
 }
 
@@ -100,7 +101,8 @@ func timelineFacts(data json.RawMessage) ([]string, error) {
 		if r.N == 0 { // SQL has no row for it
 			return ""
 		}
-		return line(r.Segment, r.N, r.Blocked, r.Challenges, r.Human, r.IPs, r.Sessions, r.Origin, r.Sent, histogram(r.Statuses), histogram(r.Origins))
+		return line(r.Segment, r.N, r.Blocked, r.Challenges, r.Human, r.IPs, r.Sessions, r.Origin, r.Sent,
+			histogram(r.Statuses), histogram(r.Origins))
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Load is what many clients at once got.
+// Load holds the figures of the load test.
 type Load struct {
 	Clients   int     `json:"clients"`
 	Seconds   float64 `json:"seconds"`
@@ -27,7 +27,7 @@ type Load struct {
 	Routes []RouteLoad `json:"routes"`
 }
 
-// RouteLoad is the part of one question.
+// RouteLoad holds the figures of one query.
 type RouteLoad struct {
 	What    string  `json:"what"`
 	Answers int     `json:"answers"`
@@ -35,7 +35,7 @@ type RouteLoad struct {
 	P99     float64 `json:"p99_ms"`
 }
 
-// mix is what the clients ask: all routes, short periods and long ones, with filters and without.
+// mix returns the queries of the clients: all routes, short and long periods, with and without filters.
 func mix() []request {
 	day, hour := period(Day, 24*time.Hour), period(Day.Add(14*time.Hour), time.Hour)
 	return []request{
@@ -57,8 +57,8 @@ type sample struct {
 	took     time.Duration
 }
 
-// runLoad asks each question once alone, then all of them from many clients until the time is up. Each client
-// begins elsewhere in the list, and waits for an answer before it asks on.
+// runLoad runs each query once alone, then all of them from many clients until the time is up. Each client starts at
+// another position in the list and sends its next request after the answer to the last.
 func runLoad(ctx context.Context, o Options, c client) (Load, error) {
 	list := mix()
 	want := make([][sha256.Size]byte, len(list))
@@ -104,15 +104,17 @@ func tickUntil(ended <-chan struct{}, tick func() error) error {
 	}
 }
 
-// clientLoad is what one client got.
+// clientLoad holds the figures of one client.
 type clientLoad struct {
 	samples   []sample
 	different int
 	errors    []error
 }
 
-// askUntil is one client. It asks each question that it begins with at least once.
-func askUntil(ctx context.Context, c client, list []request, want [][sha256.Size]byte, first int, end time.Time) clientLoad {
+// askUntil runs one client until end. The client sends at least one request.
+func askUntil(
+	ctx context.Context, c client, list []request, want [][sha256.Size]byte, first int, end time.Time,
+) clientLoad {
 	var l clientLoad
 	for i := first; ctx.Err() == nil; i++ {
 		q := i % len(list)
@@ -152,12 +154,15 @@ func summarize(list []request, found []clientLoad) Load {
 	load.P50, load.P99, load.Slowest = percentile(all, 50), percentile(all, 99), percentile(all, 100)
 	for i, r := range list {
 		took := byQuestion[i]
-		load.Routes = append(load.Routes, RouteLoad{What: r.route + " " + r.parameters.Get("filters"), Answers: len(took), P50: percentile(took, 50), P99: percentile(took, 99)})
+		load.Routes = append(load.Routes, RouteLoad{
+			What: r.route + " " + r.parameters.Get("filters"), Answers: len(took),
+			P50: percentile(took, 50), P99: percentile(took, 99),
+		})
 	}
 	return load
 }
 
-// percentile is the time in milliseconds that so many per cent of the answers stayed within; 0 without answers.
+// percentile returns a percentile of the durations in milliseconds, or 0 without durations.
 func percentile(list []time.Duration, percent int) float64 {
 	if len(list) == 0 {
 		return 0

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// memory measures the peak resident memory of this process over a stretch of time.
+// memory measures the peak resident memory of this process.
 type memory struct{ known bool }
 
-// watchMemory begins a stretch: what is free goes back to the system, and the kernel forgets its peak. Systems
-// other than Linux do not forget, and nothing is measured there.
+// watchMemory starts a measurement: it returns free memory to the system and resets the kernel's peak. Only Linux can
+// reset it, so nothing is measured on other systems.
 func watchMemory() memory {
 	debug.FreeOSMemory()
 	return memory{known: os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil}
 }
 
-// peak is the most the process has had since, in bytes; 0 when that is unknown.
+// peak returns the peak since then in bytes, or 0 if it is unknown.
 func (m memory) peak() int64 {
 	if !m.known {
 		return 0

@@ -13,9 +13,11 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
-// TestRunProduct measures the product itself, small, so that its answers are held to the SQL in every test run.
+// TestRunProduct measures the product with little data, so that every test run compares its answers with the SQL.
 func TestRunProduct(t *testing.T) {
-	r, err := Run(t.Context(), Options{Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct})
+	r, err := Run(t.Context(), Options{
+		Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

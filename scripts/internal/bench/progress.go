@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// newBar draws the progress of one part, on a terminal only.
+// newBar returns a progress bar for one part. It is visible on terminals only.
 func newBar(o Options, total int, what string) *progressbar.ProgressBar {
 	f, ok := o.Progress.(*os.File)
 	return progressbar.NewOptions(total,

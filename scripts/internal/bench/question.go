@@ -9,36 +9,39 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// question is one question, asked in two ways.
+// question is one query, as a request to the API and as SQL.
 type question struct {
 	name    string
 	what    string // for people
 	request request
-	sql     []statement // on bare DuckDB: each sees what the one before found
-	naive   []statement // the usual way to write it, if that is worth a line
-	// facts prints what an answer of the API says and the SQL says too, one line a result: both sides must
-	// agree. The SQL's own lines are its columns called fact_….
+	sql     []statement // for plain DuckDB; each can use the result of the one before
+	naive   []statement // the usual way to write it, if it is worth a row
+	// facts returns the part of the API's results that the SQL also returns, one text per result. Both sides must
+	// agree. The SQL returns its texts in the column fact.
 	facts func(data json.RawMessage) ([]string, error)
 	goal  goal
 }
 
-// goal is what the figures must be on the reference machine.
+// goal has the limits for the figures on the reference machine.
 type goal struct {
-	ms    float64 // of our time
-	mb    float64 // bytes of touched columns; 0: no goal
-	naive float64 // how many times faster than the naive way; 0: no goal
+	ms    float64 // maximum of the product's time
+	mb    float64 // maximum size of the columns that are read; 0: no goal
+	naive float64 // minimum speed-up over the naive SQL; 0: no goal
 }
 
-// fiveMinutes is the segment that the reference figures are of.
+// fiveMinutes is the segment length of the reference figures, in seconds.
 const fiveMinutes = "300"
 
-// questions lists what is asked. The needle is the id of a record that exists.
+// questions returns the queries of the benchmark. The needle is an existing record.
 func questions(s stored, n needle) []question {
-	all := s.paths(lake.PartitionOf(Day.UnixMilli()), lake.PartitionOf(Day.Add(24*time.Hour).UnixMilli()))
+	nextDay := Day.Add(24 * time.Hour).UnixMilli()
+	all := s.paths(lake.PartitionOf(Day.UnixMilli()), lake.PartitionOf(nextDay))
 	hour := lake.PartitionOf(n.tsMs)
 	hourStart := time.UnixMilli(hour.Start()).UTC()
-	day := table{paths: all, fromMs: Day.UnixMilli(), toMs: Day.Add(24*time.Hour).UnixMilli() - 1}
-	inHour := table{paths: s.paths(hour, hour), fromMs: hour.Start(), toMs: hour.Start() + time.Hour.Milliseconds() - 1}
+	day := table{paths: all, fromMs: Day.UnixMilli(), toMs: nextDay - 1}
+	inHour := table{
+		paths: s.paths(hour, hour), fromMs: hour.Start(), toMs: hour.Start() + time.Hour.Milliseconds() - 1,
+	}
 	wholeDay := period(Day, 24*time.Hour)
 	byID := fmt.Sprintf(", request_id=%q", n.id)
 	return []question{
@@ -75,13 +78,13 @@ func questions(s stored, n needle) []question {
 	}
 }
 
-// period is the condition for a stretch of time, its end excluded.
+// period returns the condition for a period, without its end.
 func period(from time.Time, length time.Duration) string {
 	const format = "2006-01-02 15:04:05.000"
 	return "timestamp between " + from.Format(format) + " and " + from.Add(length-time.Millisecond).Format(format)
 }
 
-// needle is a record to look for: the one that has seven tenths of all before it.
+// needle is the record to search for. Seven tenths of all records are older.
 type needle struct {
 	id   string
 	tsMs int64
@@ -90,9 +93,10 @@ type needle struct {
 func findNeedle(ctx context.Context, db *bare, s stored) (needle, error) {
 	const text = `select request_id, ts_ms from %s order by ts_ms, line limit 1 offset %d`
 	var n needle
-	err := db.db.QueryRowContext(ctx, fmt.Sprintf(text, fileList(s.paths(s.objects[0].Partition, s.objects[len(s.objects)-1].Partition)), s.rows*7/10)).Scan(&n.id, &n.tsMs)
-	if err != nil {
-		return needle{}, fmt.Errorf("choose a record to look for: %w", err)
+	files := fileList(s.paths(s.objects[0].Partition, s.objects[len(s.objects)-1].Partition))
+	row := db.db.QueryRowContext(ctx, fmt.Sprintf(text, files, s.rows*7/10))
+	if err := row.Scan(&n.id, &n.tsMs); err != nil {
+		return needle{}, fmt.Errorf("choose a record to search for: %w", err)
 	}
 	return n, nil
 }

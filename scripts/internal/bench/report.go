@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Report is everything that was measured.
+// Report holds all measured figures.
 type Report struct {
 	Records int64  `json:"records"`
 	Objects int    `json:"objects"`
@@ -24,8 +24,8 @@ type Report struct {
 	Load      Load         `json:"load"`
 }
 
-// Row is one line of the table: a figure, what it is compared with, and whether that is enough. Met is nil where
-// there is no goal, or none for data of this size.
+// Row is one row of the table: a figure, the figure it is compared with, and the goal. Met reports whether the goal is
+// met. It is nil without a goal, or if the data does not have the size of the goals.
 type Row struct {
 	What  string `json:"what"`
 	Ours  string `json:"ours"`
@@ -35,7 +35,7 @@ type Row struct {
 	Met   *bool  `json:"met"`
 }
 
-// The goals that are not of one question.
+// The goals that do not belong to one query.
 const (
 	overheadShare    = 0.05
 	overheadMs       = 3
@@ -45,7 +45,7 @@ const (
 	importMemory     = 768 << 20
 )
 
-// Rows is the table.
+// Rows returns the table.
 func (r Report) Rows() []Row {
 	var rows []Row
 	for _, q := range r.Questions {
@@ -54,13 +54,21 @@ func (r Report) Rows() []Row {
 	for _, q := range r.Questions {
 		limit := q.Engine.Median*overheadShare + overheadMs
 		rows = append(rows, Row{
-			What: "overhead around the engine: " + q.Name, Ours: fmt.Sprintf("%.1f / %.1f ms", q.Overhead.Min, q.Overhead.Median), Ratio: fmt.Sprintf("%.0f %%", 100*q.Overhead.Median/q.Engine.Median),
-			Goal: fmt.Sprintf("≤ 5 %% + 3 ms = %.1f ms", limit), Met: r.met(q.Overhead.Median <= limit),
+			What:  "overhead around the engine: " + q.Name,
+			Ours:  q.Overhead.String(),
+			Ratio: fmt.Sprintf("%.0f %%", 100*q.Overhead.Median/q.Engine.Median),
+			Goal:  fmt.Sprintf("≤ 5 %% + 3 ms = %.1f ms", limit),
+			Met:   r.met(q.Overhead.Median <= limit),
 		})
 	}
 	for _, q := range r.Questions {
 		if q.goal.mb > 0 {
-			rows = append(rows, Row{What: "bytes of touched columns: " + q.Name, Ours: fmt.Sprintf("%.1f MB", mb(q.BytesScanned)), Goal: fmt.Sprintf("≤ %.0f MB", q.goal.mb), Met: r.met(mb(q.BytesScanned) <= q.goal.mb)})
+			rows = append(rows, Row{
+				What: "bytes of touched columns: " + q.Name,
+				Ours: fmt.Sprintf("%.1f MB", mb(q.BytesScanned)),
+				Goal: fmt.Sprintf("≤ %.0f MB", q.goal.mb),
+				Met:  r.met(mb(q.BytesScanned) <= q.goal.mb),
+			})
 		}
 	}
 	return append(append(rows, r.storageRows()...), r.loadRows()...)
@@ -72,7 +80,9 @@ func (r Report) timeRows(q Comparison) []Row {
 		Goal: fmt.Sprintf("≤ %.0f ms", q.goal.ms), Met: r.met(q.Ours.Min <= q.goal.ms),
 	}}
 	if q.Naive != nil {
-		usual := Row{What: q.Name + ", the usual way to write it", Bare: q.Naive.String(), Ratio: fmt.Sprintf("%.1f×", q.Faster)}
+		usual := Row{
+			What: q.Name + ", the usual way to write it", Bare: q.Naive.String(), Ratio: fmt.Sprintf("%.1f×", q.Faster),
+		}
 		if q.goal.naive > 0 {
 			usual.Goal, usual.Met = fmt.Sprintf("≥ %.0f×", q.goal.naive), r.met(q.Faster >= q.goal.naive)
 		}
@@ -84,14 +94,37 @@ func (r Report) timeRows(q Comparison) []Row {
 func (r Report) storageRows() []Row {
 	stored := float64(r.Bytes) / float64(r.Records)
 	rows := []Row{
-		{What: fmt.Sprintf("storage, of %.0f B NDJSON", r.Import.BytesPerRecord), Ours: fmt.Sprintf("%.1f B/record", stored), Goal: fmt.Sprintf("≤ %d B/record", bytesPerRecord), Met: r.met(stored <= bytesPerRecord)},
-		{What: fmt.Sprintf("storage before compaction, in %d objects", r.Import.Objects), Ours: fmt.Sprintf("%.1f B/record", float64(r.Import.Bytes)/float64(r.Records))},
+		{
+			What: fmt.Sprintf("storage, of %.0f B NDJSON", r.Import.BytesPerRecord),
+			Ours: fmt.Sprintf("%.1f B/record", stored),
+			Goal: fmt.Sprintf("≤ %d B/record", bytesPerRecord),
+			Met:  r.met(stored <= bytesPerRecord),
+		},
+		{
+			What: fmt.Sprintf("storage before compaction, in %d objects", r.Import.Objects),
+			Ours: fmt.Sprintf("%.1f B/record", float64(r.Import.Bytes)/float64(r.Records)),
+		},
 		{What: "compaction", Ours: fmt.Sprintf("%.1f s", r.Import.CompactSeconds)},
-		{What: "import, one core", Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecondOne), Goal: fmt.Sprintf("≥ %d", perSecondPerCore), Met: r.met(r.Import.PerSecondOne >= perSecondPerCore)},
-		{What: fmt.Sprintf("import, %d cores", r.Import.Cores), Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecond), Goal: fmt.Sprintf("≥ %d", perSecondTwo), Met: r.met(r.Import.PerSecond >= perSecondTwo)},
+		{
+			What: "import, one core",
+			Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecondOne),
+			Goal: fmt.Sprintf("≥ %d", perSecondPerCore),
+			Met:  r.met(r.Import.PerSecondOne >= perSecondPerCore),
+		},
+		{
+			What: fmt.Sprintf("import, %d cores", r.Import.Cores),
+			Ours: fmt.Sprintf("%.0f records/s", r.Import.PerSecond),
+			Goal: fmt.Sprintf("≥ %d", perSecondTwo),
+			Met:  r.met(r.Import.PerSecond >= perSecondTwo),
+		},
 	}
 	if r.Import.PeakBytes > 0 {
-		rows = append(rows, Row{What: "import, peak memory", Ours: fmt.Sprintf("%.0f MiB", mib(r.Import.PeakBytes)), Goal: "< 768 MiB", Met: r.met(r.Import.PeakBytes < importMemory)})
+		rows = append(rows, Row{
+			What: "import, peak memory",
+			Ours: fmt.Sprintf("%.0f MiB", mib(r.Import.PeakBytes)),
+			Goal: "< 768 MiB",
+			Met:  r.met(r.Import.PeakBytes < importMemory),
+		})
 	}
 	return rows
 }
@@ -100,16 +133,25 @@ func (r Report) loadRows() []Row {
 	l := r.Load
 	right := l.Errors == 0 && l.Different == 0
 	rows := []Row{
-		{What: fmt.Sprintf("%d clients, %.0f s: errors, answers unlike the single-client ones", l.Clients, l.Seconds), Ours: fmt.Sprintf("%d, %d of %d", l.Errors, l.Different, l.Answers), Goal: "0, 0", Met: &right},
-		{What: fmt.Sprintf("%d clients: answers/s, p50 / p99", l.Clients), Ours: fmt.Sprintf("%.1f, %.0f / %.0f ms", l.PerSecond, l.P50, l.P99)},
+		{
+			What: fmt.Sprintf("%d clients, %.0f s: errors, answers unlike the single-client ones", l.Clients, l.Seconds),
+			Ours: fmt.Sprintf("%d, %d of %d", l.Errors, l.Different, l.Answers),
+			Goal: "0, 0", Met: &right,
+		},
+		{
+			What: fmt.Sprintf("%d clients: answers/s, p50 / p99", l.Clients),
+			Ours: fmt.Sprintf("%.1f, %.0f / %.0f ms", l.PerSecond, l.P50, l.P99),
+		},
 	}
 	if l.PeakBytes > 0 {
-		rows = append(rows, Row{What: fmt.Sprintf("%d clients: peak memory", l.Clients), Ours: fmt.Sprintf("%.0f MiB", mib(l.PeakBytes))})
+		rows = append(rows, Row{
+			What: fmt.Sprintf("%d clients: peak memory", l.Clients), Ours: fmt.Sprintf("%.0f MiB", mib(l.PeakBytes)),
+		})
 	}
 	return rows
 }
 
-// met is a verdict, which data of another size than the goals' does not allow.
+// met returns yes, or nil if the data does not have the size of the goals.
 func (r Report) met(yes bool) *bool {
 	if r.Records != FullRecords {
 		return nil
@@ -117,7 +159,7 @@ func (r Report) met(yes bool) *bool {
 	return &yes
 }
 
-// Err tells what is wrong with the answers, whatever their speed; nil when nothing is.
+// Err returns an error if answers are wrong or requests failed. It ignores the speed.
 func (r Report) Err() error {
 	var problems []error
 	for _, q := range r.Questions {
@@ -126,15 +168,17 @@ func (r Report) Err() error {
 		}
 	}
 	if r.Load.Errors > 0 {
-		problems = append(problems, fmt.Errorf("%d requests failed under load, the first with: %s", r.Load.Errors, r.Load.Error))
+		problems = append(problems,
+			fmt.Errorf("%d requests failed under load; the first error: %s", r.Load.Errors, r.Load.Error))
 	}
 	if r.Load.Different > 0 {
-		problems = append(problems, fmt.Errorf("%d answers under load differ from those to a single client", r.Load.Different))
+		problems = append(problems,
+			fmt.Errorf("%d answers under load differ from those for a single client", r.Load.Different))
 	}
 	return errors.Join(problems...)
 }
 
-// MarshalJSON adds the table to the figures.
+// MarshalJSON encodes the figures and the table.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type figures Report
 	return json.Marshal(struct {
@@ -145,13 +189,14 @@ func (r Report) MarshalJSON() ([]byte, error) {
 
 // WriteTable prints the table for people.
 func (r Report) WriteTable(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s\nmin / median of %d warm rounds; ratio: ours by bare DuckDB, of the minima; ×: that many times slower than ours\n\n",
+	_, err := fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s\n"+
+		"min / median of %d warm rounds; ratio: ours to bare DuckDB, of the minima; ×: so many times slower than ours\n\n",
 		r.Records, r.Objects, r.Cores, r.Go, r.System, r.Runs)
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	write := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush tells of errors
+	write := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) } // Flush returns the error
 	write("what", "ours", "bare DuckDB", "ratio", "goal", "met?")
 	for _, row := range r.Rows() {
 		write(row.What, dash(row.Ours), dash(row.Bare), dash(row.Ratio), dash(row.Goal), verdict(row.Met))
@@ -160,7 +205,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		return err
 	}
 	if r.Records != FullRecords {
-		_, err := fmt.Fprintf(w, "\nThe goals are for %d records: no verdict on these.\n", FullRecords)
+		_, err := fmt.Fprintf(w, "\nThe goals are for %d records: no verdict on other numbers.\n", FullRecords)
 		return err
 	}
 	return nil

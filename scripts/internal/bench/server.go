@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// server is the product's API on a loopback port of its own.
+// server serves the product's API on a loopback port.
 type server struct {
 	http *http.Server
 	base string
@@ -22,16 +22,20 @@ func serve(handler http.Handler) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on a loopback port: %w", err)
 	}
-	s := &server{http: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}, base: "http://" + listener.Addr().String()}
-	go func() { _ = s.http.Serve(listener) }() // ends when Close is called; a request would fail if it ended earlier
+	s := &server{
+		http: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute},
+		base: "http://" + listener.Addr().String(),
+	}
+	go func() { _ = s.http.Serve(listener) }() // until Close; if it ends earlier, requests fail
 	return s, nil
 }
 
 func (s *server) Close() error { return s.http.Close() }
 
-// client asks over kept connections, as many at once as wanted, without compression.
+// client returns a client that keeps so many connections open and uses no compression.
 func (s *server) client(connections int) client {
-	return client{base: s.base, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}}}
+	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
+	return client{base: s.base, http: &http.Client{Transport: transport}}
 }
 
 type client struct {
@@ -39,7 +43,7 @@ type client struct {
 	http *http.Client
 }
 
-// answer is one answer of the API, and how long it took.
+// answer is one answer of the API, with its duration and its size.
 type answer struct {
 	Data json.RawMessage `json:"data"`
 	Meta struct {
@@ -50,12 +54,12 @@ type answer struct {
 	bytes int
 }
 
-// engine is the part of the time that was spent in the engine.
+// engine returns the engine's part of the time.
 func (a answer) engine() time.Duration {
 	return time.Duration(a.Meta.EngineMS * float64(time.Millisecond))
 }
 
-// ask sends a request and reads its answer to the end; the time does not include making sense of it.
+// ask sends a request and reads the whole answer. The time does not include its parsing.
 func (c client) ask(ctx context.Context, r request) (answer, error) {
 	target := c.base + "/api/v4.0/data/" + r.route + "?" + r.parameters.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
@@ -88,7 +92,7 @@ func (c client) ask(ctx context.Context, r request) (answer, error) {
 	return a, nil
 }
 
-// request is a question to the API.
+// request is a request to the API.
 type request struct {
 	route      string
 	parameters url.Values

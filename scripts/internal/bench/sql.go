@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// The SQL here is what an expert would write for DuckDB over these files, by hand and without the product. It is
-// no part of the product, which writes its own.
+// This file has the SQL that an expert would write by hand for DuckDB over these files. The product does not use it; it
+// generates its own.
 
-// statement is one SQL text. When it has a result that a later one needs, that one has %v for it.
+// statement is the text of one SQL statement. %v stands for the result of the statement before.
 type statement string
 
-// table is the files of a period.
+// table holds the files of a period.
 type table struct {
 	paths        []string
 	fromMs, toMs int64
@@ -21,7 +21,7 @@ func (t table) from() string { return fileList(t.paths) }
 
 func (t table) where() string { return fmt.Sprintf("ts_ms between %d and %d", t.fromMs, t.toMs) }
 
-// fileList is a DuckDB table of some Parquet files.
+// fileList returns the DuckDB table function over Parquet files.
 func fileList(paths []string) string {
 	quoted := make([]string, len(paths))
 	for i, path := range paths {
@@ -30,10 +30,10 @@ func fileList(paths []string) string {
 	return "read_parquet([" + strings.Join(quoted, ", ") + "])"
 }
 
-// topxKeys are the labels that are columns; url stands for three labels more.
+// topxKeys lists the labels that are columns. Three more labels also use url.
 var topxKeys = []string{"country", "host", "ip", "organization", "svcid", "referer", "url", "user_agent"}
 
-// topxColumns are what the aggregates read.
+// topxColumns are the columns of the aggregates.
 const topxColumns = `blocked, bot, human, coalesce(challenge, false) or coalesce(ichallenge, false) as challenged,
   coalesce(monitor, false) or coalesce(len(monitor_reasons), 0) > 0 as monitored,
   bytes_sent, request_length, origin_us, svc_us, total_us, asn, country as c, organization as o`
@@ -43,13 +43,13 @@ const topxAggregates = `count(*) n, count_if(blocked is true) nb, count_if(bot i
   avg(svc_us) avs, max(svc_us) mxs, min(svc_us) mns, avg(total_us) att, max(total_us) mxt, min(total_us) mnt,
   coalesce(min(asn), '') fa, coalesce(min(c), '') fc, coalesce(min(o), '') fo`
 
-// topxFact is a result as topxFacts prints one.
+// topxFact returns a result in the format of topxFacts.
 const topxFact = `concat_ws('|', label, key, n, nb, nbot, nch, nhu, nmo, sb, sl, fa, fc, fo) as fact, *`
 
 const reasonsOf = `list_distinct(list_concat(coalesce(monitor_reasons, []), if(reason is null, [], [reason])))`
 
-// topxTwoPhases ranks every key by two counters (url by the averages too), over one narrow copy of the columns, and
-// computes the twenty aggregates of the winners only.
+// topxTwoPhases ranks every key by two counters (url also by the averages), over one copy of the required columns, and
+// computes the twenty aggregates only for the top keys.
 func topxTwoPhases(t table) []statement {
 	var b strings.Builder
 	fmt.Fprintf(&b, `with base as materialized (
@@ -87,8 +87,8 @@ order by label, nb desc, n desc, key`, topxAggregates, topxFact)
 	return []statement{statement(b.String())}
 }
 
-// topxNaive is what one writes first: a query for each label, one below the other, each over all columns, with
-// names looked up in headers and cookies.
+// topxNaive is the first attempt of most people: the union of one query for each label, each over all columns, which
+// searches headers and cookies by name.
 func topxNaive(t table) []statement {
 	const header = `list_filter(headers, lambda h: lower(h.name) = '%s')[1].value`
 	keys := map[string]string{
@@ -114,7 +114,7 @@ func topxNaive(t table) []statement {
 
 const segment = "ts_ms // 300000 * 300"
 
-// timelineSQL reads upstream_status a second time, for the list of an attempt may hold several.
+// timelineSQL reads upstream_status a second time, because a record can have several upstream statuses.
 func timelineSQL(t table) []statement {
 	return []statement{statement(fmt.Sprintf(`with figures as (
   select %[1]s as seg, count(*) n, count_if(blocked is true) nb, count_if(challenge is true or ichallenge is true) nch, count_if(human is true) nhu,
@@ -136,7 +136,7 @@ group by seg order by seg`, segment, t.from(), t.where()))}
 
 const newest = "ts_ms desc, ts_nanos desc, source desc, line desc"
 
-// logsSQL finds the time above which the newest lie, on two columns, then reads whole rows above it.
+// logsSQL finds the time of the oldest result with two columns, then reads whole rows from that time on.
 func logsSQL(t table, condition string, limit int) []statement {
 	return []statement{
 		statement(fmt.Sprintf(`select min(ts_ms) from (select ts_ms from %s where %s and %s order by ts_ms desc limit %d)`, t.from(), t.where(), condition, limit)),
@@ -144,7 +144,7 @@ func logsSQL(t table, condition string, limit int) []statement {
 	}
 }
 
-// logsNaive is the same in one statement.
+// logsNaive does the same in one statement.
 func logsNaive(t table, condition string, limit int) []statement {
 	return []statement{statement(fmt.Sprintf(`select request_id as fact, * from %s where %s and %s order by %s limit %d`, t.from(), t.where(), condition, newest, limit))}
 }

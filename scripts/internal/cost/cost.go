@@ -1,16 +1,16 @@
-// Package cost computes what a deployment on AWS costs a month, from bytes per record that it measures on generated
-// traffic, the columns that each query touches, and list prices.
+// Package cost estimates the monthly cost of a deployment on AWS, from list prices, the columns that each query reads,
+// and the bytes per record, which it measures on generated traffic.
 package cost
 
 import "github.com/orrery/orrery/shared/lake/parquet"
 
-// Load is what a deployment has to do.
+// Load is the work of a deployment.
 type Load struct {
 	RequestsPerDay float64 // recorded by the gateway
-	QueriesPerDay  float64 // of each data route
-	PeriodHours    float64 // that a query asks about
-	RawDays        float64 // raw logs are kept
-	LakeDays       float64 // queryable data is kept
+	QueriesPerDay  float64 // on each data route
+	PeriodHours    float64 // length of the period of a query
+	RawDays        float64 // for which raw logs are kept
+	LakeDays       float64 // for which queryable data is kept
 }
 
 // Item is a line of the bill.
@@ -20,7 +20,7 @@ type Item struct {
 	USD           float64 // a month
 }
 
-// What cannot be measured here is assumed. Assumptions says it in words; keep the two together.
+// Assumptions for what cannot be measured. The text of Assumptions describes them and must match.
 const (
 	month          = 30.4 // days
 	recordsPerLog  = 100_000
@@ -30,24 +30,28 @@ const (
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
 	itemsPerLog    = 10 // DynamoDB reads and writes of the ledger, writes twice for the transaction
 	objectsPerHour = 1  // once compacted, for each 5 million records
-	getsPerObject  = 12 // footer and column ranges that a query reads of an object
+	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
 	querySeconds   = 3.0
 	queryGB        = 1.0
-	smallQuery     = 10_000_000.0 // bytes; Athena bills no less
+	smallQuery     = 10_000_000.0 // bytes; the least that Athena bills
 	logBytes       = 1500         // of gateway and function, per API request
 )
 
-// Assumptions is the sentences that a reader of an estimate must know.
+// Assumptions lists the assumptions of an estimate for its reader.
 var Assumptions = []string{
-	"Traffic is like that of `orrery generate`: 2.6 kB of JSON a record, compressed with gzip as a raw log of 100,000 records.",
-	"A month has 30.4 days; storage is that of a deployment that has run for as long as it keeps data.",
-	"ingest and compact take 20,000 records a second and core, each record once, on 3,008 MB (1.7 cores) of arm64.",
-	"A query waits 3 s on 1,024 MB; it reads every hour of its period, whole columns of it, and nothing is reused; logs reads one row group whole beside.",
-	"Hours are compacted: one object for each 5 million records, of which a query reads 12 ranges.",
-	"Gateway and function log 1.5 kB a request. Data transfer out, free tiers, volume discounts, taxes and support are left out.",
+	"Traffic is like that of `orrery generate`: 2.6 kB of JSON per record, " +
+		"in raw logs of 100,000 records compressed with gzip.",
+	"A month has 30.4 days. The deployment has run for as long as it keeps data.",
+	"ingest and compact each process every record once, 20,000 per second and core, " +
+		"on arm64 with 3,008 MB (1.7 cores).",
+	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result is reused. " +
+		"A logs query also reads one whole row group.",
+	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
+	"Gateway and function log 1.5 kB per request. " +
+		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
 }
 
-// Estimate is the bill of a month, in the order in which data flows.
+// Estimate returns the cost of a month, in the order in which data flows.
 func Estimate(l Load, b Bytes, p Prices) []Item {
 	records := l.RequestsPerDay * month
 	logs := records / recordsPerLog
@@ -58,11 +62,11 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	for _, touched := range b.Route {
 		scanned += queries * max(smallQuery, touched*hour*l.PeriodHours)
 	}
-	if _, asked := b.Route["logs"]; asked { // once the newest matches are found, the records around them are read whole
+	if _, measured := b.Route["logs"]; measured { // a logs query reads the row groups of the newest matches
 		scanned += queries * b.Parquet * min(parquet.RowsPerGroup, hour*l.PeriodHours)
 	}
-	asked := queries * float64(len(b.Route))
-	gets := asked * l.PeriodHours * objects * getsPerObject
+	requests := queries * float64(len(b.Route))
+	gets := requests * l.PeriodHours * objects * getsPerObject
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
 	var items []Item
@@ -75,21 +79,21 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
-	add("Lambda", "queries, GB-s", asked*querySeconds*queryGB, p.LambdaGBs)
-	add("Lambda", "invocations, million", (asked+logs/10)/1e6, p.InvokeMillion)
-	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+asked*2)/1e6, p.WriteMillion)
-	add("DynamoDB", "reads, million", (logs*itemsPerLog+asked*4)/1e6, p.ReadMillion)
+	add("Lambda", "queries, GB-s", requests*querySeconds*queryGB, p.LambdaGBs)
+	add("Lambda", "invocations, million", (requests+logs/10)/1e6, p.InvokeMillion)
+	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+requests*2)/1e6, p.WriteMillion)
+	add("DynamoDB", "reads, million", (logs*itemsPerLog+requests*4)/1e6, p.ReadMillion)
 	add("Athena", "scanned, TB", scanned/1e12, p.AthenaTB)
-	add("API Gateway", "requests, million", asked/1e6, p.GatewayMillion)
-	add("CloudWatch", "logs, GB", (asked+logs)*logBytes/1e9, p.LogsGB)
+	add("API Gateway", "requests, million", requests/1e6, p.GatewayMillion)
+	add("CloudWatch", "logs, GB", (requests+logs)*logBytes/1e9, p.LogsGB)
 	add("CloudWatch", "alarms", alarms, p.Alarm)
 	return items
 }
 
-// alarms is about how many the deployment sets.
+// alarms is the approximate number of alarms of a deployment.
 const alarms = 23
 
-// Total is the sum of a bill.
+// Total returns the sum of the items.
 func Total(items []Item) (usd float64) {
 	for _, i := range items {
 		usd += i.USD

@@ -7,7 +7,7 @@ import (
 
 func TestMeasure(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long and sequential: left out with -short, for the race detector")
+		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
 	}
 	records := 20_000
 	if testing.Short() {
@@ -18,25 +18,25 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !(b.JSON > b.Raw && b.Raw > b.Parquet && b.Parquet > 20) {
-		t.Errorf("a record weighs %.0f bytes as JSON, %.0f compressed, %.0f in Parquet", b.JSON, b.Raw, b.Parquet)
+		t.Errorf("a record has %.0f bytes as JSON, %.0f compressed, %.0f in Parquet", b.JSON, b.Raw, b.Parquet)
 	}
 	for _, route := range []string{"topx", "stats", "timeline", "logs"} {
 		if b.Route[route] < 1 || b.Route[route] > b.Parquet/2 {
-			t.Errorf("%s touches %.1f of %.0f bytes", route, b.Route[route], b.Parquet)
+			t.Errorf("%s reads %.1f of %.0f bytes", route, b.Route[route], b.Parquet)
 		}
 	}
 	again, err := Measure(records)
 	if err != nil || again.Parquet != b.Parquet || again.Raw != b.Raw {
-		t.Errorf("measured again: %+v, %v", again, err)
+		t.Errorf("the second measurement: %+v, %v", again, err)
 	}
 }
 
-// TestEstimate reckons the large lines of a bill by hand.
+// TestEstimate compares the large items of an estimate with values computed by hand.
 func TestEstimate(t *testing.T) {
 	load := Load{RequestsPerDay: 100e6, QueriesPerDay: 1000, PeriodHours: 24, RawDays: 30, LakeDays: 365}
-	weighs := Bytes{JSON: 2600, Raw: 300, Parquet: 200, Route: map[string]float64{"stats": 10, "topx": 50}}
+	size := Bytes{JSON: 2600, Raw: 300, Parquet: 200, Route: map[string]float64{"stats": 10, "topx": 50}}
 	got := map[string]Item{}
-	items := Estimate(load, weighs, Regions["us-east-1"])
+	items := Estimate(load, size, Regions["us-east-1"])
 	for _, item := range items {
 		got[item.Service+" "+item.What] = item
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/orrery/orrery/shared/record"
 )
 
-// Bytes is what a record weighs.
+// Bytes is the size of a record in bytes.
 type Bytes struct {
 	JSON    float64            // as a line of a log
 	Raw     float64            // as that line compressed with gzip
 	Parquet float64            // as a row of an object
-	Route   map[string]float64 // of the row, in the columns that a query of the route touches
+	Route   map[string]float64 // of the row's columns that a query of the route reads
 }
 
-// routes is the shape of each data route's query, as asked without parameters but the filter.
+// routes has the shape of each data route's query with default parameters.
 var routes = map[string]query.Shape{
 	"topx":     query.TopX{Limit: 50},
 	"stats":    query.Stats{SegmentSeconds: 60},
@@ -30,14 +30,14 @@ var routes = map[string]query.Shape{
 	"logs":     query.Logs{Limit: 200},
 }
 
-// Measure writes so many generated records of one hour as a log and as a Parquet object, and weighs both. The same
-// number gives the same bytes on every machine.
+// Measure writes generated records of one hour as a log and as a Parquet object, and measures both. The same number of
+// records gives the same result on every machine.
 func Measure(records int) (Bytes, error) {
 	from := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	generator := gen.New(gen.Options{Records: records, Seed: 1, From: from, To: from.Add(time.Hour)})
 	var plain float64
-	var packed, object bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+	var compressed, object bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
 	decoder, rows := record.NewDecoder(), make([]lake.Row, records)
 	for i := range rows {
 		line, _ := generator.Next(nil)
@@ -64,7 +64,10 @@ func Measure(records int) (Bytes, error) {
 		return Bytes{}, err
 	}
 	n := float64(records)
-	measured := Bytes{JSON: plain / n, Raw: float64(packed.Len()) / n, Parquet: float64(object.Len()) / n, Route: map[string]float64{}}
+	measured := Bytes{
+		JSON: plain / n, Raw: float64(compressed.Len()) / n, Parquet: float64(object.Len()) / n,
+		Route: map[string]float64{},
+	}
 	for route, shape := range routes {
 		q, err := query.Bind(filter.Parse(`status=404, timestamp between 2026-01-01 and 2026-01-02`), shape)
 		if err != nil {
@@ -77,7 +80,8 @@ func Measure(records int) (Bytes, error) {
 	return measured, nil
 }
 
-// touched is the columns that Athena reads. For logs, those that find the newest matches: their rows are few.
+// touched returns the columns that Athena reads. For logs, these are the columns that find the newest matches, because
+// the matching rows are few.
 func touched(q query.Query) []string {
 	if _, ok := q.Shape.(query.Logs); ok {
 		return q.FindingColumns()

@@ -1,7 +1,7 @@
-// Command lambdazip packs programs as AWS Lambda wants them: each file of the folder IN becomes OUT/FILE.zip with the
-// program as "bootstrap" in it. The same programs give the same bytes, whoever packs them, wherever and whenever.
+// Command lambdazip packs programs for AWS Lambda: each file of the folder IN becomes OUT/FILE.zip, which contains the
+// program as "bootstrap". The same programs always give the same bytes.
 //
-// A program of more than MOST bytes is an error: it is read whole before its first answer.
+// A program of more than MOST bytes is an error, because Lambda reads the whole program before its first answer.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 	most, err := strconv.Atoi(os.Args[3])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "lambdazip: %q is no number of bytes\n", os.Args[3])
+		fmt.Fprintf(os.Stderr, "lambdazip: %q is not a number of bytes\n", os.Args[3])
 		os.Exit(2)
 	}
 	if err := pack(os.Args[1], os.Args[2], most, os.Stdout); err != nil {
@@ -32,8 +32,9 @@ func main() {
 	}
 }
 
-// pack packs every program of a folder and tells their sizes. Too large ones are packed, too, and told as the error.
-func pack(in, out string, most int, told io.Writer) error {
+// pack packs every program of a folder and prints the sizes to output. It packs programs that are too large, too, and
+// returns them as an error.
+func pack(in, out string, most int, output io.Writer) error {
 	programs, err := os.ReadDir(in)
 	if err != nil {
 		return err
@@ -54,21 +55,23 @@ func pack(in, out string, most int, told io.Writer) error {
 		if err := os.WriteFile(filepath.Join(out, entry.Name()+".zip"), zipped, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(told, "%-16s %10d bytes, zipped %9d\n", entry.Name(), len(program), len(zipped))
+		fmt.Fprintf(output, "%-16s %10d bytes, zipped %9d\n", entry.Name(), len(program), len(zipped))
 		if len(program) > most {
-			tooLarge = append(tooLarge, fmt.Errorf("%s has %d bytes, more than %d: go tool nm -size -sort size tells what is in it", entry.Name(), len(program), most))
+			tooLarge = append(tooLarge, fmt.Errorf(
+				"%s has %d bytes, more than %d: go tool nm -size -sort size lists its contents",
+				entry.Name(), len(program), most))
 		}
 	}
 	return errors.Join(tooLarge...)
 }
 
-// zipOf is the archive of one program.
+// zipOf returns the archive of one program.
 func zipOf(program []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	header := &zip.FileHeader{
 		Name: "bootstrap", Method: zip.Deflate,
-		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), // the first that a zip can tell
+		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), // the earliest time that a zip can represent
 	}
 	header.SetMode(0o755)
 	file, err := w.CreateHeader(header)

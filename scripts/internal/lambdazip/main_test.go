@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// top is the top of the repository.
+// top is the root folder of the repository.
 const top = "../../.."
 
 func TestPack(t *testing.T) {
@@ -21,12 +21,14 @@ func TestPack(t *testing.T) {
 	program := bytes.Repeat([]byte("program "), 1000)
 	write(t, filepath.Join(in, "topx"), program)
 	write(t, filepath.Join(in, "logs"), make([]byte, 8001))
-	var told strings.Builder
-	if err := pack(in, out, 8000, &told); err == nil || !strings.Contains(err.Error(), "logs has 8001 bytes") || strings.Contains(err.Error(), "topx") {
+	var output strings.Builder
+	err := pack(in, out, 8000, &output)
+	if err == nil || !strings.Contains(err.Error(), "logs has 8001 bytes") || strings.Contains(err.Error(), "topx") {
 		t.Errorf("too large: %v", err)
 	}
-	if !strings.HasPrefix(told.String(), "logs ") || !strings.Contains(told.String(), "\ntopx                   8000 bytes") {
-		t.Errorf("told\n%s", told.String())
+	if !strings.HasPrefix(output.String(), "logs ") ||
+		!strings.Contains(output.String(), "\ntopx                   8000 bytes") {
+		t.Errorf("output:\n%s", output.String())
 	}
 	r, err := zip.OpenReader(filepath.Join(out, "topx.zip"))
 	if err != nil {
@@ -45,10 +47,10 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestFunctionsCarryNothingOfOtherPlaces: no engine of the laptop, no C, no CDK; and those that answer requests nothing
-// that reads or writes Parquet. Protobuf, which parquet-go's main package needs, doubles a program: by its reflection the
-// linker keeps every method of everything.
-func TestFunctionsCarryNothingOfOtherPlaces(t *testing.T) {
+// TestFunctionsAreSmall checks that functions do not import the local engines, cgo or the CDK, and that functions that
+// answer requests do not import code for Parquet. Protobuf, which parquet-go's main package needs, doubles the size of
+// a program, because its reflection makes the linker keep every method of every type.
+func TestFunctionsAreSmall(t *testing.T) {
 	foreign := []string{
 		"duckdb", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "text/template", "sqlite",
 		"google.golang.org/protobuf", "parquettest",
@@ -78,11 +80,11 @@ func TestFunctionsCarryNothingOfOtherPlaces(t *testing.T) {
 	}
 }
 
-// ceiling is what scripts/build.sh says a program may have; Lambda reads it whole before the first answer.
+// ceiling is the maximum size of a program in scripts/build.sh. Lambda reads the whole program before its first answer.
 const ceiling = 15_000_000
 
-// TestBuildIsReproducible builds twice, the second time in another place and with what an environment may hold, and
-// compares all bytes, and looks at their number. It takes minutes: set ORRERY_TEST_BUILD to have it.
+// TestBuildIsReproducible builds twice, the second time in another folder and with other variables in the environment.
+// It compares the bytes and checks the sizes. It takes minutes and runs only if ORRERY_TEST_BUILD is set.
 func TestBuildIsReproducible(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_BUILD") == "" {
 		t.Skip("set ORRERY_TEST_BUILD=1 to build every function twice and compare the bytes")
@@ -97,15 +99,15 @@ func TestBuildIsReproducible(t *testing.T) {
 	for _, path := range zips {
 		name := strings.TrimPrefix(path, first)
 		if n := programSize(t, path); n > ceiling {
-			t.Errorf("%s holds %d bytes, more than %d", name, n, ceiling)
+			t.Errorf("%s contains %d bytes, more than %d", name, n, ceiling)
 		}
 		if !bytes.Equal(read(t, path), read(t, filepath.Join(second, name))) {
-			t.Errorf("%s has other bytes the second time", name)
+			t.Errorf("%s differs in the second build", name)
 		}
 	}
 }
 
-// programSize is the size of the program in a zip.
+// programSize returns the size of the program in a zip.
 func programSize(t *testing.T, path string) uint64 {
 	t.Helper()
 	r, err := zip.OpenReader(path)
@@ -116,7 +118,7 @@ func programSize(t *testing.T, path string) uint64 {
 	return r.File[0].UncompressedSize64
 }
 
-// copyOfTree is a folder that holds what a build needs, and no repository.
+// copyOfTree returns a folder with the files that a build needs, outside a repository.
 func copyOfTree(t *testing.T) string {
 	t.Helper()
 	to := t.TempDir()
@@ -131,16 +133,16 @@ func copyOfTree(t *testing.T) string {
 	return to
 }
 
-// build builds the tree at a place.
+// build builds the functions of a tree.
 func build(t *testing.T, place, out string, env ...string) {
 	t.Helper()
 	script := exec.Command("bash", "scripts/build.sh", "--out", out)
 	script.Dir, script.Env = place, append(os.Environ(), env...)
-	told, err := script.CombinedOutput()
+	output, err := script.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, told)
+		t.Fatalf("%v\n%s", err, output)
 	}
-	t.Logf("%s", told)
+	t.Logf("%s", output)
 }
 
 func write(t *testing.T, path string, content []byte) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// startAthena starts Trino over the deployment's S3, and the project's own Athena endpoint over that.
+// startAthena starts Trino over the deployment's S3, and athenad over Trino.
 func (d *Deployment) startAthena(ctx context.Context) error {
 	trino, err := d.start(ctx, "trino", "TRINO_S3_ENDPOINT="+d.Endpoint, "TRINO_S3_KEY=test", "TRINO_S3_SECRET=test")
 	if err != nil {
@@ -25,11 +25,12 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	running, end := context.WithCancel(context.WithoutCancel(ctx)) // it ends with the deployment
+	running, end := context.WithCancel(context.WithoutCancel(ctx)) // until the deployment ends
 	d.endAthenad = end
 	d.athenad = d.program(running, program,
 		"--trino", trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
-		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/", "--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
+		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/",
+		"--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
 		"--workgroup", workgroups)
 	out, err := d.athenad.StdoutPipe()
 	if err != nil {
@@ -44,14 +45,13 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("athenad ended without an address: %w", err)
+		return fmt.Errorf("athenad ended without printing its address: %w", err)
 	}
 	d.Athena = strings.TrimSpace(url)
-	return d.tellFunctions("AWS_ENDPOINT_URL_ATHENA=" + d.Athena)
+	return d.setVariables("AWS_ENDPOINT_URL_ATHENA=" + d.Athena)
 }
 
-// workgroups is what athenad is told of the workgroups that the data stack declares, which LocalStack does not make:
-// NAME=BYTES;…
+// workgroups returns the workgroups of the data stack, which LocalStack does not create, for athenad: NAME=BYTES;…
 func (d *Deployment) workgroups() (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.assembly(), Name+"-data.template.json"))
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *Deployment) workgroups() (string, error) {
 	var template struct {
 		Resources map[string]struct {
 			Type       string
-			Properties json.RawMessage // of another form for each type
+			Properties json.RawMessage // the format depends on the type
 		}
 	}
 	if err := json.Unmarshal(text, &template); err != nil {
@@ -88,10 +88,10 @@ func (d *Deployment) stopAthena() {
 		return
 	}
 	d.endAthenad()
-	_ = d.athenad.Wait() // it is gone, whatever its exit code
+	_ = d.athenad.Wait() // its exit code does not matter
 }
 
-// tellFunctions gives every function that starts from now on more variables.
-func (d *Deployment) tellFunctions(variables ...string) error {
+// setVariables sets variables of every function that is started from now on.
+func (d *Deployment) setVariables(variables ...string) error {
 	return os.WriteFile(filepath.Join(d.Functions(), "env"), []byte(strings.Join(variables, "\n")+"\n"), 0o600)
 }

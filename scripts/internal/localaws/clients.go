@@ -12,12 +12,13 @@ import (
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 )
 
-// Config is for the SDK's clients of the deployment's services. Those of S3 need path style beside it.
+// Config returns the configuration for the SDK's clients of the deployment's services. S3 clients also need path style.
 func (d *Deployment) Config() aws.Config {
-	return aws.Config{Region: Region, BaseEndpoint: &d.Endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	static := credentials.NewStaticCredentialsProvider("test", "test", "")
+	return aws.Config{Region: Region, BaseEndpoint: &d.Endpoint, Credentials: static}
 }
 
-// IssueKey makes an API key of the deployment.
+// IssueKey creates an API key of the deployment.
 func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
 	store := keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs["TableName"])
 	secret, _, err := keys.Issue(ctx, store, keys.Grant{Name: name, Scopes: scopes}, time.Now())

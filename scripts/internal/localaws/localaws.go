@@ -1,5 +1,5 @@
-// Package localaws deploys the stacks of infra/ to this machine: the same templates and the same zips as on AWS, into
-// LocalStack. Trino stands in the place of Athena. It runs the project's own scripts, so it needs a checkout.
+// Package localaws deploys the stacks of infra/ to LocalStack on this machine, with the same templates and zips as on
+// AWS. Trino replaces Athena. The package runs the project's scripts, so it needs a checkout.
 package localaws
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/orrery/orrery/shared/filelock"
 )
 
-// Options says what to deploy and where.
+// Options are the options of Start.
 type Options struct {
 	Root     string    // folder of the checkout
-	Dir      string    // keeps everything of this run: data in S3 and DynamoDB is gone when it ends
-	Progress io.Writer // what the tools say
-	FromYear int       // first year that can be asked about; every one makes planning a query longer
+	Dir      string    // folder for the files of this run; the data in S3 and DynamoDB does not outlive it
+	Progress io.Writer // for the output of the tools
+	FromYear int       // first year of the records; each year makes planning a query slower
 	Context  []string  // more properties of the deployment, NAME=VALUE each
 }
 
-// Deployment is a deployment that runs. Stop ends it.
+// Deployment is a running deployment. Stop ends it.
 type Deployment struct {
 	Endpoint string            // of all services but Athena
 	Athena   string            // endpoint of Athena
@@ -41,7 +41,7 @@ type Deployment struct {
 	endAthenad context.CancelFunc
 }
 
-// Account and Region are those of every local deployment; Name is the deployment's.
+// Account, Region and Name are the same for every local deployment.
 const (
 	Account = "000000000000"
 	Region  = "us-east-1"
@@ -49,9 +49,9 @@ const (
 	stage   = "live"
 )
 
-// Start builds the functions, starts the servers and deploys. It first ends the servers of a run in the same folder
-// that was killed. After an error nothing runs. It fails if Root is not a checkout, the folder is in use, a tool is
-// missing, a step fails or ctx ends; the output of the steps goes to Progress.
+// Start builds the functions, starts the servers and deploys. It first stops servers that a killed run left in the same
+// folder. It fails if Root is not a checkout, the folder is in use, a tool is missing, a step fails or ctx ends, and
+// then leaves no process running. The output of the steps goes to Progress.
 func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
 		return nil, fmt.Errorf("%s is not a checkout of this project (%w); run the command in one", o.Root, err)
@@ -59,12 +59,12 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	// A pipe even to a terminal, where a process group in the background may be stopped when it writes.
+	// Hide a terminal behind a pipe: a background process group can be stopped when it writes to a terminal.
 	o.Progress = struct{ io.Writer }{o.Progress}
 	d = &Deployment{options: o}
 	d.lock, err = filelock.TryAcquire(filepath.Join(o.Dir, "lock"))
 	if errors.Is(err, filelock.ErrLocked) {
-		return nil, fmt.Errorf("another deployment runs in %s: stop it, or choose another folder", o.Dir)
+		return nil, fmt.Errorf("another deployment is running in %s: stop it, or choose another folder", o.Dir)
 	}
 	if err != nil {
 		return nil, err
@@ -103,22 +103,25 @@ func Ended(err, cleanup error) error {
 	return errors.Join(err, cleanup)
 }
 
-// bootstrap makes what the CDK itself needs in an account. It runs outside of the checkout: in it, the stacks would be
-// made for nothing.
+// bootstrap creates the resources that the CDK itself needs in an account. It runs outside the checkout, where the CDK
+// does not synthesize the stacks.
 func (d *Deployment) bootstrap(ctx context.Context) error {
 	command := d.command(ctx, "scripts/cdk.sh", "bootstrap", "--ci", "aws://"+Account+"/"+Region)
 	command.Dir, command.Stdout = d.options.Dir, d.options.Progress
 	return described(finish(ctx, command), "scripts/cdk.sh", "bootstrap")
 }
 
-// Deploy brings the stacks to what the checkout says, again if they are there. More properties, NAME=VALUE each, are
-// set beside those of the options.
+// Deploy creates or updates the stacks from the checkout. It sets more properties, NAME=VALUE each, in addition to
+// those of the options.
 func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	outputs := filepath.Join(d.options.Dir, "outputs.json")
 	arguments := []string{
 		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", d.assembly(),
 	}
-	own := []string{"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH, "projection-from=" + strconv.Itoa(d.options.FromYear)}
+	own := []string{
+		"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH,
+		"projection-from=" + strconv.Itoa(d.options.FromYear),
+	}
 	for _, property := range slices.Concat(own, d.options.Context, more) {
 		arguments = append(arguments, "-c", property)
 	}
@@ -127,11 +130,11 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	}
 	text, err := os.ReadFile(outputs)
 	if err != nil {
-		return fmt.Errorf("read what the deployment put out: %w", err)
+		return fmt.Errorf("read the outputs of the deployment: %w", err)
 	}
 	var stacks map[string]map[string]string
 	if err := json.Unmarshal(text, &stacks); err != nil {
-		return fmt.Errorf("read what the deployment put out: %w", err)
+		return fmt.Errorf("read the outputs of the deployment: %w", err)
 	}
 	d.Outputs = map[string]string{}
 	for _, outputs := range stacks {
@@ -143,21 +146,24 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	return nil
 }
 
-// assembly is the folder of the templates that were deployed.
+// assembly returns the folder of the deployed templates.
 func (d *Deployment) assembly() string { return filepath.Join(d.options.Dir, "cdk.out") }
 
-// Functions is the folder where the functions' logs are, and a file NAME.pid for each process.
+// Functions returns the folder of the functions' logs. It also has a file PID.pid with the function's name for each
+// process.
 func (d *Deployment) Functions() string {
 	return filepath.Join(d.options.Dir, "localstack", "functions")
 }
 
-// Environment is what AWS's SDKs and command line need to reach the deployment.
+// Environment returns the variables for the AWS SDKs and command line to use the deployment.
 func (d *Deployment) Environment() []string {
-	return append(d.credentials(), "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint, "AWS_ENDPOINT_URL_ATHENA="+d.Athena)
+	return append(d.credentials(),
+		"AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint, "AWS_ENDPOINT_URL_ATHENA="+d.Athena)
 }
 
 func (d *Deployment) credentials() []string {
 	return []string{
-		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region,
+		"AWS_EC2_METADATA_DISABLED=true",
 	}
 }

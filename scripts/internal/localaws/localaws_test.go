@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// checkout makes a checkout whose scripts only pretend. A step fails or hangs if DIR/fails or DIR/hangs names it. The
-// processes that are started are listed in DIR/pids.
+// checkout creates a checkout with fake scripts. A step fails or hangs if DIR/fails or DIR/hangs names it. DIR/pids
+// lists the processes that the scripts start.
 func checkout(t *testing.T) (root, dir string) {
 	t.Helper()
 	root, dir = t.TempDir(), t.TempDir()
@@ -112,12 +112,12 @@ func put(t *testing.T, dir, file, text string) {
 	}
 }
 
-// checkNothingLeft looks that no process of the run lives, and that no temporary file is there.
+// checkNothingLeft checks that no process and no temporary file of the run is left.
 func checkNothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	for _, pid := range pids(t, dir) {
 		if lives(pid) {
-			t.Errorf("process %d lives", pid)
+			t.Errorf("process %d is running", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -145,7 +145,7 @@ func pids(t *testing.T, dir string) (all []int) {
 	return all
 }
 
-// lives reports whether a process still runs after at most a second: a killed one may need a moment to end.
+// lives reports whether a process is still running after a second. A killed process may need a moment to end.
 func lives(pid int) bool {
 	for range 100 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -159,7 +159,7 @@ func lives(pid int) bool {
 
 var steps = []string{"build", "localstack", "bootstrap", "deploy", "trino", "athenad"}
 
-func TestAStartThatFailsLeavesNothing(t *testing.T) {
+func TestFailedStartLeavesNothing(t *testing.T) {
 	for _, step := range append(steps, "no template") {
 		t.Run(step, func(t *testing.T) {
 			root, dir := checkout(t)
@@ -175,7 +175,7 @@ func TestAStartThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedStartLeavesNothing(t *testing.T) {
+func TestInterruptedStartLeavesNothing(t *testing.T) {
 	for _, step := range steps {
 		t.Run(step, func(t *testing.T) {
 			root, dir := checkout(t)
@@ -189,7 +189,7 @@ func TestAnInterruptedStartLeavesNothing(t *testing.T) {
 			for hung := false; !hung; {
 				select {
 				case err := <-ended:
-					t.Fatalf("it did not hang: %v", err)
+					t.Fatalf("the step did not hang: %v", err)
 				case <-time.After(10 * time.Millisecond):
 					_, err := os.Stat(filepath.Join(dir, "hung"))
 					hung = err == nil
@@ -204,7 +204,7 @@ func TestAnInterruptedStartLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestOneDeploymentInAFolder(t *testing.T) {
+func TestOneDeploymentPerFolder(t *testing.T) {
 	root, dir := checkout(t)
 	options := Options{Root: root, Dir: dir, Progress: io.Discard}
 	d, err := Start(t.Context(), options)
@@ -212,7 +212,7 @@ func TestOneDeploymentInAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Start(t.Context(), options)
-	if err == nil || !strings.Contains(err.Error(), "another deployment runs in "+dir) {
+	if err == nil || !strings.Contains(err.Error(), "another deployment is running in "+dir) {
 		t.Error(err)
 	}
 	for _, pid := range pids(t, dir) {
@@ -226,7 +226,7 @@ func TestOneDeploymentInAFolder(t *testing.T) {
 	checkNothingLeft(t, dir)
 }
 
-func TestStartEndsTheServersOfAKilledRun(t *testing.T) {
+func TestStartStopsServersOfAKilledRun(t *testing.T) {
 	root, dir := checkout(t)
 	options := Options{Root: root, Dir: dir, Progress: io.Discard}
 	killed, err := Start(t.Context(), options)
@@ -243,7 +243,7 @@ func TestStartEndsTheServersOfAKilledRun(t *testing.T) {
 	}
 	for _, pid := range before {
 		if lives(pid) {
-			t.Errorf("server %d lives", pid)
+			t.Errorf("server %d is running", pid)
 		}
 	}
 	killed.stopAthena() // it is not among the servers of the folder

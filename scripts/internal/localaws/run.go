@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// servers is the scripts' servers that a deployment may have started, the last first.
+// servers lists the servers of scripts/servers that a deployment starts, in reverse order.
 var servers = []string{"trino", "localstack"}
 
-// run runs a script of the checkout, which talks to LocalStack if it is there.
+// run runs a script of the checkout. If LocalStack is running, the script uses it.
 func (d *Deployment) run(ctx context.Context, script string, arguments ...string) error {
 	command := d.command(ctx, script, arguments...)
 	command.Stdout = d.options.Progress
 	return described(finish(ctx, command), script, arguments...)
 }
 
-// start starts a server in a folder of its own and returns its URL.
+// start starts a server in its own folder and returns its URL.
 func (d *Deployment) start(ctx context.Context, server string, environment ...string) (string, error) {
 	script := serverScript(server)
 	command := d.command(ctx, script, "start", filepath.Join(d.options.Dir, server))
@@ -33,7 +33,7 @@ func (d *Deployment) start(ctx context.Context, server string, environment ...st
 	return strings.TrimSpace(url.String()), err
 }
 
-// Stop ends the servers, removes temporary files and gives the folder back. Nothing happens the second time.
+// Stop stops the servers, removes temporary files and releases the folder. A second call does nothing.
 func (d *Deployment) Stop() error {
 	if d.lock == nil {
 		return nil
@@ -44,7 +44,7 @@ func (d *Deployment) Stop() error {
 	return err
 }
 
-// stopServers ends the servers of the folder.
+// stopServers stops the servers of the folder.
 func (d *Deployment) stopServers() error {
 	ctx := context.Background() // not that of the run, which may have ended
 	var failed []error
@@ -61,14 +61,14 @@ func (d *Deployment) stopServers() error {
 
 func serverScript(server string) string { return "scripts/servers/" + server + ".sh" }
 
-// waitForEnd is how long a command may take to end after its context.
+// waitForEnd is how long a command may take to end after its context has ended.
 const waitForEnd = 10 * time.Second
 
 func (d *Deployment) command(ctx context.Context, script string, arguments ...string) *exec.Cmd {
 	return d.program(ctx, filepath.Join(d.options.Root, script), arguments...)
 }
 
-// program prepares a command of the checkout, in a process group of its own.
+// program returns a command of the checkout, which runs in its own process group.
 func (d *Deployment) program(ctx context.Context, path string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, path, arguments...) // #nosec G204 -- scripts and programs of this checkout
 	group(command)
@@ -85,7 +85,7 @@ func (d *Deployment) program(ctx context.Context, path string, arguments ...stri
 	return command
 }
 
-// finish runs a command. If the context ends first, nothing of the command is left, and the error is the context's.
+// finish runs a command. If the context ends first, it kills the command's processes and returns the context's error.
 func finish(ctx context.Context, command *exec.Cmd) error {
 	err := command.Run()
 	if err != nil && ctx.Err() != nil {
@@ -95,14 +95,14 @@ func finish(ctx context.Context, command *exec.Cmd) error {
 	return err
 }
 
-// Missing tells whether an error of Start is that this machine lacks something that a script needs. What the script
-// said names it.
+// Missing reports whether an error of Start means that this machine lacks a requirement of a script. The output of the
+// script names it.
 func Missing(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended) && ended.ExitCode() == missingCode
 }
 
-// missingCode is how the scripts end that need something first.
+// missingCode is the exit code of a script that lacks a requirement.
 const missingCode = 3
 
 func described(err error, script string, arguments ...string) error {

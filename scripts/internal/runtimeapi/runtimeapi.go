@@ -1,5 +1,5 @@
-// Package runtimeapi is AWS Lambda on this machine, as far as a function sees it: it starts a bootstrap, speaks the
-// Runtime API to it, and ends it. https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+// Package runtimeapi runs AWS Lambda functions on this machine: it starts a bootstrap, serves the Runtime API to it,
+// and stops it. https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 package runtimeapi
 
 import (
@@ -18,17 +18,17 @@ import (
 	"time"
 )
 
-// MaxAnswer is how many bytes an answer may have.
+// MaxAnswer is the maximum size of an answer in bytes.
 const MaxAnswer = 6_291_556
 
-// Options say what is started.
+// Options are the options of Start.
 type Options struct {
 	Bootstrap string    // the program
 	Env       []string  // its environment, NAME=VALUE
-	Logs      io.Writer // gets what it prints
+	Logs      io.Writer // for its output
 }
 
-// Process is a bootstrap that runs. It answers one event after the other.
+// Process is a running bootstrap. It answers one event at a time.
 type Process struct {
 	command *exec.Cmd
 	server  *http.Server
@@ -36,7 +36,7 @@ type Process struct {
 
 	events  chan event
 	answers chan Answer
-	begun   chan error // why it could not begin
+	started chan error // an error of its initialization
 }
 
 type event struct {
@@ -45,24 +45,27 @@ type event struct {
 	deadline time.Time
 }
 
-// Answer is what a function made of an event.
+// Answer is the answer of a function to an event.
 type Answer struct {
 	Payload []byte
 	Failed  bool // Payload is the error: {"errorMessage":…,"errorType":…}
 	id      string
 }
 
-// Start starts a bootstrap. Close ends it.
+// Start starts a bootstrap. Close stops it.
 func Start(o Options) (*Process, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{ended: make(chan struct{}), events: make(chan event), answers: make(chan Answer, 1), begun: make(chan error, 1)}
+	p := &Process{
+		ended: make(chan struct{}), events: make(chan event),
+		answers: make(chan Answer, 1), started: make(chan error, 1),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", p.next)
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/{what}", p.answered)
-	mux.HandleFunc("POST /2018-06-01/runtime/init/error", p.failedToBegin)
+	mux.HandleFunc("POST /2018-06-01/runtime/init/error", p.initError)
 	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = p.server.Serve(listener) }() // until Close
 
@@ -74,13 +77,13 @@ func Start(o Options) (*Process, error) {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", o.Bootstrap, err), p.server.Close())
 	}
 	go func() {
-		_ = p.command.Wait() // how it ended is in its state
+		_ = p.command.Wait() // ProcessState has the result
 		close(p.ended)
 	}()
 	return p, nil
 }
 
-// Close ends the program and waits until it has ended.
+// Close kills the program and waits until it has ended.
 func (p *Process) Close() error {
 	err := p.command.Process.Kill()
 	if errors.Is(err, os.ErrProcessDone) {
@@ -90,8 +93,8 @@ func (p *Process) Close() error {
 	return errors.Join(err, p.server.Close())
 }
 
-// Invoke sends an event and waits for the answer. The error tells of a program that did not answer: it ended, or the
-// time was over, after which it must be closed.
+// Invoke sends an event and waits for the answer. It returns an error if the program ends or does not answer in time.
+// After a timeout, the process must be closed.
 func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Duration) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -106,10 +109,10 @@ func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Durat
 			if answer.id == e.id {
 				return answer, nil
 			}
-		case err := <-p.begun:
+		case err := <-p.started:
 			return Answer{}, err
 		case <-p.ended:
-			return Answer{}, p.lastWords()
+			return Answer{}, p.endError()
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return Answer{}, fmt.Errorf("the function did not answer within %s", timeout)
@@ -119,17 +122,17 @@ func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Durat
 	}
 }
 
-// lastWords is why a program that has ended cannot answer. What it said on its way out comes first.
-func (p *Process) lastWords() error {
+// endError returns the error for a program that ended before it answered: its own error, if it reported one.
+func (p *Process) endError() error {
 	select {
-	case err := <-p.begun:
+	case err := <-p.started:
 		return err
 	default:
 		return fmt.Errorf("the function ended before it answered: %s", p.command.ProcessState)
 	}
 }
 
-// next hands out the next event when there is one.
+// next waits for the next event and sends it to the program.
 func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 	select {
 	case e := <-p.events:
@@ -138,12 +141,12 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(e.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:local:000000000000:function:local")
 		h.Set("Content-Type", "application/json")
-		_, _ = w.Write(e.payload) // a program that has gone is noticed by its end
+		_, _ = w.Write(e.payload) // Invoke notices a program that has ended
 	case <-r.Context().Done():
 	}
 }
 
-// answered takes an answer. One that is too large becomes the error that Lambda makes of it.
+// answered receives an answer. If it is too large, it becomes the error that Lambda returns for it.
 func (p *Process) answered(w http.ResponseWriter, r *http.Request) {
 	payload, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -155,26 +158,28 @@ func (p *Process) answered(w http.ResponseWriter, r *http.Request) {
 	if !answer.Failed && len(payload) > MaxAnswer {
 		status = http.StatusRequestEntityTooLarge
 		answer.Failed = true
-		answer.Payload, _ = json.Marshal(map[string]string{ // of strings: cannot fail
-			"errorType": "Function.ResponseSizeTooLarge", "errorMessage": fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", MaxAnswer),
+		const message = "Response payload size exceeded maximum allowed payload size (%d bytes)."
+		answer.Payload, _ = json.Marshal(map[string]string{ // a map of strings cannot fail
+			"errorType": "Function.ResponseSizeTooLarge", "errorMessage": fmt.Sprintf(message, MaxAnswer),
 		})
 	}
 	p.answers <- answer
 	w.WriteHeader(status)
 }
 
-func (p *Process) failedToBegin(w http.ResponseWriter, r *http.Request) {
+// initError receives the error of a program that does not start.
+func (p *Process) initError(w http.ResponseWriter, r *http.Request) {
 	reason, err := io.ReadAll(r.Body)
 	if err == nil {
-		err = fmt.Errorf("the function could not begin: %s", reason)
+		err = fmt.Errorf("the function did not start: %s", reason)
 	}
-	p.begun <- err
+	p.started <- err
 	w.WriteHeader(http.StatusAccepted)
 }
 
 func newID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[:]) // never fails
 	x := hex.EncodeToString(b[:])
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }

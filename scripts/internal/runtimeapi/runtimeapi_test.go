@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/runtimeapi"
 )
 
-// TestMain makes this very program the function that the tests start: one that does what its event says.
+// TestMain makes this program the function that the tests start. The event decides what it does.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		os.Exit(m.Run())
@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 			return strings.Repeat("a", runtimeapi.MaxAnswer-1), nil
 		}
 		fmt.Println("asked to", do)
-		return fmt.Sprintf("%s %t %s", do, len(invocation.AwsRequestID) == 36, time.Until(deadline).Round(time.Minute)), nil
+		left := time.Until(deadline).Round(time.Minute)
+		return fmt.Sprintf("%s %t %s", do, len(invocation.AwsRequestID) == 36, left), nil
 	})
 }
 
@@ -61,7 +62,7 @@ func start(t *testing.T, logs *bytes.Buffer, env ...string) *runtimeapi.Process 
 	return p
 }
 
-func TestEventsAreAnsweredOneAfterTheOther(t *testing.T) {
+func TestInvoke(t *testing.T) {
 	var logs bytes.Buffer
 	p := start(t, &logs)
 	for _, test := range []struct {
@@ -88,7 +89,7 @@ func TestEventsAreAnsweredOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestProgramsThatDoNotAnswer(t *testing.T) {
+func TestInvokeWithoutAnAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		do      string
 		env     string
@@ -115,7 +116,7 @@ func TestProgramsThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestPanicIsTheFunctionsError(t *testing.T) {
+func TestInvokePanic(t *testing.T) {
 	p := start(t, &bytes.Buffer{})
 	answer, err := p.Invoke(t.Context(), []byte(`"panic"`), time.Minute)
 	if err != nil || !answer.Failed || !bytes.Contains(answer.Payload, []byte("wanted panic")) {
