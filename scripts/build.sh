@@ -14,7 +14,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--arch) architectures+=("${2:?--arch needs arm64 or amd64}"); shift 2 ;;
 	--out) out=${2:?--out needs a folder}; shift 2 ;;
-	-*) echo "build.sh: unknown option $1; known are --arch and --out" >&2; exit 2 ;;
+	-*) echo "build.sh: unknown option $1; use --arch or --out" >&2; exit 2 ;;
 	*) functions+=("$1"); shift ;;
 	esac
 done
@@ -23,15 +23,15 @@ command -v go >/dev/null 2>&1 || { echo "build.sh: go is missing. Install Go 1.2
 
 [ ${#functions[@]} -gt 0 ] || for main in functions/*/main.go; do functions+=("$(basename "$(dirname "$main")")"); done
 for f in "${functions[@]}"; do
-	[ -f "functions/$f/main.go" ] || { echo "build.sh: there is no function $f; functions/ has them" >&2; exit 2; }
+	[ -f "functions/$f/main.go" ] || { echo "build.sh: unknown function $f; functions/ lists them" >&2; exit 2; }
 done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What the caller's environment could change of the bytes is fixed here.
+# Fixed, so that the caller's environment does not change the bytes.
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
 go build -o "$work/lambdazip" ./scripts/internal/lambdazip
-most=15000000 # bytes of a program: it is read whole before its first answer
+most=15000000 # bytes of a program, because Lambda reads the whole program before its first answer
 for arch in "${architectures[@]}"; do
 	echo "== $arch"
 	mkdir "$work/$arch"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The CDK toolkit at the version this project deploys with, downloaded once into a cache: scripts/cdk.sh deploy --all
-# Exit code 3: something is missing on this machine; standard error says what to do.
+# Exit code 3: this machine lacks a requirement; standard error has the remedy.
 set -euo pipefail
 version=2.1148.1
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/cdk-$version
@@ -11,10 +11,10 @@ command -v node >/dev/null 2>&1 || missing "node is missing. Install node 20 or 
 if [ ! -d "$folder" ]; then
 	command -v npm >/dev/null 2>&1 || missing "npm is missing; it comes with node from nodejs.org, or as a package of your system."
 	mkdir -p "$(dirname "$folder")"
-	making=$(mktemp -d "$folder.XXXXXX") # renamed when it is whole
+	making=$(mktemp -d "$folder.XXXXXX") # renamed when it is complete
 	trap 'rm -rf "$making"' EXIT
 	npm install --prefix "$making" --no-audit --no-fund --loglevel=error "aws-cdk@$version" >&2
-	[ -d "$folder" ] || mv "$making" "$folder" # another run may have been quicker
+	[ -d "$folder" ] || mv "$making" "$folder" # another run may have been faster
 fi
 export CDK_DISABLE_CLI_TELEMETRY=1
 exec "$folder/node_modules/.bin/cdk" --no-notices "$@"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Everything that is checked, the same for people and for CI: formatting, vet, lint, all tests and the coverage of the
-# core, the race detector, the zips of the functions, the CDK templates, and then the product beside real servers:
-# DynamoDB Local, Trino, and the whole deployment in LocalStack. Fuzz targets run their seeds alone; random fuzzing is
-# scripts/fuzz.sh, before a release.
+# Runs all checks, for people and for CI: formatting, vet, lint, all tests and the coverage of the core, the race
+# detector, the zips of the functions, the CDK templates, and then the tests with real servers: DynamoDB Local, Trino,
+# and the whole deployment in LocalStack. Fuzz targets run only their seeds; scripts/fuzz.sh fuzzes with random input
+# before a release.
 #
-# Servers are downloaded once into a cache, run on free loopback ports and are stopped.
-# Where one needs something that this machine lacks, its proof is left out and named at the end; with CI=true that is
-# a failure.
+# Servers are downloaded once into a cache, run on free loopback ports and are stopped afterwards.
+# If this machine lacks a requirement of a server, its checks are skipped and listed at the end; with CI=true that is a
+# failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ core_floor=90
 
 say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
-runs=$(mktemp -d) # a folder for each server that runs, a process id and a log for each work beside
+runs=$(mktemp -d) # a folder for each running server, a process ID and a log for each background job
 left_out=()
 cleanup() {
 	for work in "$runs"/*.pid; do
@@ -31,7 +31,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# start_beside WORK: begins the function of that name beside what follows, in a process group of its own.
+# start_beside JOB: starts the function of that name in the background, in its own process group.
 start_beside() {
 	set -m
 	"$1" </dev/null >"$runs/$1.log" 2>&1 &
@@ -39,7 +39,7 @@ start_beside() {
 	echo $! >"$runs/$1.pid"
 }
 
-# finish WORK: waits for its end, shows what it said, and fails if it did.
+# finish JOB: waits for its end, prints its output, and fails if it failed.
 finish() {
 	local code=0
 	wait "$(cat "$runs/$1.pid")" || code=$?
@@ -48,7 +48,7 @@ finish() {
 	return $code
 }
 
-# server NAME: starts one and leaves its URL in $url. False where something is missing that it needs.
+# server NAME: starts a server and sets url to its URL. It returns false if this machine lacks a requirement.
 server() {
 	local code=0
 	url=$(scripts/servers/"$1".sh start "$runs/$1") || code=$?
@@ -57,14 +57,14 @@ server() {
 
 stop() { scripts/servers/"$1".sh stop "$runs/$1" && rm -rf "${runs:?}/$1"; }
 
-# without PROOF CODE: leaves a proof out when the code says that something is missing, else gives up.
+# without CHECK CODE: skips a check if the exit code means that a requirement is missing, else exits.
 without() {
 	[ "$2" -eq 3 ] && [ "${CI:-}" != true ] || { echo "check.sh: $1 could not be started" >&2; exit 1; }
 	left_out+=("$1")
 	return 1
 }
 
-need() { # need COMMAND MEND
+need() { # need COMMAND REMEDY
 	command -v "$1" >/dev/null 2>&1 || { echo "check.sh: $1 is missing. $2" >&2; exit 1; }
 }
 
@@ -74,12 +74,12 @@ need "${CC:-gcc}" "DuckDB is linked through cgo: install a C compiler (Debian: a
 
 before=$(git status --porcelain)
 
-# What cannot be downloaded is said when its server is started.
+# A failed download is reported when its server is started.
 downloads() { for s in trino localstack; do scripts/servers/$s.sh fetch || true; done >/dev/null 2>&1; }
 start_beside downloads
 
 say "formatting"
-unformatted=$(git ls-files -z '*.go' | xargs -0 gofmt -l) # those of other systems too, which the linter does not read
+unformatted=$(git ls-files -z '*.go' | xargs -0 gofmt -l) # including files of other systems, which the linter does not read
 [ -z "$unformatted" ] || { echo "not formatted (run gofmt -w):"; echo "$unformatted"; exit 1; }
 
 say "vet and lint: golangci-lint $lint_version"
@@ -94,8 +94,8 @@ total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); prin
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
 
-# -short skips what the race detector would see nothing in: long tests that do one thing at a time. Nor is infra run, of
-# which all tests but one need the CDK, and compiling that once more takes a minute.
+# -short skips long sequential tests, in which the race detector finds nothing. infra is skipped, too: all its tests but
+# one need the CDK, and compiling that again takes a minute.
 say "tests with the race detector, generated cases fewer"
 go test -race -short -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
 
@@ -112,7 +112,7 @@ fi
 
 finish downloads
 
-say "DynamoDB: planets, keys, ledger, queries, and what their functions may do"
+say "DynamoDB: planets, keys, ledger, queries, and the grants of their functions"
 if server dynamodb; then
 	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/ingest/cloud/...
 	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverStoreActions
@@ -120,7 +120,7 @@ if server dynamodb; then
 	stop dynamodb
 fi
 
-say "Trino: one meaning on every engine, through Athena's protocol too"
+say "Trino: equal answers from every engine, also through Athena's protocol"
 if server trino; then
 	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=300
@@ -142,5 +142,5 @@ fi
 say "clean tree"
 after=$(git status --porcelain)
 [ "$before" = "$after" ] || { echo "the checks changed the tree:"; git status --short; exit 1; }
-[ ${#left_out[@]} -eq 0 ] || echo "left out, because this machine lacks what it needs: ${left_out[*]}"
+[ ${#left_out[@]} -eq 0 ] || echo "skipped, because this machine lacks a requirement: ${left_out[*]}"
 echo "all checks passed"

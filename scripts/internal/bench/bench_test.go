@@ -32,7 +32,8 @@ import (
 func TestRun(t *testing.T) {
 	var opened atomic.Int32
 	o := Options{
-		Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond, Progress: io.Discard,
+		Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond,
+		Progress: io.Discard,
 		Open: func(ctx context.Context, dir string) (Product, error) {
 			opened.Add(1)
 			return openReference(dir)
@@ -134,7 +135,8 @@ func TestVerdicts(t *testing.T) {
 	want := map[string]bool{
 		"topx": true, "topx, the usual way to write it": true,
 		"overhead around the engine: topx": false, "bytes of touched columns: topx": true,
-		"storage, of 0 B NDJSON": false, "import, one core": true, "import, 2 cores": false, "import, peak memory": true,
+		"storage, of 0 B NDJSON": false, "import, one core": true, "import, 2 cores": false,
+		"import, peak memory": true,
 		"32 clients, 0 s: errors, answers unlike the single-client ones": false,
 	}
 	for _, row := range r.Rows() {
@@ -289,7 +291,8 @@ func (r *inMemory) importLog(_ context.Context, name string, log io.Reader) erro
 		if err := errors.Join(w.Write(rows), w.Close()); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(r.dir, strings.ReplaceAll(p.String(), "/", "-")+".parquet"), object.Bytes(), 0o644); err != nil {
+		name := filepath.Join(r.dir, strings.ReplaceAll(p.String(), "/", "-")+".parquet")
+		if err := os.WriteFile(name, object.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
@@ -299,11 +302,13 @@ func (r *inMemory) importLog(_ context.Context, name string, log io.Reader) erro
 func (r *inMemory) Name() string { return "reference" }
 
 func (r *inMemory) Objects(_ context.Context, from, to lake.Partition) ([]lake.Object, error) {
-	return slices.DeleteFunc(slices.Clone(r.objects), func(o lake.Object) bool { return o.Partition < from || o.Partition > to }), nil
+	outside := func(o lake.Object) bool { return o.Partition < from || o.Partition > to }
+	return slices.DeleteFunc(slices.Clone(r.objects), outside), nil
 }
 
 func (r *inMemory) Extent(context.Context) (lake.Extent, error) {
-	return lake.Extent{MinTsMs: r.objects[0].MinTsMs, MaxTsMs: r.objects[len(r.objects)-1].MaxTsMs, Rows: int64(len(r.rows))}, nil
+	last := r.objects[len(r.objects)-1]
+	return lake.Extent{MinTsMs: r.objects[0].MinTsMs, MaxTsMs: last.MaxTsMs, Rows: int64(len(r.rows))}, nil
 }
 
 func (r *inMemory) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
@@ -319,12 +324,16 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		p := req.URL.Query()
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
-		found, err := service.Search(req.Context(), search.Request{Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"), GroupBy: p.Get("group_by")})
+		found, err := service.Search(req.Context(), search.Request{
+			Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"),
+			GroupBy: p.Get("group_by")})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		results := map[search.Route]any{search.Logs: found.Logs, search.Stats: found.Stats, search.Timeline: found.Timeline, search.TopX: found.TopX}[route]
+		results := map[search.Route]any{
+			search.Logs: found.Logs, search.Stats: found.Stats, search.Timeline: found.Timeline, search.TopX: found.TopX,
+		}[route]
 		answer := map[string]any{"data": map[string]any{"results": results}, "meta": found.Meta}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			panic(err)

@@ -28,7 +28,7 @@ type Import struct {
 	BytesPerRecord float64 `json:"ndjson_bytes_per_record"`
 	PerSecond      float64 `json:"records_per_second"`          // with all cores
 	Cores          int     `json:"cores"`                       // of PerSecond
-	PerSecondOne   float64 `json:"records_per_second_one_core"` // with one core, on a quarter of the records, the best of three
+	PerSecondOne   float64 `json:"records_per_second_one_core"` // on a quarter of the records, best of three
 	PeakBytes      int64   `json:"peak_memory_bytes,omitempty"` // of the import with all cores
 	Objects        int     `json:"objects"`                     // after the import
 	Bytes          int64   `json:"bytes"`                       // of these objects

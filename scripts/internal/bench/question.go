@@ -63,7 +63,8 @@ func questions(s stored, n needle) []question {
 		{
 			name: "logs", what: "logs, newest 1,000 of status>=500", goal: goal{ms: 300},
 			request: newRequest("logs", wholeDay+", status>=500", "limit", "1000"),
-			sql:     logsSQL(day, "status >= 500", 1000), naive: logsNaive(day, "status >= 500", 1000), facts: logsFacts,
+			sql:     logsSQL(day, "status >= 500", 1000),
+			naive:   logsNaive(day, "status >= 500", 1000), facts: logsFacts,
 		},
 		{
 			name: "needle", what: "needle (request_id), 24 h", goal: goal{ms: 60},

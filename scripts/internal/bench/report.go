@@ -134,7 +134,8 @@ func (r Report) loadRows() []Row {
 	right := l.Errors == 0 && l.Different == 0
 	rows := []Row{
 		{
-			What: fmt.Sprintf("%d clients, %.0f s: errors, answers unlike the single-client ones", l.Clients, l.Seconds),
+			What: fmt.Sprintf("%d clients, %.0f s: errors, answers unlike the single-client ones",
+				l.Clients, l.Seconds),
 			Ours: fmt.Sprintf("%d, %d of %d", l.Errors, l.Different, l.Answers),
 			Goal: "0, 0", Met: &right,
 		},
@@ -190,7 +191,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 // WriteTable prints the table for people.
 func (r Report) WriteTable(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%d records of one day in %d objects; %d cores, %s, %s\n"+
-		"min / median of %d warm rounds; ratio: ours to bare DuckDB, of the minima; ×: so many times slower than ours\n\n",
+		"min / median of %d warm rounds; ratio: ours to bare DuckDB, of the minima; "+
+		"×: so many times slower than ours\n\n",
 		r.Records, r.Objects, r.Cores, r.Go, r.System, r.Runs)
 	if err != nil {
 		return err
