@@ -1,6 +1,6 @@
-// Package duckdb answers queries over the lake's Parquet objects on a local disk: with DuckDB, but for the figures that
-// package scan counts faster. It reads exactly the objects of the period and the columns touched, and keeps no data of
-// its own. DuckDB is locked down: no statement can reach another file, the network or the settings.
+// Package duckdb answers queries over the lake's Parquet objects with DuckDB. A caller names the objects, and DuckDB
+// reads the columns that the query touches; it keeps no data of its own. DuckDB is locked down: no statement can reach
+// another file, the network or the settings.
 package duckdb
 
 import (
@@ -12,39 +12,24 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
-
-	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/engine/scan"
-	"github.com/orrery/orrery/shared/lake"
 )
 
-// Options are what a deployment decides.
+// Options configures an engine.
 type Options struct {
 	Threads     int      // 0: one per processor
-	MemoryLimit string   // of DuckDB, as it writes it, "768MB"; "": its default, 80 % of the machine. Scans have their own
-	TempDir     string   // where what exceeds memory is spilled; "": nothing is
+	MemoryLimit string   // of DuckDB, as it writes it, such as "768MB"; "": its default, 80 % of the machine's memory
+	TempDir     string   // where DuckDB writes what exceeds the memory limit; "": nowhere
 	AllowedDirs []string // absolute folders that objects are read from
 }
 
-// Engine answers bound queries. It may be used by several goroutines at once.
-type Engine struct {
-	index   engine.Index
-	db      *sql.DB
-	records *records
-	scan    scan.Options
-	onlySQL bool // nothing is left to the scan
-}
+// Engine answers bound queries over given objects. It is safe for concurrent use.
+type Engine struct{ db *sql.DB }
 
-var _ engine.Engine = (*Engine)(nil)
-
-// idleConnections are kept open: a connection costs about a millisecond to open.
+// idleConnections is how many connections are kept open: opening one takes about a millisecond.
 const idleConnections = 8
 
 // Open starts a DuckDB of its own in memory. Close ends it.
-func Open(index engine.Index, o Options) (*Engine, error) {
-	if index == nil {
-		return nil, errors.New("duckdb: no index")
-	}
+func Open(o Options) (*Engine, error) {
 	connector, err := duckdb.NewConnector("", nil)
 	if err != nil {
 		return nil, fmt.Errorf("start duckdb: %w", err)
@@ -56,11 +41,11 @@ func Open(index engine.Index, o Options) (*Engine, error) {
 			return nil, errors.Join(fmt.Errorf("set up duckdb: %s: %w", statement, err), db.Close())
 		}
 	}
-	return &Engine{index: index, db: db, records: newRecords(), scan: scan.Options{Workers: o.Threads}}, nil
+	return &Engine{db: db}, nil
 }
 
-// settings are the statements that set the engine up, in an order that matters: what may be read is named before
-// everything else outside is closed, and the lock comes last.
+// settings returns the statements that set DuckDB up. Their order matters: they allow the folders before they close
+// everything else outside, and the lock comes last.
 func settings(o Options) []string {
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -69,7 +54,7 @@ func settings(o Options) []string {
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL threads = %d", o.Threads),
 		"SET GLOBAL preserve_insertion_order = false", // every statement orders its own rows
-		"SET GLOBAL parquet_metadata_cache = true",    // objects never change: a footer is read once
+		"SET GLOBAL parquet_metadata_cache = true",    // objects never change, so a footer is read once
 		"SET GLOBAL temp_directory = " + quoted(o.TempDir),
 	}
 	if o.MemoryLimit != "" {
@@ -89,14 +74,8 @@ func settings(o Options) []string {
 	)
 }
 
-// quoted is a setting's text; settings come from whoever runs the program, users' values go through sqlgen.
+// quoted returns the text of a setting as an SQL literal. The operator writes settings; sqlgen writes users' values.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Close ends the engine and closes the objects it holds open.
-func (e *Engine) Close() error { return errors.Join(e.records.close(), e.db.Close()) }
-
-// Name is "duckdb".
-func (e *Engine) Name() string { return "duckdb" }
-
-// Extent is the time the data covers at this moment.
-func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) { return e.index.Extent(ctx) }
+// Close ends DuckDB.
+func (e *Engine) Close() error { return e.db.Close() }

@@ -1,8 +1,8 @@
 package duckdb
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -12,22 +12,20 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// mayBeAnObject reports whether a failure may come from an object that is gone or damaged, and not from the caller,
-// the clock, the memory or the query.
-func mayBeAnObject(ctx context.Context, err error) bool {
+// MayBeObject reports whether an object that is gone or damaged may have caused an error of the engine, and not the
+// memory or the query. It does not look at the caller's context.
+func (e *Engine) MayBeObject(err error) bool {
 	var refused *sqlgen.ValueError
-	if ctx.Err() != nil || errors.As(err, &refused) || isRegex(err) {
+	if errors.As(err, &refused) || isRegex(err) {
 		return false
 	}
-	return !isType(err, duckdb.ErrorTypeOutOfMemory, duckdb.ErrorTypeInterrupt, duckdb.ErrorTypeParser, duckdb.ErrorTypeBinder,
-		duckdb.ErrorTypePermission, duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange)
+	return !isType(err, duckdb.ErrorTypeOutOfMemory, duckdb.ErrorTypeInterrupt, duckdb.ErrorTypeParser,
+		duckdb.ErrorTypeBinder, duckdb.ErrorTypePermission, duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange)
 }
 
-// failure gives a failure its kind.
-func failure(ctx context.Context, err error) error {
-	if ended := engine.ContextError(ctx, err); ended != nil {
-		return ended
-	}
+// Classify gives an error of the engine the kind that engine.Engine documents. It does not look at the caller's
+// context.
+func (e *Engine) Classify(err error) error {
 	switch {
 	case isRegex(err):
 		return engine.RegexError(err)
@@ -42,26 +40,27 @@ func failure(ctx context.Context, err error) error {
 
 func isType(err error, types ...duckdb.ErrorType) bool {
 	var e *duckdb.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, t := range types {
-		if e.Type == t {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &e) && slices.Contains(types, e.Type)
 }
 
-// isRegex knows RE2's complaints, which DuckDB passes on as invalid input, by their words.
+// regexErrors are parts of the messages of RE2.
+var regexErrors = []string{
+	"pattern too large",
+	"invalid repetition size",
+	"bad repetition operator",
+	"missing argument to repetition",
+	"invalid escape sequence",
+	"invalid character class",
+	"no argument for repetition operator",
+	"regex",
+}
+
+// isRegex reports whether an error is about a regular expression. DuckDB returns RE2's messages as errors about invalid
+// input, so the words decide.
 func isRegex(err error) bool {
 	if !isType(err, duckdb.ErrorTypeInvalidInput) {
 		return false
 	}
-	for _, words := range []string{"pattern too large", "invalid repetition size", "bad repetition operator", "missing argument to repetition", "invalid escape sequence", "invalid character class", "no argument for repetition operator", "regex"} {
-		if strings.Contains(err.Error(), words) {
-			return true
-		}
-	}
-	return false
+	message := err.Error()
+	return slices.ContainsFunc(regexErrors, func(part string) bool { return strings.Contains(message, part) })
 }

@@ -13,7 +13,8 @@ func (e *Engine) timeline(ctx context.Context, script sqlgen.Script) ([]query.Ti
 	var all []query.TimelineRow
 	err := e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		var r query.TimelineRow
-		err := rows.Scan(&r.Segment, &r.Requests, &r.Blocked, &r.Challenges, &r.Human, &r.OriginBlocked, &r.IPs, &r.Sessions, &r.BytesSent)
+		err := rows.Scan(&r.Segment, &r.Requests, &r.Blocked, &r.Challenges, &r.Human, &r.OriginBlocked,
+			&r.IPs, &r.Sessions, &r.BytesSent)
 		all = append(all, r)
 		return err
 	})
@@ -31,7 +32,7 @@ func (e *Engine) timeline(ctx context.Context, script sqlgen.Script) ([]query.Ti
 	return all, nil
 }
 
-// statuses sums up the counts per segment, status and list of origin statuses.
+// statuses reads counts per segment, status and list of origin statuses, and returns those of each segment.
 func (e *Engine) statuses(ctx context.Context, statement string) (map[int64]segmentStatuses, error) {
 	segments := map[int64]segmentStatuses{}
 	err := e.each(ctx, statement, func(rows *sql.Rows) error {
@@ -64,5 +65,5 @@ func (e *Engine) statuses(ctx context.Context, statement string) (map[int64]segm
 	return segments, err
 }
 
-// segmentStatuses is how many responses of a segment had each status.
+// segmentStatuses counts the responses of a segment by status.
 type segmentStatuses struct{ service, origin map[int64]int64 }

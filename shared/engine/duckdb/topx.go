@@ -12,7 +12,8 @@ func (e *Engine) topX(ctx context.Context, script sqlgen.Script) ([]query.TopXRo
 	var all []query.TopXRow
 	err := e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		var r query.TopXRow
-		err := rows.Scan(&r.Label, &r.Key, &r.Requests, &r.Blocked, &r.Bots, &r.Challenges, &r.Human, &r.Monitored, &r.BytesSent, &r.RequestLength,
+		err := rows.Scan(&r.Label, &r.Key,
+			&r.Requests, &r.Blocked, &r.Bots, &r.Challenges, &r.Human, &r.Monitored, &r.BytesSent, &r.RequestLength,
 			&r.Origin.Count, &r.Origin.Sum, &r.Origin.Min, &r.Origin.Max,
 			&r.Svc.Count, &r.Svc.Sum, &r.Svc.Min, &r.Svc.Max,
 			&r.Total.Count, &r.Total.Sum, &r.Total.Min, &r.Total.Max,

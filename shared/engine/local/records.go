@@ -1,4 +1,4 @@
-package duckdb
+package local
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// maxOpenBytes is how large the objects kept open may be together. An open object keeps what it has decoded,
-// about twice its size; the newest hours, which are asked for again and again, fit in.
+// maxOpenBytes is the total size of the objects that are kept open without readers. An open object keeps what it has
+// decoded, about twice its size. The newest hours, which most queries read, fit in.
 const maxOpenBytes = 64 << 20
 
-// records reads single rows of objects and keeps the objects open that were read last.
+// records reads single rows of objects. It keeps the objects open that were read last.
 type records struct {
 	mu    sync.Mutex
 	open  map[string]*openObject
-	clock int64 // counts uses
+	clock int64 // number of uses so far
 }
 
-// openObject is an object kept open. It is closed when it has been forgotten and has no readers.
+// openObject is an object that is kept open. It is closed once it is forgotten and has no users.
 type openObject struct {
 	path      string
 	once      sync.Once
@@ -37,25 +37,26 @@ type openObject struct {
 
 func newRecords() *records { return &records{open: map[string]*openObject{}} }
 
-// read reads the rows at the places of an object into the records they are.
-func (r *records) read(path string, at *places, columns []string, records []*lake.Row) (err error) {
+// read reads the wanted rows of an object into their places in records.
+func (r *records) read(path string, wanted *wantedRows, columns []string, records []*lake.Row) (err error) {
 	o := r.acquire(path)
 	defer func() {
 		if closing := r.release(o, err != nil); err == nil && closing != nil {
 			err = &engine.ObjectError{Path: path, Err: closing}
 		}
 	}()
-	rows, err := o.read(at.numbers, columns)
+	rows, err := o.read(wanted.numbers, columns)
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
 	}
-	for i, record := range at.records {
+	for i, record := range wanted.records {
 		records[record] = rows[i]
 	}
 	return nil
 }
 
-// read returns a panic over a damaged page as an error. Package parquet does so itself; this is a second net.
+// read reads rows of the object, and opens it if no caller has. It returns a panic over a damaged page as an error, as
+// package parquet itself does, in case a panic escapes from there.
 func (o *openObject) read(numbers []int64, columns []string) (rows []*lake.Row, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -93,7 +94,7 @@ func (o *openObject) close() error {
 	return errors.Join(errs...)
 }
 
-// acquire finds or begins an open object and counts its user.
+// acquire returns the open object of a path and counts one more user of it.
 func (r *records) acquire(path string) *openObject {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +108,8 @@ func (r *records) acquire(path string) *openObject {
 	return o
 }
 
-// release gives an object back and closes those that are too many; a failed one is forgotten at once.
+// release ends one use of an object. It forgets the object if that use failed, and closes the objects that have been idle
+// longest while those kept open are too large.
 func (r *records) release(o *openObject, failed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +122,7 @@ func (r *records) release(o *openObject, failed bool) error {
 		errs = append(errs, o.close())
 	}
 	for r.size() > maxOpenBytes {
-		idle := r.maxIdle()
+		idle := r.longestIdle()
 		if idle == nil {
 			break
 		}
@@ -130,6 +132,7 @@ func (r *records) release(o *openObject, failed bool) error {
 	return errors.Join(errs...)
 }
 
+// forget removes an object, so that the next caller opens it again.
 func (r *records) forget(o *openObject) {
 	if !o.forgotten {
 		o.forgotten = true
@@ -137,6 +140,7 @@ func (r *records) forget(o *openObject) {
 	}
 }
 
+// size returns the total size in bytes of the objects without users.
 func (r *records) size() int64 {
 	var total int64
 	for _, o := range r.open {
@@ -147,7 +151,8 @@ func (r *records) size() int64 {
 	return total
 }
 
-func (r *records) maxIdle() *openObject {
+// longestIdle returns the object without users that was used longest ago, or nil.
+func (r *records) longestIdle() *openObject {
 	var idle *openObject
 	for _, o := range r.open {
 		if o.users == 0 && (idle == nil || o.lastUsed < idle.lastUsed) {
@@ -157,7 +162,7 @@ func (r *records) maxIdle() *openObject {
 	return idle
 }
 
-// close closes all objects, which must have no readers.
+// close closes all objects, which must have no users.
 func (r *records) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,4 +1,4 @@
-package duckdb_test
+package local_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/duckdb"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/local"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -32,12 +33,16 @@ func over(t *testing.T) func(rows []lake.Row) engine.Engine {
 }
 
 // open opens an engine that may read the folders, else all temporary files.
-func open(t testing.TB, index engine.Index, folders ...string) *duckdb.Engine {
+func open(t testing.TB, index engine.Index, folders ...string) *local.Engine {
 	t.Helper()
 	if folders == nil {
 		folders = []string{os.TempDir()}
 	}
-	e, err := duckdb.Open(index, duckdb.Options{AllowedDirs: folders})
+	db, err := duckdb.Open(duckdb.Options{AllowedDirs: folders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := local.New(index, db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package duckdb_test
+package local_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/engine/duckdb"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
@@ -22,20 +21,12 @@ import (
 
 // The benchmarks run on generated records of one day. Figures worth quoting need a million of them:
 //
-//	go test -run XXX -bench . ./shared/engine/duckdb -bench.records 1000000
+//	go test -run XXX -bench . ./shared/engine/local -bench.records 1000000
 var benchRecords = flag.Int("bench.records", 50_000, "how many records the benchmarks run on; kept in the temporary folder")
 
 func BenchmarkRun(b *testing.B) {
 	store, needle := benchStore(b, *benchRecords)
-	e, err := duckdb.Open(store, duckdb.Options{AllowedDirs: []string{store.Dir}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := e.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
+	e := open(b, store, store.Dir)
 	const day = "timestamp between 2026-01-01 and 2026-01-01 23:59:59.999"
 	hour := time.UnixMilli(needle.TsMs).UTC().Truncate(time.Hour)
 	known := fmt.Sprintf("timestamp between %s and %s", hour.Format("2006-01-02 15:04"), hour.Add(time.Hour-time.Second).Format("2006-01-02 15:04:05"))

@@ -1,4 +1,4 @@
-package duckdb_test
+package local_test
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/engine/duckdb"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/local"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
@@ -29,10 +29,10 @@ import (
 
 // twoWays answers as the engine does, and has what the scan answers asked in SQL too: the answers must be equal.
 type twoWays struct {
-	*duckdb.Engine
+	*local.Engine
 	t     *testing.T
 	index engine.Index
-	sql   *duckdb.Engine
+	sql   *local.Engine
 
 	figures, scanned atomic.Int64 // queries for figures, and those of them that the scan has answered
 }

@@ -1,0 +1,103 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/sqlgen"
+)
+
+// Answer answers a query for figures (stats, timeline, topx) over exactly the given objects.
+func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
+	script, err := sqlgen.DuckDB(q, paths(objects))
+	if err != nil {
+		return query.Answer{}, err
+	}
+	switch q.Shape.(type) {
+	case query.Stats:
+		rows, err := e.stats(ctx, script)
+		return query.Answer{Stats: rows}, err
+	case query.Timeline:
+		rows, err := e.timeline(ctx, script)
+		return query.Answer{Timeline: rows}, err
+	case query.TopX:
+		rows, err := e.topX(ctx, script)
+		return query.Answer{TopX: rows}, err
+	}
+	panic(fmt.Sprintf("duckdb: no answer for %T", q.Shape))
+}
+
+// Newest returns the places of the records that answer a query for logs over exactly the given objects, newest first.
+func (e *Engine) Newest(ctx context.Context, q query.Query, objects []lake.Object) ([]engine.Place, error) {
+	script, err := sqlgen.DuckDB(q, paths(objects))
+	if err != nil {
+		return nil, err
+	}
+	var places []engine.Place
+	err = e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
+		var (
+			place engine.Place
+			order lake.Row // what the statement sorts by, which is not needed
+		)
+		err := rows.Scan(&place.Path, &place.Row, &order.TsMs, &order.TsNanos, &order.Source, &order.Line)
+		places = append(places, place)
+		return err
+	})
+	return places, err
+}
+
+// Explain returns the statements that answer a query and warnings about them. The objects, which can be hundreds, are
+// one name in the SQL: "…".
+func (e *Engine) Explain(q query.Query) (statements []engine.Statement, warnings []string, err error) {
+	script, err := sqlgen.DuckDB(q, []string{"…"})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range script.Statements {
+		statements = append(statements, engine.Statement(s))
+	}
+	return statements, script.Warnings, nil
+}
+
+// Probe reads all values of some columns of an object. It returns an error if one of them cannot be read.
+func (e *Engine) Probe(ctx context.Context, o lake.Object, columns []string) error {
+	statement, err := sqlgen.Probe(o.Path, columns)
+	if err != nil {
+		return err
+	}
+	return e.each(ctx, statement, func(rows *sql.Rows) error {
+		var checksum any
+		return rows.Scan(&checksum)
+	})
+}
+
+func paths(objects []lake.Object) []string {
+	out := make([]string, len(objects))
+	for i, o := range objects {
+		out[i] = o.Path
+	}
+	return out
+}
+
+// each runs a statement and calls row for each of its rows.
+func (e *Engine) each(ctx context.Context, statement string, row func(*sql.Rows) error) (err error) {
+	rows, err := e.db.QueryContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

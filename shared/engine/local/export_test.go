@@ -1,0 +1,4 @@
+package local
+
+// OnlySQL makes the engine leave nothing to the scan.
+func (e *Engine) OnlySQL() { e.onlySQL = true }

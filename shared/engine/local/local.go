@@ -1,0 +1,65 @@
+// Package local answers queries on one machine, over Parquet objects on its disk. It composes three packages: scan
+// counts figures and finds records in the columns, duckdb answers what scan does not support, and lake/parquet reads
+// single rows. It reads only the objects of the period, asks the index again after compaction has replaced an object,
+// and leaves damaged objects out of the answer.
+package local
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// DuckDB is what the engine needs of DuckDB. Package duckdb implements it; it needs a C compiler.
+//
+// Answer, Newest and Probe return the errors of DuckDB as they are. MayBeObject and Classify interpret them, without
+// regard to the caller's context.
+type DuckDB interface {
+	// Answer answers a query for figures over exactly the given objects.
+	Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error)
+	// Newest returns the places of the records that answer a query for logs over exactly the given objects, newest
+	// first.
+	Newest(ctx context.Context, q query.Query, objects []lake.Object) ([]engine.Place, error)
+	// Explain returns the statements that Answer or Newest run, and warnings about them.
+	Explain(q query.Query) (statements []engine.Statement, warnings []string, err error)
+	// Probe reads all values of some columns of an object. It returns an error if one of them cannot be read.
+	Probe(ctx context.Context, o lake.Object, columns []string) error
+	// MayBeObject reports whether an object that is gone or damaged may have caused an error.
+	MayBeObject(err error) bool
+	// Classify gives an error the kind that engine.Engine documents.
+	Classify(err error) error
+	io.Closer
+}
+
+// Engine answers bound queries. It is safe for concurrent use.
+type Engine struct {
+	index   engine.Index
+	duckDB  DuckDB
+	records *records
+	scan    scan.Options
+	onlySQL bool // the scan answers nothing, as some tests need
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New returns an engine over the objects of an index. Its Close closes duckDB, too.
+func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
+	if index == nil {
+		return nil, errors.New("local engine: no index")
+	}
+	return &Engine{index: index, duckDB: duckDB, records: newRecords()}, nil
+}
+
+// Close closes DuckDB and the objects that the engine holds open.
+func (e *Engine) Close() error { return errors.Join(e.records.close(), e.duckDB.Close()) }
+
+// Name returns "duckdb".
+func (e *Engine) Name() string { return "duckdb" }
+
+// Extent returns the time that the data covers at this moment.
+func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) { return e.index.Extent(ctx) }

@@ -1,0 +1,134 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Run answers q. If an object cannot be read, compaction may have replaced it, so Run asks the index once more. An
+// object that still cannot be read is left out and named in Cost.Skipped.
+func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	var skipped []string
+	for attempt := 0; ; attempt++ {
+		objects, err := e.objects(ctx, q)
+		if err != nil {
+			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
+		}
+		objects = without(objects, skipped)
+		answer, by, err := e.answer(ctx, q, objects)
+		if err == nil {
+			cost := costOf(q, objects, int64(len(answer.Logs)))
+			cost.By, cost.Skipped = by, names(skipped)
+			return answer, cost, nil
+		}
+		if !e.mayBeObject(ctx, err) {
+			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
+		}
+		if attempt == 0 {
+			continue
+		}
+		damaged := e.damaged(ctx, q, objects, err)
+		if len(damaged) == 0 {
+			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
+		}
+		skipped = append(skipped, damaged...)
+	}
+}
+
+// objects lists the objects that can hold matching records at this moment: those of the partitions of the span, without
+// those whose time does not overlap it.
+func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
+	span := q.Span()
+	if span.FromMs > span.ToMs {
+		return nil, nil
+	}
+	all, err := e.index.Objects(ctx, lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs))
+	if err != nil {
+		return nil, fmt.Errorf("list objects: %w", err)
+	}
+	var touched []lake.Object
+	for _, o := range all {
+		if o.Rows > 0 && o.MinTsMs <= span.ToMs && o.MaxTsMs >= span.FromMs {
+			touched = append(touched, o)
+		}
+	}
+	return touched, nil
+}
+
+func without(objects []lake.Object, skipped []string) []lake.Object {
+	return slices.DeleteFunc(objects, func(o lake.Object) bool { return slices.Contains(skipped, o.Path) })
+}
+
+// names returns the names of objects. Callers may know these, but not the folder they are in.
+func names(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, lake.NameOf(path))
+	}
+	return list
+}
+
+// The ways to answer, which Cost.By and Plan.By name.
+const (
+	byScan   = "scan"   // a scan of the columns
+	byRows   = "rows"   // the places of the records are found, then the records are read row by row
+	byDuckDB = "duckdb" // DuckDB alone
+)
+
+// by returns the way to answer q that is tried first.
+func (e *Engine) by(q query.Query) string {
+	_, logs := q.Shape.(query.Logs)
+	switch {
+	case logs:
+		return byRows
+	case !e.onlySQL && scan.Supports(q):
+		return byScan
+	}
+	return byDuckDB
+}
+
+// answer answers q over exactly the given objects and returns the way it was done. A scan is several times faster than
+// DuckDB, so it is tried first.
+func (e *Engine) answer(
+	ctx context.Context, q query.Query, objects []lake.Object,
+) (_ query.Answer, by string, _ error) {
+	by = e.by(q)
+	if len(objects) == 0 {
+		return query.Answer{}, by, nil
+	}
+	switch by {
+	case byRows:
+		rows, err := e.logs(ctx, q, objects)
+		return query.Answer{Logs: rows}, by, err
+	case byScan:
+		answer, err := scan.Answer(ctx, q, objects, e.scan)
+		if !errors.Is(err, scan.ErrUnsupported) {
+			return answer, by, err
+		}
+	}
+	answer, err := e.duckDB.Answer(ctx, q, objects)
+	return answer, byDuckDB, err
+}
+
+// damaged returns the paths of the objects that caused an error: the one that the error names, or those of which a
+// column that q touches cannot be read.
+func (e *Engine) damaged(ctx context.Context, q query.Query, objects []lake.Object, failed error) []string {
+	var named *engine.ObjectError
+	if errors.As(failed, &named) {
+		return []string{named.Path}
+	}
+	var bad []string
+	for _, o := range objects {
+		if err := e.duckDB.Probe(ctx, o, q.Columns()); err != nil && ctx.Err() == nil {
+			bad = append(bad, o.Path)
+		}
+	}
+	return bad
+}
