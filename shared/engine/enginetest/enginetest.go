@@ -369,7 +369,8 @@ func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		if len(plan.SQL) == 0 || len(plan.Columns) == 0 {
 			t.Errorf("%s: the plan has no SQL or no columns: %+v", shapeName(shape), plan)
 		}
-		if len(plan.Partitions) != 3 || plan.Objects != cost.Objects {
+		_, logs := shape.(query.Logs) // an engine may find the newest records without reading all objects
+		if len(plan.Partitions) != 3 || cost.Objects > plan.Objects || cost.Objects < plan.Objects && !logs {
 			t.Errorf("%s: the plan has partitions %v and %d objects, the answer read %d",
 				shapeName(shape), plan.Partitions, plan.Objects, cost.Objects)
 		}

@@ -2,14 +2,23 @@ package local
 
 import (
 	"context"
+	"errors"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
 )
 
 // mayBeObject reports whether an object that is gone or damaged may have caused an error, and not the caller, the
-// deadline, the memory or the query.
+// deadline, the memory or the query. The scan names the object in its error; DuckDB may not.
 func (e *Engine) mayBeObject(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && e.duckDB.MayBeObject(err)
+	var named *engine.ObjectError
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.As(err, &named):
+		return true
+	}
+	return e.duckDB != nil && e.duckDB.MayBeObject(err)
 }
 
 // failure gives an error the kind that engine.Engine documents.
@@ -17,5 +26,15 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	if ended := engine.ContextError(ctx, err); ended != nil {
 		return ended
 	}
+	if e.duckDB == nil {
+		return err
+	}
 	return e.duckDB.Classify(err)
+}
+
+// needsDuckDB returns the error of a query that the scan does not support, in a program without DuckDB.
+func needsDuckDB(unsupported error) error {
+	return fault.Wrap(fault.EngineLimit, unsupported, "the query exceeds what this program can do without DuckDB, which "+
+		"needs a C compiler; narrow the period or the filter, or install a C compiler (Debian: apt-get install gcc g++; "+
+		"macOS: xcode-select --install) and build the program again with CGO_ENABLED=1")
 }

@@ -1,7 +1,10 @@
 // Package local answers queries on one machine, over Parquet objects on its disk. It composes three packages: scan
-// counts figures and finds records in the columns, duckdb answers what scan does not support, and lake/parquet reads
-// single rows. It reads only the objects of the period, asks the index again after compaction has replaced an object,
-// and leaves damaged objects out of the answer.
+// counts figures and finds records in the columns, duckdb does the same for queries that scan does not support, and
+// lake/parquet reads single rows. It reads only the objects of the period, asks the index again after compaction has
+// replaced an object, and leaves damaged objects out of the answer.
+//
+// It works without DuckDB, which needs a C compiler. The scan then answers every query, some of them slowly. It only
+// refuses those that exceed its memory, and those of which a sum exceeds 64 bits.
 package local
 
 import (
@@ -15,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// DuckDB is what the engine needs of DuckDB. Package duckdb implements it; it needs a C compiler.
+// DuckDB is what the engine needs of DuckDB. Package duckdb implements it.
 //
 // Answer, Newest and Probe return the errors of DuckDB as they are. MayBeObject and Classify interpret them, without
 // regard to the caller's context.
@@ -39,27 +42,44 @@ type DuckDB interface {
 // Engine answers bound queries. It is safe for concurrent use.
 type Engine struct {
 	index   engine.Index
-	duckDB  DuckDB
+	duckDB  DuckDB // nil: the scan answers everything
 	records *records
 	scan    scan.Options
-	onlySQL bool // the scan answers nothing, as some tests need
+	onlySQL bool // DuckDB answers everything, as some tests need
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New returns an engine over the objects of an index. Its Close closes duckDB, too.
+// New returns an engine over the objects of an index. duckDB is nil in a program built without a C compiler. Close closes
+// it, too.
 func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 	if index == nil {
 		return nil, errors.New("local engine: no index")
 	}
-	return &Engine{index: index, duckDB: duckDB, records: newRecords()}, nil
+	return &Engine{
+		index:   index,
+		duckDB:  duckDB,
+		records: newRecords(),
+		scan:    scan.Options{NoFallback: duckDB == nil},
+	}, nil
 }
 
 // Close closes DuckDB and the objects that the engine holds open.
-func (e *Engine) Close() error { return errors.Join(e.records.close(), e.duckDB.Close()) }
+func (e *Engine) Close() error {
+	err := e.records.close()
+	if e.duckDB != nil {
+		err = errors.Join(err, e.duckDB.Close())
+	}
+	return err
+}
 
-// Name returns "duckdb".
-func (e *Engine) Name() string { return "duckdb" }
+// Name returns "duckdb", or "scan" if the engine has no DuckDB.
+func (e *Engine) Name() string {
+	if e.duckDB == nil {
+		return byScan
+	}
+	return byDuckDB
+}
 
 // Extent returns the time that the data covers at this moment.
 func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) { return e.index.Extent(ctx) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -20,6 +21,16 @@ import (
 )
 
 const hours = "timestamp between 2026-01-01 21:00 and 2026-01-02 03:00"
+
+// oneAddress is a condition that the scan leaves to DuckDB.
+const oneAddress = `, ip="192.0.2.1"`
+
+var shapes = []query.Shape{
+	query.Logs{Limit: 1000},
+	query.Stats{SegmentSeconds: 60},
+	query.Timeline{SegmentSeconds: 60},
+	query.TopX{Limit: 9},
+}
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {
 	t.Helper()
@@ -30,27 +41,39 @@ func bind(t testing.TB, text string, shape query.Shape) query.Query {
 	return q
 }
 
-// TestObjectThatIsGone: compaction replaces objects under a reader, which asks the index once more and finds them.
-func TestObjectThatIsGone(t *testing.T) {
-	rows := enginetest.Records(t, 300, 1)
-	for _, shape := range []query.Shape{query.Logs{Limit: 1000}, query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 9}} {
-		store := enginetest.NewStore(t, rows)
-		e := open(t, &replacing{Store: store, t: t})
-		q := bind(t, hours, shape)
-		got, cost, err := e.Run(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
-			t.Errorf("%T while objects are replaced (-want +got):\n%s", shape, diff)
-		}
-		if len(cost.Skipped) > 0 {
-			t.Errorf("%T: objects that were only replaced are skipped: %v", shape, cost.Skipped)
-		}
+// allObjects returns the objects of a store.
+func allObjects(t testing.TB, store *enginetest.Store) []lake.Object {
+	t.Helper()
+	objects, err := store.Objects(t.Context(), 0, 1<<40)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return objects
 }
 
-// replacing is a store whose first listing is out of date at once: all objects are renamed behind it.
+// TestReplacedObjects: compaction replaces all objects after the engine has listed them. The engine lists them again.
+func TestReplacedObjects(t *testing.T) {
+	rows := enginetest.Records(t, 300, 1)
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		for _, shape := range shapes {
+			store := enginetest.NewStore(t, rows)
+			e := open(t, &replacing{Store: store, t: t})
+			q := bind(t, hours, shape)
+			got, cost, err := e.Run(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+				t.Errorf("%T while objects are replaced (-want +got):\n%s", shape, diff)
+			}
+			if len(cost.Skipped) > 0 {
+				t.Errorf("%T: replaced objects are skipped: %v", shape, cost.Skipped)
+			}
+		}
+	})
+}
+
+// replacing is a store that renames all objects after its first listing, as compaction replaces them.
 type replacing struct {
 	*enginetest.Store
 	t    *testing.T
@@ -72,105 +95,116 @@ func (r *replacing) Objects(ctx context.Context, from, to lake.Partition) ([]lak
 	return objects, err
 }
 
-// TestUnreadableObjects: an object that cannot be read is named, and the answer is that of all others.
-func TestUnreadableObjects(t *testing.T) {
-	damage := map[string]func(path string) error{
-		"missing":   os.Remove,
-		"empty":     func(path string) error { return os.WriteFile(path, nil, 0o644) },
-		"not ours":  func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("hello ", 1000)), 0o644) },
-		"truncated": func(path string) error { return cut(path, 2) },
-		"one page destroyed": func(path string) error {
-			raw, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			for i := 4; i < len(raw)*2/3; i++ {
-				raw[i] = 0xff
-			}
-			return os.WriteFile(path, raw, 0o644)
-		},
-	}
+// damages are ways to make an object unreadable.
+var damages = []struct {
+	name string
+	harm func(path string) error
+}{
+	{"missing", os.Remove},
+	{"empty", func(path string) error { return os.WriteFile(path, nil, 0o644) }},
+	{"not Parquet", func(path string) error {
+		return os.WriteFile(path, []byte(strings.Repeat("hello ", 1000)), 0o644)
+	}},
+	{"truncated", func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.Truncate(path, info.Size()/2)
+	}},
+	{"pages overwritten", func(path string) error {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i := 4; i < len(raw)*2/3; i++ {
+			raw[i] = 0xff
+		}
+		return os.WriteFile(path, raw, 0o644)
+	}},
+}
+
+// TestUnreadableObjectIsSkipped: an object that cannot be read is named, and the answer is that of the others.
+func TestUnreadableObjectIsSkipped(t *testing.T) {
 	rows := enginetest.Records(t, 300, 2)
-	shapes := []query.Shape{query.Logs{Limit: 1000}, query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 9}}
+	shapes := shapes
 	if testing.Short() {
 		shapes = shapes[:2]
 	}
-	for name, harm := range damage {
-		t.Run(name, func(t *testing.T) {
-			for _, shape := range shapes {
-				store := enginetest.NewStore(t, rows)
-				e := open(t, store)
-				objects, err := store.Objects(t.Context(), 0, 1<<40)
-				if err != nil {
-					t.Fatal(err)
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		for _, damage := range damages {
+			t.Run(damage.name, func(t *testing.T) {
+				for _, shape := range shapes {
+					testUnreadableObject(t, open, rows, damage.harm, shape)
 				}
-				bad := objects[3]
-				if err := harm(bad.Path); err != nil {
-					t.Fatal(err)
-				}
-				q := bind(t, hours, shape)
-				got, cost, err := e.Run(t.Context(), q)
-				if err != nil {
-					t.Fatalf("%T: %v", shape, err)
-				}
-				if diff := cmp.Diff([]string{lake.NameOf(bad.Path)}, cost.Skipped); diff != "" {
-					t.Errorf("%T: skipped objects (-want +got):\n%s", shape, diff)
-				}
-				if cost.Objects != len(objects)-1 {
-					t.Errorf("%T: %d objects are counted as read of %d", shape, cost.Objects, len(objects))
-				}
-				others := without(rows, bad)
-				if diff := cmp.Diff(reference.Evaluate(&q, others), got); diff != "" {
-					t.Errorf("%T (-want +got):\n%s", shape, diff)
-				}
-			}
-		})
+			})
+		}
+	})
+}
+
+func testUnreadableObject(
+	t *testing.T, open openFunc, rows []lake.Row, harm func(path string) error, shape query.Shape,
+) {
+	t.Helper()
+	store := enginetest.NewStore(t, rows)
+	e := open(t, store)
+	objects := allObjects(t, store)
+	bad := objects[3]
+	if err := harm(bad.Path); err != nil {
+		t.Fatal(err)
+	}
+	q := bind(t, hours, shape)
+	got, cost, err := e.Run(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%T: %v", shape, err)
+	}
+	if diff := cmp.Diff([]string{lake.NameOf(bad.Path)}, cost.Skipped); diff != "" {
+		t.Errorf("%T: skipped objects (-want +got):\n%s", shape, diff)
+	}
+	if cost.Objects != len(objects)-1 {
+		t.Errorf("%T: %d objects are counted as read of %d", shape, cost.Objects, len(objects))
+	}
+	others := without(rows, bad)
+	if diff := cmp.Diff(reference.Evaluate(&q, others), got); diff != "" {
+		t.Errorf("%T (-want +got):\n%s", shape, diff)
 	}
 }
 
-// TestRandomDamage: whatever bytes change, the engine answers or says what it skipped; it never crashes.
+// TestRandomDamage changes random bytes of an object. The engine answers or names the object, and never panics.
 func TestRandomDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	rows := enginetest.Records(t, 60, 3)
-	random := rand.New(rand.NewPCG(1, 1))
-	for range 12 {
-		store := enginetest.NewStore(t, rows)
-		e := open(t, store)
-		objects, err := store.Objects(t.Context(), 0, 1<<40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := objects[random.IntN(len(objects))].Path
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 1 + random.IntN(20) {
-			raw[random.IntN(len(raw))] ^= byte(1 << random.IntN(8))
-		}
-		if err := os.WriteFile(path, raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, shape := range []query.Shape{query.Logs{Limit: 1000}, query.TopX{Limit: 3}} {
-			_, cost, err := e.Run(t.Context(), bind(t, hours, shape))
-			if err == nil && len(cost.Skipped) > 0 && (len(cost.Skipped) != 1 || cost.Skipped[0] != lake.NameOf(path)) {
-				t.Errorf("%s was damaged, %v are skipped", path, cost.Skipped)
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		random := rand.New(rand.NewPCG(1, 1))
+		for range 12 {
+			store := enginetest.NewStore(t, rows)
+			e := open(t, store)
+			objects := allObjects(t, store)
+			path := objects[random.IntN(len(objects))].Path
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 1 + random.IntN(20) {
+				raw[random.IntN(len(raw))] ^= byte(1 << random.IntN(8))
+			}
+			if err := os.WriteFile(path, raw, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, shape := range []query.Shape{query.Logs{Limit: 1000}, query.TopX{Limit: 3}} {
+				_, cost, err := e.Run(t.Context(), bind(t, hours, shape))
+				wrong := len(cost.Skipped) > 1 || len(cost.Skipped) == 1 && cost.Skipped[0] != lake.NameOf(path)
+				if err == nil && wrong {
+					t.Errorf("%s was damaged, %v are skipped", path, cost.Skipped)
+				}
 			}
 		}
-	}
+	})
 }
 
-func cut(path string, parts int64) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return os.Truncate(path, info.Size()/parts)
-}
-
-// without are the rows that are not in an object.
+// without returns the rows that are not in an object.
 func without(rows []lake.Row, o lake.Object) []*lake.Row {
 	var others []*lake.Row
 	for _, r := range pointers(rows) {
@@ -189,74 +223,137 @@ func pointers(rows []lake.Row) []*lake.Row {
 	return out
 }
 
-// TestOnlyHoursOfThePeriodAreRead: objects outside of the period are not looked at, so they may be anything.
-func TestOnlyHoursOfThePeriodAreRead(t *testing.T) {
+// TestOnlyObjectsOfThePeriodAreRead: all objects outside the period are unreadable.
+func TestOnlyObjectsOfThePeriodAreRead(t *testing.T) {
 	rows := enginetest.Records(t, 200, 5)
-	store := enginetest.NewStore(t, rows)
-	e := open(t, store)
-	q := bind(t, "timestamp between 2026-01-01 22:00 and 2026-01-01 23:59:59.999", query.Stats{SegmentSeconds: 60})
-	objects, err := store.Objects(t.Context(), 0, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside := 0
-	for _, o := range objects {
-		if o.MinTsMs >= q.Scope.FromMs && o.MaxTsMs <= q.Scope.ToMs {
-			inside++
-		} else if err := os.WriteFile(o.Path, []byte("not Parquet"), 0o644); err != nil {
-			t.Fatal(err)
+	const period = "timestamp between 2026-01-01 22:00 and 2026-01-01 23:59:59.999"
+	q := bind(t, period, query.Stats{SegmentSeconds: 60})
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		store := enginetest.NewStore(t, rows)
+		e := open(t, store)
+		inside := 0
+		for _, o := range allObjects(t, store) {
+			if o.MinTsMs >= q.Scope.FromMs && o.MaxTsMs <= q.Scope.ToMs {
+				inside++
+			} else if err := os.WriteFile(o.Path, []byte("not Parquet"), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	got, cost, err := e.Run(t.Context(), q)
-	if err != nil || cost.Objects != inside || len(cost.Skipped) > 0 {
-		t.Errorf("cost %+v, %v; want %d objects", cost, err, inside)
-	}
-	if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+		got, cost, err := e.Run(t.Context(), q)
+		if err != nil || cost.Objects != inside || len(cost.Skipped) > 0 {
+			t.Errorf("cost %+v, %v; want %d objects", cost, err, inside)
+		}
+		if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }
 
 // TestCost: the bytes are those of the columns touched, the rows those of the objects read.
 func TestCost(t *testing.T) {
 	rows := enginetest.Records(t, 200, 6)
 	store := enginetest.NewStore(t, rows)
-	e := open(t, store)
-	objects, err := store.Objects(t.Context(), 0, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := allObjects(t, store)
 	var want int64
 	for _, o := range objects {
-		for _, column := range []string{"ts_ms", "hostname", "host", "bytes_sent", "request_length", "total_us", "country"} {
-			want += o.ColumnBytes[column]
+		for _, c := range []string{"ts_ms", "hostname", "host", "bytes_sent", "request_length", "total_us", "country"} {
+			want += o.ColumnBytes[c]
 		}
 	}
-	_, cost, err := e.Run(t.Context(), bind(t, hours+`, country!="x"`, query.Stats{SegmentSeconds: 60}))
-	if err != nil || cost.BytesScanned != want || cost.RowsConsidered != int64(len(rows)) || cost.Objects != len(objects) {
-		t.Errorf("cost %+v, %v; want %d bytes, %d rows, %d objects", cost, err, want, len(rows), len(objects))
-	}
+	q := bind(t, hours+`, country!="x"`, query.Stats{SegmentSeconds: 60})
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		_, cost, err := open(t, store).Run(t.Context(), q)
+		if err != nil || cost.BytesScanned != want || cost.RowsConsidered != int64(len(rows)) ||
+			cost.Objects != len(objects) {
+			t.Errorf("cost %+v, %v; want %d bytes, %d rows, %d objects", cost, err, want, len(rows), len(objects))
+		}
+	})
 }
 
-// TestConcurrent: many callers get the same answers as one.
-func TestConcurrent(t *testing.T) {
-	rows := enginetest.Records(t, 300, 7)
-	e := open(t, enginetest.NewStore(t, rows))
-	shapes := []query.Shape{query.Logs{Limit: 50}, query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 5}}
-	var wait sync.WaitGroup
-	for i := range 12 {
-		wait.Go(func() {
-			for n := range 4 {
-				q := bind(t, hours, shapes[(i+n)%len(shapes)])
-				got, _, err := e.Run(t.Context(), q)
-				if err != nil {
-					t.Error(err)
-				} else if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
-					t.Errorf("%T (-want +got):\n%s", q.Shape, diff)
-				}
+// TestCostOfLogs: the scan finds the newest record in the two newest objects, so the others cost nothing. For a single
+// address, DuckDB reads all objects.
+func TestCostOfLogs(t *testing.T) {
+	rows := enginetest.Records(t, 200, 6)
+	store := enginetest.NewStore(t, rows)
+	objects := allObjects(t, store)
+	finding := func(objects []lake.Object, columns ...string) (bytes, count int64) {
+		for _, o := range objects {
+			count += o.Rows
+			for _, c := range append(columns, query.OrderColumns...) {
+				bytes += o.ColumnBytes[c]
 			}
-		})
+		}
+		return bytes, count
 	}
-	wait.Wait()
+	newest := objects[len(objects)-2:] // the two sources of the last hour
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		e := open(t, store)
+		q := bind(t, hours, query.Logs{Limit: 1, Fields: []string{"timestamp"}})
+		_, cost, err := e.Run(t.Context(), q)
+		bytes, count := finding(newest)
+		if err != nil || cost.Objects != 2 || cost.RowsConsidered != count || cost.Skipped != nil {
+			t.Errorf("cost %+v, %v; want %d rows in 2 objects", cost, err, count)
+		}
+		if cost.BytesScanned < bytes || cost.BytesScanned > 2*bytes {
+			t.Errorf("%d bytes scanned; want %d and a little more for the record", cost.BytesScanned, bytes)
+		}
+
+		_, cost, err = e.Run(t.Context(), bind(t, hours+oneAddress, query.Logs{Limit: 1}))
+		bytes, count = finding(objects, "ip")
+		if err != nil || cost.Objects != len(objects) || cost.RowsConsidered != count || cost.BytesScanned != bytes {
+			t.Errorf("one address: cost %+v, %v; want %d rows and %d bytes in %d objects",
+				cost, err, count, bytes, len(objects))
+		}
+	})
+}
+
+// TestConcurrentQueries: many callers get the same answers as one.
+func TestConcurrentQueries(t *testing.T) {
+	rows := enginetest.Records(t, 300, 7)
+	shapes := []query.Shape{
+		query.Logs{Limit: 50},
+		query.Stats{SegmentSeconds: 60},
+		query.Timeline{SegmentSeconds: 60},
+		query.TopX{Limit: 5},
+	}
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		e := open(t, enginetest.NewStore(t, rows))
+		var wait sync.WaitGroup
+		for i := range 12 {
+			wait.Go(func() {
+				for n := range 4 {
+					q := bind(t, hours, shapes[(i+n)%len(shapes)])
+					got, _, err := e.Run(t.Context(), q)
+					if err != nil {
+						t.Error(err)
+					} else if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+						t.Errorf("%T (-want +got):\n%s", q.Shape, diff)
+					}
+				}
+			})
+		}
+		wait.Wait()
+	})
+}
+
+// TestErrorWithoutDuckDB: the error of a query that the scan does not support names what is missing and the remedy.
+func TestErrorWithoutDuckDB(t *testing.T) {
+	huge := int64(1) << 62
+	start := enginetest.Start.UnixMilli()
+	rows := []lake.Row{
+		{TsMs: start, Source: "s", Line: 1, BytesSent: &huge},
+		{TsMs: start, Source: "s", Line: 2, BytesSent: &huge},
+	}
+	e := openWithout(t, enginetest.NewStore(t, rows))
+	_, _, err := e.Run(t.Context(), bind(t, hours, query.Stats{SegmentSeconds: 60}))
+	if fault.KindOf(err) != fault.EngineLimit {
+		t.Fatalf("error %v, want one of kind EngineLimit", err)
+	}
+	for _, words := range []string{"DuckDB", "install a C compiler", "CGO_ENABLED=1", "a sum passes 64 bits"} {
+		if !strings.Contains(err.Error(), words) {
+			t.Errorf("error %v, want one that contains %q", err, words)
+		}
+	}
 }
 
 func TestNewNeedsIndex(t *testing.T) {

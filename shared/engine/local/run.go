@@ -22,9 +22,9 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
 		}
 		objects = without(objects, skipped)
-		answer, by, err := e.answer(ctx, q, objects)
+		answer, by, read, err := e.answer(ctx, q, objects)
 		if err == nil {
-			cost := costOf(q, objects, int64(len(answer.Logs)))
+			cost := costOf(q, read, int64(len(answer.Logs)))
 			cost.By, cost.Skipped = by, names(skipped)
 			return answer, cost, nil
 		}
@@ -88,29 +88,46 @@ func (e *Engine) by(q query.Query) string {
 	switch {
 	case logs:
 		return byRows
-	case !e.onlySQL && scan.Supports(q):
+	case e.scans(q):
 		return byScan
 	}
 	return byDuckDB
 }
 
-// answer answers q over exactly the given objects and returns the way it was done. A scan is several times faster than
-// DuckDB, so it is tried first.
+// scans reports whether the scan is asked first: for figures, or for the places of the newest records. DuckDB is asked
+// if the scan returns scan.ErrUnsupported.
+func (e *Engine) scans(q query.Query) bool {
+	return e.duckDB == nil || !e.onlySQL && (scan.Supports(q) || scan.SupportsNewest(q))
+}
+
+// answer answers q over exactly the given objects. It returns the way it was done and the objects that were read.
 func (e *Engine) answer(
 	ctx context.Context, q query.Query, objects []lake.Object,
-) (_ query.Answer, by string, _ error) {
+) (_ query.Answer, by string, read []lake.Object, _ error) {
 	by = e.by(q)
 	if len(objects) == 0 {
-		return query.Answer{}, by, nil
+		return query.Answer{}, by, nil, nil
 	}
-	switch by {
-	case byRows:
-		rows, err := e.logs(ctx, q, objects)
-		return query.Answer{Logs: rows}, by, err
-	case byScan:
+	if by == byRows {
+		rows, read, err := e.logs(ctx, q, objects)
+		return query.Answer{Logs: rows}, by, read, err
+	}
+	answer, by, err := e.figures(ctx, q, objects)
+	return answer, by, objects, err
+}
+
+// figures answers a query for figures by a scan, which is several times faster than DuckDB, or by DuckDB if the scan
+// does not support the query.
+func (e *Engine) figures(
+	ctx context.Context, q query.Query, objects []lake.Object,
+) (_ query.Answer, by string, _ error) {
+	if e.scans(q) {
 		answer, err := scan.Answer(ctx, q, objects, e.scan)
 		if !errors.Is(err, scan.ErrUnsupported) {
-			return answer, by, err
+			return answer, byScan, err
+		}
+		if e.duckDB == nil {
+			return query.Answer{}, byScan, needsDuckDB(err)
 		}
 	}
 	answer, err := e.duckDB.Answer(ctx, q, objects)
@@ -123,6 +140,9 @@ func (e *Engine) damaged(ctx context.Context, q query.Query, objects []lake.Obje
 	var named *engine.ObjectError
 	if errors.As(failed, &named) {
 		return []string{named.Path}
+	}
+	if e.duckDB == nil {
+		return nil
 	}
 	var bad []string
 	for _, o := range objects {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -25,6 +26,9 @@ func (w *worker) chosen() ([]int32, error) {
 	for _, c := range w.run.query.Conditions {
 		if len(rows) == 0 {
 			return nil, nil
+		}
+		if w.ctx.Err() != nil {
+			return nil, context.Cause(w.ctx)
 		}
 		if rows, err = w.matching(rows, c); err != nil {
 			return nil, err
@@ -82,7 +86,8 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := values.Texts.Len(); n > fewTexts && n > len(values.Codes)/8 && isPattern(t) {
+	n := values.Texts.Len()
+	if n > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.noFallback {
 		return nil, fmt.Errorf("%w: patterns are asked about too many texts of %s", ErrUnsupported, t.Source.Column)
 	}
 	passes := passing(values, t)

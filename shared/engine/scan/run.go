@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -17,13 +19,25 @@ import (
 
 // run is one answer in the making.
 type run struct {
-	query   query.Query
-	workers int
-	memory  int64
-	used    atomic.Int64 // of memory
+	query      query.Query
+	workers    int
+	memory     int64
+	noFallback bool
+	used       atomic.Int64 // of memory
 
 	mu   sync.Mutex
 	idle []*worker // of earlier passes, with the memory of their columns
+}
+
+func newRun(q query.Query, o Options) *run {
+	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback}
+	if r.workers == 0 {
+		r.workers = runtime.GOMAXPROCS(0)
+	}
+	if r.memory == 0 {
+		r.memory = defaultMemory
+	}
+	return r
 }
 
 // reserve counts memory that is kept until the answer is made.
@@ -38,29 +52,37 @@ func (r *run) reserve(bytes int64) error {
 type group struct {
 	path   string
 	number int
+	first  int64 // number of its first row in the object
 	parquet.RowGroup
+}
+
+// groups lists the row groups of an object that can hold matching records, in the order of the object.
+func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group, err error) {
+	span := r.query.Span()
+	all, err := c.RowGroups()
+	if err != nil {
+		return nil, &engine.ObjectError{Path: path, Err: err}
+	}
+	first := int64(0)
+	for number, g := range all {
+		if g.Rows > 0 && g.MinTsMs <= span.ToMs && g.MaxTsMs >= span.FromMs {
+			found = append(found, &group{path: path, number: number, first: first, RowGroup: g})
+		}
+		first += int64(g.Rows)
+	}
+	return found, nil
 }
 
 // survey lists the row groups that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
-	span := r.query.Span()
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
-			all, err := c.RowGroups()
-			for number, g := range all {
-				if g.Rows > 0 && g.MinTsMs <= span.ToMs && g.MaxTsMs >= span.FromMs {
-					found[i] = append(found[i], &group{path: objects[i].Path, number: number, RowGroup: g})
-				}
-			}
+		return open(objects[i].Path, func(c *parquet.ColumnReader) (err error) {
+			found[i], err = r.groups(c, objects[i].Path)
 			return err
 		})
 	})
-	var groups []*group
-	for _, of := range found {
-		groups = append(groups, of...)
-	}
-	return groups, err
+	return slices.Concat(found...), err
 }
 
 // scan has every row group read by some worker.

@@ -1,16 +1,16 @@
-// Package scan answers figures about traffic (stats, timeline, topx) by reading the columns of the lake's objects as
-// they are stored: texts are counted by their codes in the dictionaries, conditions are decided once for an entry and
-// not for every record, and a text is looked at again only where row groups meet. It needs no SQL and no C.
+// Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
+// (stats, timeline, topx) and finds the newest records (logs). It counts texts by their codes in the dictionaries, tests
+// conditions once for an entry of a dictionary and not for every record, and looks at a text again only to join row
+// groups. It needs no SQL and no C.
 //
-// Package query defines the figures, and tests compare the answers with query/reference. What the scan cannot answer,
-// within its memory or at all, is left to another engine.
+// Package query defines the answers, and tests compare them with query/reference. Another engine answers what the scan
+// does not support, or what it cannot do within its memory.
 package scan
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
@@ -18,33 +18,47 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Options are what a deployment decides.
+// Options configures a scan.
 type Options struct {
-	Workers int   // row groups read at once; 0: one per processor
-	Memory  int64 // bytes that an answer may take while it is made, beside a row group per worker; 0: 256 MB
+	Workers    int   // row groups read at the same time; 0: one per processor
+	Memory     int64 // bytes for what an answer keeps, besides one row group per worker; 0: 256 MB
+	NoFallback bool  // no other engine is there: the scan also answers queries that another engine answers faster
 }
 
 const defaultMemory = 256 << 20
 
-// ErrUnsupported reports that another engine must answer the query: the scan would need more memory than allowed, a sum
-// passes 64 bits on the way, patterns are tried on very many different texts, or an object's records are not in the
-// order of time.
+// ErrUnsupported reports that another engine must answer the query: the scan needs more memory than allowed, a sum
+// passes 64 bits on the way, or an object's records are not in the order of time. Without Options.NoFallback, it is also
+// the error of patterns that must be tried on very many different texts.
 var ErrUnsupported = errors.New("the scan does not support the query")
 
-// maxValues is how many values and patterns the conditions of a query may have: each is compared with every entry of
-// a dictionary, which many would make slow.
+// maxValues limits the values and patterns in the conditions of a query. Each is compared with every entry of a
+// dictionary, so many of them are slow.
 const maxValues = 64
 
-// Supports reports whether queries like q are for the scan: figures, under few conditions on columns with dictionaries.
-// Those about single addresses and the like are not: an engine with bloom filters reads next to nothing for them.
+// Supports reports whether Answer is a fast way to answer q: q asks for figures, and its conditions are cheap for a
+// scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
 	case query.Stats, query.Timeline, query.TopX:
-	default:
-		return false
+		return cheap(q.Conditions)
 	}
+	return false
+}
+
+// SupportsNewest reports whether Newest is a fast way to find the records of q: q asks for logs, and its conditions are
+// cheap for a scan. With Options.NoFallback, Newest finds the records of other queries for logs, too.
+func SupportsNewest(q query.Query) bool {
+	_, logs := q.Shape.(query.Logs)
+	return logs && cheap(q.Conditions)
+}
+
+// cheap reports whether a scan tests conditions fast: they are few, and on columns with dictionaries. Conditions on
+// single addresses and the like are not for a scan, because an engine with bloom filters reads next to nothing for
+// them.
+func cheap(conditions []query.Condition) bool {
 	values := 0
-	for _, c := range q.Conditions {
+	for _, c := range conditions {
 		for _, t := range c.Terms {
 			stored, ok := parquet.ColumnOf(t.Source.Column, valueMember(t.Source))
 			isText := t.Source.Type == catalog.String || t.Source.Type == catalog.Any
@@ -60,6 +74,7 @@ func Supports(q query.Query) bool {
 	return values <= maxValues
 }
 
+// valuesOf returns the number of values or patterns of a term, at least 1.
 func valuesOf(t query.Term) int {
 	n := 1
 	switch test := t.Test.(type) {
@@ -73,18 +88,11 @@ func valuesOf(t query.Term) int {
 	return max(n, 1)
 }
 
-// Answer answers q over exactly these objects, which Supports must accept. Cancelling ctx stops it within
-// milliseconds.
+// Answer answers q, a query for figures, over exactly these objects. Cancelling ctx stops it within milliseconds.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
-	r := &run{query: q, workers: o.Workers, memory: o.Memory}
-	if r.workers == 0 {
-		r.workers = runtime.GOMAXPROCS(0)
-	}
-	if r.memory == 0 {
-		r.memory = defaultMemory
-	}
+	r := newRun(q, o)
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
 		return query.Answer{}, err

@@ -58,12 +58,18 @@ func TestSupports(t *testing.T) {
 		{`, host in (` + strings.Join(many[1:], ",") + `)`, true},
 	} {
 		for _, shape := range shapes {
+			if scan.SupportsNewest(bind(t, hours+c.condition, shape)) {
+				t.Errorf("%T%s is supported as a query for logs", shape, c.condition)
+			}
 			if got := scan.Supports(bind(t, hours+c.condition, shape)); got != c.want {
 				t.Errorf("%T%s: %v, want %v", shape, c.condition, got, c.want)
 			}
 		}
 		if scan.Supports(bind(t, hours+c.condition, query.Logs{Limit: 1})) {
-			t.Errorf("records are wanted, not figures, and the scan takes the query%s", c.condition)
+			t.Errorf("a query for logs%s is supported as one for figures", c.condition)
+		}
+		if got := scan.SupportsNewest(bind(t, hours+c.condition, query.Logs{Limit: 1})); got != c.want {
+			t.Errorf("newest%s: %v, want %v", c.condition, got, c.want)
 		}
 	}
 }
@@ -130,13 +136,19 @@ func TestSumsOver64Bits(t *testing.T) {
 	}
 }
 
-// TestManyTexts: patterns are tried on texts that come again and again, or that are few, and not on others.
-func TestManyTexts(t *testing.T) {
+// manyTexts returns records with ever new URLs and few hosts.
+func manyTexts() []lake.Row {
 	rows := make([]lake.Row, 1_500)
 	for i := range rows {
 		url, host := fmt.Sprint("/", i), fmt.Sprint("h", i%100)
 		rows[i] = lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: int64(i), URL: &url, Host: &host}
 	}
+	return rows
+}
+
+// TestManyTexts: patterns are tried on texts that come again and again, or that are few, and not on others.
+func TestManyTexts(t *testing.T) {
+	rows := manyTexts()
 	objects := stored(t, rows)
 	for condition, want := range map[string]error{`, url~"7"`: scan.ErrUnsupported, `, url="/7"`: nil, `, host~"7"`: nil} {
 		for _, shape := range shapes {
@@ -147,10 +159,11 @@ func TestManyTexts(t *testing.T) {
 	}
 }
 
-// TestOutOfOrder: counting goes along the time, so an object that does not is not counted wrongly.
-func TestOutOfOrder(t *testing.T) {
+// outOfOrder writes an object of four records that are not in the order of time, and returns its last time.
+func outOfOrder(t *testing.T) (path string, last int64) {
+	t.Helper()
 	start := enginetest.Start.UnixMilli()
-	path := filepath.Join(t.TempDir(), "x.parquet")
+	path = filepath.Join(t.TempDir(), "x.parquet")
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +173,16 @@ func TestOutOfOrder(t *testing.T) {
 	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
+	return path, start + 130_000
+}
+
+// TestObjectOutOfOrder: figures are counted in the order of time, so the scan does not answer from other objects.
+func TestObjectOutOfOrder(t *testing.T) {
+	path, _ := outOfOrder(t)
+	objects := []lake.Object{{Path: path}}
 	for _, shape := range shapes {
-		if _, err := scan.Answer(t.Context(), bind(t, hours, shape), []lake.Object{{Path: path}}, scan.Options{}); !errors.Is(err, scan.ErrUnsupported) {
+		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
+		if !errors.Is(err, scan.ErrUnsupported) {
 			t.Errorf("%T: error %v, want ErrUnsupported", shape, err)
 		}
 	}

@@ -1,0 +1,178 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Objects are read in batches, which grow because the newest objects usually hold enough records. The sizes depend on
+// nothing else, so that equal queries read the same objects.
+const (
+	firstBatch   = 2
+	largestBatch = 64
+)
+
+// Found is the result of Newest.
+type Found struct {
+	Places  []engine.Place // of the records, newest first
+	Objects []lake.Object  // the objects read; the others hold only older records
+}
+
+// Newest finds the records that answer q, a query for logs, among exactly these objects. It reads the objects in the
+// order of their last time, newest first, and stops when all records that it has not read are older than those found.
+// Rows of an object must be in the order of time. Cancelling ctx stops it within milliseconds.
+//
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
+func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options) (Found, error) {
+	logs, ok := q.Shape.(query.Logs)
+	if !ok {
+		panic(fmt.Sprintf("scan: a query for %T has no newest records", q.Shape))
+	}
+	if logs.Limit < 1 {
+		return Found{}, nil
+	}
+	n := &newest{run: newRun(q, o), limit: logs.Limit}
+	left := slices.Clone(objects)
+	slices.SortFunc(left, func(a, b lake.Object) int {
+		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))
+	})
+	var read []lake.Object
+	for size := firstBatch; ; size = min(2*size, largestBatch) {
+		from := n.run.query.Span().FromMs
+		older := sort.Search(len(left), func(i int) bool { return left[i].MaxTsMs < from })
+		batch := left[:min(size, older)]
+		if len(batch) == 0 {
+			return Found{Places: n.places(), Objects: read}, nil
+		}
+		if err := n.readBatch(ctx, batch); err != nil {
+			return Found{}, err
+		}
+		left, read = left[len(batch):], append(read, batch...)
+	}
+}
+
+// newest is a search for the newest matching records.
+type newest struct {
+	run   *run
+	limit int
+	found []record // the newest so far, newest first
+}
+
+// record is a record and what decides its place in the answer: lake.Compare's order, reversed. Path and row order
+// records that are equal in everything else.
+type record struct {
+	tsMs, tsNanos int64
+	source        string
+	line          int64
+	place         engine.Place
+}
+
+func newestFirst(a, b record) int {
+	return cmp.Or(
+		cmp.Compare(b.tsMs, a.tsMs),
+		cmp.Compare(b.tsNanos, a.tsNanos),
+		cmp.Compare(b.source, a.source),
+		cmp.Compare(b.line, a.line),
+		cmp.Compare(a.place.Path, b.place.Path),
+		cmp.Compare(a.place.Row, b.place.Row),
+	)
+}
+
+// keepNewest returns the newest of the records, newest first and not more than the limit.
+func (n *newest) keepNewest(records []record) []record {
+	slices.SortFunc(records, newestFirst)
+	return records[:min(len(records), n.limit)]
+}
+
+// readBatch finds the newest records of several objects and joins them to those of earlier batches. Once there are
+// enough, later batches only look for records that are not older.
+func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
+	found := make([][]record, len(objects))
+	err := n.run.each(ctx, len(objects), func(w *worker, i int) (err error) {
+		found[i], err = n.readObject(w, objects[i].Path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n.found = n.keepNewest(append(n.found, slices.Concat(found...)...))
+	if len(n.found) == n.limit {
+		scope := &n.run.query.Scope
+		scope.FromMs = max(scope.FromMs, n.found[n.limit-1].tsMs)
+	}
+	return nil
+}
+
+// readObject returns the newest matching records of an object. It reads the last row groups first, and no row group of
+// which all records are older than those found.
+func (n *newest) readObject(w *worker, path string) (found []record, err error) {
+	err = open(path, func(c *parquet.ColumnReader) error {
+		groups, err := n.run.groups(c, path)
+		if err != nil {
+			return err
+		}
+		for _, g := range slices.Backward(groups) {
+			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
+				continue
+			}
+			w.begin(c, g)
+			records, err := n.readGroup(w)
+			if err != nil {
+				return err
+			}
+			found = n.keepNewest(append(found, records...))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// readGroup returns matching records of a row group: the newest, and all others of the same millisecond as the last of
+// these, because the order within a millisecond is in other columns.
+func (n *newest) readGroup(w *worker) ([]record, error) {
+	rows, err := w.chosen()
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	ts, err := w.column("ts_ms", "")
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) > n.limit {
+		oldest := ts.Ints[rows[len(rows)-n.limit]]
+		first := sort.Search(len(rows), func(i int) bool { return ts.Ints[rows[i]] >= oldest })
+		rows = rows[first:]
+	}
+	columns, err := w.all("ts_nanos", "source", "line")
+	if err != nil {
+		return nil, err
+	}
+	nanos, source, line := columns[0].Ints, columns[1], columns[2].Ints
+	records := make([]record, len(rows))
+	for i, row := range rows {
+		records[i] = record{
+			tsMs:    ts.Ints[row],
+			tsNanos: nanos[row],
+			source:  string(source.Texts.At(source.Codes[row])),
+			line:    line[row],
+			place:   engine.Place{Path: w.group.path, Row: w.group.first + int64(row)},
+		}
+	}
+	return records, nil
+}
+
+func (n *newest) places() []engine.Place {
+	places := make([]engine.Place, len(n.found))
+	for i, r := range n.found {
+		places[i] = r.place
+	}
+	return places
+}
