@@ -271,7 +271,8 @@ func TestEmptyKeyInTheEnvironment(t *testing.T) {
 }
 
 // TestQueryReportsUnreadableHours checks that with an unreadable object, a query in any format exits with 5, prints the
-// name of the object to standard error and answers for the other hours.
+// name of the object to standard error and answers for the other hours. Logs do not read objects that are older than
+// the records they return.
 func TestQueryReportsUnreadableHours(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", "500", "--data", data,
@@ -288,7 +289,11 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 	}
 	for _, route := range []string{"logs", "stats", "timeline", "topx"} {
 		for _, format := range []string{"json", "ndjson", "table"} {
-			stdout, stderr, code := orrery(t, "", "query", route, tourDay, "--data", data, "--format", format)
+			args := []string{"query", route, tourDay, "--data", data, "--format", format}
+			if route == "logs" { // the newest 200 are all in later hours
+				args = append(args, "--limit", "1000")
+			}
+			stdout, stderr, code := orrery(t, "", args...)
 			if code != exitIncomplete || stdout == "" || !strings.Contains(stderr, "1 object") ||
 				!strings.Contains(stderr, "fresh/2026/01/01/05/") {
 				t.Errorf("%s as %s: exit code %d, standard error %q, %d bytes of answer",

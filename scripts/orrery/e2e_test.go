@@ -67,8 +67,14 @@ var addressPattern = regexp.MustCompile(`answers on (http://[a-z0-9.:\[\]]+)`)
 // startServer starts the real binary on a free port and waits until it prints its address.
 func startServer(t *testing.T, data string, args ...string) *server {
 	t.Helper()
+	return startProgram(t, buildBinary(t), data, args...)
+}
+
+// startProgram is startServer for another build of the command.
+func startProgram(t *testing.T, program, data string, args ...string) *server {
+	t.Helper()
 	args = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)
-	command := exec.Command(buildBinary(t), args...)
+	command := exec.Command(program, args...)
 	command.Env = environment()
 	stderr, err := command.StderrPipe()
 	if err != nil {

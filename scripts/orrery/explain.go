@@ -134,8 +134,10 @@ func writeSQL(w io.Writer, name string, statements []engine.Statement, warnings 
 
 // writePlan prints an engine's SQL, and the partitions and the number of bytes that the query would read.
 func writePlan(w io.Writer, name string, plan engine.Plan) error {
-	if err := writeSQL(w, name, plan.SQL, plan.Warnings); err != nil {
-		return err
+	if len(plan.SQL) > 0 { // a scan needs none
+		if err := writeSQL(w, name, plan.SQL, plan.Warnings); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(w, "== reads\nby         %s\npartitions %s\nobjects    %d\nbytes      %d\ncolumns    %s\n",
 		plan.By, hours(plan.Partitions), plan.Objects, plan.Bytes, strings.Join(plan.Columns, " "))

@@ -82,7 +82,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.Engine, err = openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill); err != nil {
 		return p, err
 	}
-	// DuckDB uses every core for one query, so more than a few concurrent queries only slow each other down.
+	// One query uses every core, so more than a few concurrent queries only slow each other down.
 	return p, p.complete(ctx, data, max(2, runtime.NumCPU()), canWrite)
 }
 
@@ -108,7 +108,8 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 // complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
 func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
 	limiter := pending.NewLimiter(queries, maxWaiting, retryAfter)
-	if p.Search, err = search.New(p.Engine, search.Options{Limiter: limiter, Timeout: queryTimeout, Now: time.Now}); err != nil {
+	options := search.Options{Limiter: limiter, Timeout: queryTimeout, Now: time.Now}
+	if p.Search, err = search.New(p.Engine, options); err != nil {
 		return err
 	}
 	p.planets = noPlanets{}
@@ -146,7 +147,15 @@ type ServeOptions struct {
 
 // Handler returns the handler of the HTTP API.
 func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
-	c := api.Config{Search: p.Search, Queries: p.Search, Planets: p.planets, Log: s.Log, Now: time.Now, Page: page.Files, Version: s.Version}
+	c := api.Config{
+		Search:  p.Search,
+		Queries: p.Search,
+		Planets: p.planets,
+		Log:     s.Log,
+		Now:     time.Now,
+		Page:    page.Files,
+		Version: s.Version,
+	}
 	if s.Access == nil {
 		return api.New(c)
 	}
