@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// chosen lists the rows of the group that belong to the answer, ascending. Columns of conditions are read only while
-// there are rows left.
+// chosen returns the rows of the group that belong to the answer, ascending. It reads the columns of further conditions
+// only while rows are left.
 func (w *worker) chosen() ([]int32, error) {
 	ts, err := w.column("ts_ms", "")
 	if err != nil {
@@ -37,7 +37,8 @@ func (w *worker) chosen() ([]int32, error) {
 	return rows, w.inOrder(ts.Ints, rows)
 }
 
-// matching keeps the rows for which a condition holds: any of its terms does, or, negated, none.
+// matching returns those of the rows for which a condition holds: any of its terms holds, or, if it is negated, no term
+// does.
 func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 	terms := make([]func(row int32) bool, len(c.Terms))
 	for i, t := range c.Terms {
@@ -61,7 +62,7 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 	return kept, nil
 }
 
-// valueMember is the member of a source's structs that its values are.
+// valueMember returns the member of a source's structs that holds the values.
 func valueMember(s catalog.Source) string {
 	if s.Layout == catalog.Pairs {
 		return "value"
@@ -69,18 +70,19 @@ func valueMember(s catalog.Source) string {
 	return s.Member
 }
 
-// fewTexts is how many different texts of a row group patterns are always tried on. Of more, only when most come
-// again and again: trying each once must save what Go's engine takes longer than RE2 in C++, two to four times.
+// fewTexts is a number of different texts in a row group. Patterns are tried on so many at most, or on more if most
+// texts occur many times. Go's engine takes two to four times as long as RE2 in C++, and trying a pattern only once on
+// each text must make up for that.
 const fewTexts = 1_000
 
-// isPattern reports whether a term tries patterns on single texts or lists of them. Of name/value fields DuckDB makes
-// lists first, which takes longer than trying patterns.
+// isPattern reports whether a term tries patterns on texts or lists of texts. Name/value fields do not count: DuckDB
+// makes lists of them first, which takes longer than trying patterns.
 func isPattern(t query.Term) bool {
 	_, patterns := t.Test.(query.Matches)
 	return patterns && t.Source.Layout != catalog.Pairs
 }
 
-// term makes the test whether a term holds for a row: for any of its values.
+// term returns a function that reports whether a term holds for a row, which it does if it holds for any of its values.
 func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	values, err := w.column(t.Source.Column, valueMember(t.Source))
 	if err != nil {
@@ -88,7 +90,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	}
 	n := values.Texts.Len()
 	if n > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.noFallback {
-		return nil, fmt.Errorf("%w: patterns are asked about too many texts of %s", ErrUnsupported, t.Source.Column)
+		return nil, fmt.Errorf("%w: too many different texts of %s to try patterns on", ErrUnsupported, t.Source.Column)
 	}
 	passes := passing(values, t)
 	if t.Source.Layout == catalog.Pairs && t.Key != nil {
@@ -113,7 +115,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	}, nil
 }
 
-// passing makes the test whether value i of a column is there and passes the term's test.
+// passing returns a function that reports whether value i of a column is present and passes the term's test.
 func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 	switch {
 	case len(values.Flags) > 0:
@@ -129,7 +131,8 @@ func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 	}
 }
 
-// onEntries makes the test of value i out of a test of entries, which is asked once for an entry that occurs.
+// onEntries converts a test of dictionary entries to a test of values by their index. The result tests each entry that
+// occurs only once.
 func onEntries(values *parquet.ColumnValues, test func(entry int32) bool) func(i int32) bool {
 	const unknown, yes, no = 0, 1, 2
 	verdicts := make([]uint8, values.Entries())

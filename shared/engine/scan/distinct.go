@@ -8,10 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// span is segments one after the other, by the starts of the first and of the last.
+// span is a range of consecutive segments: the starts of the first and of the last.
 type span struct{ first, last int64 }
 
-// overlaps lists the segments that more than one row group can have records of, ascending.
+// overlaps returns the segments of which more than one row group can have records, ascending.
 func overlaps(groups []*group, seconds int64) []span {
 	all := make([]span, len(groups))
 	for i, g := range groups {
@@ -40,12 +40,12 @@ func within(spans []span, start int64) bool {
 	return i < len(spans) && spans[i].first <= start
 }
 
-// seen holds, for every entry of a dictionary, the last segment of its row group that has the entry.
+// seen holds, for each entry of a dictionary, the last segment of the row group that has the entry.
 type seen []int32
 
 func newSeen(v *parquet.ColumnValues) seen { return make(seen, v.Entries()) }
 
-// first reports whether an entry comes for the first time in a segment, of which the numbers ascend from 1.
+// first reports whether an entry occurs for the first time in a segment. Segments are numbered from 1, ascending.
 func (s seen) first(code, segment int32) bool {
 	if code == parquet.Absent || s[code] == segment {
 		return false
@@ -54,7 +54,7 @@ func (s seen) first(code, segment int32) bool {
 	return true
 }
 
-// distinct counts the different texts of segments that several row groups have.
+// distinct counts the different texts in segments that several row groups share.
 type distinct struct {
 	texts parquet.Dictionary
 	pairs map[pair]struct{}
@@ -65,18 +65,18 @@ type pair struct {
 	text    int32
 }
 
-// pairBytes is about what an element of the map takes.
+// pairBytes is the approximate size of an element of the map.
 const pairBytes = 40
 
 func (d *distinct) bytes() int64 {
 	return d.texts.Memory() + int64(len(d.pairs)*pairBytes)
 }
 
-// numbering is the numbers of a dictionary's entries among all texts, found when they are needed.
+// numbering holds the numbers of a dictionary's entries among all texts. It looks an entry up when it is needed.
 type numbering struct {
 	*distinct
 	values  *parquet.ColumnValues
-	numbers []int32 // 0: not found yet
+	numbers []int32 // the number plus one; 0: not looked up yet
 }
 
 func (d *distinct) numbering(values *parquet.ColumnValues) numbering {
@@ -86,7 +86,7 @@ func (d *distinct) numbering(values *parquet.ColumnValues) numbering {
 	return numbering{distinct: d, values: values}
 }
 
-// add counts those of the codes whose texts are new to a segment.
+// add returns how many of the codes are of texts that are new in a segment.
 func (n *numbering) add(segment int64, codes []int32) int64 {
 	if n.numbers == nil {
 		n.numbers = make([]int32, n.values.Entries())

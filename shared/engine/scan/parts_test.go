@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TestOverlaps: a segment is shared exactly when two row groups can have records of it.
+// TestOverlaps: a segment is shared if and only if two row groups can have records of it.
 func TestOverlaps(t *testing.T) {
 	const seconds = 60
 	r := rand.New(rand.NewPCG(1, 1))
@@ -31,7 +31,7 @@ func TestOverlaps(t *testing.T) {
 				}
 			}
 			if within(shared, start) != (in > 1) {
-				t.Fatalf("segment %d lies in %d row groups, shared are %v", start, in, shared)
+				t.Fatalf("segment %d is in %d row groups, the shared segments are %v", start, in, shared)
 			}
 		}
 	}
@@ -61,25 +61,25 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestStops: when the caller has gone, no further column is read, and no further work begun.
-func TestStops(t *testing.T) {
+// TestCancelStopsWorkers: after the context has ended, workers read no further column and start no further work.
+func TestCancelStopsWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &run{workers: 1}
 	pieces := 0
 	err := r.each(ctx, 3, func(w *worker, _ int) error {
 		pieces++
 		cancel()
-		w.begin(nil, &group{}) // there is nothing to read from
+		w.begin(nil, &group{}) // reading from it would panic
 		_, err := w.column("ip", "")
 		return err
 	})
 	if !errors.Is(err, context.Canceled) || pieces != 1 {
-		t.Errorf("after %d pieces of work: %v, want context.Canceled after one", pieces, err)
+		t.Errorf("after %d calls: %v, want context.Canceled after one", pieces, err)
 	}
 }
 
-// TestPanicsAreErrors: in a goroutine of its own a panic would end the server.
-func TestPanicsAreErrors(t *testing.T) {
+// TestPanicIsError: a panic in a worker's goroutine would end the server.
+func TestPanicIsError(t *testing.T) {
 	r := &run{workers: 2}
 	err := r.each(t.Context(), 3, func(*worker, int) error { panic("oops") })
 	if err == nil || !strings.Contains(err.Error(), "oops") {

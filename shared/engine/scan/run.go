@@ -17,16 +17,16 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// run is one answer in the making.
+// run is the state that all parts of a scan share.
 type run struct {
 	query      query.Query
 	workers    int
 	memory     int64
 	noFallback bool
-	used       atomic.Int64 // of memory
+	used       atomic.Int64 // bytes of memory
 
 	mu   sync.Mutex
-	idle []*worker // of earlier passes, with the memory of their columns
+	idle []*worker // of earlier passes; their columns' memory is used again
 }
 
 func newRun(q query.Query, o Options) *run {
@@ -40,10 +40,10 @@ func newRun(q query.Query, o Options) *run {
 	return r
 }
 
-// reserve counts memory that is kept until the answer is made.
+// reserve counts memory that is kept until the end of the scan. It returns ErrUnsupported if that is more than allowed.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
-		return fmt.Errorf("%w: it takes more than %d MB", ErrUnsupported, r.memory>>20)
+		return fmt.Errorf("%w: it needs more than %d MB", ErrUnsupported, r.memory>>20)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group, err 
 	return found, nil
 }
 
-// survey lists the row groups that can hold matching records.
+// survey lists the row groups of all objects that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
@@ -85,7 +85,7 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 	return slices.Concat(found...), err
 }
 
-// scan has every row group read by some worker.
+// scan calls read once for each row group, on several workers. i is the index of the row group.
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	return r.each(ctx, len(groups), func(w *worker, i int) error {
 		g := groups[i]
@@ -96,7 +96,7 @@ func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i 
 	})
 }
 
-// each does n pieces of work, as many at once as there are workers. The first failure stops it.
+// each calls do for each i from 0 to n-1, on several workers. The first error stops all workers.
 func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -105,12 +105,12 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 	for range min(r.workers, n) {
 		workers.Go(func() {
 			w := r.worker(ctx)
-			defer r.rest(w)
+			defer r.release(w)
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				if ctx.Err() != nil {
 					return
 				}
-				if err := contained(w, i, do); err != nil {
+				if err := recovered(w, i, do); err != nil {
 					stop(err)
 					return
 				}
@@ -121,7 +121,7 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 	return context.Cause(ctx)
 }
 
-// worker finds an idle worker or makes one.
+// worker returns an idle worker, or a new one.
 func (r *run) worker(ctx context.Context) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,14 +133,15 @@ func (r *run) worker(ctx context.Context) *worker {
 	return w
 }
 
-func (r *run) rest(w *worker) {
+// release makes a worker idle.
+func (r *run) release(w *worker) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.idle = append(r.idle, w)
 }
 
-// contained turns a panic into an error: in a goroutine of its own it would end the program, not the request.
-func contained(w *worker, i int, do func(w *worker, i int) error) (err error) {
+// recovered calls do and returns a panic as an error. A panic in a worker's goroutine would end the program.
+func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("scan: %v\n%s", reason, debug.Stack())
@@ -149,8 +150,8 @@ func contained(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open hands over an object and closes it. A footer is read in a fraction of a millisecond, so objects are not kept
-// open.
+// open opens an object, calls read and closes the object. Objects are not kept open, because reading a footer takes only
+// a fraction of a millisecond.
 func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -172,17 +173,17 @@ func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 	return read(columns)
 }
 
-// worker reads one row group after the other.
+// worker reads row groups, one at a time.
 type worker struct {
 	run     *run
-	ctx     context.Context //nolint:containedctx // that of the pass it works on
+	ctx     context.Context //nolint:containedctx // of the current pass
 	reader  *parquet.ColumnReader
 	group   *group
-	columns map[parquet.Column]*parquet.ColumnValues // read of this group
-	free    []*parquet.ColumnValues                  // memory of columns of earlier groups
+	columns map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
+	free    []*parquet.ColumnValues                  // of earlier groups; their memory is used again
 }
 
-// begin turns to a row group.
+// begin makes g the row group that the worker reads.
 func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
 	for stored, values := range w.columns {
@@ -191,11 +192,11 @@ func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	}
 }
 
-// column reads a column of the group, once. The values are good until the next group.
+// column returns a column of the group, and reads it at the first call. The values are valid until the next group.
 func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	stored, ok := parquet.ColumnOf(name, member)
 	if !ok {
-		panic(fmt.Sprintf("scan: there is no column %s %s", name, member))
+		panic(fmt.Sprintf("scan: no column %s %s", name, member))
 	}
 	if values, read := w.columns[stored]; read {
 		return values, nil
@@ -214,7 +215,7 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	return values, nil
 }
 
-// all reads several columns of single values.
+// all returns several columns of single values.
 func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 	columns := make([]*parquet.ColumnValues, len(names))
 	for i, name := range names {
@@ -226,8 +227,9 @@ func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 	return columns, nil
 }
 
-// inOrder reports an error when the chosen rows of a group are not in the order of time or not in the time that the
-// footer names: counting goes from segment to segment.
+// inOrder returns an error if the chosen rows of a group are not in the order of time, or outside the time that the
+// footer gives. The scan relies on that order: it counts one segment after the other, and takes the last rows as the
+// newest.
 func (w *worker) inOrder(ts []int64, rows []int32) error {
 	last := w.group.MinTsMs
 	for _, row := range rows {
@@ -237,7 +239,7 @@ func (w *worker) inOrder(ts []int64, rows []int32) error {
 		last = ts[row]
 	}
 	if last > w.group.MaxTsMs {
-		return &engine.ObjectError{Path: w.group.path, Err: errors.New("a record is later than the footer tells")}
+		return &engine.ObjectError{Path: w.group.path, Err: errors.New("a record is later than the last time in the footer")}
 	}
 	return nil
 }

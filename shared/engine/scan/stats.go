@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// stats sums up segments and hosts, and makes of them what the shape asks for.
+// stats sums up the traffic of each host in each segment, and returns the rows that the shape asks for.
 func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]query.StatsRow, error) {
 	s := &stats{run: r, seconds: shape.SegmentSeconds, figures: map[segmentHost]*traffic{}}
 	err := r.scan(ctx, groups, func(w *worker, _ int) error { return s.read(w) })
@@ -21,7 +21,7 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 	return s.rows(shape.GroupByHostname)
 }
 
-// stats is what has been counted so far.
+// stats holds the figures counted so far.
 type stats struct {
 	run     *run
 	seconds int64
@@ -33,13 +33,13 @@ type stats struct {
 
 type segmentHost struct {
 	segment int64
-	host    int32 // number of its name, parquet.Absent for none
+	host    int32 // number of the host's name; parquet.Absent: records without a host
 }
 
-// segmentHostBytes is about what the figures of a host in a segment take.
+// segmentHostBytes is the approximate memory that the figures of a host in a segment take.
 const segmentHostBytes = 160
 
-// traffic is the figures of some records.
+// traffic holds the figures of some records.
 type traffic struct {
 	requests, timed   int64
 	bandwidth, timeUs sum
@@ -52,7 +52,7 @@ func (t *traffic) join(other *traffic) {
 	t.timeUs.join(other.timeUs)
 }
 
-// read counts a row group. A record's host is its hostname, else its host.
+// read counts a row group. The host of a record is its hostname, or its host if it has no hostname.
 func (s *stats) read(w *worker) error {
 	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
@@ -69,10 +69,10 @@ func (s *stats) read(w *worker) error {
 		return err
 	}
 
-	hosts := make([]traffic, names.Len()+1) // of the current segment; the first is that of records without one
-	var met []int32                         // those of them that have records
-	segment, end := int64(0), int64(0)      // the segment ends there, in milliseconds
-	numbers := make([]int32, names.Len())   // of the names among all, plus one; 0: not found yet
+	hosts := make([]traffic, names.Len()+1) // of the current segment, by code plus one; 0: records without a host
+	var met []int32                         // indexes in hosts that have records
+	segment, end := int64(0), int64(0)      // start in seconds and end in milliseconds of the current segment
+	numbers := make([]int32, names.Len())   // of the names among those of all row groups, plus one; 0: not looked up yet
 	flush := func() error {
 		err := s.join(segment, hosts, met, numbers, names)
 		for _, i := range met {
@@ -108,7 +108,7 @@ func (s *stats) read(w *worker) error {
 	return flush()
 }
 
-// join adds what a row group has of a segment to the rest.
+// join adds the figures of a row group in a segment to those of other row groups.
 func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names *parquet.Dictionary) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +135,19 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 	return s.run.reserve(taken)
 }
 
-// rows lists the figures by segment, then name; all hosts of a segment in one row unless they are to be apart.
+// rows returns the figures by segment, then by name of the host. If apart is false, a row holds all hosts of a segment
+// and names the busiest.
 func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 	keys := make([]segmentHost, 0, len(s.figures))
 	for key := range s.figures {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b segmentHost) int {
-		return cmp.Or(cmp.Compare(a.segment, b.segment), bytes.Compare(s.name(a.host), s.name(b.host)), cmp.Compare(a.host, b.host))
+		return cmp.Or(
+			cmp.Compare(a.segment, b.segment),
+			bytes.Compare(s.name(a.host), s.name(b.host)),
+			cmp.Compare(a.host, b.host),
+		)
 	})
 	var rows []query.StatsRow
 	var all traffic
@@ -150,7 +155,8 @@ func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 	for i, key := range keys {
 		figures := s.figures[key]
 		name := string(s.name(key.host))
-		if i == 0 || rows[len(rows)-1].Segment != key.segment || apart && rows[len(rows)-1].Hostname != name {
+		if i == 0 || rows[len(rows)-1].Segment != key.segment ||
+			apart && rows[len(rows)-1].Hostname != name {
 			rows = append(rows, query.StatsRow{Segment: key.segment})
 			all, busiest = traffic{}, 0
 		}
@@ -167,7 +173,7 @@ func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 	return rows, nil
 }
 
-// name is that of a host, empty for none.
+// name returns the name of a host, empty for parquet.Absent.
 func (s *stats) name(host int32) []byte {
 	if host == parquet.Absent {
 		return nil

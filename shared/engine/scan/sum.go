@@ -2,8 +2,8 @@ package scan
 
 import "fmt"
 
-// sum adds up integers and notices when it has passed 64 bits on the way.
-type sum struct{ n, passed int64 } // passed is negative then
+// sum is a sum of integers that detects an overflow of 64 bits on the way.
+type sum struct{ n, passed int64 } // passed is negative after an overflow
 
 func (s *sum) add(n int64) {
 	total := s.n + n
@@ -16,7 +16,7 @@ func (s *sum) join(other sum) {
 	s.passed |= other.passed
 }
 
-// whole reports an error if one of the sums has passed 64 bits.
+// whole returns ErrUnsupported if one of the sums has overflowed.
 func whole(sums ...sum) error {
 	for _, s := range sums {
 		if s.passed < 0 {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -9,10 +10,15 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// timeline sums up the segments. A segment of one row group alone, which most are, has as many addresses as codes;
-// only those of several need the texts.
+// timeline sums up the segments. Most segments are in one row group, so codes are enough to count their addresses and
+// sessions. A segment that several row groups share needs the texts.
 func (r *run) timeline(ctx context.Context, shape query.Timeline, groups []*group) ([]query.TimelineRow, error) {
-	t := &timeline{run: r, seconds: shape.SegmentSeconds, shared: overlaps(groups, shape.SegmentSeconds), segments: map[int64]*segment{}}
+	t := &timeline{
+		run:      r,
+		seconds:  shape.SegmentSeconds,
+		shared:   overlaps(groups, shape.SegmentSeconds),
+		segments: map[int64]*segment{},
+	}
 	err := r.scan(ctx, groups, func(w *worker, _ int) error { return t.read(w) })
 	if err != nil {
 		return nil, err
@@ -20,7 +26,7 @@ func (r *run) timeline(ctx context.Context, shape query.Timeline, groups []*grou
 	return t.rows()
 }
 
-// timeline is what has been counted so far.
+// timeline holds the figures counted so far.
 type timeline struct {
 	run     *run
 	seconds int64
@@ -31,7 +37,7 @@ type timeline struct {
 	ips, sessions distinct
 }
 
-// segment is the figures of one segment, in one row group or in all.
+// segment holds the figures of one segment, in one row group or in all.
 type segment struct {
 	start                                               int64
 	shared                                              bool
@@ -41,11 +47,11 @@ type segment struct {
 	statuses, origins                                   map[int64]int64
 }
 
-// partial is a segment in one row group.
+// partial holds the figures of a segment in one row group.
 type partial struct {
 	segment
-	statusCodes, originCodes []int64 // how often each code came
-	ipCodes, sessionCodes    []int32 // the different ones, of a shared segment
+	statusCodes, originCodes []int64 // how often each code occurs
+	ipCodes, sessionCodes    []int32 // the different codes, for a shared segment only
 }
 
 // read counts a row group.
@@ -54,7 +60,8 @@ func (t *timeline) read(w *worker) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	columns, err := w.all("ts_ms", "ip", "session", "status", "blocked", "challenge", "ichallenge", "human", "bytes_sent", "upstream_status")
+	columns, err := w.all("ts_ms", "ip", "session", "status",
+		"blocked", "challenge", "ichallenge", "human", "bytes_sent", "upstream_status")
 	if err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func (t *timeline) read(w *worker) error {
 	ips, sessions := newSeen(ip), newSeen(session)
 	var parts []*partial
 	var p *partial
-	end := int64(0) // of p, in milliseconds
+	end := int64(0) // end of p in milliseconds
 	for _, row := range rows {
 		if p == nil || ts[row] >= end {
 			p = t.begin(ts[row], status.Entries(), origin.Entries())
@@ -109,6 +116,7 @@ func (t *timeline) read(w *worker) error {
 	return t.join(parts, columns)
 }
 
+// begin returns an empty partial of the segment of a time. statuses and origins are the numbers of codes.
 func (t *timeline) begin(ts int64, statuses, origins int) *partial {
 	start := query.SegmentStart(ts, t.seconds)
 	return &partial{
@@ -117,7 +125,7 @@ func (t *timeline) begin(ts int64, statuses, origins int) *partial {
 	}
 }
 
-// join adds what a row group has to the rest.
+// join adds the figures of a row group to those of other row groups.
 func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error {
 	ip, session, status, origin := columns[1], columns[2], columns[3], columns[9]
 	t.mu.Lock()
@@ -148,7 +156,7 @@ func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error
 	return t.run.reserve(t.ips.bytes() + t.sessions.bytes() - before)
 }
 
-// count adds how often each code came to how often its value came.
+// count adds the counts of codes to the counts of their values.
 func count(counts map[int64]int64, values, codes []int64) {
 	for code, n := range codes {
 		if n > 0 {
@@ -169,6 +177,6 @@ func (t *timeline) rows() ([]query.TimelineRow, error) {
 			Statuses: query.SortedStatuses(s.statuses), OriginStatuses: query.SortedStatuses(s.origins),
 		})
 	}
-	slices.SortFunc(rows, func(a, b query.TimelineRow) int { return int((a.Segment - b.Segment) / t.seconds) })
+	slices.SortFunc(rows, func(a, b query.TimelineRow) int { return cmp.Compare(a.Segment, b.Segment) })
 	return rows, nil
 }

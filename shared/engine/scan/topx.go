@@ -8,8 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// topX works in two passes over the columns. The first counts every key, only what ranks it; the second makes the
-// twenty figures for the keys that are among the top.
+// topX works in two passes over the columns. The first counts for each key only what ranks it. The second makes the
+// twenty figures for the top keys.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {
@@ -24,13 +24,13 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	return t.rows()
 }
 
-// topX is what has been counted so far.
+// topX holds the figures counted so far.
 type topX struct {
 	run    *run
 	shape  query.TopX
 	groups []*group
 	keys   []*keys
-	chosen [][]int32 // rows of each row group
+	chosen [][]int32 // matching rows of each row group
 }
 
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
@@ -50,7 +50,7 @@ func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	return t
 }
 
-// rank is the first pass over a row group.
+// rank is the first pass over row group i.
 func (t *topX) rank(w *worker, i int) error {
 	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
@@ -65,7 +65,7 @@ func (t *topX) rank(w *worker, i int) error {
 		return err
 	}
 	for n := range t.keys {
-		k := t.keys[(n+i)%len(t.keys)] // not all workers at the same keys at once
+		k := t.keys[(n+i)%len(t.keys)] // workers start at different keys, so they wait less for a lock
 		of, err := w.keysOf(k.column)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (t *topX) rank(w *worker, i int) error {
 	return nil
 }
 
-// rankedTimes sums up the times of the keys, if any ranks by them.
+// rankedTimes sums up the times of the keys if a label ranks by them.
 func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, error) {
 	if !k.timed {
 		return nil, nil
@@ -109,7 +109,8 @@ func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, er
 	return times, nil
 }
 
-// keyColumn is the keys of a row group for one label: those of row i are Codes[i], or of a list Codes from Starts[i].
+// keyColumn holds the keys of a row group for one label. Row i has the key codes[i]. If starts is set, row i has the keys
+// codes[starts[i]:starts[i+1]].
 type keyColumn struct {
 	starts, codes []int32
 	entries       interface {
@@ -118,7 +119,7 @@ type keyColumn struct {
 	}
 }
 
-// each calls f with every key of every chosen row.
+// each calls f with each key of each of the rows.
 func (k *keyColumn) each(rows []int32, f func(row, code int32)) {
 	if k.starts == nil {
 		for _, row := range rows {
@@ -135,7 +136,7 @@ func (k *keyColumn) each(rows []int32, f func(row, code int32)) {
 	}
 }
 
-// keysOf reads the keys of a column.
+// keysOf returns the keys of a column.
 func (w *worker) keysOf(column string) (keyColumn, error) {
 	values, err := w.column(column, "")
 	if err != nil {
@@ -151,7 +152,7 @@ func (w *worker) keysOf(column string) (keyColumn, error) {
 	return reasons(values, more)
 }
 
-// reasons lists the different texts of each row among its reason and the reasons it is monitored for.
+// reasons returns, for each row, the different texts among its reason and the reasons why it is monitored.
 func reasons(reason, monitored *parquet.ColumnValues) (keyColumn, error) {
 	names, monitoredCodes, err := union(&reason.Texts, &monitored.Texts)
 	if err != nil {

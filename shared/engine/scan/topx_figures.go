@@ -8,23 +8,23 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// figures is the twenty figures of one key.
+// figures holds the twenty figures of one key.
 type figures struct {
 	requests, blocked, bots, challenges, human, monitored int64
 	bytesSent, requestLength                              sum
 	origin, svc, total                                    times
-	// The codes of the smallest texts of a row group by their rank, plus one; 0 for none.
+	// The smallest texts of a row group as their ranks plus one; 0: no record has a text. In the order of first.
 	ranks [3]int32
 	first [3]text // asn, country, organization
 }
 
 // text is a text that may be absent.
 type text struct {
-	there bool
-	bytes []byte
+	present bool
+	bytes   []byte
 }
 
-// times sums up durations.
+// times holds the figures of durations.
 type times struct {
 	sum      sum
 	count    int64
@@ -53,7 +53,7 @@ func (t *times) join(other times) {
 	t.min, t.max = min(t.min, other.min), max(t.max, other.max)
 }
 
-// sumUp is the second pass over a row group.
+// sumUp is the second pass over row group i.
 func (t *topX) sumUp(w *worker, i int) error {
 	rows := t.chosen[i]
 	if len(rows) == 0 {
@@ -65,7 +65,7 @@ func (t *topX) sumUp(w *worker, i int) error {
 	}
 	for n := range t.keys {
 		k := t.keys[(n+i)%len(t.keys)]
-		places := make([]int32, len(k.numbers[i])) // of the entries
+		places := make([]int32, len(k.numbers[i])) // in k.figures, by code
 		any := false
 		for code, number := range k.numbers[i] {
 			places[code] = parquet.Absent
@@ -96,26 +96,31 @@ func (t *topX) sumUp(w *worker, i int) error {
 	return nil
 }
 
-// measures is the columns of a row group that figures are made of.
+// measures holds the columns of a row group from which figures are made.
 type measures struct {
 	bytesSent, requestLength []int64
 	origin, svc, total       *parquet.ColumnValues
-	flags                    []uint8 // of every row
+	flags                    []uint8 // of each row
 	texts                    [3]*parquet.ColumnValues
-	ranks, byRank            [3][]int32 // rank of each entry of texts among them, and back
+	ranks, byRank            [3][]int32 // the rank of each entry of texts, and the entry of each rank
 }
 
 const isBlocked, isBot, isChallenged, isHuman, isMonitored = 1, 2, 4, 8, 16
 
 func (w *worker) measures() (*measures, error) {
-	columns, err := w.all("bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn", "country", "organization",
-		"blocked", "bot", "challenge", "ichallenge", "human", "monitor", "monitor_reasons")
+	columns, err := w.all("bytes_sent", "request_length", "origin_us", "svc_us", "total_us",
+		"asn", "country", "organization", "blocked", "bot", "challenge", "ichallenge", "human", "monitor", "monitor_reasons")
 	if err != nil {
 		return nil, err
 	}
 	m := &measures{
-		bytesSent: columns[0].Ints, requestLength: columns[1].Ints, origin: columns[2], svc: columns[3], total: columns[4],
-		texts: [3]*parquet.ColumnValues(columns[5:8]), flags: make([]uint8, len(columns[8].Flags)),
+		bytesSent:     columns[0].Ints,
+		requestLength: columns[1].Ints,
+		origin:        columns[2],
+		svc:           columns[3],
+		total:         columns[4],
+		texts:         [3]*parquet.ColumnValues(columns[5:8]),
+		flags:         make([]uint8, len(columns[8].Flags)),
 	}
 	for i, flag := range []uint8{isBlocked, isBot, isChallenged, isChallenged, isHuman, isMonitored} {
 		for row, is := range columns[8+i].Flags {
@@ -136,7 +141,7 @@ func (w *worker) measures() (*measures, error) {
 	return m, nil
 }
 
-// ranked puts the entries of a dictionary in order.
+// ranked sorts the entries of a dictionary. ranks holds the rank of each entry, byRank the entry of each rank.
 func ranked(entries *parquet.Texts) (ranks, byRank []int32) {
 	byRank = make([]int32, entries.Len())
 	for i := range byRank {
@@ -179,7 +184,7 @@ func addTime(t *times, column *parquet.ColumnValues, row int32) {
 	}
 }
 
-// join adds the figures of a row group to the rest.
+// join adds the figures of a row group to those of other row groups.
 func (f *figures) join(other *figures, in *measures) {
 	f.requests += other.requests
 	f.blocked += other.blocked
@@ -197,7 +202,7 @@ func (f *figures) join(other *figures, in *measures) {
 			continue
 		}
 		smallest := in.texts[i].Texts.At(in.byRank[i][rank-1])
-		if first := &f.first[i]; !first.there || bytes.Compare(smallest, first.bytes) < 0 {
+		if first := &f.first[i]; !first.present || bytes.Compare(smallest, first.bytes) < 0 {
 			*first = text{true, bytes.Clone(smallest)}
 		}
 	}
@@ -205,11 +210,22 @@ func (f *figures) join(other *figures, in *measures) {
 
 func (f *figures) row(label, key string) (query.TopXRow, error) {
 	return query.TopXRow{
-		Label: label, Key: key,
-		Requests: f.requests, Blocked: f.blocked, Bots: f.bots, Challenges: f.challenges, Human: f.human, Monitored: f.monitored,
-		BytesSent: f.bytesSent.n, RequestLength: f.requestLength.n,
-		Origin: f.origin.result(), Svc: f.svc.result(), Total: f.total.result(),
-		FirstASN: string(f.first[0].bytes), FirstCountry: string(f.first[1].bytes), FirstOrganization: string(f.first[2].bytes),
+		Label:             label,
+		Key:               key,
+		Requests:          f.requests,
+		Blocked:           f.blocked,
+		Bots:              f.bots,
+		Challenges:        f.challenges,
+		Human:             f.human,
+		Monitored:         f.monitored,
+		BytesSent:         f.bytesSent.n,
+		RequestLength:     f.requestLength.n,
+		Origin:            f.origin.result(),
+		Svc:               f.svc.result(),
+		Total:             f.total.result(),
+		FirstASN:          string(f.first[0].bytes),
+		FirstCountry:      string(f.first[1].bytes),
+		FirstOrganization: string(f.first[2].bytes),
 	}, whole(f.bytesSent, f.requestLength, f.origin.sum, f.svc.sum, f.total.sum)
 }
 

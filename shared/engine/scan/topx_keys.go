@@ -10,29 +10,29 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// keys is all keys of a column, and what ranks them.
+// keys holds all keys of a column and what ranks them.
 type keys struct {
 	column string
-	labels []string // that the keys are for, some of query.Labels
-	timed  bool     // some of the labels rank by time
+	labels []string // of query.Labels, those with these keys
+	timed  bool     // whether a label ranks by time
 
 	mu     sync.Mutex
 	texts  parquet.Dictionary
 	counts []keyCount
 	times  [][3]mean // in the order of query.TimeLabels; only if timed
 
-	// numbers are, of every row group, those that the entries of its dictionary have among all texts; parquet.Absent for
-	// entries that no chosen row has.
+	// numbers holds, for each row group, the numbers in texts of its dictionary's entries, and parquet.Absent for entries
+	// that no chosen row has.
 	numbers [][]int32
 
-	winners map[string][]int32 // of each label, by number
-	places  []int32            // of the texts by number: place in figures, or parquet.Absent
-	figures []figures          // of all winners
+	winners map[string][]int32 // the numbers of the top keys of each label
+	places  []int32            // the index in figures of each text, or parquet.Absent
+	figures []figures          // of all top keys
 }
 
 type keyCount struct{ requests, blocked int64 }
 
-// mean is a sum of times and how many they are.
+// mean is a sum of times and their count.
 type mean struct {
 	sum   sum
 	count int64
@@ -45,8 +45,10 @@ const (
 	meanBytes     = 24
 )
 
-// join adds the counts of a row group's keys to the rest, and returns their numbers.
-func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []keyCount, times [][3]mean) ([]int32, error) {
+// join adds the counts of a row group's keys to those of other row groups, and returns the numbers of the keys.
+func (k *keys) join(
+	r *run, entries interface{ At(int32) []byte }, counts []keyCount, times [][3]mean,
+) ([]int32, error) {
 	numbers := make([]int32, len(counts))
 	hashes := make([]uint32, len(counts))
 	for code := range counts {
@@ -82,6 +84,7 @@ func (k *keys) join(r *run, entries interface{ At(int32) []byte }, counts []keyC
 	return numbers, r.reserve(k.bytes() - before + int64(4*len(numbers)))
 }
 
+// bytes returns the approximate memory that the keys take.
 func (k *keys) bytes() int64 {
 	return k.texts.Memory() + int64(k.texts.Len()*(keyCountBytes+4)+len(k.times)*3*meanBytes)
 }
@@ -108,12 +111,12 @@ func (t *topX) choose() error {
 	return nil
 }
 
-// timeOf is the place of a label among query.TimeLabels, which is that of its time in keys.times, or -1.
+// timeOf returns the index of a label in query.TimeLabels, and so of its time in keys.times, or -1.
 func timeOf(label string) int {
 	return slices.IndexFunc(query.TimeLabels, func(l query.Label) bool { return l.Name == label })
 }
 
-// top lists the numbers of the keys that rank highest.
+// top returns the numbers of the keys that rank highest for a label, the highest first.
 func (k *keys) top(label string, limit int) ([]int32, error) {
 	time := timeOf(label)
 	ahead := k.byBlocked
@@ -123,7 +126,7 @@ func (k *keys) top(label string, limit int) ([]int32, error) {
 				cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
 		}
 	}
-	var top []int32 // the highest so far, the highest first
+	var top []int32 // the highest so far
 	for number := range int32(k.texts.Len()) {
 		if time >= 0 {
 			if k.times[number][time].count == 0 {
@@ -145,13 +148,13 @@ func (k *keys) top(label string, limit int) ([]int32, error) {
 	return top, nil
 }
 
-// byBlocked ranks by blocked, then all requests, then key.
+// byBlocked compares two keys by blocked requests, then by all requests, both descending, then by text.
 func (k *keys) byBlocked(a, b int32) int {
 	return cmp.Or(cmp.Compare(k.counts[b].blocked, k.counts[a].blocked),
 		cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
 }
 
-// rows lists the winners of every label, by label, then blocked and all requests, descending, then key.
+// rows returns the top keys by label, then by blocked requests and all requests, both descending, then by key.
 func (t *topX) rows() ([]query.TopXRow, error) {
 	var rows []query.TopXRow
 	for _, label := range query.Labels {
