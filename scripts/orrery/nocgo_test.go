@@ -66,13 +66,15 @@ func TestBuildWithoutCgo(t *testing.T) {
 				t.Fatalf("with DuckDB: exit code %d, %s; answer %q", code, stderr, want)
 			}
 			if got := without(t, args...); got != want {
-				t.Errorf("%d bytes of answer without DuckDB, %d with it:\n%.500s\n%.500s", len(got), len(want), got, want)
+				t.Errorf("%d bytes of answer without DuckDB, %d with it:\n%.500s\n%.500s",
+					len(got), len(want), got, want)
 			}
 		})
 	}
 	t.Run("explain prints what a scan reads, and no SQL", func(t *testing.T) {
 		plan := without(t, "explain", "stats", tourDay, "--data", data)
-		if !strings.Contains(plan, "by         scan\npartitions 24, from 2026/01/01/00") || strings.Contains(plan, "SELECT") {
+		const reads = "by         scan\npartitions 24, from 2026/01/01/00"
+		if !strings.Contains(plan, reads) || strings.Contains(plan, "SELECT") {
 			t.Errorf("explain printed\n%s", plan)
 		}
 		sql := without(t, "explain", "logs", tourDay, "--data", data, "--engine", "duckdb")

@@ -98,7 +98,8 @@ func TestMemoryLimit(t *testing.T) {
 }
 
 func TestOpenRefusesUnknownMemoryLimit(t *testing.T) {
-	if _, err := duckdb.Open(duckdb.Options{MemoryLimit: "lots"}); err == nil || !strings.Contains(err.Error(), "memory_limit") {
+	_, err := duckdb.Open(duckdb.Options{MemoryLimit: "lots"})
+	if err == nil || !strings.Contains(err.Error(), "memory_limit") {
 		t.Errorf("error %v, want one that names memory_limit", err)
 	}
 }
