@@ -27,7 +27,8 @@ func (e *Engine) timeline(ctx context.Context, script sqlgen.Script) ([]query.Ti
 	}
 	for i := range all {
 		counts := statuses[all[i].Segment]
-		all[i].Statuses, all[i].OriginStatuses = query.SortedStatuses(counts.service), query.SortedStatuses(counts.origin)
+		all[i].Statuses = query.SortedStatuses(counts.service)
+		all[i].OriginStatuses = query.SortedStatuses(counts.origin)
 	}
 	return all, nil
 }

@@ -34,7 +34,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 
 // needsDuckDB returns the error of a query that the scan does not support, in a program without DuckDB.
 func needsDuckDB(unsupported error) error {
-	return fault.Wrap(fault.EngineLimit, unsupported, "the query exceeds what this program can do without DuckDB, which "+
-		"needs a C compiler; narrow the period or the filter, or install a C compiler (Debian: apt-get install gcc g++; "+
+	return fault.Wrap(fault.EngineLimit, unsupported, "the query needs DuckDB, and this program was built without it; "+
+		"narrow the period or the filter, or install a C compiler (Debian: apt-get install gcc g++; "+
 		"macOS: xcode-select --install) and build the program again with CGO_ENABLED=1")
 }

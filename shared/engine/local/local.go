@@ -50,8 +50,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New returns an engine over the objects of an index. duckDB is nil in a program built without a C compiler. Close closes
-// it, too.
+// New returns an engine over the objects of an index. duckDB is nil in a program built without a C compiler. Close
+// closes it, too.
 func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 	if index == nil {
 		return nil, errors.New("local engine: no index")

@@ -13,8 +13,8 @@ import (
 )
 
 // logs answers a query for logs in two steps: it finds the places of the newest matching records, then it reads only
-// those rows, from their pages. DuckDB alone would decode every column of whole row groups for them. It also returns the
-// objects that were read.
+// those rows, from their pages. DuckDB alone would decode every column of whole row groups for them. It also returns
+// the objects that were read.
 func (e *Engine) logs(
 	ctx context.Context, q query.Query, objects []lake.Object,
 ) (_ []*lake.Row, read []lake.Object, _ error) {

@@ -108,8 +108,8 @@ func (r *records) acquire(path string) *openObject {
 	return o
 }
 
-// release ends one use of an object. It forgets the object if that use failed, and closes the objects that have been idle
-// longest while those kept open are too large.
+// release ends one use of an object. It forgets the object if that use failed, and closes the objects that have been
+// idle longest while those kept open are too large.
 func (r *records) release(o *openObject, failed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -110,8 +110,8 @@ func difference(want, got query.Answer) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty())
 }
 
-// TestScanOfAnyPages: the scan, DuckDB and the reference give the same answers over pages with and without dictionaries,
-// pages of few values, many row groups and many objects of an hour.
+// TestScanOfAnyPages: the scan, DuckDB and the reference give the same answers over pages with and without
+// dictionaries, pages of few values, many row groups and many objects of an hour.
 func TestScanOfAnyPages(t *testing.T) {
 	needDuckDB(t)
 	random := rand.New(rand.NewPCG(1, 3))
@@ -148,7 +148,8 @@ func TestScanOfAnyPages(t *testing.T) {
 		for _, shape := range anyPagesShapes[i%len(anyPagesShapes)] {
 			q := bind(t, text, shape)
 			got, _, err := e.Run(t.Context(), q)
-			if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			want := reference.Evaluate(&q, pointers(rows))
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 				t.Errorf("%s: %v (-reference +engine):\n%s", q, err, diff)
 			}
 		}
@@ -249,8 +250,8 @@ func oneOf[T any](random *rand.Rand, values ...T) T { return values[random.IntN(
 
 func ptr[T any](v T) *T { return &v }
 
-// scattered writes rows as objects with small pages and row groups. Some objects have no dictionaries, others only until
-// a few entries fill them.
+// scattered writes rows as objects with small pages and row groups. Some objects have no dictionaries, others only
+// until a few entries fill them.
 func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Store {
 	t.Helper()
 	type place struct {

@@ -35,8 +35,8 @@ func timelineOf(r *result) query.TimelineRow {
 	}
 }
 
-// statuses is a column of counts, a JSON object in no order, NULL for none. A key is a status, or a list of them
-// ("502,200", "" for an empty one) each of which counts.
+// statuses returns the counts in a column: a JSON object in any order, or NULL if it has no counts. A key is a status
+// or a list of statuses ("502,200", "" if it is empty). Each status of a list counts.
 func (r *result) statuses(column string) []query.StatusCount {
 	cell := r.cell(column)
 	if cell == nil {
@@ -85,7 +85,7 @@ func topXOf(r *result) query.TopXRow {
 	}
 }
 
-// times is the four columns of one time.
+// times returns the figures of a time, which has four columns.
 func (r *result) times(name string) query.Times {
 	return query.Times{
 		Count: r.integer(name + "_count"),

@@ -12,8 +12,8 @@ import (
 
 const recordColumn = "record"
 
-// recordOf reads the record that stands in one column as a JSON object of the columns read. Text that is no UTF-8
-// comes as U+FFFD, which is how the lake stores it.
+// recordOf returns the record in a row, which is a JSON object in one column. Invalid UTF-8 becomes U+FFFD, as in the
+// lake.
 func recordOf(r *result) *lake.Row {
 	text := r.text(recordColumn)
 	if r.err != nil {
@@ -21,7 +21,7 @@ func recordOf(r *result) *lake.Row {
 	}
 	printed := reflect.New(printedRow)
 	if err := json.Unmarshal([]byte(text), printed.Interface()); err != nil {
-		r.fail(recordColumn, "%w", misprint(err))
+		r.fail(recordColumn, "%w", withoutTypes(err))
 		return nil
 	}
 	row := &lake.Row{}
@@ -31,8 +31,9 @@ func recordOf(r *result) *lake.Row {
 	return row
 }
 
-// misprint tells of a value of another type than its column, without the types that reading it takes.
-func misprint(err error) error {
+// withoutTypes converts the error of a value that does not have the type of its column. The result does not name the Go
+// types of this package.
+func withoutTypes(err error) error {
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
 		return fmt.Errorf("%s: unexpected %s", mistyped.Field, mistyped.Value)
@@ -40,15 +41,15 @@ func misprint(err error) error {
 	return err
 }
 
-// place is what every record tells; other columns are there when they were asked for.
-var place = []string{"ts_ms", "ts_nanos", "source", "line"}
+// required are the columns that every record has. Other columns are present if the query asks for them.
+var required = []string{"ts_ms", "ts_nanos", "source", "line"}
 
-// printedRow is lake.Row as engines print it: the same fields under the names of their columns. What is never
-// absent is a pointer too, so that an absent one is noticed.
+// printedRow is the type of a lake.Row as engines print it: the same fields, under the names of their columns. Fields
+// that are never absent are pointers, too, so that an absent one is an error.
 var printedRow = printedStruct(reflect.TypeFor[lake.Row](), lake.Columns, true)
 
-// printedStruct is a struct type whose fields have the names of the columns in JSON. Within lists and structs only
-// names differ from the stored type, so that one converts to the other.
+// printedStruct returns a struct type with the names of the columns in JSON. Within lists and structs, only these names
+// differ from those of the stored type, so that Go converts one to the other.
 func printedStruct(t reflect.Type, columns []lake.Column, outermost bool) reflect.Type {
 	fields := make([]reflect.StructField, t.NumField())
 	for i := range fields {
@@ -57,7 +58,8 @@ func printedStruct(t reflect.Type, columns []lake.Column, outermost bool) reflec
 		if outermost && scalar(field.Type) {
 			printed = reflect.PointerTo(printed)
 		}
-		fields[i] = reflect.StructField{Name: field.Name, Type: printed, Tag: reflect.StructTag(fmt.Sprintf(`json:"%s"`, columns[i].Name))}
+		tag := reflect.StructTag(fmt.Sprintf(`json:"%s"`, columns[i].Name))
+		fields[i] = reflect.StructField{Name: field.Name, Type: printed, Tag: tag}
 	}
 	return reflect.StructOf(fields)
 }
@@ -74,9 +76,10 @@ func printedType(t reflect.Type, column lake.Type) reflect.Type {
 	return t
 }
 
+// scalar reports whether a stored field has a value in every record.
 func scalar(t reflect.Type) bool { return t.Kind() != reflect.Pointer && t.Kind() != reflect.Slice }
 
-// stored copies a printed row into a stored one.
+// stored copies a printed row to a stored one.
 func stored(row, printed reflect.Value) error {
 	for i := range row.NumField() {
 		to, from := row.Field(i), printed.Field(i)
@@ -84,7 +87,7 @@ func stored(row, printed reflect.Value) error {
 		case scalar(to.Type()):
 			if !from.IsNil() {
 				to.Set(from.Elem())
-			} else if slices.Contains(place, lake.ColumnNames[i]) {
+			} else if slices.Contains(required, lake.ColumnNames[i]) {
 				return fmt.Errorf("%s is missing", lake.ColumnNames[i])
 			}
 		case from.IsNil():

@@ -1,5 +1,5 @@
-// Package rows turns what an engine over object storage prints, named columns of text, into an answer. The
-// statements of sqlgen.Athena are what it reads the results of; it trusts nothing about them but their names.
+// Package rows converts the result of an engine over object storage, named columns of text, to an answer. It reads the
+// results of the statements of sqlgen.Athena, and relies on nothing but the names of their columns.
 package rows
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Answer reads the result of the one statement that sqlgen.Athena makes of q.
+// Answer reads the result of the one statement that sqlgen.Athena returns for q.
 //
-// columns are the names in the order of the cells; further ones are ignored. next gives row after row, each cell as
-// Athena prints it (an integer in digits, JSON and text as they are) and nil for NULL; io.EOF ends them. A row's
-// cells are not looked at after the following call.
+// columns are the names of the columns, in the order of the cells; Answer ignores columns that it does not need. next
+// returns the next row, or io.EOF after the last. A cell is as Athena prints it (an integer in digits, JSON and text as
+// they are), nil for NULL. Answer does not use a row's cells after the following call of next.
 //
-// Errors are next's own, and else tell the row, the column and what is wrong with the cell: the engine has answered
-// something other than what it was asked.
+// Errors of next are returned as they are. Other errors name the row, the column and what is wrong with the cell: the
+// result is not one of the statement.
 func Answer(q query.Query, columns []string, next func() ([]*string, error)) (query.Answer, error) {
 	in := &result{next: next, width: len(columns), places: make(map[string]int, len(columns))}
 	for i, name := range columns {
@@ -51,7 +51,7 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 	return answer, nil
 }
 
-// each reads all rows.
+// each reads all rows, and converts each with rowOf.
 func each[T any](in *result, rowOf func(*result) T) ([]T, error) {
 	var all []T
 	for {
@@ -72,33 +72,34 @@ func each[T any](in *result, rowOf func(*result) T) ([]T, error) {
 	}
 }
 
-// result is a result while it is read. The first mistake of a row is kept, so that reading one is a list of its
-// columns.
+// result is a result while it is read. It keeps the first error in a row, so that a function can read all columns of a
+// row without a check after each.
 type result struct {
 	next   func() ([]*string, error)
-	places map[string]int // of the columns, by name
+	places map[string]int // index of each column, by name
 	width  int
 	row    []*string
 	err    error
 }
 
+// fail keeps an error in a column, unless the row has one already.
 func (r *result) fail(column, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("column %s: %w", column, fmt.Errorf(format, args...))
 	}
 }
 
-// cell is the text of a column, nil for NULL.
+// cell returns the text of a column, nil for NULL.
 func (r *result) cell(column string) *string {
 	at, ok := r.places[column]
 	if !ok {
-		r.fail(column, "the result has none of that name")
+		r.fail(column, "the result has no column of that name")
 		return nil
 	}
 	return r.row[at]
 }
 
-// text is a column that is never NULL.
+// text returns the text of a column that is never NULL.
 func (r *result) text(column string) string {
 	cell := r.cell(column)
 	if cell == nil {
@@ -108,7 +109,7 @@ func (r *result) text(column string) string {
 	return *cell
 }
 
-// integer is a column of whole numbers that is never NULL.
+// integer returns the value of an integer column that is never NULL.
 func (r *result) integer(column string) int64 {
 	text := r.text(column)
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -118,7 +119,7 @@ func (r *result) integer(column string) int64 {
 	return n
 }
 
-// shortened is enough of a cell to recognise it by.
+// shortened returns as much of a cell as an error needs to identify it.
 func shortened(text string) string {
 	const most = 60
 	if len(text) <= most {

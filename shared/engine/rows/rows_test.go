@@ -18,14 +18,15 @@ import (
 
 var (
 	statsColumns    = strings.Fields("segment hostname requests bandwidth time_us timed")
-	timelineColumns = strings.Fields("segment requests blocked challenges human origin_blocked ips sessions bytes_sent statuses origin_statuses")
-	topXColumns     = strings.Fields("label key requests blocked bots challenges human monitored bytes_sent request_length " +
-		"origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max total_count total_sum total_min total_max " +
-		"first_asn first_country first_organization")
+	timelineColumns = strings.Fields("segment requests blocked challenges human origin_blocked ips sessions " +
+		"bytes_sent statuses origin_statuses")
+	topXColumns = strings.Fields("label key requests blocked bots challenges human monitored " +
+		"bytes_sent request_length origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max " +
+		"total_count total_sum total_min total_max first_asn first_country first_organization")
 	logsColumns = strings.Fields("ts_ms ts_nanos source line record")
 )
 
-func TestAnswer_stats(t *testing.T) {
+func TestAnswerStats(t *testing.T) {
 	got, err := answer(query.Stats{SegmentSeconds: 60}, statsColumns,
 		[]string{"1767308400", "a.example", "3", "-7", "9223372036854775807", "2"},
 		[]string{"1767308460", "", "1", "0", "0", "0"})
@@ -38,15 +39,31 @@ func TestAnswer_stats(t *testing.T) {
 	}
 }
 
-// TestAnswer_timeline: lists of origin statuses count one by one, and lists of equal statuses in sum.
-func TestAnswer_timeline(t *testing.T) {
+// TestAnswerTimeline: each status of a list of origin statuses counts, and lists with the same status add up.
+func TestAnswerTimeline(t *testing.T) {
 	got, err := answer(query.Timeline{SegmentSeconds: 60}, timelineColumns,
-		[]string{"60", "9", "1", "2", "3", "4", "5", "6", "7", `{"404":1,"200":7,"-1":1}`, `{"":3,"502,200":2,"200":1,"502,502":4}`},
+		[]string{
+			"60", "9", "1", "2", "3", "4", "5", "6", "7",
+			`{"404":1,"200":7,"-1":1}`,
+			`{"":3,"502,200":2,"200":1,"502,502":4}`,
+		},
 		[]string{"120", "1", "0", "0", "0", "0", "0", "0", "0", null, null})
 	want := query.Answer{Timeline: []query.TimelineRow{
 		{
-			Segment: 60, Requests: 9, Blocked: 1, Challenges: 2, Human: 3, OriginBlocked: 4, IPs: 5, Sessions: 6, BytesSent: 7,
-			Statuses:       []query.StatusCount{{Status: 200, Count: 7}, {Status: -1, Count: 1}, {Status: 404, Count: 1}},
+			Segment:       60,
+			Requests:      9,
+			Blocked:       1,
+			Challenges:    2,
+			Human:         3,
+			OriginBlocked: 4,
+			IPs:           5,
+			Sessions:      6,
+			BytesSent:     7,
+			Statuses: []query.StatusCount{
+				{Status: 200, Count: 7},
+				{Status: -1, Count: 1},
+				{Status: 404, Count: 1},
+			},
 			OriginStatuses: []query.StatusCount{{Status: 502, Count: 10}, {Status: 200, Count: 3}},
 		},
 		{Segment: 120, Requests: 1},
@@ -56,23 +73,34 @@ func TestAnswer_timeline(t *testing.T) {
 	}
 }
 
-func TestAnswer_topx(t *testing.T) {
+func TestAnswerTopX(t *testing.T) {
 	got, err := answer(query.TopX{Limit: 10}, topXColumns,
 		strings.Split("url,/a,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,AS1,Ä,Z", ","))
 	want := query.Answer{TopX: []query.TopXRow{{
-		Label: "url", Key: "/a", Requests: 1, Blocked: 2, Bots: 3, Challenges: 4, Human: 5, Monitored: 6, BytesSent: 7, RequestLength: 8,
-		Origin:   query.Times{Count: 9, Sum: 10, Min: 11, Max: 12},
-		Svc:      query.Times{Count: 13, Sum: 14, Min: 15, Max: 16},
-		Total:    query.Times{Count: 17, Sum: 18, Min: 19, Max: 20},
-		FirstASN: "AS1", FirstCountry: "Ä", FirstOrganization: "Z",
+		Label:             "url",
+		Key:               "/a",
+		Requests:          1,
+		Blocked:           2,
+		Bots:              3,
+		Challenges:        4,
+		Human:             5,
+		Monitored:         6,
+		BytesSent:         7,
+		RequestLength:     8,
+		Origin:            query.Times{Count: 9, Sum: 10, Min: 11, Max: 12},
+		Svc:               query.Times{Count: 13, Sum: 14, Min: 15, Max: 16},
+		Total:             query.Times{Count: 17, Sum: 18, Min: 19, Max: 20},
+		FirstASN:          "AS1",
+		FirstCountry:      "Ä",
+		FirstOrganization: "Z",
 	}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
-// TestAnswer_logs: every kind of record comes back as it was stored, absent apart from empty.
-func TestAnswer_logs(t *testing.T) {
+// TestAnswerLogs: records of all kinds are read as they were stored. Absent and empty values stay different.
+func TestAnswerLogs(t *testing.T) {
 	stored := enginetest.Records(t, 600, 3)
 	empty, nul := "", "\x00 \u2028 \U0001F600 \ufffd"
 	stored = append(stored, lake.Row{
@@ -98,8 +126,8 @@ func TestAnswer_logs(t *testing.T) {
 	}
 }
 
-// TestAnswer_logs_of_fields: columns that were not asked for are not there.
-func TestAnswer_logs_of_fields(t *testing.T) {
+// TestAnswerLogsOfFields: columns that the query does not ask for stay empty.
+func TestAnswerLogsOfFields(t *testing.T) {
 	got, err := answer(query.Logs{Limit: 1, Fields: []string{"ip"}}, []string{"RECORD"},
 		[]string{`{"ts_ms":5,"ts_nanos":6,"source":"s","line":7,"ip":"192.0.2.1"}`})
 	ip := "192.0.2.1"
@@ -109,7 +137,7 @@ func TestAnswer_logs_of_fields(t *testing.T) {
 	}
 }
 
-func TestAnswer_nothing_found(t *testing.T) {
+func TestAnswerWithoutRows(t *testing.T) {
 	for _, shape := range []query.Shape{query.Logs{}, query.Stats{}, query.Timeline{}, query.TopX{}} {
 		if got, err := answer(shape, nil); err != nil || !reflect.DeepEqual(got, query.Answer{}) {
 			t.Errorf("%T: %+v, %v", shape, got, err)
@@ -117,36 +145,51 @@ func TestAnswer_nothing_found(t *testing.T) {
 	}
 }
 
-// TestAnswer_names_what_is_wrong: the operator is told which cell an engine got wrong.
-func TestAnswer_names_what_is_wrong(t *testing.T) {
+// TestAnswerErrorsNameTheCell: an error names the row and the column, and what is wrong with the cell.
+func TestAnswerErrorsNameTheCell(t *testing.T) {
 	stats := func(cells ...string) (query.Answer, error) { return answer(query.Stats{}, statsColumns, cells) }
 	logs := func(record string) (query.Answer, error) {
 		return answer(query.Logs{}, []string{"record"}, []string{record})
 	}
 	timeline := func(statuses string) (query.Answer, error) {
-		return answer(query.Timeline{}, timelineColumns, []string{"0", "0", "0", "0", "0", "0", "0", "0", "0", statuses, null})
+		cells := []string{"0", "0", "0", "0", "0", "0", "0", "0", "0", statuses, null}
+		return answer(query.Timeline{}, timelineColumns, cells)
 	}
 	for _, c := range []struct {
 		want string
 		ask  func() (query.Answer, error)
 	}{
-		{"result row 1: column requests: \"3.5\" is not an integer", func() (query.Answer, error) { return stats("1", "h", "3.5", "1", "1", "1") }},
-		{"result row 1: column bandwidth: \"9223372036854775808\" is not", func() (query.Answer, error) { return stats("1", "h", "3", "9223372036854775808", "1", "1") }},
-		{"result row 1: column hostname: it is NULL", func() (query.Answer, error) { return stats("1", null, "3", "1", "1", "1") }},
+		{`result row 1: column requests: "3.5" is not an integer`, func() (query.Answer, error) {
+			return stats("1", "h", "3.5", "1", "1", "1")
+		}},
+		{`result row 1: column bandwidth: "9223372036854775808" is not`, func() (query.Answer, error) {
+			return stats("1", "h", "3", "9223372036854775808", "1", "1")
+		}},
+		{"result row 1: column hostname: it is NULL", func() (query.Answer, error) {
+			return stats("1", null, "3", "1", "1", "1")
+		}},
 		{"result row 1 has 2 cells for 6 columns", func() (query.Answer, error) { return stats("1", "h") }},
-		{"column timed: the result has none", func() (query.Answer, error) {
+		{"column timed: the result has no column of that name", func() (query.Answer, error) {
 			return answer(query.Stats{}, statsColumns[:5], []string{"1", "h", "1", "1", "1"})
 		}},
-		{"two columns segment", func() (query.Answer, error) { return answer(query.Stats{}, []string{"segment", "SEGMENT"}) }},
+		{"two columns segment", func() (query.Answer, error) {
+			return answer(query.Stats{}, []string{"segment", "SEGMENT"})
+		}},
 		{"column statuses: invalid character", func() (query.Answer, error) { return timeline("x") }},
-		{"column statuses: json: cannot unmarshal", func() (query.Answer, error) { return timeline(`{"200":"1"}`) }},
-		{`column statuses: "200;1" is not a list of statuses`, func() (query.Answer, error) { return timeline(`{"200;1":1}`) }},
+		{"column statuses: json: cannot unmarshal", func() (query.Answer, error) {
+			return timeline(`{"200":"1"}`)
+		}},
+		{`column statuses: "200;1" is not a list of statuses`, func() (query.Answer, error) {
+			return timeline(`{"200;1":1}`)
+		}},
 		{"column record: it is NULL", func() (query.Answer, error) { return logs(null) }},
 		{"column record: ts_nanos is missing", func() (query.Answer, error) { return logs(`{"ts_ms":1}`) }},
 		{"column record: headers: unexpected string", func() (query.Answer, error) {
 			return logs(`{"ts_ms":1,"ts_nanos":1,"source":"s","line":1,"headers":["x"]}`)
 		}},
-		{"column record: status: unexpected number 1.5", func() (query.Answer, error) { return logs(`{"status":1.5}`) }},
+		{"column record: status: unexpected number 1.5", func() (query.Answer, error) {
+			return logs(`{"status":1.5}`)
+		}},
 	} {
 		if _, err := c.ask(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error is %v, want %s", err, c.want)
@@ -154,21 +197,24 @@ func TestAnswer_names_what_is_wrong(t *testing.T) {
 	}
 }
 
-func TestAnswer_passes_on_failures_of_reading(t *testing.T) {
+func TestAnswerReturnsErrorsOfReading(t *testing.T) {
 	lost := errors.New("connection lost")
-	if _, err := rows.Answer(query.Query{Shape: query.Stats{}}, statsColumns, func() ([]*string, error) { return nil, lost }); !errors.Is(err, lost) {
+	next := func() ([]*string, error) { return nil, lost }
+	if _, err := rows.Answer(query.Query{Shape: query.Stats{}}, statsColumns, next); !errors.Is(err, lost) {
 		t.Errorf("error is %v", err)
 	}
 }
 
-// FuzzAnswer: whatever an engine answers is an answer or an error.
+// FuzzAnswer: any result is an answer or an error, and never a panic.
 func FuzzAnswer(f *testing.F) {
 	f.Add("1", `{"200":1}`, `{"ts_ms":1,"ts_nanos":1,"source":"s","line":1,"headers":[{"name":"a","value":"b"}]}`)
 	f.Add("-", `{"":1,"1,2":3}`, `{"upstream_data":[null,{"status":null}],"trigger_counters":{}}`)
 	f.Fuzz(func(t *testing.T, number, statuses, record string) {
 		for shape, row := range map[query.Shape][]string{
-			query.Stats{}:    {number, statuses, number, number, number, number},
-			query.Timeline{}: {number, number, number, number, number, number, number, number, number, statuses, statuses},
+			query.Stats{}: {number, statuses, number, number, number, number},
+			query.Timeline{}: {
+				number, number, number, number, number, number, number, number, number, statuses, statuses,
+			},
 		} {
 			columns := statsColumns
 			if _, ok := shape.(query.Timeline); ok {
@@ -189,7 +235,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// null is a cell that is NULL.
+// null stands for a cell that is NULL.
 const null = "\x00NULL"
 
 // answer reads rows of cells.
@@ -210,7 +256,7 @@ func answer(shape query.Shape, columns []string, cells ...[]string) (query.Answe
 	})
 }
 
-// printed is a row as engines print it: a JSON object of its columns.
+// printed returns a row as engines print it: a JSON object of its columns.
 func printed(t *testing.T, row *lake.Row, columns []lake.Column) string {
 	t.Helper()
 	text, err := json.Marshal(plain(reflect.ValueOf(row).Elem(), lake.Type{Kind: lake.Struct, Members: columns}))
@@ -220,7 +266,7 @@ func printed(t *testing.T, row *lake.Row, columns []lake.Column) string {
 	return string(text)
 }
 
-// plain is a stored value as maps, lists and scalars under the names of the columns.
+// plain returns a stored value as maps, lists and scalars, under the names of the columns.
 func plain(v reflect.Value, column lake.Type) any {
 	switch v.Kind() {
 	case reflect.Pointer:

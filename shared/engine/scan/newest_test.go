@@ -88,8 +88,8 @@ func setOf(t *testing.T, rows []lake.Row, objects []lake.Object) objectSet {
 	return objectSet{rows, objects, orders}
 }
 
-// TestNewest: for each limit, the records are those of the reference, also where many of them share an instant and where
-// objects overlap in time.
+// TestNewest: for each limit, the records are those of the reference, also where many of them share an instant and
+// where objects overlap in time.
 func TestNewest(t *testing.T) {
 	generated := enginetest.Records(t, 400, 37)
 	sameInstant := make([]lake.Row, 300)
@@ -167,7 +167,8 @@ func TestNewestStopsEarly(t *testing.T) {
 	var rows []lake.Row
 	for object := range int64(20) {
 		for line := range int64(10) {
-			rows = append(rows, lake.Row{TsMs: start + object*10 + line, Source: fmt.Sprintf("s%02d", object), Line: line})
+			source := fmt.Sprintf("s%02d", object)
+			rows = append(rows, lake.Row{TsMs: start + object*10 + line, Source: source, Line: line})
 		}
 	}
 	objects := stored(t, rows)
@@ -225,7 +226,8 @@ func TestNewestNamesUnreadableObjects(t *testing.T) {
 	}
 }
 
-// TestNewestUnsupported: records out of order are never returned, and patterns on many texts only without another engine.
+// TestNewestUnsupported: records out of order are never returned, and patterns on many texts only without another
+// engine.
 func TestNewestUnsupported(t *testing.T) {
 	t.Run("an object out of order", func(t *testing.T) {
 		path, last := outOfOrder(t)

@@ -150,8 +150,8 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open opens an object, calls read and closes the object. Objects are not kept open, because reading a footer takes only
-// a fraction of a millisecond.
+// open opens an object, calls read and closes the object. Objects are not kept open, because reading a footer takes
+// only a fraction of a millisecond.
 func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -227,6 +227,8 @@ func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 	return columns, nil
 }
 
+var errLateRecord = errors.New("a record is later than the last time in the footer")
+
 // inOrder returns an error if the chosen rows of a group are not in the order of time, or outside the time that the
 // footer gives. The scan relies on that order: it counts one segment after the other, and takes the last rows as the
 // newest.
@@ -239,7 +241,7 @@ func (w *worker) inOrder(ts []int64, rows []int32) error {
 		last = ts[row]
 	}
 	if last > w.group.MaxTsMs {
-		return &engine.ObjectError{Path: w.group.path, Err: errors.New("a record is later than the last time in the footer")}
+		return &engine.ObjectError{Path: w.group.path, Err: errLateRecord}
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
-// (stats, timeline, topx) and finds the newest records (logs). It counts texts by their codes in the dictionaries, tests
-// conditions once for an entry of a dictionary and not for every record, and looks at a text again only to join row
-// groups. It needs no SQL and no C.
+// (stats, timeline, topx) and finds the newest records (logs). It counts texts by their codes in the dictionaries,
+// tests conditions once for an entry of a dictionary and not for every record, and looks at a text again only to join
+// row groups. It needs no SQL and no C.
 //
 // Package query defines the answers, and tests compare them with query/reference. Another engine answers what the scan
 // does not support, or what it cannot do within its memory.
@@ -28,8 +28,8 @@ type Options struct {
 const defaultMemory = 256 << 20
 
 // ErrUnsupported reports that another engine must answer the query: the scan needs more memory than allowed, a sum
-// passes 64 bits on the way, or an object's records are not in the order of time. Without Options.NoFallback, it is also
-// the error of patterns that must be tried on very many different texts.
+// passes 64 bits on the way, or an object's records are not in the order of time. Without Options.NoFallback, it is
+// also the error of patterns that must be tried on very many different texts.
 var ErrUnsupported = errors.New("the scan does not support the query")
 
 // maxValues limits the values and patterns in the conditions of a query. Each is compared with every entry of a

@@ -125,7 +125,8 @@ func TestMemoryLimit(t *testing.T) {
 func TestSumOver64Bits(t *testing.T) {
 	huge, url := int64(1)<<62, "u"
 	at := func(n *int64, line int64) lake.Row {
-		return lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: line, URL: &url, BytesSent: n, TotalUs: n}
+		start := enginetest.Start.UnixMilli()
+		return lake.Row{TsMs: start, Source: "s", Line: line, URL: &url, BytesSent: n, TotalUs: n}
 	}
 	objects := stored(t, []lake.Row{at(&huge, 1), at(&huge, 2), at(nil, 3)})
 	for _, shape := range shapes {

@@ -72,7 +72,7 @@ func (s *stats) read(w *worker) error {
 	hosts := make([]traffic, names.Len()+1) // of the current segment, by code plus one; 0: records without a host
 	var met []int32                         // indexes in hosts that have records
 	segment, end := int64(0), int64(0)      // start in seconds and end in milliseconds of the current segment
-	numbers := make([]int32, names.Len())   // of the names among those of all row groups, plus one; 0: not looked up yet
+	numbers := make([]int32, names.Len())   // of the names in s.hosts, plus one; 0: not looked up yet
 	flush := func() error {
 		err := s.join(segment, hosts, met, numbers, names)
 		for _, i := range met {

@@ -109,8 +109,8 @@ func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, er
 	return times, nil
 }
 
-// keyColumn holds the keys of a row group for one label. Row i has the key codes[i]. If starts is set, row i has the keys
-// codes[starts[i]:starts[i+1]].
+// keyColumn holds the keys of a row group for one label. Row i has the key codes[i]. If starts is set, row i has the
+// keys codes[starts[i]:starts[i+1]].
 type keyColumn struct {
 	starts, codes []int32
 	entries       interface {

@@ -109,7 +109,8 @@ const isBlocked, isBot, isChallenged, isHuman, isMonitored = 1, 2, 4, 8, 16
 
 func (w *worker) measures() (*measures, error) {
 	columns, err := w.all("bytes_sent", "request_length", "origin_us", "svc_us", "total_us",
-		"asn", "country", "organization", "blocked", "bot", "challenge", "ichallenge", "human", "monitor", "monitor_reasons")
+		"asn", "country", "organization",
+		"blocked", "bot", "challenge", "ichallenge", "human", "monitor", "monitor_reasons")
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ type keys struct {
 	counts []keyCount
 	times  [][3]mean // in the order of query.TimeLabels; only if timed
 
-	// numbers holds, for each row group, the numbers in texts of its dictionary's entries, and parquet.Absent for entries
-	// that no chosen row has.
+	// numbers holds, for each row group, the numbers in texts of its dictionary's entries, and parquet.Absent for
+	// entries that no chosen row has.
 	numbers [][]int32
 
 	winners map[string][]int32 // the numbers of the top keys of each label
