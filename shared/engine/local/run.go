@@ -42,8 +42,8 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	}
 }
 
-// objects lists the objects that can hold matching records at this moment: those of the partitions of the span, without
-// those whose time does not overlap it.
+// objects lists the objects that can hold matching records at this moment. The index lists those of the partitions;
+// objects that do not overlap the span are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
 	span := q.Span()
 	if span.FromMs > span.ToMs {

@@ -91,6 +91,10 @@ func setOf(t *testing.T, rows []lake.Row, objects []lake.Object) objectSet {
 // TestNewest: for each limit, the records are those of the reference, also where many of them share an instant and
 // where objects overlap in time.
 func TestNewest(t *testing.T) {
+	limits := []int{1, 2, 7, 99, 100, 101, 2_500}
+	if testing.Short() {
+		limits = []int{7, 100}
+	}
 	generated := enginetest.Records(t, 400, 37)
 	sameInstant := make([]lake.Row, 300)
 	for i := range sameInstant {
@@ -121,7 +125,7 @@ func TestNewest(t *testing.T) {
 				`, ip="192.0.2.1"`,
 				`, request_id~"7"`,
 			} {
-				for _, limit := range []int{1, 2, 7, 99, 100, 101, 2_500} {
+				for _, limit := range limits {
 					q := bind(t, hours+condition, query.Logs{Limit: limit})
 					records.newest(t, q, scan.Options{NoFallback: true})
 				}
