@@ -40,13 +40,13 @@ type Row struct {
 	Session      *string `parquet:"session,optional,dict,zstd"`
 	SvcID        *string `parquet:"svcid,optional,dict,zstd"`   // promoted: first cookie svcid
 	SvcSessionID *string `parquet:"svcsessionid,optional,dict"` // promoted: first cookie svcsessionid
-	// Further cookies of these names, in order: nil but for odd clients.
+	// Further cookies of these names, in order. They are nil unless a client repeats a cookie.
 	SvcIDMore        []string `parquet:"svcid_more,optional,list" parquet-element:",dict"`
 	SvcSessionIDMore []string `parquet:"svcsessionid_more,optional,list" parquet-element:",dict"`
 	Result           *string  `parquet:"result,optional,dict"`
 	Reason           *string  `parquet:"reason,optional,dict"`
 	ChallengeType    *string  `parquet:"challenge_type,optional,dict"`
-	// ProcessingStage has no documented type: the text of whatever came, a number as its JSON literal.
+	// ProcessingStage has no documented type: it is the text of the value, for a number its JSON literal.
 	ProcessingStage *string `parquet:"processing_stage,optional,dict"`
 
 	Status        *int64 `parquet:"status,optional,dict,zstd"`

@@ -9,7 +9,7 @@ import (
 )
 
 // errDisagree reports that columns of one list or struct have different numbers of elements.
-var errDisagree = errors.New("its list or struct has other elements in another column")
+var errDisagree = errors.New("its list or struct has a different number of elements in another column")
 
 // assemble sets the leaf's part of a row to the values where the cursor is. It is the inverse of shred. The first leaf
 // of a list or struct allocates it.
@@ -46,7 +46,7 @@ func (l *leaf) assembleList(field unsafe.Pointer, c *cursor) error {
 	if c.defs[level] < elementLevel {
 		length = 0
 	}
-	list := (*[]byte)(field) // of any list, the length is the number of elements
+	list := (*[]byte)(field) // whatever its type, the length of a list is the number of elements
 	if l.first && c.defs[level] > 0 {
 		reflect.NewAt(l.fieldType, field).Elem().Set(reflect.MakeSlice(l.fieldType, length, length))
 	}

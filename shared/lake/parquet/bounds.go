@@ -32,7 +32,7 @@ func (c *chunk) addBounds(nulls int, w *workspace) {
 	}
 }
 
-// floor returns a short value that is not greater.
+// floor returns a short value that is not greater than the given one.
 func (c *chunk) floor(v []byte) []byte {
 	if c.leaf.kind == lake.Text && len(v) > indexBytes {
 		v = v[:runeStart(v, indexBytes)]
@@ -40,7 +40,7 @@ func (c *chunk) floor(v []byte) []byte {
 	return bytes.Clone(v)
 }
 
-// ceiling returns a value that is not less, a short one if there is one.
+// ceiling returns a value that is not less than the given one: a short one if one exists.
 func (c *chunk) ceiling(v []byte) []byte {
 	if c.leaf.kind != lake.Text || len(v) <= indexBytes {
 		return bytes.Clone(v)
@@ -49,7 +49,7 @@ func (c *chunk) ceiling(v []byte) []byte {
 		last, size := utf8.DecodeLastRune(v[:end])
 		end -= size
 		if next := last + 1; size > 1 || last != utf8.RuneError {
-			if next == 0xD800 { // the surrogates are no runes
+			if next == 0xD800 { // surrogates are not runes
 				next = 0xE000
 			}
 			if next <= utf8.MaxRune {
@@ -60,7 +60,7 @@ func (c *chunk) ceiling(v []byte) []byte {
 	return bytes.Clone(v)
 }
 
-// runeStart returns the greatest index up to at where a rune of the text begins.
+// runeStart returns the greatest index, at most at, where a rune of the text begins.
 func runeStart(text []byte, at int) int {
 	for at > 0 && !utf8.RuneStart(text[at]) {
 		at--

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// pageBytes is how large the values of a page get before they are encoded; row and list weights are what a row adds
-	// beside. Pages of optional columns come to about 28,000 rows: a single row is found and read quickly, and a page
-	// compresses well.
+	// pageBytes is the size of the values of a page before encoding. Row and list weights are the bytes that a row adds
+	// to them. Pages of optional columns have about 28,000 rows, so that a single row is found and read quickly, and a
+	// page compresses well.
 	pageBytes = 250 << 10
 	rowWeight = 4
-	// listWeight is more: lists have several values a row.
+	// listWeight is greater, because lists have several values per row.
 	listWeight = 8
 )
 
@@ -37,7 +37,7 @@ type chunk struct {
 	firstRow  int64                 // of the page being filled, in the group
 }
 
-// workspace is memory to encode one page after the other in.
+// workspace is the memory in which pages are encoded, one after the other.
 type workspace struct {
 	levels, encoded, page, compressed []byte
 	header                            bytes.Buffer
@@ -52,7 +52,7 @@ func newChunk(l *leaf) *chunk {
 	return c
 }
 
-// begin begins a chunk.
+// begin starts a chunk.
 func (c *chunk) begin() {
 	l := c.leaf
 	c.header = format.ColumnMetaData{
@@ -117,7 +117,7 @@ func (c *chunk) pageSize() int {
 	return n
 }
 
-// size returns about how much memory the chunk takes.
+// size estimates the memory of the chunk in bytes.
 func (c *chunk) size() int {
 	n := c.pages.Len() + c.pageSize()
 	if d := c.values.dictionary(); d != nil {
@@ -134,7 +134,7 @@ func (c *chunk) endPage(w *workspace) error {
 	if err := c.encode(w); err != nil {
 		return err
 	}
-	count := c.rows // of values, absent ones included
+	count := c.rows // of values, including absent ones
 	nulls := 0
 	if c.leaf.maxDef > 0 {
 		count = len(c.defs)

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// ColumnReader reads whole columns of an object, one row group at a time, in the form they are stored in: texts as
-// codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only
+// ColumnReader reads whole columns of an object, one row group at a time, in the form in which they are stored: texts
+// as codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only
 // and is safe for concurrent use.
 type ColumnReader struct{ object *object }
 
@@ -35,7 +35,7 @@ func (c *ColumnReader) RowGroups() (all []RowGroup, err error) {
 	for i, g := range c.object.footer.RowGroups {
 		bounds := &g.Columns[leafTsMs].MetaData.Statistics
 		if len(bounds.MinValue) != 8 || len(bounds.MaxValue) != 8 {
-			return nil, fmt.Errorf("row group %d: the footer lacks the bounds of its time", i)
+			return nil, fmt.Errorf("row group %d: the footer does not have the bounds of its time", i)
 		}
 		all = append(all, RowGroup{
 			Rows:    int(g.NumRows),
@@ -59,10 +59,10 @@ func ColumnOf(column, member string) (Column, bool) {
 	return Column{}, false
 }
 
-// HasDictionary reports whether equal values are stored once a row group.
+// HasDictionary reports whether equal values are stored once per row group.
 func (c Column) HasDictionary() bool { return c.leaf.dictionary }
 
-// HasBloomFilter reports whether engines can skip row groups that lack a value.
+// HasBloomFilter reports whether engines can skip row groups that do not contain a value.
 func (c Column) HasBloomFilter() bool { return c.leaf.bloom }
 
 // Read reads a column of a row group.

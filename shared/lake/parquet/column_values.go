@@ -10,24 +10,24 @@ import (
 // Absent is the code of a row without a value, and the state of such a flag.
 const Absent = -1
 
-// ColumnValues is a Parquet column of a row group: Codes for texts, and for integers that have a dictionary; else
-// Ints, or Flags. Reading into it again uses its memory again.
+// ColumnValues is a Parquet column of a row group: Codes for texts, and for integers that have a dictionary; otherwise
+// Ints, or Flags. Reading into it again reuses its memory.
 //
-// Of a list, the values of row i are those from Starts[i] to Starts[i+1], and none is absent: an element without
-// the member is left out. Otherwise Starts is empty and every row has one value or none.
+// If the column is a list, the values of row i are those from Starts[i] to Starts[i+1]. No value is absent, because
+// elements without the member are left out. Otherwise Starts is empty and every row has at most one value.
 type ColumnValues struct {
 	Starts []int32
 
-	Codes []int32 // entries by number; Absent for none
+	Codes []int32 // indexes of entries; Absent for no value
 	Texts Texts   // the entries of texts, no two equal
-	Ints  []int64 // the entries of integers, no two equal; without Codes the values, 0 for none
+	Ints  []int64 // the entries of integers, no two equal; without Codes the values, 0 if absent
 
-	Present []bool // whether a row has an integer, if there are no Codes; empty when all rows have
+	Present []bool // whether a row has an integer, if there are no Codes; empty if all rows have one
 	Flags   []int8 // 0, 1 or Absent
 
 	hasDictionary bool           // the entries are those of the dictionary page
 	texts         *Dictionary    // of the entries and further ones, once a page has no codes
-	ints          *intDictionary // the same of integers
+	ints          *intDictionary // the same for integers
 
 	pageCodes []int32
 	pageInts  []int64
@@ -79,13 +79,13 @@ func (v *ColumnValues) appendCodes(p *pageReader) error {
 	return nil
 }
 
-// takeDictionary makes the entries of the dictionary page those of the column, once.
+// takeDictionary makes the entries of the dictionary page those of the column. It does so once.
 func (v *ColumnValues) takeDictionary(p *pageReader) error {
 	if v.hasDictionary {
 		return nil
 	}
 	if v.Entries() > 0 {
-		return errors.New("a dictionary follows values without one")
+		return errors.New("a dictionary follows values that have none")
 	}
 	v.hasDictionary = true
 	if p.leaf.kind == lake.Int {
@@ -145,7 +145,7 @@ func (v *ColumnValues) appendInts(p *pageReader) error {
 	return nil
 }
 
-// appendPresent appends which rows of a page have a value. Present stays empty as long as all rows have.
+// appendPresent appends which rows of a page have a value. Present stays empty as long as all rows have one.
 func (v *ColumnValues) appendPresent(p *pageReader) {
 	if len(v.Present) == 0 && p.numPresent == p.numValues {
 		return
@@ -158,7 +158,7 @@ func (v *ColumnValues) appendPresent(p *pageReader) {
 	}
 }
 
-// appendFlags appends a page of flags. There are no lists of them.
+// appendFlags appends a page of flags, of which no column is a list.
 func (v *ColumnValues) appendFlags(p *pageReader) error {
 	if p.coded {
 		return errors.New("flags have codes")
@@ -171,8 +171,8 @@ func (v *ColumnValues) appendFlags(p *pageReader) error {
 	return nil
 }
 
-// appendByRow appends the values of a page, given without absent ones. It appends absent for each row without a value,
-// or, of a list, where each row starts.
+// appendByRow appends the values of a page, given without absent ones. It appends absent for each row without a value.
+// For a list it appends where each row starts.
 func appendByRow[T any](v *ColumnValues, all []T, p *pageReader, values []T, absent T) []T {
 	max, next := p.leaf.maxDef, 0
 	switch {

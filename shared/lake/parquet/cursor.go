@@ -12,7 +12,7 @@ import (
 )
 
 // cursor reads single rows of one column of one row group. It keeps the dictionary and the last page, and moves forward
-// in the page: rows should be asked for in ascending order.
+// in the page, so rows should be read in ascending order.
 type cursor struct {
 	*pageReader
 	object *object
@@ -91,13 +91,13 @@ func (c *cursor) rowEnd(level int) int {
 	return len(c.reps)
 }
 
-// readPageOf reads the page that holds a row of the group.
+// readPageOf reads the page that contains a row of the group.
 func (c *cursor) readPageOf(row int64) error {
 	i := sort.Search(len(c.index), func(i int) bool { return c.index[i].FirstRowIndex > row }) - 1
 	if i < 0 {
-		return errors.New("no page holds it")
+		return errors.New("no page contains it")
 	}
-	c.end = c.first // none, if reading fails
+	c.end = c.first // no rows, if reading fails
 	in, err := c.object.section(c.index[i].Offset, int64(c.index[i].CompressedPageSize))
 	if err != nil {
 		return err

@@ -43,10 +43,10 @@ const (
 	lengthBytes = 4 // of the length before a text in a page
 )
 
-// hashSeed makes hashes of texts differ from process to process: nobody can choose texts that collide.
+// hashSeed makes hashes of texts differ between processes, so that a client cannot choose texts that collide.
 var hashSeed = maphash.MakeSeed()
 
-// Hash returns the hash that Code wants. It holds in this process only.
+// Hash returns the hash that Code needs. It is valid in this process only.
 func Hash(text []byte) uint32 { return uint32(maphash.Bytes(hashSeed, text) >> 32) }
 
 // Code returns the code of a text with the given hash. It adds the text if it is new.
@@ -69,7 +69,7 @@ func (d *Dictionary) Code(text []byte, hash uint32) int32 {
 	}
 }
 
-// Append adds texts, all of which must be new. Their codes follow those of the texts before.
+// Append adds texts, all of which must be new. Their codes follow those of the earlier texts.
 func (d *Dictionary) Append(texts *Texts) error {
 	for i := range int32(texts.Len()) {
 		text, n := texts.At(i), int32(d.Len())
@@ -80,7 +80,7 @@ func (d *Dictionary) Append(texts *Texts) error {
 	return nil
 }
 
-// Memory returns about how many bytes the dictionary takes: per text its bytes, its offset and two slots.
+// Memory estimates the memory of the dictionary in bytes: for each text its bytes, its offset and two slots.
 func (d *Dictionary) Memory() int64 { return int64(len(d.bytes) + d.Len()*(4+2*8)) }
 
 func (d *Dictionary) grow() {
@@ -115,10 +115,10 @@ func (d *Dictionary) appendPage(page []byte) []byte {
 	return page
 }
 
-// recentTexts remembers the codes of texts by their addresses. Rows share the memory of texts that repeat, so most
-// texts need not be hashed.
+// recentTexts caches the codes of texts by their addresses. Rows share the memory of repeated texts, so most texts need
+// not be hashed.
 type recentTexts [1 << 7]struct {
-	text string // keeps its memory from becoming another text
+	text string // keeps its memory from being reused for another text
 	code int32
 }
 
@@ -141,7 +141,7 @@ func codeOf(text string, d *Dictionary) int32 {
 // intDictionary is a Dictionary of integers.
 type intDictionary struct {
 	entries []int64
-	small   [1 << 10]int32 // codes plus one of the integers from 0 on, which most are
+	small   [1 << 10]int32 // codes plus one of the integers from 0 on, which are the most frequent
 	others  map[int64]int32
 }
 

@@ -11,9 +11,10 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// File is an open object from which single rows are read: by the page index, only the pages they lie on. It keeps
-// the dictionaries and the last page of every column it has read, about twice the object's size at most, so a second
-// look is much cheaper than the first. It is safe for concurrent use, one call at a time.
+// File is an open object from which single rows are read. The page index leads to the pages that contain them, and no
+// others are read. A File keeps the dictionaries and the last page of every column that it has read, at most about
+// twice the object's size, so further reads are much faster than the first. It is safe for concurrent use, but executes
+// one call at a time.
 type File struct {
 	object  *object
 	numRows int64
@@ -48,7 +49,7 @@ func OpenFile(r io.ReaderAt, size int64) (_ *File, err error) {
 // NumRows returns the number of rows of the object.
 func (f *File) NumRows() int64 { return f.numRows }
 
-// Close releases what the file keeps; the file must not be used again. It does not close the underlying reader.
+// Close releases the memory of the file, which must not be used afterwards. It does not close the underlying reader.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +78,8 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 	return rows, errors.Join(err, f.Close())
 }
 
-// Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the
-// order asked. columns names top-level columns, nil is all; the others are left zero. The rows are the caller's.
+// Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the order
+// of the numbers. columns names top-level columns, nil means all; other columns are zero. The caller owns the rows.
 func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error) {
 	defer contain(&err)
 	wanted, err := leavesIn(columns)
@@ -135,7 +136,7 @@ func leavesIn(columns []string) (all []*leaf, err error) {
 	return slices.Compact(all), nil
 }
 
-// readGroup reads rows of a row group, whose numbers in the file are ascending.
+// readGroup reads rows of a row group. Their numbers, counted in the file, are ascending.
 func (f *File) readGroup(group int, numbers []int64, wanted []*leaf) ([]*lake.Row, error) {
 	g := &f.groups[group]
 	rows := make([]*lake.Row, len(numbers))

@@ -13,17 +13,17 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// bloomBits is how many bits a bloom filter has for each value: about one wrong hit in a hundred.
+// bloomBits is the number of bits of a bloom filter for each value: about one lookup in a hundred is a false positive.
 const bloomBits = 10
 
-// groupWriter collects one row group after the other, column by column.
+// groupWriter collects row groups, one after the other, column by column.
 type groupWriter struct {
 	chunks    []*chunk
 	workspace workspace
 	rows      int64
 }
 
-// groupWriters are used again for the tens of megabytes that their columns have.
+// groupWriters are reused because their columns have tens of megabytes.
 var groupWriters = sync.Pool{New: func() any {
 	g := &groupWriter{chunks: make([]*chunk, len(leaves))}
 	for i := range leaves {
@@ -72,7 +72,7 @@ func (g *groupWriter) endFullPage(c *chunk) error {
 	return c.endPage(&g.workspace)
 }
 
-// size returns about how much memory the group takes.
+// size estimates the memory of the group in bytes.
 func (g *groupWriter) size() int {
 	n := 0
 	for _, c := range g.chunks {
@@ -81,14 +81,14 @@ func (g *groupWriter) size() int {
 	return n
 }
 
-// writtenGroup is a row group that has been written, and its page index, which comes later in the object.
+// writtenGroup is a row group that has been written, and its page index, which is written later in the object.
 type writtenGroup struct {
 	group   format.RowGroup
 	indexes []format.ColumnIndex
 	offsets []format.OffsetIndex
 }
 
-// write writes the group and begins the next.
+// write writes the group and starts the next one.
 func (g *groupWriter) write(out *output) (done writtenGroup, err error) {
 	done.group = format.RowGroup{
 		NumRows: g.rows, FileOffset: out.offset, SortingColumns: []format.SortingColumn{{ColumnIdx: leafTsMs}},
@@ -159,8 +159,8 @@ func (g *groupWriter) writeBloom(out *output, c *chunk) error {
 	return nil
 }
 
-// output counts the bytes written. After a failure it writes nothing more: what follows would not be where the footer
-// says.
+// output counts the bytes written. After an error it writes nothing more, because further bytes would not be at the
+// offsets in the footer.
 type output struct {
 	w        io.Writer
 	offset   int64

@@ -17,7 +17,7 @@ import (
 )
 
 // leaf is one Parquet column, a leaf of the schema: how its values are stored, and where in a Row they are. All of it
-// is read off the tags of Row.
+// is derived from the tags of Row.
 type leaf struct {
 	number     int // of the column, from 0
 	path       []string
@@ -32,8 +32,8 @@ type leaf struct {
 	location
 }
 
-// location is where in a Row the values of a leaf are: in a field, or in a member of the struct or of the elements of
-// the list that the field holds.
+// location is the place of a leaf's values in a Row: a field, a member of the field's struct, or a member of the
+// elements of the field's list.
 type location struct {
 	layout    layout
 	fieldType reflect.Type
@@ -41,7 +41,7 @@ type location struct {
 	size      uintptr // of an element of the list
 	member    uintptr // offset of the member in struct or element
 	optional  bool    // the value is behind a pointer
-	first     bool    // no leaf before is in the same field
+	first     bool    // no earlier leaf is in the same field
 }
 
 type layout uint8
@@ -55,7 +55,7 @@ const (
 // elementLevel is the definition level from which a list has elements. An absent list has level 0, an empty one 1.
 const elementLevel = 2
 
-// leavesOf is the leaves of each top-level column.
+// leavesOf has the leaves of each top-level column.
 var leavesOf = func() map[string][]*leaf {
 	all := map[string][]*leaf{}
 	for i := range leaves {
@@ -65,7 +65,7 @@ var leavesOf = func() map[string][]*leaf {
 	return all
 }()
 
-// The codecs are shared by all writers: their encoders take megabytes, and are used again.
+// The codecs are shared by all writers: their encoders need megabytes and are reused.
 var (
 	fastZstd  = &zstd.Codec{Level: zstd.SpeedFastest}
 	denseZstd = &zstd.Codec{Level: zstd.DefaultLevel}
@@ -78,14 +78,14 @@ var (
 	deltaEncoding delta.BinaryPackedEncoding
 )
 
-// bloomColumns have a bloom filter: one looks for single values in them.
+// bloomColumns have a bloom filter, because queries look for single values in them.
 var bloomColumns = []string{"request_id", "ip", "session"}
 
 // HasBloomFilter reports whether a column has a bloom filter.
 func HasBloomFilter(column string) bool { return slices.Contains(bloomColumns, column) }
 
-// newLeaf returns the leaf at a position of the schema. options is how its tag says that it is stored: integers
-// without an encoding are delta encoded, which parquet-go knows no tag for on pointers.
+// newLeaf returns the leaf at a position of the schema. options are the options of its tag. Integers without an
+// encoding are delta encoded, for which parquet-go has no tag on pointers.
 func newLeaf(number int, kind lake.Kind, options []string, at position) leaf {
 	l := leaf{
 		number: number, path: at.path, kind: kind, bloom: HasBloomFilter(at.path[0]),
@@ -108,7 +108,7 @@ func newLeaf(number int, kind lake.Kind, options []string, at position) leaf {
 }
 
 // locate finds the leaf at a path in a Row. A path is the name of a field, then "list" and "element" if it is a list,
-// then the name of a member if it is one of structs.
+// then the name of a member if the elements are structs.
 func locate(path []string) location {
 	field, _ := fieldOf(reflect.TypeFor[lake.Row](), path[0])
 	l := location{fieldType: field.Type, offset: field.Offset, first: true}

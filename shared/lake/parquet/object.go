@@ -13,10 +13,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ErrSchema says that an object was written with other columns than Row has.
-var ErrSchema = errors.New("object has other columns than this version reads")
+// ErrSchema means that an object was written with columns that differ from those of Row.
+var ErrSchema = errors.New("the object has different columns than this version reads")
 
-// maxGroupRows is more than any writer puts into a row group; a footer that says more is damaged.
+// maxGroupRows is more than any writer puts into a row group; a footer with a greater number is damaged.
 const maxGroupRows = 1 << 24
 
 // object is an open object of this version's schema. It is safe for concurrent use.
@@ -54,7 +54,7 @@ func (o *object) readFooter() error {
 		return err
 	}
 	if string(begin) != magic || string(end[4:]) != magic {
-		return errors.New("it is no Parquet file, or not whole")
+		return errors.New("it is not a Parquet file, or it is incomplete")
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	text, err := o.read(o.size-8-length, length)
@@ -67,7 +67,7 @@ func (o *object) readFooter() error {
 // section returns a reader of a part of the object.
 func (o *object) section(offset, length int64) (*io.SectionReader, error) {
 	if offset < 0 || length < 0 || offset > o.size-length {
-		return nil, fmt.Errorf("%d bytes at %d lie outside of its %d", length, offset, o.size)
+		return nil, fmt.Errorf("%d bytes at %d are not within its %d bytes", length, offset, o.size)
 	}
 	return io.NewSectionReader(o.in, offset, length), nil
 }
@@ -96,7 +96,7 @@ func checkGroup(g *format.RowGroup) error {
 		if !slices.Equal(meta.PathInSchema, leaves[i].path) || meta.Type != physical[leaves[i].kind] {
 			return fmt.Errorf("column %d is not %s", i, leaves[i].path)
 		}
-		// Another codec's decoder may ask for any amount of memory for what a damaged footer takes for its data.
+		// The decoder of another codec may allocate any amount of memory for a page that a damaged footer describes.
 		if meta.Codec != format.Zstd {
 			return fmt.Errorf("a column is compressed by %s", meta.Codec)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// pageReader reads pages of a column of a row group. It reads what NewWriter writes and the like: data pages V1 with
-// checksums, levels in RLE, values plain, delta encoded or as codes of a dictionary.
+// pageReader reads pages of a column of a row group. It reads the format of NewWriter: data pages V1 with checksums,
+// levels in RLE, values plain, delta encoded or as codes of a dictionary.
 type pageReader struct {
 	leaf   *leaf
 	in     *bufio.Reader
@@ -39,16 +39,17 @@ type pageReader struct {
 	plain      vector  // if not
 }
 
-// readAhead is how much of a column is read at once: a compressed page of an ordinary column.
+// readAhead is the number of bytes of a column that are read at once: a compressed page of an ordinary column.
 const readAhead = 64 << 10
 
-// pageReaders are readers of one column at a time, used again for the memory they have.
+// pageReaders are readers of one column at a time. They are reused for their memory.
 var pageReaders = sync.Pool{New: func() any { return newPageReader(readAhead, &pageBuffer{}) }}
 
 // cursorReaders are the readers of columns of closed files, without buffers.
 var cursorReaders = sync.Pool{New: func() any { return &pageReader{} }}
 
-// newPageReader returns a reader that reads ahead by some bytes. Readers that are used in turn may share a buffer.
+// newPageReader returns a reader that reads ahead by some bytes. Readers that are never used at the same time may share
+// a buffer.
 func newPageReader(readAhead int, buffer *pageBuffer) *pageReader {
 	return &pageReader{in: bufio.NewReaderSize(nil, readAhead), buffer: buffer}
 }
@@ -63,13 +64,13 @@ type vector struct {
 	bits  []byte
 }
 
-// reset begins a column, whose pages are read from in.
+// reset starts a column. Its pages are read from in.
 func (p *pageReader) reset(l *leaf, in io.Reader) {
 	p.leaf, p.hasDictionary, p.numEntries = l, false, 0
 	p.in.Reset(in)
 }
 
-// next reads the next data page and a dictionary before it. It returns io.EOF after the last page.
+// next reads the next data page, and the dictionary if it comes before it. It returns io.EOF after the last page.
 func (p *pageReader) next() error {
 	for {
 		isData, err := p.readPage()
@@ -79,7 +80,7 @@ func (p *pageReader) next() error {
 	}
 }
 
-// readPage reads the next page and reports whether it is a data page; else it is the dictionary.
+// readPage reads the next page and reports whether it is a data page; otherwise it is the dictionary.
 func (p *pageReader) readPage() (isData bool, err error) {
 	if _, err := p.in.Peek(1); err != nil {
 		return false, err // io.EOF: the column ends here
@@ -137,7 +138,7 @@ func (p *pageReader) decompress(head *format.PageHeader) (err error) {
 
 func (p *pageReader) readDictionary(head *format.DictionaryPageHeader) error {
 	if p.hasDictionary {
-		return errors.New("there is one already")
+		return errors.New("the column has one already")
 	}
 	if head.Encoding != format.Plain {
 		return fmt.Errorf("the encoding is %s", head.Encoding)
@@ -179,7 +180,7 @@ func (p *pageReader) readData(head *format.DataPageHeader) (err error) {
 	return nil
 }
 
-// decodeLevels decodes levels, which begin with their length in bytes, and returns what follows them.
+// decodeLevels decodes levels, which start with their length in bytes, and returns the bytes after them.
 func decodeLevels(coder encoding.Encoding, dst, data []byte, count int) (levels, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, io.ErrUnexpectedEOF
@@ -234,7 +235,7 @@ func (p *pageReader) readValues(as format.Encoding, data []byte) (err error) {
 	return nil
 }
 
-// decode replaces the values of a vector. They should be count, but a damaged header may say anything.
+// decode replaces the values of a vector. Their number should be count, but may differ if the header is damaged.
 func (p *pageReader) decode(v *vector, coder encoding.Encoding, data []byte, count int) (err error) {
 	switch t := &v.texts; p.leaf.kind {
 	case lake.Text:
@@ -257,7 +258,7 @@ func room[T any](s []T, count int) []T {
 	return slices.Grow(s[:0], min(max(count, 0), 1<<17)+8)
 }
 
-// len returns the number of values; of bits, how many there may be.
+// len returns the number of values. For bits it is an upper bound.
 func (v *vector) len(kind lake.Kind) int {
 	switch kind {
 	case lake.Text:
@@ -270,7 +271,7 @@ func (v *vector) len(kind lake.Kind) int {
 
 func (v *vector) bit(i int) byte { return v.bits[i/8] >> (i % 8) & 1 }
 
-// value returns where value i of the page is, absent ones not counted.
+// value returns the location of value i of the page. Absent values do not count.
 func (p *pageReader) value(i int) (*vector, int) {
 	if p.coded {
 		return &p.entries, int(p.codes[i])
@@ -278,7 +279,7 @@ func (p *pageReader) value(i int) (*vector, int) {
 	return &p.plain, i
 }
 
-// numRows returns the number of rows that begin on the page.
+// numRows returns the number of rows that start on the page.
 func (p *pageReader) numRows() int64 {
 	if p.leaf.maxRep == 0 {
 		return int64(p.numValues)

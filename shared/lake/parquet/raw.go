@@ -13,7 +13,7 @@ import (
 // are merged in this form, which is several times cheaper than assembling and shredding a Row.
 type Raw []RawValue
 
-// RawValue is one value of a Raw, or what stands for an absent one.
+// RawValue is one value of a Raw, which may be absent.
 type RawValue struct {
 	bytes    *byte  // of a text
 	number   uint64 // an integer, the length of a text, 1 for true
@@ -36,10 +36,10 @@ const (
 	valueBytes                                  = 24
 )
 
-// RawPartition returns the partition that the row lies in.
+// RawPartition returns the partition of the row.
 func RawPartition(r Raw) lake.Partition { return lake.PartitionOf(int64(r[leafTsMs].number)) }
 
-// RawMemory returns about how many bytes the row keeps in memory.
+// RawMemory estimates the size of the row in memory in bytes.
 func RawMemory(r Raw) int64 {
 	n := valueBytes * len(r)
 	for i := range r {
@@ -60,15 +60,16 @@ func CompareRaw(a, b Raw) int {
 	)
 }
 
-// RawSum is a checksum over every value of rows in their order. Sums with one seed can be compared; a seed lives in
-// one process.
+// RawSum is a checksum over every value of rows in their order. Sums with the same seed can be compared. A seed is
+// valid in one process only.
 type RawSum struct {
 	Seed maphash.Seed
 	Sum  uint64
 	text []byte
 }
 
-// Add adds a row: the sum before, then every value with its levels, so that absent, empty and zero differ.
+// Add adds a row. The new sum is a hash of the old one and of every value with its levels, so that absent, empty and
+// zero values differ.
 func (s *RawSum) Add(row Raw) {
 	text := binary.LittleEndian.AppendUint64(s.text[:0], s.Sum)
 	for i := range row {

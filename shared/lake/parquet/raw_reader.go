@@ -8,10 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// rawReadAhead is how much is read ahead of each column: many are read at once.
+// rawReadAhead is the number of bytes that are read ahead in each column. It is small, because many are read at once.
 const rawReadAhead = 4 << 10
 
-// RawReader reads the rows of one object in order, as they are.
+// RawReader reads the rows of one object in order, as Raw rows.
 type RawReader struct {
 	object  *object
 	largest int64
@@ -34,12 +34,12 @@ func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
 	return out, nil
 }
 
-// GroupBytes returns the size of the largest row group before compression: reading takes no more memory than that,
-// beside the rows read.
+// GroupBytes returns the size of the largest row group before compression. Reading needs no more memory than that,
+// apart from the rows read.
 func (r *RawReader) GroupBytes() int64 { return r.largest }
 
-// Read fills rows, reusing their memory, and returns how many, some at least; io.EOF comes after the last ones. The
-// texts of earlier rows stay valid until the next Read.
+// Read fills rows, reusing their memory, and returns how many it filled: at least one, unless it returns io.EOF after
+// the last row. The texts of the rows stay valid until the next Read.
 func (r *RawReader) Read(rows []Raw) (n int, err error) {
 	defer contain(&err)
 	for r.left == 0 {
@@ -64,7 +64,7 @@ func (r *RawReader) Read(rows []Raw) (n int, err error) {
 	return len(rows), nil
 }
 
-// begin begins a row group.
+// begin starts a row group.
 func (r *RawReader) begin() error {
 	r.left = r.object.footer.RowGroups[r.group].NumRows
 	if r.left < 0 {

@@ -14,8 +14,8 @@ import (
 )
 
 // schema is the Parquet schema of every object of this version as footers hold it, each node before its members, and
-// the leaves among the nodes. Both are read off Row and its tags. A test compares them with what parquet-go makes of
-// Row. Its main package is used in tests only: it doubles the size of a program.
+// the leaves among the nodes. Both are derived from Row and its tags. A test compares them with those of parquet-go,
+// whose main package only tests use, because it would double the size of a program.
 var schema, leaves = schemaOf(reflect.TypeFor[lake.Row]())
 
 func schemaOf(row reflect.Type) ([]format.SchemaElement, []leaf) {
@@ -32,7 +32,7 @@ type schemaBuilder struct {
 	leaves []leaf
 }
 
-// position is where in the schema a node is: the names from the root, and the levels of what they hold.
+// position is the place of a node in the schema: the names from the root, and the levels of its values.
 type position struct {
 	path     []string
 	rep, def byte
@@ -65,7 +65,7 @@ func (s *schemaBuilder) field(field reflect.StructField, in position) {
 	}
 }
 
-// list adds the three levels that the format demands of a list.
+// list adds the three nodes that the format requires for a list.
 func (s *schemaBuilder) list(field reflect.StructField, name string, in position) {
 	in = s.node(format.SchemaElement{
 		Name: name, NumChildren: thrift.New(int32(1)),

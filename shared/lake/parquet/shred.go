@@ -6,7 +6,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// levels is the repetition and definition levels of a page: what repeats, and what is absent.
+// levels are the repetition and definition levels of a page: which values repeat, and which are absent.
 type levels struct{ reps, defs []byte }
 
 func (l *levels) reset() { l.reps, l.defs = l.reps[:0], l.defs[:0] }

@@ -16,16 +16,16 @@ type pageValues interface {
 	// add appends values, given as pointers to a string, an int64 or a bool.
 	add(values []unsafe.Pointer)
 	addRaw(v *RawValue)
-	// encode returns the values of the page as it holds them, in dst's memory if they fit.
+	// encode returns the encoded values of the page, in dst's memory if they fit.
 	encode(dst []byte, l *leaf) ([]byte, error)
-	// bounds returns the least and the greatest value of the page, which has some, as statistics hold them.
+	// bounds returns the least and the greatest value of the page as statistics hold them. The page must have values.
 	bounds(set *codeSet) (least, greatest []byte)
-	// size returns how many bytes the page's values take before they are encoded.
+	// size returns the size of the page's values before encoding, in bytes.
 	size() int
 	empty() bool
 	endPage()
 
-	// dictionary returns the dictionary of the values' codes; nil without one.
+	// dictionary returns the dictionary of the values' codes, or nil if they have none.
 	dictionary() dictionary
 	// hashes appends the hashes that a bloom filter must hold.
 	hashes(to []uint64) []uint64

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Verify reads a whole object back and returns what it holds; Path is left empty. It is an error if a page's checksum
-// is wrong or the page does not decode, counts disagree, rows are not in the order of Sort, or lie in more than one
+// Verify reads a whole object and returns its description, without the Path. It returns an error if a page's checksum
+// is wrong or the page cannot be decoded, if counts disagree, or if rows are out of order or in more than one
 // partition.
 func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	defer contain(&err)
@@ -31,7 +31,7 @@ func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 		}
 	}
 	if order.rows != object.Rows {
-		return lake.Object{}, fmt.Errorf("the footer says %d rows, there are %d", object.Rows, order.rows)
+		return lake.Object{}, fmt.Errorf("the footer has %d rows, the object has %d", object.Rows, order.rows)
 	}
 	object.MinTsMs, object.MaxTsMs = order.first, order.last.TsMs
 	object.Partition = lake.PartitionOf(object.MinTsMs)
@@ -41,13 +41,13 @@ func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	return object, nil
 }
 
-// sortKeys is the columns that rows are sorted by.
+// sortKeys are the columns by which rows are sorted.
 type sortKeys struct {
 	ints    [leafLine + 1][]int64 // by leaf
 	sources []string
 }
 
-// add takes the values of a page, if rows are sorted by its column.
+// add keeps the values of a page if rows are sorted by its column.
 func (k *sortKeys) add(p *pageReader) {
 	switch p.leaf.number {
 	case leafTsMs, leafTsNanos, leafLine:
@@ -82,7 +82,7 @@ func (o *object) verifyGroup(group int, order *orderCheck) error {
 	return order.add(&keys)
 }
 
-// verifyChunk decodes every page of a column and compares what they hold with footer and page index.
+// verifyChunk decodes every page of a column and compares the pages with the footer and the page index.
 func (o *object) verifyChunk(group int, l *leaf, p *pageReader, keys *sortKeys) error {
 	if err := o.pages(p, group, l); err != nil {
 		return err

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// RowsPerGroup is how many rows a row group holds. Dictionaries repeat in every group, so large groups are
-	// small files; 122,880 is also DuckDB's unit of parallel work.
+	// RowsPerGroup is the number of rows of a row group. Every group repeats its dictionaries, so large groups make
+	// small files. 122,880 is also DuckDB's unit of parallel work.
 	RowsPerGroup = 122_880
 
-	// groupBytes is how much a row group may hold in memory, its dictionaries included, before it is written however
-	// few its rows are. Ordinary groups stay far below; records of many kilobytes would pile up otherwise.
+	// groupBytes limits the memory of a row group including its dictionaries: a larger group is written however few
+	// its rows are. Ordinary groups are far smaller. The limit is for records of many kilobytes.
 	groupBytes = 32 << 20
-	// stepRows and stepBytes are how many rows, and how many bytes of them, are added before the sizes of pages and
-	// group are looked at again.
+	// stepRows and stepBytes are the number of rows, and of their bytes, that are added before the sizes of the pages
+	// and the group are checked again.
 	stepRows  = 64
 	stepBytes = 1 << 20
 
-	// SchemaVersion is raised when a column changes its meaning; it stands in every object's metadata.
+	// SchemaVersion is in every object's metadata. It is increased when the meaning of a column changes.
 	SchemaVersion = 1
 
 	versionKey = "orrery.schema_version"
@@ -31,11 +31,11 @@ const (
 	magic      = "PAR1"
 )
 
-// Writer writes one Parquet object. Rows must come in the order of Sort and from one partition; Verify checks
+// Writer writes one Parquet object. Rows must be sorted as lake.Compare does and be in one partition. Verify checks
 // both, the writer does not.
 //
-// It takes rows apart itself, one column of many rows at a time: parquet-go, which encodes the pages, does it value by
-// value, in more than twice the time.
+// It splits rows into values itself, one column of many rows at a time. parquet-go, which encodes the pages, would do
+// so value by value and need more than twice the time.
 type Writer struct {
 	out          output
 	rowsPerGroup int64
@@ -44,7 +44,7 @@ type Writer struct {
 	done         []writtenGroup
 }
 
-// NewWriter makes a writer of one object to w. The object is whole only after Close.
+// NewWriter returns a writer of one object to w. The object is complete only after Close.
 func NewWriter(w io.Writer) *Writer { return newWriter(w, RowsPerGroup) }
 
 func newWriter(w io.Writer, rowsPerGroup int64) *Writer {
@@ -60,17 +60,17 @@ func (w *Writer) Write(rows []lake.Row) error {
 	return w.WriteEach(pointers)
 }
 
-// WriteEach is Write for rows that lie apart.
+// WriteEach is Write for rows given by pointers.
 func (w *Writer) WriteEach(rows []*lake.Row) error {
 	return inSteps(w, rows, func(r *lake.Row) int64 { return r.Memory() }, w.group.add)
 }
 
-// WriteRaw appends rows read as they are; what they become does not differ from what Write makes of them.
+// WriteRaw appends Raw rows. It writes the same bytes for them as Write does for the same rows.
 func (w *Writer) WriteRaw(rows []Raw) error {
 	return inSteps(w, rows, RawMemory, w.group.addRaw)
 }
 
-// inSteps adds rows, ending the row group wherever it is full.
+// inSteps adds rows, and ends the row group whenever it is full.
 func inSteps[R any](w *Writer, rows []R, memory func(R) int64, add func([]R) error) error {
 	for len(rows) > 0 {
 		most := min(int64(len(rows)), stepRows, w.rowsPerGroup-w.group.rows)
@@ -93,7 +93,7 @@ func inSteps[R any](w *Writer, rows []R, memory func(R) int64, add func([]R) err
 	return nil
 }
 
-// begin writes what every object begins with.
+// begin writes the start of the object, which is the same for all.
 func (w *Writer) begin() error {
 	if w.out.offset > 0 {
 		return nil
