@@ -54,50 +54,89 @@ func (s seen) first(code, segment int32) bool {
 	return true
 }
 
-// distinct counts the different texts in segments that several row groups share.
+// distinct counts the different texts of segments that several row groups have. It numbers the texts and keeps a set of
+// numbers for every segment.
 type distinct struct {
 	texts parquet.Dictionary
-	pairs map[pair]struct{}
+	sets  map[int64]*numberSet // by the start of the segment
+	pages int64                // of all sets
 }
 
-type pair struct {
-	segment int64
-	text    int32
-}
-
-// pairBytes is the approximate size of an element of the map.
-const pairBytes = 40
-
+// bytes returns about how much memory the texts and sets take.
 func (d *distinct) bytes() int64 {
-	return d.texts.Memory() + int64(len(d.pairs)*pairBytes)
+	return d.texts.Memory() + d.pages*(pageBytes+pointerBytes)
 }
 
-// numbering holds the numbers of a dictionary's entries among all texts. It looks an entry up when it is needed.
+// numberSet is a set of numbers in pages. Pages without a number are nil.
+type numberSet []*[pageBytes / 8]uint64
+
+const (
+	pageBytes    = 128
+	pageBits     = 8 * pageBytes
+	pointerBytes = 8
+)
+
+// add adds a number. It reports whether the number is new to the set and whether the set has one page more.
+func (s *numberSet) add(number int32) (isNew, grown bool) {
+	page, bit := int(number)/pageBits, uint(number)%pageBits
+	if page >= len(*s) {
+		*s = append(*s, make([]*[pageBytes / 8]uint64, page+1-len(*s))...)
+	}
+	words := (*s)[page]
+	if words == nil {
+		words, grown = new([pageBytes / 8]uint64), true
+		(*s)[page] = words
+	}
+	isNew = words[bit/64]>>(bit%64)&1 == 0
+	words[bit/64] |= 1 << (bit % 64)
+	return isNew, grown
+}
+
+// numbering is the numbers of a dictionary's entries among all texts.
 type numbering struct {
 	*distinct
 	values  *parquet.ColumnValues
-	numbers []int32 // the number plus one; 0: not looked up yet
+	hashes  []uint32 // 0: not hashed yet
+	numbers []int32  // plus one; 0: not looked up yet
 }
 
 func (d *distinct) numbering(values *parquet.ColumnValues) numbering {
-	if d.pairs == nil {
-		d.pairs = map[pair]struct{}{}
-	}
 	return numbering{distinct: d, values: values}
 }
 
-// add returns how many of the codes are of texts that are new in a segment.
-func (n *numbering) add(segment int64, codes []int32) int64 {
-	if n.numbers == nil {
-		n.numbers = make([]int32, n.values.Entries())
+// hash hashes the texts of codes that add will be given. Several numberings may do so at once.
+func (n *numbering) hash(codes []int32) {
+	if n.hashes == nil && len(codes) > 0 {
+		n.hashes, n.numbers = make([]uint32, n.values.Entries()), make([]int32, n.values.Entries())
 	}
-	before := len(n.pairs)
+	for _, code := range codes {
+		if n.hashes[code] == 0 {
+			n.hashes[code] = parquet.Hash(n.values.Texts.At(code))
+		}
+	}
+}
+
+// add returns how many of the codes have texts that are new to a segment.
+func (n *numbering) add(segment int64, codes []int32) (added int64) {
+	set := n.sets[segment]
+	if set == nil {
+		if n.sets == nil {
+			n.sets = map[int64]*numberSet{}
+		}
+		set = &numberSet{}
+		n.sets[segment] = set
+	}
 	for _, code := range codes {
 		if n.numbers[code] == 0 {
-			text := n.values.Texts.At(code)
-			n.numbers[code] = n.texts.Code(text, parquet.Hash(text)) + 1
+			n.numbers[code] = n.texts.Code(n.values.Texts.At(code), n.hashes[code]) + 1
 		}
-		n.pairs[pair{segment, n.numbers[code]}] = struct{}{}
+		isNew, grown := set.add(n.numbers[code] - 1)
+		if isNew {
+			added++
+		}
+		if grown {
+			n.pages++
+		}
 	}
-	return int64(len(n.pairs) - before)
+	return added
 }

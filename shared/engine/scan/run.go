@@ -54,6 +54,8 @@ type group struct {
 	number int
 	first  int64 // number of its first row in the object
 	parquet.RowGroup
+
+	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 }
 
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
@@ -198,6 +200,9 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	if !ok {
 		panic(fmt.Sprintf("scan: no column %s %s", name, member))
 	}
+	if values, kept := w.group.columns[stored]; kept {
+		return values, nil
+	}
 	if values, read := w.columns[stored]; read {
 		return values, nil
 	}
@@ -215,7 +220,28 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	return values, nil
 }
 
-// all returns several columns of single values.
+// keep keeps columns of the group for another pass, unless memory is short. Then they are read again.
+func (w *worker) keep(names []string) {
+	kept := map[parquet.Column]*parquet.ColumnValues{}
+	bytes := int64(0)
+	for _, name := range names {
+		stored, _ := parquet.ColumnOf(name, "")
+		if values, read := w.columns[stored]; read {
+			kept[stored] = values
+			bytes += values.Memory()
+		}
+	}
+	if w.run.used.Add(bytes) > w.run.memory/2 { // the rest is for what cannot be read again
+		w.run.used.Add(-bytes)
+		return
+	}
+	for stored := range kept {
+		delete(w.columns, stored)
+	}
+	w.group.columns = kept
+}
+
+// all reads several columns of single values.
 func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 	columns := make([]*parquet.ColumnValues, len(names))
 	for i, name := range names {

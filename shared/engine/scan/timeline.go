@@ -128,10 +128,14 @@ func (t *timeline) begin(ts int64, statuses, origins int) *partial {
 // join adds the figures of a row group to those of other row groups.
 func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error {
 	ip, session, status, origin := columns[1], columns[2], columns[3], columns[9]
+	ips, sessions := t.ips.numbering(ip), t.sessions.numbering(session)
+	for _, p := range parts {
+		ips.hash(p.ipCodes)
+		sessions.hash(p.sessionCodes)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.ips.bytes() + t.sessions.bytes()
-	ips, sessions := t.ips.numbering(ip), t.sessions.numbering(session)
 	for _, p := range parts {
 		s, known := t.segments[p.start]
 		if !known {

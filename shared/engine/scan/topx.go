@@ -8,14 +8,18 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// topX works in two passes over the columns. The first counts for each key only what ranks it. The second makes the
-// twenty figures for the top keys.
+// topX works in two passes over the columns. The first counts what ranks the keys of each row group, by the codes of
+// its dictionaries. The keys of the row groups are matched by their hashes. The second pass makes the twenty figures of
+// the winners, and checks their texts.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {
 		return nil, err
 	}
-	if err := t.choose(); err != nil {
+	if err := r.each(ctx, len(t.keys), func(_ *worker, i int) error { return t.keys[i].choose(t.shape.Limit) }); err != nil {
+		return nil, err
+	}
+	if err := t.breakTies(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.scan(ctx, groups, t.sumUp); err != nil {
@@ -36,7 +40,7 @@ type topX struct {
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
 	for _, part := range query.TopXParts {
-		k := &keys{column: part.Column, numbers: make([][]int32, len(groups))}
+		k := &keys{column: part.Column, tallies: make([][]tally, len(groups)), times: make([][][3]duration, len(groups))}
 		for _, label := range part.Labels {
 			if shape.Has(label) {
 				k.labels = append(k.labels, label)
@@ -64,13 +68,12 @@ func (t *topX) rank(w *worker, i int) error {
 	if err != nil {
 		return err
 	}
-	for n := range t.keys {
-		k := t.keys[(n+i)%len(t.keys)] // workers start at different keys, so they wait less for a lock
+	for _, k := range t.keys {
 		of, err := w.keysOf(k.column)
 		if err != nil {
 			return err
 		}
-		counts := make([]keyCount, of.entries.Len())
+		counts := make([]tally, of.entries.Len())
 		of.each(rows, func(row, code int32) {
 			counts[code].requests++
 			if blocked.Flags[row] == 1 {
@@ -81,30 +84,52 @@ func (t *topX) rank(w *worker, i int) error {
 		if err != nil {
 			return err
 		}
-		if k.numbers[i], err = k.join(t.run, of.entries, counts, times); err != nil {
+		k.tallies[i], k.times[i] = occurring(counts, times, of.entries)
+		if err := t.run.reserve(int64(cap(counts)*tallyBytes + cap(times)*timesBytes)); err != nil {
 			return err
 		}
 	}
+	w.keep(t.columns())
 	return nil
 }
 
-// rankedTimes sums up the times of the keys if a label ranks by them.
-func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, error) {
+// columns lists the columns that both passes read.
+func (t *topX) columns() []string {
+	columns := []string{"blocked"}
+	for _, k := range t.keys {
+		columns = append(columns, k.column)
+		if k.column == "reason" {
+			columns = append(columns, "monitor_reasons")
+		}
+	}
+	return columns
+}
+
+// rankedTimes sums up the times of the keys, if any label ranks by them.
+func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]duration, error) {
 	if !k.timed {
 		return nil, nil
 	}
-	times := make([][3]mean, of.entries.Len())
+	times := make([][3]duration, of.entries.Len())
 	for n, label := range query.TimeLabels {
 		column, err := w.column(label.Time, "")
 		if err != nil {
 			return nil, err
 		}
+		var overflow int64
 		of.each(rows, func(row, code int32) {
 			if len(column.Present) == 0 || column.Present[row] {
-				times[code][n].count++
-				times[code][n].sum.add(column.Ints[row])
+				d := &times[code][n]
+				total := sum{n: d.sum}
+				total.add(column.Ints[row])
+				overflow |= total.passed
+				d.sum = total.n
+				d.count++
 			}
 		})
+		if err := whole(sum{passed: overflow}); err != nil {
+			return nil, err
+		}
 	}
 	return times, nil
 }
@@ -113,10 +138,13 @@ func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]mean, er
 // keys codes[starts[i]:starts[i+1]].
 type keyColumn struct {
 	starts, codes []int32
-	entries       interface {
-		Len() int
-		At(i int32) []byte
-	}
+	entries       texts
+}
+
+// texts are the entries of a dictionary.
+type texts interface {
+	Len() int
+	At(i int32) []byte
 }
 
 // each calls f with each key of each of the rows.

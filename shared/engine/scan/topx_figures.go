@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -13,9 +14,8 @@ type figures struct {
 	requests, blocked, bots, challenges, human, monitored int64
 	bytesSent, requestLength                              sum
 	origin, svc, total                                    times
-	// The smallest texts of a row group as their ranks plus one; 0: no record has a text. In the order of first.
-	ranks [3]int32
-	first [3]text // asn, country, organization
+	codes                                                 [3]codeSet // of asn, country and organization, in one row group
+	first                                                 [3]text    // their smallest texts
 }
 
 // text is a text that may be absent.
@@ -63,35 +63,48 @@ func (t *topX) sumUp(w *worker, i int) error {
 	if err != nil {
 		return err
 	}
-	for n := range t.keys {
-		k := t.keys[(n+i)%len(t.keys)]
-		places := make([]int32, len(k.numbers[i])) // in k.figures, by code
-		any := false
-		for code, number := range k.numbers[i] {
-			places[code] = parquet.Absent
-			if number != parquet.Absent {
-				places[code] = k.places[number]
-				any = any || places[code] != parquet.Absent
-			}
-		}
-		if !any {
-			continue
-		}
-		of, err := w.keysOf(k.column)
-		if err != nil {
+	for _, k := range t.keys {
+		if err := k.sumUp(w, i, rows, in); err != nil {
 			return err
 		}
-		local := make([]figures, len(k.figures))
-		of.each(rows, func(row, code int32) {
-			if place := places[code]; place != parquet.Absent {
-				in.add(&local[place], row)
-			}
-		})
-		k.mu.Lock()
-		for place := range local {
-			k.figures[place].join(&local[place], in)
+	}
+	return nil
+}
+
+// sumUp adds the figures that a row group has of the winners to the rest.
+func (k *keys) sumUp(w *worker, group int, rows []int32, in *measures) error {
+	var winners []tally // those of the row group
+	for _, t := range k.tallies[group] {
+		if k.places.place(t.hash) >= 0 {
+			winners = append(winners, t)
 		}
-		k.mu.Unlock()
+	}
+	if len(winners) == 0 {
+		return nil
+	}
+	of, err := w.keysOf(k.column)
+	if err != nil {
+		return err
+	}
+	numbers := slices.Repeat([]int32{parquet.Absent}, of.entries.Len()) // of the entries among the winners
+	local := make([]figures, len(winners))
+	for number, t := range winners {
+		numbers[t.code] = int32(number)
+		in.begin(&local[number])
+	}
+	of.each(rows, func(row, code int32) {
+		if number := numbers[code]; number != parquet.Absent {
+			in.add(&local[number], row)
+		}
+	})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for number, t := range winners {
+		place := k.places.place(t.hash)
+		if k.texts[place], err = sameText(k.texts[place], of.entries.At(t.code)); err != nil {
+			return err
+		}
+		k.figures[place].join(&local[number], in)
 	}
 	return nil
 }
@@ -102,8 +115,12 @@ type measures struct {
 	origin, svc, total       *parquet.ColumnValues
 	flags                    []uint8 // of each row
 	texts                    [3]*parquet.ColumnValues
-	ranks, byRank            [3][]int32 // the rank of each entry of texts, and the entry of each rank
 }
+
+// codeSet is a set of codes of a dictionary.
+type codeSet []uint64
+
+func (s codeSet) add(code int32) { s[code/64] |= 1 << (code % 64) }
 
 const isBlocked, isBot, isChallenged, isHuman, isMonitored = 1, 2, 4, 8, 16
 
@@ -136,24 +153,14 @@ func (w *worker) measures() (*measures, error) {
 			m.flags[row] |= isMonitored
 		}
 	}
-	for i, values := range m.texts {
-		m.ranks[i], m.byRank[i] = ranked(&values.Texts)
-	}
 	return m, nil
 }
 
-// ranked sorts the entries of a dictionary. ranks holds the rank of each entry, byRank the entry of each rank.
-func ranked(entries *parquet.Texts) (ranks, byRank []int32) {
-	byRank = make([]int32, entries.Len())
-	for i := range byRank {
-		byRank[i] = int32(i)
+// begin gives figures the sets for the codes of the row group.
+func (m *measures) begin(f *figures) {
+	for i, values := range m.texts {
+		f.codes[i] = make(codeSet, (values.Texts.Len()+63)/64)
 	}
-	slices.SortFunc(byRank, func(a, b int32) int { return bytes.Compare(entries.At(a), entries.At(b)) })
-	ranks = make([]int32, len(byRank))
-	for rank, code := range byRank {
-		ranks[code] = int32(rank)
-	}
-	return ranks, byRank
 }
 
 // add counts a row.
@@ -172,9 +179,7 @@ func (m *measures) add(f *figures, row int32) {
 	addTime(&f.total, m.total, row)
 	for i, values := range m.texts {
 		if code := values.Codes[row]; code != parquet.Absent {
-			if rank := m.ranks[i][code] + 1; f.ranks[i] == 0 || rank < f.ranks[i] {
-				f.ranks[i] = rank
-			}
+			f.codes[i].add(code)
 		}
 	}
 }
@@ -198,15 +203,23 @@ func (f *figures) join(other *figures, in *measures) {
 	f.origin.join(other.origin)
 	f.svc.join(other.svc)
 	f.total.join(other.total)
-	for i, rank := range other.ranks {
-		if rank == 0 {
-			continue
-		}
-		smallest := in.texts[i].Texts.At(in.byRank[i][rank-1])
-		if first := &f.first[i]; !first.present || bytes.Compare(smallest, first.bytes) < 0 {
-			*first = text{true, bytes.Clone(smallest)}
+	for i, codes := range other.codes {
+		f.first[i].lower(codes, &in.texts[i].Texts)
+	}
+}
+
+// lower makes the text the smallest of itself and the entries that have the codes.
+func (t *text) lower(codes codeSet, entries *parquet.Texts) {
+	smallest := t.bytes
+	for i, word := range codes {
+		for ; word != 0; word &= word - 1 {
+			entry := entries.At(int32(64*i + bits.TrailingZeros64(word)))
+			if !t.present || bytes.Compare(entry, smallest) < 0 {
+				t.present, smallest = true, entry
+			}
 		}
 	}
+	t.bytes = bytes.Clone(smallest)
 }
 
 func (f *figures) row(label, key string) (query.TopXRow, error) {

@@ -3,171 +3,396 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 
-	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
-// keys holds all keys of a column and what ranks them.
+// keys is all keys of a column, and what ranks them.
 type keys struct {
 	column string
-	labels []string // of query.Labels, those with these keys
-	timed  bool     // whether a label ranks by time
+	labels []string // that the keys are for, some of query.Labels
+	timed  bool     // some of the labels rank by time
 
-	mu     sync.Mutex
-	texts  parquet.Dictionary
-	counts []keyCount
-	times  [][3]mean // in the order of query.TimeLabels; only if timed
+	tallies [][]tally       // of each row group, of the keys that chosen rows have
+	times   [][][3]duration // beside them, in the order of query.TimeLabels; only if timed
 
-	// numbers holds, for each row group, the numbers in texts of its dictionary's entries, and parquet.Absent for
-	// entries that no chosen row has.
-	numbers [][]int32
+	ranked map[string][]total // the winners of each label
+	ties   map[string][]total // keys that rank equally at the limit of a label, of which only some are winners
 
-	winners map[string][]int32 // the numbers of the top keys of each label
-	places  []int32            // the index in figures of each text, or parquet.Absent
-	figures []figures          // of all top keys
+	mu      sync.Mutex
+	places  hashTable // of the winners of all labels
+	texts   [][]byte  // of the winners, by place; nil until one is met
+	figures []figures // of the winners, by place
 }
 
-type keyCount struct{ requests, blocked int64 }
+// tally is what ranks a key in one row group.
+type tally struct {
+	hash              uint64 // of the text, in this process
+	code              int32  // in the dictionary of the row group
+	requests, blocked int32
+}
 
-// mean is a sum of times and their count.
-type mean struct {
-	sum   sum
+// duration is a sum of times, in microseconds, and their number.
+type duration struct {
+	sum   int64
 	count int64
 }
 
-func (m mean) average() float64 { return query.Times{Count: m.count, Sum: m.sum.n}.Average() }
-
 const (
-	keyCountBytes = 16
-	meanBytes     = 24
+	tallyBytes = 24
+	timesBytes = 48
 )
 
-// join adds the counts of a row group's keys to those of other row groups, and returns the numbers of the keys.
-func (k *keys) join(
-	r *run, entries interface{ At(int32) []byte }, counts []keyCount, times [][3]mean,
-) ([]int32, error) {
-	numbers := make([]int32, len(counts))
-	hashes := make([]uint32, len(counts))
-	for code := range counts {
-		if counts[code].requests > 0 {
-			hashes[code] = parquet.Hash(entries.At(int32(code)))
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	before := k.bytes()
+// keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
+var keySeed = maphash.MakeSeed()
+
+// occurring keeps the tallies, and the times if there are any, of the entries that have requests.
+func occurring(counts []tally, times [][3]duration, entries texts) ([]tally, [][3]duration) {
+	n := 0
 	for code, c := range counts {
 		if c.requests == 0 {
-			numbers[code] = parquet.Absent
 			continue
 		}
-		number := k.texts.Code(entries.At(int32(code)), hashes[code])
-		if int(number) == len(k.counts) {
-			k.counts = append(k.counts, keyCount{})
-			if k.timed {
-				k.times = append(k.times, [3]mean{})
-			}
+		c.code, c.hash = int32(code), maphash.Bytes(keySeed, entries.At(int32(code)))
+		counts[n] = c
+		if times != nil {
+			times[n] = times[code]
 		}
-		k.counts[number].requests += c.requests
-		k.counts[number].blocked += c.blocked
-		if k.timed {
-			for i, m := range times[code] {
-				k.times[number][i].count += m.count
-				k.times[number][i].sum.join(m.sum)
-			}
-		}
-		numbers[code] = number
+		n++
 	}
-	return numbers, r.reserve(k.bytes() - before + int64(4*len(numbers)))
+	if times != nil {
+		times = times[:n]
+	}
+	return counts[:n], times
 }
 
-// bytes returns the approximate memory that the keys take.
-func (k *keys) bytes() int64 {
-	return k.texts.Memory() + int64(k.texts.Len()*(keyCountBytes+4)+len(k.times)*3*meanBytes)
+// total is what ranks a key in all row groups.
+type total struct {
+	hash              uint64
+	requests, blocked int64
+	time              query.Times // for a label that ranks by time
 }
 
-// choose finds the top keys of every label.
-func (t *topX) choose() error {
-	for _, k := range t.keys {
-		k.winners = map[string][]int32{}
-		k.places = slices.Repeat([]int32{parquet.Absent}, k.texts.Len())
-		for _, label := range k.labels {
-			top, err := k.top(label, t.shape.Limit)
-			if err != nil {
+// hashTable gives each distinct hash a place. Places count from 0.
+type hashTable struct {
+	slots []hashSlot // open addressing with linear probing
+	n     int
+}
+
+type hashSlot struct {
+	hash  uint64
+	place int32 // plus one; 0: empty
+}
+
+// add returns the place of a hash. It adds the hash if it is new.
+func (t *hashTable) add(hash uint64) int {
+	if 2*t.n >= len(t.slots) {
+		old := t.slots
+		t.slots = make([]hashSlot, max(64, 2*len(old)))
+		for _, slot := range old {
+			if slot.place != 0 {
+				t.slots[t.slot(slot.hash)] = slot
+			}
+		}
+	}
+	slot := &t.slots[t.slot(hash)]
+	if slot.place == 0 {
+		t.n++
+		*slot = hashSlot{hash, int32(t.n)}
+	}
+	return int(slot.place) - 1
+}
+
+// place returns the place of a hash, or -1.
+func (t *hashTable) place(hash uint64) int {
+	if t.n == 0 {
+		return -1
+	}
+	return int(t.slots[t.slot(hash)].place) - 1
+}
+
+// slot returns the slot that has the hash, or the empty one it would go to.
+func (t *hashTable) slot(hash uint64) uint64 {
+	mask := uint64(len(t.slots) - 1)
+	i := hash & mask
+	for t.slots[i].place != 0 && t.slots[i].hash != hash {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// choose finds the winners of every label: the limit keys that rank highest. Keys that rank equally at the limit are
+// ties, which texts must break.
+func (k *keys) choose(limit int) error {
+	k.ranked, k.ties = map[string][]total{}, map[string][]total{}
+	for _, label := range k.labels {
+		var ordered []total
+		var ahead func(a, b total) int
+		if time := timeOf(label); time >= 0 {
+			var err error
+			if ordered, err = k.byTime(time, limit); err != nil {
 				return err
 			}
-			k.winners[label] = top
-			for _, number := range top {
-				if k.places[number] == parquet.Absent {
-					k.places[number] = int32(len(k.figures))
-					k.figures = append(k.figures, figures{})
-				}
+			ahead = byTime
+		} else {
+			ordered, ahead = k.byBlocked(limit), byBlocked
+		}
+		slices.SortFunc(ordered, ahead)
+		if len(ordered) > limit {
+			first, _ := slices.BinarySearchFunc(ordered[:limit], ordered[limit-1], ahead)
+			end := limit
+			for end < len(ordered) && ahead(ordered[end], ordered[limit-1]) == 0 {
+				end++
+			}
+			if end > limit {
+				k.ties[label] = ordered[first:end]
+				ordered = ordered[:first]
+			} else {
+				ordered = ordered[:limit]
 			}
 		}
+		k.ranked[label] = ordered
 	}
 	return nil
 }
 
-// timeOf returns the index of a label in query.TimeLabels, and so of its time in keys.times, or -1.
+func byBlocked(a, b total) int {
+	return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
+}
+
+func byTime(a, b total) int {
+	return cmp.Or(cmp.Compare(b.time.Average(), a.time.Average()), cmp.Compare(b.requests, a.requests))
+}
+
+// byBlocked returns keys among which are the limit ones with the most blocked requests. If there are as many keys with
+// blocked requests, only those are compared.
+func (k *keys) byBlocked(limit int) []total {
+	blocked := k.sum(func(t tally) bool { return t.blocked > 0 })
+	if len(blocked) < limit {
+		return k.sum(func(tally) bool { return true })
+	}
+	counts := make([]int64, len(blocked))
+	for i, t := range blocked {
+		counts[i] = t.blocked
+	}
+	slices.Sort(counts)
+	least := counts[len(counts)-limit]
+	var candidates hashTable
+	for _, t := range blocked {
+		if t.blocked >= least {
+			candidates.add(t.hash)
+		}
+	}
+	return k.sum(func(t tally) bool { return candidates.place(t.hash) >= 0 })
+}
+
+// sum adds up the tallies for which the condition holds.
+func (k *keys) sum(holds func(tally) bool) []total {
+	var table hashTable
+	var totals []total
+	for _, of := range k.tallies {
+		for _, t := range of {
+			if !holds(t) {
+				continue
+			}
+			place := table.add(t.hash)
+			if place == len(totals) {
+				totals = append(totals, total{hash: t.hash})
+			}
+			totals[place].requests += int64(t.requests)
+			totals[place].blocked += int64(t.blocked)
+		}
+	}
+	return totals
+}
+
+// The number of keys of a row group that are compared by a time at first, and the number above which all are compared.
+const (
+	firstCandidates = 16
+	maxCandidates   = 1_000
+)
+
+// byTime returns keys among which are the limit ones with the highest averages of a time. A key's average is at most
+// its highest average in any row group. So only the keys with the highest averages of each row group are summed up, and
+// more of them until the averages of all others are proven to be lower.
+func (k *keys) byTime(time, limit int) ([]total, error) {
+	for n := firstCandidates; ; n *= 4 {
+		candidates, others := k.slowest(time, n)
+		totals, err := k.sumTimes(time, &candidates)
+		if err != nil {
+			return nil, err
+		}
+		if others < 0 {
+			return totals, nil
+		}
+		if len(totals) >= limit {
+			slices.SortFunc(totals, byTime)
+			if totals[limit-1].time.Average() > others {
+				return totals, nil
+			}
+		}
+	}
+}
+
+// slowest returns the n keys of each row group with the highest averages of a time, and the highest average of the
+// other keys, or -1 if there are no others.
+func (k *keys) slowest(time, n int) (candidates hashTable, others float64) {
+	others = -1
+	for group, of := range k.times {
+		type average struct {
+			value float64
+			hash  uint64
+		}
+		var top []average // the highest first
+		for i := range of {
+			d := of[i][time]
+			if d.count == 0 {
+				continue
+			}
+			a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), k.tallies[group][i].hash}
+			if n > maxCandidates {
+				candidates.add(a.hash)
+				continue
+			}
+			if len(top) == n {
+				if a.value <= top[n-1].value {
+					others = max(others, a.value)
+					continue
+				}
+				others = max(others, top[n-1].value)
+				top = top[:n-1]
+			}
+			at, _ := slices.BinarySearchFunc(top, a, func(b, a average) int { return cmp.Compare(a.value, b.value) })
+			top = slices.Insert(top, at, a)
+		}
+		for _, a := range top {
+			candidates.add(a.hash)
+		}
+	}
+	return candidates, others
+}
+
+// sumTimes adds up the tallies and times of candidates.
+func (k *keys) sumTimes(time int, candidates *hashTable) ([]total, error) {
+	totals := make([]total, candidates.n)
+	sums := make([]sum, candidates.n)
+	for group, of := range k.tallies {
+		for i, t := range of {
+			place := candidates.place(t.hash)
+			if place < 0 {
+				continue
+			}
+			d := k.times[group][i][time]
+			of := &totals[place]
+			of.hash = t.hash
+			of.requests += int64(t.requests)
+			of.blocked += int64(t.blocked)
+			of.time.Count += d.count
+			sums[place].add(d.sum)
+		}
+	}
+	for place := range totals {
+		totals[place].time.Sum = sums[place].n
+	}
+	return totals, whole(sums...)
+}
+
+// timeOf is the place of a label among query.TimeLabels, which is that of its time in keys.times, or -1.
 func timeOf(label string) int {
 	return slices.IndexFunc(query.TimeLabels, func(l query.Label) bool { return l.Name == label })
 }
 
-// top returns the numbers of the keys that rank highest for a label, the highest first.
-func (k *keys) top(label string, limit int) ([]int32, error) {
-	time := timeOf(label)
-	ahead := k.byBlocked
-	if time >= 0 {
-		ahead = func(a, b int32) int {
-			return cmp.Or(cmp.Compare(k.times[b][time].average(), k.times[a][time].average()),
-				cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
+// breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
+// smallest texts win. Then every winner has its place.
+func (t *topX) breakTies(ctx context.Context) error {
+	for _, k := range t.keys {
+		if len(k.ties) > 0 {
+			if err := t.readTies(ctx, k); err != nil {
+				return err
+			}
 		}
+		for _, winners := range k.ranked {
+			for _, w := range winners {
+				k.places.add(w.hash)
+			}
+		}
+		k.figures, k.texts = make([]figures, k.places.n), make([][]byte, k.places.n)
 	}
-	var top []int32 // the highest so far
-	for number := range int32(k.texts.Len()) {
-		if time >= 0 {
-			if k.times[number][time].count == 0 {
-				continue
-			}
-			if err := whole(k.times[number][time].sum); err != nil {
-				return nil, err
-			}
-		}
-		if len(top) == limit {
-			if ahead(number, top[limit-1]) > 0 {
-				continue
-			}
-			top = top[:limit-1]
-		}
-		at, _ := slices.BinarySearchFunc(top, number, ahead)
-		top = slices.Insert(top, at, number)
-	}
-	return top, nil
+	return nil
 }
 
-// byBlocked compares two keys by blocked requests, then by all requests, both descending, then by text.
-func (k *keys) byBlocked(a, b int32) int {
-	return cmp.Or(cmp.Compare(k.counts[b].blocked, k.counts[a].blocked),
-		cmp.Compare(k.counts[b].requests, k.counts[a].requests), bytes.Compare(k.texts.At(a), k.texts.At(b)))
+// readTies reads the texts of the ties of a column.
+func (t *topX) readTies(ctx context.Context, k *keys) error {
+	var tied hashTable
+	for _, ties := range k.ties {
+		for _, of := range ties {
+			tied.add(of.hash)
+		}
+	}
+	found := make([][]byte, tied.n)
+	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
+		if !slices.ContainsFunc(k.tallies[i], func(of tally) bool { return tied.place(of.hash) >= 0 }) {
+			return nil
+		}
+		of, err := w.keysOf(k.column)
+		if err != nil {
+			return err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for _, key := range k.tallies[i] {
+			if place := tied.place(key.hash); place >= 0 {
+				if found[place], err = sameText(found[place], of.entries.At(key.code)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	text := func(of total) []byte { return found[tied.place(of.hash)] }
+	for label, ties := range k.ties {
+		slices.SortFunc(ties, func(a, b total) int { return bytes.Compare(text(a), text(b)) })
+		k.ranked[label] = append(k.ranked[label], ties[:t.shape.Limit-len(k.ranked[label])]...)
+	}
+	return nil
 }
 
-// rows returns the top keys by label, then by blocked requests and all requests, both descending, then by key.
+// sameText returns a copy of the text, or the known one, which must be equal: keys are matched by their hashes.
+func sameText(known, text []byte) ([]byte, error) {
+	if known == nil {
+		return append(make([]byte, 0, len(text)), text...), nil // not nil even of an empty text
+	}
+	if !bytes.Equal(known, text) {
+		return nil, fmt.Errorf("%w: two keys have the same hash", ErrUnsupported)
+	}
+	return known, nil
+}
+
+// rows lists the winners of every label, by label, then blocked and all requests, descending, then key.
 func (t *topX) rows() ([]query.TopXRow, error) {
 	var rows []query.TopXRow
 	for _, label := range query.Labels {
 		for _, k := range t.keys {
-			winners := k.winners[label]
-			slices.SortFunc(winners, k.byBlocked)
-			for _, number := range winners {
-				row, err := k.figures[k.places[number]].row(label, string(k.texts.At(number)))
+			first := len(rows)
+			for _, w := range k.ranked[label] {
+				place := k.places.place(w.hash)
+				row, err := k.figures[place].row(label, string(k.texts[place]))
 				if err != nil {
 					return nil, err
 				}
 				rows = append(rows, row)
 			}
+			slices.SortFunc(rows[first:], func(a, b query.TopXRow) int {
+				return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+			})
 		}
 	}
 	return rows, nil

@@ -37,6 +37,14 @@ type ColumnValues struct {
 // Entries returns the number of entries of the dictionary.
 func (v *ColumnValues) Entries() int { return max(v.Texts.Len(), len(v.Ints)) }
 
+// Memory returns about how many bytes the values take.
+func (v *ColumnValues) Memory() int64 {
+	values := 4*(cap(v.Starts)+cap(v.Codes)) + 8*cap(v.Ints) + cap(v.Present) + cap(v.Flags)
+	entries := cap(v.Texts.bytes) + 4*cap(v.Texts.offsets)
+	pages := 4*cap(v.pageCodes) + 8*cap(v.pageInts) + cap(v.pageFlags)
+	return int64(values + entries + pages)
+}
+
 func (v *ColumnValues) reset() {
 	v.Starts, v.Codes, v.Ints, v.Present, v.Flags = v.Starts[:0], v.Codes[:0], v.Ints[:0], v.Present[:0], v.Flags[:0]
 	v.Texts.reset()
