@@ -11,11 +11,11 @@ import (
 
 // figures holds the twenty figures of one key.
 type figures struct {
-	requests, blocked, bots, challenges, human, monitored int64
-	bytesSent, requestLength                              sum
-	origin, svc, total                                    times
-	codes                                                 [3]codeSet // of asn, country and organization, in one row group
-	first                                                 [3]text    // their smallest texts
+	requests                 [1 << 5]int64 // by their flags
+	bytesSent, requestLength sum
+	origin, svc, total       times
+	codes                    [3]codeSet // of asn, country and organization, in one row group
+	first                    [3]text    // their smallest texts
 }
 
 // text is a text that may be absent.
@@ -165,13 +165,7 @@ func (m *measures) begin(f *figures) {
 
 // add counts a row.
 func (m *measures) add(f *figures, row int32) {
-	f.requests++
-	flags := m.flags[row]
-	f.blocked += int64(flags & isBlocked)
-	f.bots += int64(flags & isBot / isBot)
-	f.challenges += int64(flags & isChallenged / isChallenged)
-	f.human += int64(flags & isHuman / isHuman)
-	f.monitored += int64(flags & isMonitored / isMonitored)
+	f.requests[m.flags[row]]++
 	f.bytesSent.add(m.bytesSent[row])
 	f.requestLength.add(m.requestLength[row])
 	addTime(&f.origin, m.origin, row)
@@ -192,12 +186,9 @@ func addTime(t *times, column *parquet.ColumnValues, row int32) {
 
 // join adds the figures of a row group to those of other row groups.
 func (f *figures) join(other *figures, in *measures) {
-	f.requests += other.requests
-	f.blocked += other.blocked
-	f.bots += other.bots
-	f.challenges += other.challenges
-	f.human += other.human
-	f.monitored += other.monitored
+	for flags, n := range other.requests {
+		f.requests[flags] += n
+	}
 	f.bytesSent.join(other.bytesSent)
 	f.requestLength.join(other.requestLength)
 	f.origin.join(other.origin)
@@ -222,16 +213,27 @@ func (t *text) lower(codes codeSet, entries *parquet.Texts) {
 	t.bytes = bytes.Clone(smallest)
 }
 
+// count returns the number of requests that have any of the flags.
+func (f *figures) count(any uint8) (n int64) {
+	for flags, of := range f.requests {
+		if uint8(flags)&any != 0 {
+			n += of
+		}
+	}
+	return n
+}
+
 func (f *figures) row(label, key string) (query.TopXRow, error) {
+	flagged := f.count(isBlocked | isBot | isChallenged | isHuman | isMonitored)
 	return query.TopXRow{
 		Label:             label,
 		Key:               key,
-		Requests:          f.requests,
-		Blocked:           f.blocked,
-		Bots:              f.bots,
-		Challenges:        f.challenges,
-		Human:             f.human,
-		Monitored:         f.monitored,
+		Requests:          f.requests[0] + flagged,
+		Blocked:           f.count(isBlocked),
+		Bots:              f.count(isBot),
+		Challenges:        f.count(isChallenged),
+		Human:             f.count(isHuman),
+		Monitored:         f.count(isMonitored),
 		BytesSent:         f.bytesSent.n,
 		RequestLength:     f.requestLength.n,
 		Origin:            f.origin.result(),
