@@ -16,7 +16,8 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err := r.scan(ctx, groups, t.rank); err != nil {
 		return nil, err
 	}
-	if err := r.each(ctx, len(t.keys), func(_ *worker, i int) error { return t.keys[i].choose(t.shape.Limit) }); err != nil {
+	choose := func(_ *worker, i int) error { return t.keys[i].choose(shape.Limit) }
+	if err := r.each(ctx, len(t.keys), choose); err != nil {
 		return nil, err
 	}
 	if err := t.breakTies(ctx); err != nil {
@@ -40,7 +41,11 @@ type topX struct {
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
 	for _, part := range query.TopXParts {
-		k := &keys{column: part.Column, tallies: make([][]tally, len(groups)), times: make([][][3]duration, len(groups))}
+		k := &keys{
+			column:  part.Column,
+			tallies: make([][]tally, len(groups)),
+			times:   make([][][3]duration, len(groups)),
+		}
 		for _, label := range part.Labels {
 			if shape.Has(label) {
 				k.labels = append(k.labels, label)

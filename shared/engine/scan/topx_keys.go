@@ -12,13 +12,13 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// keys is all keys of a column, and what ranks them.
+// keys holds all keys of a column and the counts that rank them.
 type keys struct {
 	column string
 	labels []string // that the keys are for, some of query.Labels
 	timed  bool     // some of the labels rank by time
 
-	tallies [][]tally       // of each row group, of the keys that chosen rows have
+	tallies [][]tally       // of each row group, for the keys of the chosen rows
 	times   [][][3]duration // beside them, in the order of query.TimeLabels; only if timed
 
 	ranked map[string][]total // the winners of each label
@@ -30,14 +30,14 @@ type keys struct {
 	figures []figures // of the winners, by place
 }
 
-// tally is what ranks a key in one row group.
+// tally holds the counts that rank a key in one row group.
 type tally struct {
-	hash              uint64 // of the text, in this process
+	hash              uint64 // of the text; other processes have other hashes
 	code              int32  // in the dictionary of the row group
 	requests, blocked int32
 }
 
-// duration is a sum of times, in microseconds, and their number.
+// duration holds the sum of some times, in microseconds, and their number.
 type duration struct {
 	sum   int64
 	count int64
@@ -51,7 +51,7 @@ const (
 // keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
 var keySeed = maphash.MakeSeed()
 
-// occurring keeps the tallies, and the times if there are any, of the entries that have requests.
+// occurring returns the tallies, and the times if there are any, of the entries that have requests.
 func occurring(counts []tally, times [][3]duration, entries texts) ([]tally, [][3]duration) {
 	n := 0
 	for code, c := range counts {
@@ -71,7 +71,7 @@ func occurring(counts []tally, times [][3]duration, entries texts) ([]tally, [][
 	return counts[:n], times
 }
 
-// total is what ranks a key in all row groups.
+// total holds the counts that rank a key in all row groups.
 type total struct {
 	hash              uint64
 	requests, blocked int64
@@ -302,13 +302,13 @@ func (k *keys) sumTimes(time int, candidates *hashTable) ([]total, error) {
 	return totals, whole(sums...)
 }
 
-// timeOf is the place of a label among query.TimeLabels, which is that of its time in keys.times, or -1.
+// timeOf returns the index of a label in query.TimeLabels, and so in keys.times, or -1.
 func timeOf(label string) int {
 	return slices.IndexFunc(query.TimeLabels, func(l query.Label) bool { return l.Name == label })
 }
 
 // breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
-// smallest texts win. Then every winner has its place.
+// smallest texts win. Then it gives every winner a place.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {
@@ -391,7 +391,8 @@ func (t *topX) rows() ([]query.TopXRow, error) {
 				rows = append(rows, row)
 			}
 			slices.SortFunc(rows[first:], func(a, b query.TopXRow) int {
-				return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+				return cmp.Or(
+					cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
 			})
 		}
 	}
