@@ -1,0 +1,33 @@
+package permissions
+
+// Exception lists actions of a task that AWS itself takes with the function's permissions, so that no request of the
+// function shows them.
+type Exception struct {
+	Task    string
+	On      Place
+	Actions []string
+	Page    string // of AWS's documentation, which asks for them
+}
+
+// Exceptions are all exceptions.
+var Exceptions = []Exception{
+	{"querying", Catalog, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}, glueAccess},
+	{"querying", DefaultDatabase, []string{"glue:GetDatabase"}, glueAccess + "#full-access-to-default-db-per-region"},
+	{"querying", LakeObjects, []string{"s3:GetObject"}, s3Access},
+	{"querying", LakeListing, []string{"s3:ListBucket"}, s3Access},
+	{"querying", LakeBucket, []string{"s3:GetBucketLocation"}, s3Access},
+	{"querying", ResultObjects, []string{
+		"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",
+	}, resultAccess},
+	{"querying", ResultListing, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}, resultAccess},
+	{"querying", ResultBucket, []string{"s3:GetBucketLocation"}, resultAccess},
+	{"ingesting", RawQueue, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, queueAccess},
+}
+
+const (
+	glueAccess   = "https://docs.aws.amazon.com/athena/latest/ug/fine-grained-access-to-glue-resources.html"
+	s3Access     = "https://docs.aws.amazon.com/athena/latest/ug/s3-permissions.html"
+	resultAccess = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonAthenaFullAccess.html"
+	queueAccess  = "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/" +
+		"sqs-configure-lambda-function-trigger.html"
+)

@@ -1,0 +1,167 @@
+// Package permissions defines what each function of a deployment may do on AWS. The same table is deployed as IAM
+// policies, evaluated as IAM would for the requests that functions send, and checked for grants that nothing uses.
+package permissions
+
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+// Task is a part of a function's work and the grants that it needs. Several functions may have the same task.
+type Task struct {
+	Name   string
+	Grants []Grant
+}
+
+// Grant permits actions on a part of the deployment.
+type Grant struct {
+	On      Place
+	Of      []string // patterns of what is in that place; * and ? are wildcards
+	Actions []string
+}
+
+// Place is a part of a deployment. It decides what the patterns of a grant match.
+type Place string
+
+// The places, each with what its patterns match. Places without patterns are granted as a whole.
+const (
+	Items           Place = "items"          // of the DynamoDB table: partition keys
+	RawObjects      Place = "raw objects"    // keys
+	LakeObjects     Place = "lake objects"   // keys
+	ResultObjects   Place = "result objects" // keys
+	RawListing      Place = "raw listing"    // prefixes
+	LakeListing     Place = "lake listing"   // prefixes
+	ResultListing   Place = "result listing" // prefixes
+	ResultBucket    Place = "result bucket"
+	LakeBucket      Place = "lake bucket"
+	Workgroup       Place = "interactive workgroup"
+	Catalog         Place = "Glue tables"
+	DefaultDatabase Place = "default database of Glue"
+	DataCatalog     Place = "Athena's view of Glue"
+	RawQueue        Place = "raw queue"
+)
+
+// The tasks.
+var (
+	authentication = Task{"authentication", []Grant{
+		{Items, []string{"keys"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
+	}}
+
+	readingPlanets = Task{"reading planets", []Grant{
+		{Items, []string{"planet#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
+	}}
+
+	writingPlanets = Task{"writing planets", []Grant{
+		// IAM judges a transaction by its operations.
+		{Items, []string{"planet#*"}, []string{"dynamodb:PutItem"}},
+	}}
+
+	// Athena reads and writes S3 and Glue with the permissions of its caller.
+	querying = Task{"querying", []Grant{
+		{Items, []string{"join#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"}},
+		// Query: the request of a query may take several items.
+		{Items, []string{"query#*"}, []string{
+			"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
+		}},
+		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		{Workgroup, nil, []string{
+			"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup",
+			"athena:StartQueryExecution", "athena:StopQueryExecution",
+		}},
+		{DataCatalog, nil, []string{"athena:GetTableMetadata"}},
+		{Catalog, nil, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}},
+		{DefaultDatabase, nil, []string{"glue:GetDatabase"}},
+		{LakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
+		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{LakeBucket, nil, []string{"s3:GetBucketLocation"}},
+		{ResultObjects, []string{"results/*"}, []string{
+			"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
+		}},
+		{ResultListing, []string{"results/*"}, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}},
+		{ResultBucket, nil, []string{"s3:GetBucketLocation"}},
+	}}
+
+	ingesting = Task{"ingesting", []Grant{
+		{RawQueue, nil, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
+		{RawObjects, []string{"raw/*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
+		// Without the permission to list, S3 reports a missing object as forbidden.
+		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}},
+		{LakeObjects, []string{"lake/*", "quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{LakeObjects, []string{"lake/_staging/*"}, []string{"s3:DeleteObject"}},
+		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{Items, []string{"ingest#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+	}}
+
+	compacting = Task{"compacting", []Grant{
+		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}}, // its doctor checks the bucket
+		{LakeObjects, []string{"lake/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
+		// It finishes imports that were cut short.
+		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+	}}
+)
+
+// tasksOf lists the tasks of each function.
+var tasksOf = map[string][]Task{
+	"topx":            {authentication, querying},
+	"stats":           {authentication, querying},
+	"timeline":        {authentication, querying},
+	"logs":            {authentication, querying},
+	"query-status":    {authentication, querying},
+	"parse":           {authentication},
+	"fields":          {authentication},
+	"planet-get":      {authentication, readingPlanets},
+	"planet-put":      {authentication, readingPlanets, writingPlanets},
+	"planet-versions": {authentication, readingPlanets},
+	"not-found":       {},
+	"ingest":          {ingesting},
+	"compact":         {compacting},
+}
+
+// Known reports whether the table has a function of the name.
+func Known(function string) bool {
+	_, known := tasksOf[function]
+	return known
+}
+
+// TasksOf returns the tasks of a function. It panics for a function that the table lacks.
+func TasksOf(function string) []Task {
+	tasks, known := tasksOf[function]
+	if !known {
+		panic("permissions: no tasks for function " + function)
+	}
+	return tasks
+}
+
+// Of returns the grants of a function.
+func Of(function string) []Grant {
+	var grants []Grant
+	for _, task := range TasksOf(function) {
+		grants = append(grants, task.Grants...)
+	}
+	return grants
+}
+
+// reaches reports whether a function has a grant on a place.
+func reaches(function string, place Place) bool {
+	return slices.ContainsFunc(Of(function), func(g Grant) bool { return g.On == place })
+}
+
+// AsksAthena reports whether the function starts queries.
+func AsksAthena(function string) bool { return reaches(function, Workgroup) }
+
+// tasks returns every task once, in the order of the functions.
+func tasks() []Task {
+	var all []Task
+	for _, f := range lambdas.All {
+		for _, task := range TasksOf(f.Name) {
+			if !slices.ContainsFunc(all, func(t Task) bool { return t.Name == task.Name }) {
+				all = append(all, task)
+			}
+		}
+	}
+	return all
+}

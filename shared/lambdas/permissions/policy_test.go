@@ -1,0 +1,208 @@
+package permissions
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+func TestMatch(t *testing.T) {
+	for _, test := range []struct {
+		name, pattern, text string
+		want                bool
+	}{
+		{"equal texts match", "keys", "keys", true},
+		{"a longer text does not", "keys", "keys2", false},
+		{"a shorter text does not", "keys", "key", false},
+		{"a star matches any characters", "lake/*", "lake/a/b", true},
+		{"a star matches no characters", "lake/*", "lake/", true},
+		{"a star at the end needs what precedes it", "lake/*", "lake", false},
+		{"stars match between texts", "a*b*c", "a1b2b3c", true},
+		{"the text after a star must end the value", "a*b", "abc", false},
+		{"two stars match as one", "a**", "a", true},
+		{"a question mark matches one character", "a?c", "abc", true},
+		{"a question mark matches one character of several bytes", "a?c", "aéc", true},
+		{"a question mark does not match nothing", "a?", "a", false},
+		{"letter case matters", "Keys", "keys", false},
+		{"other characters have no special meaning", "a.[b]", "a.[b]", true},
+		{"an empty pattern matches the empty text", "", "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := match(test.pattern, test.text); got != test.want {
+				t.Errorf("match(%q, %q) = %v", test.pattern, test.text, got)
+			}
+		})
+	}
+}
+
+func TestStatementAllows(t *testing.T) {
+	leading := func(keys ...string) map[string][]string { return map[string][]string{LeadingKeys: keys} }
+	prefix := func(prefix string) map[string][]string { return map[string][]string{Prefix: {prefix}} }
+	objects := Statement{Actions: []string{"s3:GetObject"}, Resources: []string{"arn:aws:s3:::lake/lake/*"}}
+	items := Statement{
+		Actions: []string{"dynamodb:GetItem"}, Resources: []string{"table"},
+		Condition: Condition{ForAllValuesStringLike, LeadingKeys, []string{"planet#*", "keys"}},
+	}
+	listing := Statement{
+		Actions: []string{"s3:ListBucket"}, Resources: []string{"arn:aws:s3:::lake"},
+		Condition: Condition{StringLikeIfExists, Prefix, []string{"lake/*"}},
+	}
+	for _, test := range []struct {
+		name      string
+		statement Statement
+		call      Call
+		want      bool
+	}{
+		{"an action on a resource", objects, Call{"s3:GetObject", "arn:aws:s3:::lake/lake/a", nil}, true},
+		{"an action in other letter case", objects, Call{"S3:getobject", "arn:aws:s3:::lake/lake/a", nil}, true},
+		{"another action", objects, Call{"s3:GetObjectVersion", "arn:aws:s3:::lake/lake/a", nil}, false},
+		{"another resource", objects, Call{"s3:GetObject", "arn:aws:s3:::lake/raw/a", nil}, false},
+		{"every resource", objects, Call{"s3:GetObject", "*", nil}, false},
+		{"all values match", items, Call{"dynamodb:GetItem", "table", leading("keys", "planet#a")}, true},
+		{"one of all values does not match", items, Call{"dynamodb:GetItem", "table", leading("keys", "lake")}, false},
+		{"all of no values match", items, Call{"dynamodb:GetItem", "table", leading()}, true},
+		{"all values of a missing key match", items, Call{"dynamodb:GetItem", "table", nil}, true},
+		{"an existing key matches", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", prefix("lake/a")}, true},
+		{"an existing key does not match", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", prefix("raw/")}, false},
+		{"an existing key is empty", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", prefix("")}, false},
+		{"a missing key is not compared", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", nil}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.statement.Allows(test.call); got != test.want {
+				t.Errorf("%s is allowed: %v", test.call, got)
+			}
+		})
+	}
+}
+
+// names are those of a deployment in tests.
+var names = Names{
+	Region: "eu-central-1", Account: "123456789012", Table: "orrery", RawQueue: "orrery-raw",
+	Workgroup: "orrery-interactive", RawBucket: "raw", LakeBucket: "lake", ResultBucket: "results", Database: "orrery",
+}
+
+// TestAllowed has one call that is allowed and one that is not for each place.
+func TestAllowed(t *testing.T) {
+	leading := func(key string) map[string][]string { return map[string][]string{LeadingKeys: {key}} }
+	prefix := func(prefix string) map[string][]string { return map[string][]string{Prefix: {prefix}} }
+	table := "arn:aws:dynamodb:eu-central-1:123456789012:table/orrery"
+	workgroup := "arn:aws:athena:eu-central-1:123456789012:workgroup/orrery-interactive"
+	for _, test := range []struct {
+		name, function string
+		call           Call
+		want           bool
+	}{
+		{"a reader reads planets", "planet-get", Call{"dynamodb:GetItem", table, leading("planet#a")}, true},
+		{"a reader does not write planets", "planet-get", Call{"dynamodb:PutItem", table, leading("planet#a")}, false},
+		{"a writer writes planets", "planet-put", Call{"dynamodb:PutItem", table, leading("planet#a")}, true},
+		{"a writer does not write keys", "planet-put", Call{"dynamodb:PutItem", table, leading("keys")}, false},
+		{"an index is another resource", "parse", Call{"dynamodb:Query", table + "/index/i", leading("keys")}, false},
+		{"ingest reads old raw logs", "ingest", Call{"s3:GetObjectVersion", "arn:aws:s3:::raw/raw/a", nil}, true},
+		{"ingest does not delete raw objects", "ingest", Call{"s3:DeleteObject", "arn:aws:s3:::raw/raw/a", nil}, false},
+		{"compact lists raw objects", "compact", Call{"s3:ListBucket", "arn:aws:s3:::raw", prefix("raw/")}, true},
+		{"compact does not read raw objects", "compact", Call{"s3:GetObject", "arn:aws:s3:::raw/raw/a", nil}, false},
+		{"compact deletes merged objects", "compact", Call{"s3:DeleteObject", "arn:aws:s3:::lake/lake/a", nil}, true},
+		{"compact keeps quarantine", "compact", Call{"s3:DeleteObject", "arn:aws:s3:::lake/quarantine/a", nil}, false},
+		{"topx reads results", "topx", Call{"s3:GetObject", "arn:aws:s3:::results/results/a.csv", nil}, true},
+		{"topx lists results", "topx", Call{"s3:ListBucket", "arn:aws:s3:::results", prefix("results/a")}, true},
+		{"topx starts queries", "topx", Call{"athena:StartQueryExecution", workgroup, nil}, true},
+		{"topx uses no other workgroup", "topx", Call{"athena:StartQueryExecution", workgroup + "2", nil}, false},
+		{"fields starts no queries", "fields", Call{"athena:StartQueryExecution", workgroup, nil}, false},
+		{
+			"topx reads the default database", "topx",
+			Call{"glue:GetDatabase", "arn:aws:glue:eu-central-1:123456789012:database/default", nil}, true,
+		},
+		{
+			"ingest receives messages", "ingest",
+			Call{"sqs:ReceiveMessage", "arn:aws:sqs:eu-central-1:123456789012:orrery-raw", nil}, true,
+		},
+		{"not-found may do nothing", "not-found", Call{"dynamodb:GetItem", table, leading("keys")}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := names.Resources().Allowed(test.function, test.call); got != test.want {
+				t.Errorf("%s: %s is allowed: %v", test.function, test.call, got)
+			}
+		})
+	}
+}
+
+func TestEveryFunctionHasTasks(t *testing.T) {
+	for _, f := range lambdas.All {
+		if !Known(f.Name) {
+			t.Errorf("function %s has no row in tasksOf", f.Name)
+		}
+	}
+	if len(tasksOf) != len(lambdas.All) {
+		t.Errorf("%d functions have tasks, %d exist", len(tasksOf), len(lambdas.All))
+	}
+}
+
+func TestGrantsNameSingleActions(t *testing.T) {
+	for _, task := range tasks() {
+		for _, g := range task.Grants {
+			for _, action := range g.Actions {
+				if strings.ContainsAny(action, "*?") {
+					t.Errorf("%s: %s is a pattern", task.Name, action)
+				}
+			}
+		}
+	}
+}
+
+func TestReview(t *testing.T) {
+	in := names.Resources()
+	table := "arn:aws:dynamodb:eu-central-1:123456789012:table/orrery"
+	get := Call{"dynamodb:GetItem", table, map[string][]string{LeadingKeys: {"keys"}}}
+	query := Call{"dynamodb:Query", table, map[string][]string{LeadingKeys: {"keys"}}}
+	only := func(task string) func(Atom) bool { return func(a Atom) bool { return a.Task == task } }
+	t.Run("a grant that nothing uses is reported", func(t *testing.T) {
+		got := Review(in, Calls{"parse": {get}}, only("authentication"))
+		if want := []string{"authentication: dynamodb:Query on items keys: nothing uses it"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("the calls of all functions of a task count", func(t *testing.T) {
+		if got := Review(in, Calls{"parse": {get}, "topx": {query}}, only("authentication")); len(got) > 0 {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("the calls of other functions do not count", func(t *testing.T) {
+		if got := Review(in, Calls{"ingest": {get, query}}, only("authentication")); len(got) != 2 {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("an exception that a function uses is reported", func(t *testing.T) {
+		read := Call{"s3:GetObject", "arn:aws:s3:::lake/lake/a", nil}
+		on := func(a Atom) bool { return a.Task == "querying" && a.On == LakeObjects }
+		if got := Review(in, Calls{}, on); len(got) > 0 {
+			t.Errorf("got %q without calls", got)
+		}
+		want := []string{
+			"querying: s3:GetObject on lake objects lake/*: a function uses it, so it must not be an exception",
+		}
+		if got := Review(in, Calls{"topx": {read}}, on); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestExceptionsAreGranted finds exceptions that no grant needs any more.
+func TestExceptionsAreGranted(t *testing.T) {
+	for _, e := range Exceptions {
+		for _, action := range e.Actions {
+			granted := slices.ContainsFunc(tasks(), func(task Task) bool {
+				return slices.ContainsFunc(atomsOf(task), func(a Atom) bool {
+					return a.Task == e.Task && a.On == e.On && a.Action == action
+				})
+			})
+			if !granted {
+				t.Errorf("%s: %s on %s is an exception, but it is not granted", e.Task, action, e.On)
+			}
+		}
+		if !strings.HasPrefix(e.Page, "https://docs.aws.amazon.com/") {
+			t.Errorf("%s on %s has no page of AWS's documentation: %q", e.Task, e.On, e.Page)
+		}
+	}
+}
