@@ -268,14 +268,5 @@ func (d *dataStack) arn(service, resource string) *string {
 	return d.stack.FormatArn(&cdk.ArnComponents{Service: &service, Resource: &resource})
 }
 
-// objectsOf returns the ARNs of the objects that match the patterns of keys.
-func objectsOf(bucket awss3.Bucket, patterns []string) []*string {
-	var arns []*string
-	for _, pattern := range patterns {
-		arns = append(arns, bucket.ArnForObjects(jsii.String(pattern)))
-	}
-	return arns
-}
-
 func days(n float64) cdk.Duration    { return cdk.Duration_Days(&n) }
 func seconds(n float64) cdk.Duration { return cdk.Duration_Seconds(&n) }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // function is one Lambda function: its row of the table of functions, and what AWS must know besides.
@@ -20,7 +21,6 @@ type needs struct {
 	memory  float64       // MB; a core comes with 1,769
 	scratch float64       // MB of temporary files; 0 for the 512 that every function has
 	timeout time.Duration // of an event; 0 for lambdas.GatewayTimeout
-	grants  []grant
 }
 
 const (
@@ -31,19 +31,19 @@ const (
 
 // needsOf lists the needs of every function.
 var needsOf = map[string]needs{
-	"topx":            {memory: 1024, grants: queries},
-	"stats":           {memory: 1024, grants: queries},
-	"timeline":        {memory: 1024, grants: queries},
-	"logs":            {memory: 1024, grants: queries},
-	"query-status":    {memory: 1024, grants: queries},
-	"parse":           {memory: 256, grants: keys},
-	"fields":          {memory: 256, grants: keys},
-	"planet-get":      {memory: 256, grants: and(keys, planetRead)},
-	"planet-put":      {memory: 256, grants: and(keys, planetRead, planetWrite)},
-	"planet-versions": {memory: 256, grants: and(keys, planetRead)},
+	"topx":            {memory: 1024},
+	"stats":           {memory: 1024},
+	"timeline":        {memory: 1024},
+	"logs":            {memory: 1024},
+	"query-status":    {memory: 1024},
+	"parse":           {memory: 256},
+	"fields":          {memory: 256},
+	"planet-get":      {memory: 256},
+	"planet-put":      {memory: 256},
+	"planet-versions": {memory: 256},
 	notFoundName:      {memory: 256},
-	ingestName:        {memory: 3008, scratch: 4096, grants: ingesting}, // timeout: Props.IngestSeconds
-	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun, grants: compacting},
+	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
+	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
 }
 
 // functions returns every function, in the order of the table.
@@ -67,7 +67,7 @@ func (f function) behindGateway() bool { return f.Serves != nil }
 
 // asksAthena reports whether the function runs queries in Athena.
 func (f function) asksAthena() bool {
-	return slices.ContainsFunc(f.grants, func(g grant) bool { return g.on == workgroup })
+	return permissions.AsksAthena(f.Name)
 }
 
 // functionOf returns the function that answers a route of the API. A route without a function is a mistake in the

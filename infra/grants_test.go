@@ -2,8 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"path/filepath"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -11,14 +10,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -27,10 +25,14 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
-// TestGrantsCoverStoreActions compares the stores' actions on the table with the grants of the functions that use them.
-// The emulators permit everything, so no other test notices a missing grant before the deployment.
+// TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then
+// looks for grants on items that no store needs. TestFunctionsUseTheirGrants of package cloud does so for ingest and
+// compact.
 func TestGrantsCoverStoreActions(t *testing.T) {
 	dynamotest.Client(t) // without DynamoDB, skips this test as a whole instead of each test of the suites
+	names := permissions.Names{Region: guardtest.Region, Account: guardtest.Account, Table: "*"}
+	resources := names.Resources()
+	calls := permissions.Calls{}
 	for name, use := range map[string]struct {
 		by func(function) bool
 		do func(t *testing.T, open openTable)
@@ -40,29 +42,37 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {function.asksAthena, readState},
-		"ledger":          {function.writesLake, importAndCompact},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var actions dynamotest.Actions
+			users := slices.DeleteFunc(functions(), func(f function) bool { return !use.by(f) })
+			if len(users) == 0 {
+				t.Fatal("no function uses it")
+			}
+			network := guardtest.New(t, names, nil)
+			defer network.As(users[0].Name)()
 			use.do(t, func(t *testing.T) (*dynamodb.Client, string) {
-				return dynamotest.Client(t, actions.Record)
+				guarded := func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: network} }
+				return dynamotest.Client(t, guarded)
 			})
-			users := 0
-			for _, f := range functions() {
-				if !use.by(f) {
-					continue
-				}
-				users++
-				for _, a := range actions.Seen() {
-					if !granted(f, a) {
-						t.Errorf("%s lacks the grant of %s on %q %s", f.Name, a.Name, a.Key, a.Index)
+			made := network.Calls()[users[0].Name]
+			if len(made) == 0 {
+				t.Error("no calls were recorded")
+			}
+			for _, f := range users {
+				calls[f.Name] = append(calls[f.Name], made...)
+				for _, c := range made {
+					if !resources.Allowed(f.Name, c) {
+						t.Errorf("%s lacks the grant of %s", f.Name, c)
 					}
 				}
 			}
-			if users == 0 || len(actions.Seen()) == 0 {
-				t.Errorf("%d functions, actions %v", users, actions.Seen())
-			}
 		})
+	}
+	judged := func(a permissions.Atom) bool {
+		return a.On == permissions.Items && a.Task != "ingesting" && a.Task != "compacting"
+	}
+	for _, mistake := range permissions.Review(resources, calls, judged) {
+		t.Error(mistake)
 	}
 }
 
@@ -71,18 +81,6 @@ type openTable func(t *testing.T) (*dynamodb.Client, string)
 
 func (f function) knowsCallers() bool {
 	return f.behindGateway() && slices.Contains(f.Variables, lambdas.Table)
-}
-
-func (f function) writesLake() bool { return slices.Contains(f.Variables, lambdas.RawBucket) }
-
-// granted reports whether a function's grants allow an action on the table. No grant covers an index.
-func granted(f function, a dynamotest.Action) bool {
-	return a.Key != "" && a.Index == "" && slices.ContainsFunc(f.grants, func(g grant) bool {
-		return g.on == items && slices.Contains(g.acts, a.Name) && slices.ContainsFunc(g.of, func(pattern string) bool {
-			prefix, open := strings.CutSuffix(pattern, "*")
-			return pattern == a.Key || open && strings.HasPrefix(a.Key, prefix)
-		})
-	})
 }
 
 func readKeys(t *testing.T, open openTable) {
@@ -122,35 +120,5 @@ func useQueries(t *testing.T, open openTable) {
 func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// importAndCompact imports a log, imports it again after it has grown, and compacts the imported objects.
-func importAndCompact(t *testing.T, open openTable) {
-	raw, lake := &blobtest.Memory{}, &blobtest.Memory{}
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	c, err := cloud.New(cloud.Config{
-		Raw: raw, Lake: lake, Table: statedynamo.New(open(t)), Scratch: filepath.Join(t.TempDir(), "scratch"),
-		Now: func() time.Time { return now },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := ""
-	for i := range 2 {
-		log += fmt.Sprintf("{\"timestamp\":\"2026-01-01T10:00:0%dZ\",\"status\":200}\n", i)
-		err := raw.Put(t.Context(), "raw/log", strings.NewReader(log), blob.Always)
-		if err == nil {
-			_, err = c.Import(t.Context(), cloud.Log{Key: "raw/log"})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 { // the second run removes the objects that the first superseded
-		now = now.Add(cloud.DefaultGrace + cloud.DefaultKeep)
-		if _, err := c.Compact(t.Context(), time.Time{}); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

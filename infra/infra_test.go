@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 func TestNagFindsNothing(t *testing.T) {
@@ -191,8 +192,8 @@ func TestLeastPrivilege(t *testing.T) {
 	want := map[string][]string{}
 	for _, f := range functions() {
 		acts := []string{"logs:CreateLogStream", "logs:PutLogEvents"}
-		for _, g := range f.grants {
-			acts = append(acts, g.acts...)
+		for _, g := range permissions.Of(f.Name) {
+			acts = append(acts, g.Actions...)
 		}
 		slices.Sort(acts)
 		want["orrery-"+f.Name] = slices.Compact(acts)
@@ -222,10 +223,10 @@ func TestLeastPrivilege(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the permissions of functions differ (-grants.go +template):\n%s", diff)
+		t.Errorf("the permissions of functions differ (-package permissions +template):\n%s", diff)
 	}
 	if policies := d.api.of("AWS::IAM::Policy"); len(policies) > 0 {
-		t.Errorf("policies that are not from grants.go: %v", policies)
+		t.Errorf("policies that are not from package permissions: %v", policies)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // logTerms lists the retention periods of CloudWatch logs that a deployment can choose, by days.
@@ -40,7 +41,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		Actions:   jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"),
 		Resources: &[]*string{logs.LogGroupArn()},
 	}))
-	for _, g := range f.grants {
+	for _, g := range permissions.Of(f.Name) {
 		policy.AddStatements(data.statement(g))
 	}
 	role := awsiam.NewRole(a.stack, jsii.String(id+"-role"), &awsiam.RoleProps{
@@ -66,7 +67,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		EphemeralStorageSize:         scratch,
 		Timeout:                      seconds(timeout),
 		LogGroup:                     logs,
-		Role:                         role.WithoutPolicyUpdates(nil), // grants.go has a row for what the CDK would add
+		Role:                         role.WithoutPolicyUpdates(nil), // package permissions has what the CDK would add
 		Environment:                  environment(p, data, f),
 		ReservedConcurrentExecutions: reserved(p, f),
 	})
