@@ -37,7 +37,7 @@ func TestDeployed(t *testing.T) {
 	output := &lockedBuffer{}
 	dir := t.TempDir()
 	d, err := localaws.Start(t.Context(), localaws.Options{
-		Root: root, Dir: dir, Progress: output, FromYear: 2015, Context: []string{"compact-minutes=1"},
+		Root: root, Dir: dir, Progress: output, FromYear: 2015, Context: []string{"compact-minutes=1"}, Record: true,
 	})
 	if localaws.Missing(err) && os.Getenv("CI") != "true" {
 		t.Skipf("this machine lacks a requirement: %v\n%s", err, output)
@@ -72,6 +72,8 @@ func TestDeployed(t *testing.T) {
 	t.Run("a second deployment changes nothing", func(t *testing.T) { testSecondDeploy(t, d, output, both) })
 	t.Run("an upgrade keeps the data", func(t *testing.T) { testUpgrade(t, d, output, both) })
 	t.Run("a revoked key is refused", func(t *testing.T) { testRevoked(t, d, both, revoked) })
+	t.Run("messages without versions", func(t *testing.T) { testMessages(t, d, both) })
+	t.Run("no grant is missing or unused", func(t *testing.T) { testPermissions(t, d, both) })
 	if t.Failed() {
 		showFunctions(t, d)
 	}

@@ -48,7 +48,7 @@ func (d *Deployment) startAthena(ctx context.Context) error {
 		return fmt.Errorf("athenad ended without printing its address: %w", err)
 	}
 	d.Athena = strings.TrimSpace(url)
-	return d.setVariables("AWS_ENDPOINT_URL_ATHENA=" + d.Athena)
+	return d.gate.connect("athena", d.Athena)
 }
 
 // workgroups returns the workgroups of the data stack, which LocalStack does not create, for athenad: NAME=BYTES;…

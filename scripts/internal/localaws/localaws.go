@@ -25,6 +25,7 @@ type Options struct {
 	Progress io.Writer // for the output of the tools
 	FromYear int       // first year of the records; each year makes planning a query slower
 	Context  []string  // more properties of the deployment, NAME=VALUE each
+	Record   bool      // whether Permissions returns what functions do
 }
 
 // Deployment is a running deployment. Stop ends it.
@@ -39,6 +40,7 @@ type Deployment struct {
 	temporary  string         // folder for temporary files of the scripts
 	athenad    *exec.Cmd
 	endAthenad context.CancelFunc
+	gate       *gate
 }
 
 // Account, Region and Name are the same for every local deployment.
@@ -84,6 +86,9 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 		return d, err
 	}
 	if d.Endpoint, err = d.start(ctx, "localstack"); err != nil {
+		return d, err
+	}
+	if err := d.startGuard(ctx); err != nil {
 		return d, err
 	}
 	if err := d.bootstrap(ctx); err != nil {
@@ -142,6 +147,7 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 			d.Outputs[name] = value
 		}
 	}
+	d.gate.open(d.Outputs)
 	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
 	return nil
 }

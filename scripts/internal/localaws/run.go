@@ -39,7 +39,7 @@ func (d *Deployment) Stop() error {
 		return nil
 	}
 	d.stopAthena()
-	err := errors.Join(d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
+	err := errors.Join(d.stopGuard(), d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
 	d.athenad, d.temporary, d.lock = nil, "", nil
 	return err
 }

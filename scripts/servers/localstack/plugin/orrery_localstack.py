@@ -5,7 +5,8 @@ LocalStack loads the class named in orrery_localstack-1.dist-info/entry_points.t
 Runtime API to it, as AWS does, so the bootstraps run unmodified.
 
 Each environment has a temporary folder of its own, below LocalStack's. Not emulated: the memory limit, the
-architecture (build the zips for this machine).
+architecture (build the zips for this machine), the role. A function signs its requests with its own name as access
+key, so that a proxy can tell functions apart.
 
 From the environment of LocalStack itself:
   ORRERY_FUNCTIONS  a folder. functions/NAME.log gets what a function prints; functions/PID.pid holds the name of the
@@ -73,6 +74,7 @@ class ProcessExecutor(RuntimeExecutor):
         self.environment |= {name: str(value) for name, value in env_vars.items()}
         self.environment |= {
             "AWS_LAMBDA_RUNTIME_API": self.get_runtime_endpoint().removeprefix("http://"),
+            "AWS_ACCESS_KEY_ID": self.function,
             "LAMBDA_TASK_ROOT": str(self.root()),
             "HOME": self.temporary,
             "TMPDIR": self.temporary,

@@ -1,0 +1,132 @@
+package localaws
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guard"
+)
+
+// gate is the guarded proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a
+// function that lacks a grant fails as it would on AWS.
+type gate struct {
+	guard  *guard.Guard
+	server *http.Server
+	url    string
+	ready  chan struct{} // closed when resources is set
+
+	mu        sync.Mutex
+	resources permissions.Resources
+	backends  map[string]*url.URL // by service; "" for all others
+	denied    []string
+}
+
+// startGuard starts the gate and sends functions that start from now on to it. It needs the endpoint of LocalStack.
+func (d *Deployment) startGuard(ctx context.Context) error {
+	g := &gate{ready: make(chan struct{}), backends: map[string]*url.URL{}}
+	if err := g.connect("", d.Endpoint); err != nil {
+		return err
+	}
+	g.guard = guard.New(guard.Config{
+		Function: guard.ByAccessKey(Name + "-"), // which the plugin of LocalStack sets
+		Policy:   g.policy,
+		Account:  Account,
+		Base:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
+		Denied: func(_, reason string) {
+			g.deny(reason)
+			fmt.Fprintln(d.options.Progress, "denied:", reason)
+		},
+		Record: d.options.Record,
+	})
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	g.url = "http://" + listener.Addr().String()
+	g.server = &http.Server{Handler: g.guard.Proxy(g.backend), ReadHeaderTimeout: time.Minute}
+	go func() { _ = g.server.Serve(listener) }() // it ends by Close
+	d.gate = g
+	return d.setVariables("AWS_ENDPOINT_URL="+g.url, "AWS_ENDPOINT_URL_ATHENA="+g.url)
+}
+
+// stopGuard ends the gate and the connections through it.
+func (d *Deployment) stopGuard() error {
+	if d.gate == nil {
+		return nil
+	}
+	err := d.gate.server.Close()
+	d.gate = nil
+	return err
+}
+
+// open sets the resources of the deployment, for which requests have waited.
+func (g *gate) open(outputs map[string]string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first := g.resources.Table == ""
+	g.resources = permissions.Names{
+		Region: Region, Account: Account, Database: Name, Workgroup: Name + "-interactive",
+		Table: outputs["TableName"], RawQueue: path.Base(outputs["RawQueueURL"]), RawBucket: outputs["RawBucketName"],
+		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
+	}.Resources()
+	if first {
+		close(g.ready)
+	}
+}
+
+func (g *gate) policy(ctx context.Context) (guard.Policy, error) {
+	select {
+	case <-g.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.resources, nil
+}
+
+// connect sets the server of a service.
+func (g *gate) connect(service, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.backends[service] = u
+	return nil
+}
+
+func (g *gate) backend(service string) *url.URL {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if u, known := g.backends[service]; known {
+		return u
+	}
+	return g.backends[""]
+}
+
+func (g *gate) deny(reason string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.guard.Record && !slices.Contains(g.denied, reason) {
+		g.denied = append(g.denied, reason)
+	}
+}
+
+// Permissions returns the calls that functions have made, what they were denied, and the resources that both are
+// about. It needs Options.Record.
+func (d *Deployment) Permissions() (calls permissions.Calls, denied []string, in permissions.Resources) {
+	d.gate.mu.Lock()
+	defer d.gate.mu.Unlock()
+	return d.gate.guard.Calls(), slices.Clone(d.gate.denied), d.gate.resources
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+)
+
+// testMessages sends messages as an operator may write them: they name no version of the log. One is about a log that
+// has been imported, the other about a log that does not exist, which becomes a dead letter.
+func testMessages(t *testing.T, d *localaws.Deployment, s *targets) {
+	records := countDeployed(t, s, wholeDay)
+	dead := waiting(t, d, "RawDeadLettersURL", bothStates...)
+	retryAfter(t, d, 1)
+	for _, key := range []string{"raw/2026/01/01/ordinary.ndjson.gz", "raw/none.ndjson"} {
+		s3 := fmt.Sprintf(`{"bucket":{"name":%q},"object":{"key":%q}}`, d.Outputs["RawBucketName"], key)
+		body := `{"Records":[{"eventName":"ObjectCreated:Put","s3":` + s3 + `}]}`
+		_, err := sqs.NewFromConfig(d.Config()).SendMessage(t.Context(), &sqs.SendMessageInput{
+			QueueUrl: aws.String(d.Outputs["RawQueueURL"]), MessageBody: &body,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitFor(t, d, "a dead letter", func() bool {
+		return waiting(t, d, "RawDeadLettersURL", bothStates...) == dead+1 &&
+			waiting(t, d, "RawQueueURL", bothStates...) == 0
+	})
+	if after := countDeployed(t, s, wholeDay); after != records {
+		t.Errorf("%d records, %d before", after, records)
+	}
+}
+
+// provenElsewhere names the test that sees the use of a grant which the deployment does not get to: it would take hours
+// or a failure at the right moment.
+var provenElsewhere = map[string]string{
+	"compacting: s3:DeleteObject on lake objects lake/*":    "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
+	"compacting: s3:PutObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
+	"ingesting: s3:GetObject on lake objects quarantine/*":  "TestFunctionsUseTheirGrants",
+	"querying: dynamodb:UpdateItem on items query#*":        "TestGrantsCoverStoreActions",
+}
+
+// testPermissions comes last. It runs the doctor of every function, and then compares what all functions have done with
+// what they may do: nothing was denied, and no grant is unused.
+func testPermissions(t *testing.T, d *localaws.Deployment, s *targets) {
+	for _, f := range lambdas.All {
+		var report struct {
+			OK bool `json:"ok"`
+		}
+		body := invoke(t, d, localaws.Name+"-"+f.Name, `{"doctor":true}`)
+		if err := json.Unmarshal(body, &report); err != nil || !report.OK {
+			t.Errorf("the doctor of %s: %v %s", f.Name, err, body)
+		}
+	}
+	// A long answer is read from its object.
+	path := bases[0] + "/data/logs?" + url.Values{"filters": {wholeDay}, "limit": {"1000"}}.Encode()
+	if status, body := s.ask(t, question{method: "GET", path: path}); status != http.StatusOK {
+		t.Errorf("%s: %d %.500s", path, status, body)
+	}
+	calls, denied, resources := d.Permissions()
+	for _, reason := range denied {
+		t.Error(reason)
+	}
+	var seen []string
+	judged := func(a permissions.Atom) bool {
+		seen = append(seen, a.String())
+		return provenElsewhere[a.String()] == ""
+	}
+	for _, mistake := range permissions.Review(resources, calls, judged) {
+		t.Error(mistake)
+	}
+	for atom := range provenElsewhere {
+		if !slices.Contains(seen, atom) {
+			t.Errorf("%s: proven elsewhere, but not granted", atom)
+		}
+	}
+	for function, made := range calls {
+		t.Logf("%s made %d different calls", function, len(made))
+	}
+}
