@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"io"
@@ -26,7 +27,8 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
@@ -39,6 +41,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
@@ -65,6 +69,7 @@ type world struct {
 
 	preparing bool // an earlier event is being sent, which does not wait for its query
 
+	guard     *guardtest.Network // functions have their permissions of the deployment
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestatetest.Table
@@ -80,7 +85,8 @@ func newWorld(t *testing.T, event string) *world {
 	ctx := &deadline{Context: t.Context(), exceeded: make(chan struct{})}
 	w := &world{t: t, event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
-	w.table, w.planets = tableServer(t, w.is("-table-down")), planets(t)
+	w.guard = guardtest.New(t, names(t), nil)
+	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
 	return w
 }
 
@@ -92,8 +98,30 @@ func (w *world) stuck() bool {
 	return w.is("-asynchronous") || w.is("-running") || w.is("-cancelled")
 }
 
+// names are the examples of the variables of the environment.
+func names(t *testing.T) permissions.Names {
+	t.Helper()
+	var all function.Environment
+	for _, name := range []string{"topx", "ingest"} {
+		f, _ := lambdas.Named(name)
+		e, err := environmentOf(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Table, all.LakeBucket = e.Table, e.LakeBucket
+		all.RawBucket = cmp.Or(e.RawBucket, all.RawBucket)
+		all.Workgroup, all.Database = cmp.Or(e.Workgroup, all.Workgroup), cmp.Or(e.Database, all.Database)
+	}
+	return permissions.Names{
+		Table: all.Table, RawBucket: all.RawBucket, LakeBucket: all.LakeBucket,
+		Workgroup: all.Workgroup, Database: all.Database,
+	}
+}
+
+// function returns a function, which acts from then on: events are sent to one function at a time.
 func (w *world) function(f lambdas.Function) *function.Function {
 	w.t.Helper()
+	w.guard.As(f.Name)
 	e, err := environmentOf(f)
 	if err != nil {
 		w.t.Fatal(err)
@@ -154,7 +182,7 @@ func (unavailable) Search(context.Context, search.Request) (search.Result, error
 }
 
 // tableServer returns a client of a DynamoDB with the empty table, or of one that is down.
-func tableServer(t *testing.T, down bool) *dynamodb.Client {
+func tableServer(t *testing.T, network http.RoundTripper, down bool) *dynamodb.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", at().Format(http.TimeFormat))
@@ -171,6 +199,7 @@ func tableServer(t *testing.T, down bool) *dynamodb.Client {
 	}))
 	t.Cleanup(server.Close)
 	return dynamodb.New(dynamodb.Options{
+		HTTPClient:   &http.Client{Transport: network},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
 }
@@ -248,6 +277,7 @@ func (w *world) searching(e function.Environment) {
 	server := httptest.NewServer(w.athena)
 	w.t.Cleanup(server.Close)
 	w.client = awsathena.New(awsathena.Options{
+		HTTPClient:   &http.Client{Transport: w.guard},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
 	athenaEngine, err := athena.New(athena.Config{
@@ -327,8 +357,11 @@ func records(t *testing.T) []lake.Row {
 func (w *world) writer(f lambdas.Function, e function.Environment) *function.Function {
 	w.t.Helper()
 	if w.raw == nil {
-		w.raw, w.lake = &blobtest.Memory{}, &blobtest.Memory{}
+		client := s3test.New(w.t, w.guard, e.RawBucket, e.LakeBucket)
+		w.raw, w.lake = s3.New(client, e.RawBucket), s3.New(client, e.LakeBucket)
+		end := w.guard.As("") // the test puts the logs
 		w.putLogs()
+		end()
 	}
 	var table lakestate.Table = &w.ledger
 	if w.is("-table-down") {

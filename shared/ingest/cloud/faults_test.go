@@ -22,6 +22,8 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a
@@ -29,11 +31,14 @@ import (
 type deployment struct {
 	world
 	network *faulttest.Transport
-	ctx     context.Context // of the tasks
+	guard   *guardtest.Network // behind network: the tasks have the permissions of functions
+	ctx     context.Context    // of the tasks
 }
 
 func newDeployment(t *testing.T) *deployment {
-	d := &deployment{network: &faulttest.Transport{Script: faulttest.Never}, ctx: t.Context()}
+	names := permissions.Names{RawBucket: "raw", LakeBucket: "lake", Table: "*"}
+	d := &deployment{guard: guardtest.New(t, names, nil), ctx: t.Context()}
+	d.network = &faulttest.Transport{Script: faulttest.Never, Base: d.guard}
 	client := s3test.New(t, d.network, "raw", "lake")
 	d.world = world{
 		t:     t,
@@ -55,6 +60,7 @@ func newDeployment(t *testing.T) *deployment {
 func (d *deployment) tasks() []func() error {
 	importLog := func(key string) func() error {
 		return func() error {
+			defer d.guard.As("ingest")()
 			_, err := d.sequential().Import(d.ctx, cloud.Log{Key: key})
 			return err
 		}
@@ -62,6 +68,7 @@ func (d *deployment) tasks() []func() error {
 	compactAt := func(after time.Duration) func() error {
 		return func() error {
 			d.time = testTime.Add(after)
+			defer d.guard.As("compact")()
 			_, err := d.sequential().Compact(d.ctx, time.Time{})
 			return err
 		}
@@ -327,5 +334,44 @@ func (d *deployment) sweep() {
 	config.Now = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
 	if _, err := d.cloudOf(config).Compact(d.t.Context(), testTime); err != nil {
 		d.t.Fatal(err)
+	}
+}
+
+// TestFunctionsUseTheirGrants runs ingest and compact with their permissions through all that they do, and looks for
+// grants that neither needs. Imports that are cut short are finished by the next compaction. The doctor, which lists the
+// raw bucket, and the versions of raw objects are left to the test of the deployment.
+func TestFunctionsUseTheirGrants(t *testing.T) {
+	if os.Getenv(dynamotest.Variable) == "" {
+		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", dynamotest.Variable)
+	}
+	calls := permissions.Calls{}
+	var resources permissions.Resources
+	for _, cutShort := range []bool{false, true} {
+		d := newDeployment(t)
+		resources = d.guard.Names.Resources()
+		d.prepare()
+		for _, task := range d.tasks() {
+			dead := false
+			d.network.Script = func(_ int, r *http.Request) faulttest.Fault {
+				dead = dead || cutShort && d.guard.Acting() == "ingest" && r.Header.Get("X-Amz-Copy-Source") != ""
+				if dead {
+					return faulttest.Break
+				}
+				return faulttest.None
+			}
+			if err := task(); (err != nil) != dead {
+				t.Fatal(err)
+			}
+		}
+		for function, made := range d.guard.Calls() {
+			calls[function] = append(calls[function], made...)
+		}
+	}
+	judged := func(a permissions.Atom) bool {
+		return (a.Task == "ingesting" || a.Task == "compacting") && a.On != permissions.RawQueue &&
+			a.On != permissions.RawListing && a.Action != "s3:GetObjectVersion"
+	}
+	for _, mistake := range permissions.Review(resources, calls, judged) {
+		t.Error(mistake)
 	}
 }

@@ -34,6 +34,8 @@ import (
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -50,7 +52,8 @@ type deployment struct {
 	state   engine.State
 	memory  *pendingtest.Memory // stores the queries if there is no DynamoDB
 	table   string
-	seconds atomic.Int64 // added to the start time by tests
+	guard   *guardtest.Network // instances have the permissions of the function
+	seconds atomic.Int64       // added to the start time by tests
 }
 
 // now returns the time of the deployment, which passes only when a test increases d.seconds.
@@ -106,6 +109,8 @@ func deployments(t *testing.T) func(t *testing.T) *deployment {
 		web := httptest.NewServer(d.server)
 		t.Cleanup(web.Close)
 		d.url = web.URL
+		d.guard = guardtest.New(t, permissions.Names{Table: "*", Workgroup: "interactive"}, nil)
+		d.guard.As("query-status") // until the end of the test
 		return d
 	}
 }
@@ -143,6 +148,7 @@ func (e registeringEngine) Start(ctx context.Context, q query.Query) (engine.Exe
 // instance returns a process of the function that uses its own network for Athena and the table. Queries end when a
 // caller waits for them.
 func (d *deployment) instance(network *faulttest.Transport) http.Handler {
+	network.Base = funcTransport{d.guard}
 	client := sdk.New(sdk.Options{
 		BaseEndpoint: &d.url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""),
 		HTTPClient: &http.Client{Transport: network}, Retryer: aws.NopRetryer{},
@@ -187,22 +193,21 @@ type remote struct {
 	network *faulttest.Transport
 }
 
-// funcTransport calls the function in the context of a request instead of sending the request.
+// funcTransport calls the function in the context of a request instead of sending the request. It sends other requests.
 type funcTransport struct{ http.RoundTripper }
 
 type funcKey struct{}
 
-func (funcTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t funcTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	do, ok := r.Context().Value(funcKey{}).(func())
 	if !ok {
-		return http.DefaultTransport.RoundTrip(r)
+		return t.RoundTripper.RoundTrip(r)
 	}
 	do()
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 }
 
 func (r remote) ask(ctx context.Context, operation string, do func() error) error {
-	r.network.Base = funcTransport{}
 	var result error
 	for range 4 {
 		if ctx.Err() != nil {
