@@ -176,13 +176,13 @@ func TestRawLogsReachIngest(t *testing.T) {
 	if got := flat(source.at("FunctionResponseTypes")); got != "ReportBatchItemFailures" {
 		t.Errorf("a failed message of a batch fails the others: response types %q", got)
 	}
+	if got := source.at("ScalingConfig.MaximumConcurrency"); got != float64(defaults.IngestConcurrency) {
+		t.Errorf("ingest can take every instance of the account: maximum concurrency %v", got)
+	}
 	for _, id := range d.api.of("AWS::Lambda::Function") {
 		f := d.api.Resources[id]
-		if name := flat(f.Properties["FunctionName"]); name != "orrery-ingest" {
-			continue
-		}
-		if f.at("ReservedConcurrentExecutions") != float64(defaults.IngestConcurrency) {
-			t.Error("ingest can take every instance of the account")
+		if reserved := f.at("ReservedConcurrentExecutions"); reserved != nil {
+			t.Errorf("%s reserves %v instances, which a new account cannot", flat(f.Properties["FunctionName"]), reserved)
 		}
 	}
 }
@@ -376,7 +376,7 @@ func TestProps(t *testing.T) {
 		invalid := map[string]any{
 			"name": "Shop", "architecture": "mips", "log-days": "8", "domain": "api.shop.example",
 			"interactive-cutoff": "5", "burst": "many", "quiet-hours": "0", "ingest-seconds": "901",
-			"projection-from": "70",
+			"ingest-concurrency": "1", "projection-from": "70",
 		}
 		_, err := read(invalid)
 		for name := range invalid {

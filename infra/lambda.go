@@ -105,11 +105,11 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 	return &variables
 }
 
-// reserved returns the reserved concurrency of a function, or nil. It keeps a flood of raw logs from taking the
-// instances that answer requests, and compact from running twice at a time.
+// reserved returns the reserved concurrency of a function, or nil. A reservation keeps instances free for ingest and
+// compact. The event source limits ingest without one, too.
 func reserved(p Props, f function) *float64 {
 	switch {
-	case p.IngestConcurrency == 0:
+	case !p.ReserveConcurrency:
 		return nil
 	case f.Name == ingestName:
 		return jsii.Number(float64(p.IngestConcurrency))
@@ -123,10 +123,10 @@ func reserved(p Props, f function) *float64 {
 // does not deliver the others of the batch again.
 func feed(ingest awslambda.Function, p Props, data *dataStack) {
 	source := &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize: jsii.Number(10), ReportBatchItemFailures: jsii.Bool(true),
-	}
-	if p.IngestConcurrency >= 2 { // the least that SQS accepts; more pollers than instances would only be throttled
-		source.MaxConcurrency = jsii.Number(float64(p.IngestConcurrency))
+		BatchSize:               jsii.Number(10),
+		ReportBatchItemFailures: jsii.Bool(true),
+		// A flood of raw logs must not take the instances that answer requests.
+		MaxConcurrency: jsii.Number(float64(p.IngestConcurrency)),
 	}
 	ingest.AddEventSource(awslambdaeventsources.NewSqsEventSource(data.queue, source))
 }

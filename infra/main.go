@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -16,6 +17,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "preflight" {
+		if err := runPreflight(context.Background(), os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "preflight:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	defer jsii.Close()
 	app := newApp(nil)
 	props, err := readProps(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })

@@ -36,9 +36,10 @@ type Props struct {
 	Burst             int  // burst limit of the gateway, in requests; a data route gets half
 	GatewayAccount    bool // whether this stack sets the account's role for gateway logs
 
-	IngestSeconds     int // timeout of ingest for a batch of raw logs
-	IngestConcurrency int // maximum number of instances of ingest; 0 sets no limit
-	CompactMinutes    int // from one run of compact to the next
+	IngestSeconds      int  // timeout of ingest for a batch of raw logs
+	IngestConcurrency  int  // maximum number of instances of ingest
+	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for compact
+	CompactMinutes     int  // from one run of compact to the next
 
 	AlarmEmail     string // receives alarms and budget warnings; "" for nobody
 	BudgetUSD      int    // of a month
@@ -60,7 +61,7 @@ var defaults = Props{
 	ProjectionFrom: 2000, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true,
-	IngestSeconds: longestRun, IngestConcurrency: 10, CompactMinutes: 15,
+	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 6,
 }
 
@@ -120,7 +121,11 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "ingest-concurrency", int: &p.IngestConcurrency,
-			doc: "Maximum number of instances of `ingest`. An account with a limit of 10 cannot reserve any: use 0.",
+			doc: "Maximum number of instances of `ingest`, 2 to 1000.",
+		},
+		{
+			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
+			doc: "`true` reserves these instances for `ingest`, and one for `compact`; the account must keep 100 unreserved.",
 		},
 		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Minutes from one run of `compact` to the next."},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},
@@ -179,6 +184,8 @@ func (p Props) check() (mistakes []error) {
 		"property projection-from: must be a year from 1970 to 9999, not %d", p.ProjectionFrom)
 	refuse(p.IngestSeconds < shortestIngest || p.IngestSeconds > longestRun,
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
+	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source
+		"property ingest-concurrency: must be 2 to 1000, not %d", p.IngestConcurrency)
 	refuse(p.QuietHours < 1 || p.QuietHours > 24, "property quiet-hours: must be 1 to 24, not %d", p.QuietHours)
 	for _, s := range p.settings() {
 		refuse(s.int != nil && *s.int < 0, "property %s: must not be negative", s.name)

@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # The CDK toolkit at the version this project deploys with, downloaded once into a cache: scripts/cdk.sh deploy --all
+# Before the first deployment to an account, "scripts/cdk.sh preflight" with the properties of the deployment compares it
+# with the limits of the account.
 # Exit code 3: this machine lacks a requirement; standard error has the remedy.
 set -euo pipefail
 version=2.1148.1
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/cdk-$version
 
 missing() { echo "cdk.sh: $*" >&2; exit 3; }
+
+if [ "${1:-}" = preflight ]; then
+	shift
+	cd "$(dirname "$0")/.."
+	exec go run ./infra preflight "$@"
+fi
 
 command -v node >/dev/null 2>&1 || missing "node is missing. Install node 20 or later from your system's packages or nodejs.org."
 if [ ! -d "$folder" ]; then

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
+)
+
+// preflight compares a deployment with the limits of the account and region that it goes to. It prints a line for each
+// limit and what to do about those that are too low. The error reports that there are such limits.
+func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error {
+	found := []finding{lambdaLimit(ctx, c, p), gatewayLimit(ctx, c, p), athenaLimit(ctx, c, p)}
+	problems := 0
+	for _, f := range found {
+		state := "ok"
+		if f.remedy != "" {
+			state = "problem"
+			problems++
+		}
+		_, err := fmt.Fprintf(out, "%-8s %s: %s\n", state, f.service, f.text)
+		if err == nil && f.remedy != "" {
+			_, err = fmt.Fprintf(out, "         %s\n", f.remedy)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if problems > 0 {
+		return fmt.Errorf("the deployment does not fit %d of %d limits of the account", problems, len(found))
+	}
+	return nil
+}
+
+// finding is what was found out about one limit. It has a remedy if the limit is too low.
+type finding struct {
+	service, text, remedy string
+}
+
+// unknown is the finding about a limit that could not be read.
+func unknown(service string, err error, permission string) finding {
+	return finding{
+		service, fmt.Sprintf("the limit is unknown: %v", err),
+		"Allow " + permission + " to the credentials that are used, and check AWS_REGION.",
+	}
+}
+
+// unreservedMinimum is the concurrency that Lambda keeps for functions without a reservation. New accounts may have a
+// limit of 10 in all, of which nothing can be reserved.
+// See https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html.
+const unreservedMinimum = 100
+
+// lambdaLimit checks that the reservations are possible, or that ingest without one leaves instances to requests.
+func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
+	const service = "Lambda"
+	settings, err := lambda.NewFromConfig(c).GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
+	if err == nil && settings.AccountLimit == nil {
+		err = errors.New("the answer has no limits")
+	}
+	if err != nil {
+		return unknown(service, err, "lambda:GetAccountSettings")
+	}
+	limit := int(settings.AccountLimit.ConcurrentExecutions)
+	writing := p.IngestConcurrency + 1 // compact
+	f := finding{service: service, text: fmt.Sprintf(
+		"%d functions may run at once; ingest and compact take up to %d, which leaves %d for requests",
+		limit, writing, max(limit-writing, 0),
+	)}
+	more := "Request a higher quota: aws service-quotas request-service-quota-increase --service-code lambda " +
+		"--quota-code L-B99A9384 --desired-value 1000"
+	switch {
+	case p.ReserveConcurrency && limit-writing < unreservedMinimum:
+		f.remedy = fmt.Sprintf("%d cannot be reserved: Lambda keeps %d without reservation. Leave out "+
+			"-c reserve-concurrency=true, or: %s", writing, unreservedMinimum, more)
+	case limit <= writing:
+		f.remedy = "Deploy with a lower -c ingest-concurrency, or: " + more
+	}
+	return f
+}
+
+// gatewayLimit checks that the account lets as many requests through as the stage.
+func gatewayLimit(ctx context.Context, c aws.Config, p Props) finding {
+	const service = "API Gateway"
+	account, err := apigateway.NewFromConfig(c).GetAccount(ctx, &apigateway.GetAccountInput{})
+	if err == nil && account.ThrottleSettings == nil {
+		err = errors.New("the answer has no limits")
+	}
+	if err != nil {
+		return unknown(service, err, "apigateway:GET on /account")
+	}
+	rate, burst := account.ThrottleSettings.RateLimit, account.ThrottleSettings.BurstLimit
+	f := finding{service: service, text: fmt.Sprintf(
+		"%.0f requests a second and %d at once are let through; the deployment asks for %d and %d",
+		rate, burst, p.RequestsPerSecond, p.Burst,
+	)}
+	if rate < float64(p.RequestsPerSecond) || int(burst) < p.Burst {
+		f.remedy = "Deploy with a lower -c requests-per-second and -c burst, or request a higher throttle rate of " +
+			"API Gateway in the console of Service Quotas."
+	}
+	return f
+}
+
+// secondsPerQuery is an estimate of the time that Athena takes for a query.
+const secondsPerQuery = 2
+
+// athenaLimit checks that Athena runs as many queries at once as data routes may start.
+func athenaLimit(ctx context.Context, c aws.Config, p Props) finding {
+	const service = "Athena"
+	limit, err := activeQueries(ctx, servicequotas.NewFromConfig(c))
+	if err != nil {
+		return unknown(service, err, "servicequotas:ListServiceQuotas and servicequotas:ListAWSDefaultServiceQuotas")
+	}
+	expected := p.RequestsPerSecond / 2 * secondsPerQuery // a data route gets half of the requests
+	f := finding{service: service, text: fmt.Sprintf(
+		"%d queries may be active at once; %d are expected at full load", limit, expected,
+	)}
+	if limit < expected {
+		f.remedy = "More are refused, and the API answers 503. Request a higher quota of Active DML queries of " +
+			"Athena in the console of Service Quotas, or deploy with a lower -c requests-per-second."
+	}
+	return f
+}
+
+// activeQueries returns the account's quota of active DML queries, or the default of AWS if the account has none of
+// its own.
+func activeQueries(ctx context.Context, c *servicequotas.Client) (int, error) {
+	const name = "Active DML queries"
+	find := func(quotas []types.ServiceQuota) (int, bool) {
+		for _, q := range quotas {
+			if strings.EqualFold(aws.ToString(q.QuotaName), name) {
+				return int(aws.ToFloat64(q.Value)), true
+			}
+		}
+		return 0, false
+	}
+	service := aws.String("athena")
+	ownInput := &servicequotas.ListServiceQuotasInput{ServiceCode: service}
+	own := servicequotas.NewListServiceQuotasPaginator(c, ownInput)
+	for own.HasMorePages() {
+		page, err := own.NextPage(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if limit, found := find(page.Quotas); found {
+			return limit, nil
+		}
+	}
+	defaultInput := &servicequotas.ListAWSDefaultServiceQuotasInput{ServiceCode: service}
+	defaults := servicequotas.NewListAWSDefaultServiceQuotasPaginator(c, defaultInput)
+	for defaults.HasMorePages() {
+		page, err := defaults.NextPage(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if limit, found := find(page.Quotas); found {
+			return limit, nil
+		}
+	}
+	return 0, fmt.Errorf("no quota %q of Athena is listed", name)
+}
+
+// runPreflight runs the command "preflight" with its arguments, which name properties as those of cdk deploy do.
+func runPreflight(ctx context.Context, arguments []string, out io.Writer) error {
+	values, err := propertiesOf(arguments, "cdk.json")
+	if err != nil {
+		return err
+	}
+	p, err := readProps(func(name string) any { return values[name] })
+	if err != nil {
+		return err
+	}
+	c, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("read the configuration of AWS: %w", err)
+	}
+	if c.Region == "" {
+		return errors.New("no region is set: AWS_REGION names it, such as eu-central-1")
+	}
+	return preflight(ctx, c, p, out)
+}
+
+// propertiesOf reads -c NAME=VALUE from the command line over the context in a file of the CDK. A missing file sets no
+// properties.
+func propertiesOf(arguments []string, file string) (map[string]any, error) {
+	var project struct {
+		Context map[string]any `json:"context"`
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &project)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	values := map[string]any{}
+	for name, value := range project.Context {
+		values[name] = value
+	}
+	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
+	set := func(text string) error {
+		name, value, found := strings.Cut(text, "=")
+		if !found {
+			return errors.New("a property is NAME=VALUE")
+		}
+		values[name] = value
+		return nil
+	}
+	flags.Func("c", "a property, `NAME=VALUE`", set)
+	flags.Func("context", "a property, `NAME=VALUE`", set)
+	if err := flags.Parse(arguments); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return values, nil
+}
