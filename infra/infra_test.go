@@ -182,7 +182,8 @@ func TestRawLogsReachIngest(t *testing.T) {
 	for _, id := range d.api.of("AWS::Lambda::Function") {
 		f := d.api.Resources[id]
 		if reserved := f.at("ReservedConcurrentExecutions"); reserved != nil {
-			t.Errorf("%s reserves %v instances, which a new account cannot", flat(f.Properties["FunctionName"]), reserved)
+			name := flat(f.Properties["FunctionName"])
+			t.Errorf("%s reserves %v instances, which a new account cannot", name, reserved)
 		}
 	}
 }

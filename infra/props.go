@@ -125,7 +125,7 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves these instances for `ingest`, and one for `compact`; the account must keep 100 unreserved.",
+			doc: "`true` reserves these instances and one for `compact`; the account must keep 100 unreserved.",
 		},
 		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Minutes from one run of `compact` to the next."},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},

@@ -338,8 +338,8 @@ func (d *deployment) sweep() {
 }
 
 // TestFunctionsUseTheirGrants runs ingest and compact with their permissions through all that they do, and looks for
-// grants that neither needs. Imports that are cut short are finished by the next compaction. The doctor, which lists the
-// raw bucket, and the versions of raw objects are left to the test of the deployment.
+// grants that neither needs. Imports that are cut short are finished by the next compaction. The doctor, which lists
+// the raw bucket, and the versions of raw objects are left to the test of the deployment.
 func TestFunctionsUseTheirGrants(t *testing.T) {
 	if os.Getenv(dynamotest.Variable) == "" {
 		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", dynamotest.Variable)
