@@ -322,7 +322,7 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 		}
 		used[section] = true
 		if d.ops.Resources[id].Properties["AlarmActions"] == nil {
-			t.Errorf("%s notifies nobody", id)
+			t.Errorf("%s has no recipient", id)
 		}
 	}
 	text, err := os.ReadFile("../events/RUNBOOKS.md")

@@ -41,7 +41,7 @@ type Props struct {
 	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for compact
 	CompactMinutes     int  // from one run of compact to the next
 
-	AlarmEmail     string // receives alarms and budget warnings; "" for nobody
+	AlarmEmail     string // receives alarms and budget warnings; "": alarms are only shown
 	BudgetUSD      int    // of a month
 	ScannedAlarmGB int    // bytes scanned by the queries of an hour that raise the cost alarm, in GB
 	QuietHours     int    // hours without a new raw log that raise an alarm

@@ -73,7 +73,7 @@ start() {
 	settings=(
 		OVERRIDE_IN_DOCKER=0 FILESYSTEM_ROOT="$dir/fs" TMPDIR="$dir/tmp" # all files under DIR, even inside a container
 		GATEWAY_LISTEN="127.0.0.1:$port" LOCALSTACK_HOST="127.0.0.1:$port" SQS_ENDPOINT_STRATEGY=path # addresses that need no DNS
-		DISABLE_EVENTS=1 SKIP_SSL_CERT_DOWNLOAD=1 DNS_ADDRESS=0 API_ENDPOINT=http://127.0.0.1:9/v1 DDB_LOCAL_TELEMETRY=0 # calls nobody
+		DISABLE_EVENTS=1 SKIP_SSL_CERT_DOWNLOAD=1 DNS_ADDRESS=0 API_ENDPOINT=http://127.0.0.1:9/v1 DDB_LOCAL_TELEMETRY=0 # no calls to other machines
 		PYTHONPATH="$here/localstack/plugin" PYTHONDONTWRITEBYTECODE=1 LAMBDA_RUNTIME_EXECUTOR=process ORRERY_FUNCTIONS="$dir/functions"
 		LAMBDA_EVENT_SOURCE_MAPPING_MAX_BACKOFF_ON_EMPTY_POLL_SEC=1 # else a message waits up to 10 s
 		DYNAMODB_IN_MEMORY=1 ORRERY_JAVA="$(command -v java)"

@@ -7,7 +7,7 @@
 #
 # DIR keeps everything of one run: pid, port, log, etc/, var/, tmp/, lake/. The one catalogue is called awsdatacatalog, so
 # that Athena's names work, and keeps its tables in DIR/lake/metastore. With TRINO_S3_ENDPOINT, TRINO_S3_KEY and
-# TRINO_S3_SECRET in the environment its tables may lie in s3:// there too. TRINO_XMX is the Java heap (1G, at least 700M).
+# TRINO_S3_SECRET in the environment its tables may be in s3:// there, too. TRINO_XMX is the Java heap (1G, at least 700M).
 # 453 MB come from Maven Central, once, into a cache. Exit code 3: something that must be installed first is missing.
 set -euo pipefail
 

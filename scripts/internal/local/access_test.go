@@ -54,7 +54,10 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 		}
 	})
 	config := api.Config{
-		Search: noSearch{}, Planets: planets, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+		Search:  noSearch{},
+		Planets: planets,
+		Log:     slog.New(slog.DiscardHandler),
+		Now:     func() time.Time { return h.now },
 	}
 	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
 		t.Fatal(err)
@@ -138,7 +141,8 @@ func TestOtherAddressesAlwaysNeedAKey(t *testing.T) {
 
 func TestAddressesThatNeedAKey(t *testing.T) {
 	for address, free := range map[string]bool{
-		"127.0.0.1:8080": true, "localhost:0": true, "[::1]:80": true, "0.0.0.0:8080": false, ":8080": false, "192.0.2.1:80": false, "gateway:80": false,
+		"127.0.0.1:8080": true, "localhost:0": true, "[::1]:80": true,
+		"0.0.0.0:8080": false, ":8080": false, "192.0.2.1:80": false, "gateway:80": false,
 	} {
 		if err := CheckAddress(address, false); (err == nil) != free {
 			t.Errorf("%s without a key: %v", address, err)

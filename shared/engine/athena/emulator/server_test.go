@@ -120,7 +120,9 @@ func TestInvalidRequests(t *testing.T) {
 		want      string
 	}{
 		"no statement":         {"StartQueryExecution", members{}, "InvalidRequestException"},
-		"a statement too long": {"StartQueryExecution", members{"QueryString": strings.Repeat("é", 131_073)}, "262144"},
+		"a statement too long": {
+			"StartQueryExecution", members{"QueryString": strings.Repeat("é", 131_073)}, "262144",
+		},
 		"execution parameters": {
 			"StartQueryExecution",
 			members{"QueryString": "SELECT ?", "ExecutionParameters": []string{"1"}},
