@@ -35,7 +35,7 @@ func TestArchitecture(t *testing.T) {
 			}
 			for _, name := range others {
 				engine := func(part string) bool { return strings.Contains(name, part) }
-			if slices.Contains(outside, name) || slices.ContainsFunc([]string{"aws", "duckdb", "sqlite"}, engine) {
+				if slices.Contains(outside, name) || slices.ContainsFunc([]string{"aws", "duckdb", "sqlite"}, engine) {
 					t.Errorf("a core package imports %s", name)
 				}
 			}

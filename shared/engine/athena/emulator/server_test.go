@@ -119,7 +119,7 @@ func TestInvalidRequests(t *testing.T) {
 		in        members
 		want      string
 	}{
-		"no statement":         {"StartQueryExecution", members{}, "InvalidRequestException"},
+		"no statement": {"StartQueryExecution", members{}, "InvalidRequestException"},
 		"a statement too long": {
 			"StartQueryExecution", members{"QueryString": strings.Repeat("é", 131_073)}, "262144",
 		},
