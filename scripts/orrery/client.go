@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -55,7 +56,7 @@ func (t target) connect(ctx context.Context, stderr io.Writer) (c *client, done 
 // baseOf removes the API's base path from a server's address.
 func baseOf(address string) string {
 	address = strings.TrimRight(address, "/")
-	for _, path := range []string{"/api/v4.0", "/api/v4"} {
+	for _, path := range api.BasePaths() {
 		address = strings.TrimSuffix(address, path)
 	}
 	return address

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,13 +67,13 @@ func TestServe(t *testing.T) {
 			t.Errorf("%d labels, want 12", len(labels))
 		}
 	})
-	t.Run("both base paths and both filter forms give the same answer", func(t *testing.T) {
+	t.Run("every base path and both filter forms give the same answer", func(t *testing.T) {
 		textForm := tourDay + ", blocked is true"
 		jsonForm := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
 			`{"field":"blocked","op":"is","value":true}]}`
 		var answers []string
 		for _, request := range []struct{ base, filters string }{
-			{"/api/v4.0", textForm}, {"/api/v4", textForm}, {"/api/v4.0", jsonForm},
+			{"/api/v4.0", textForm}, {"/api/v4", textForm}, {"/api/v4.3", textForm}, {"/api/v4.0", jsonForm},
 		} {
 			status, body := s.get(request.base+"/data/topx", url.Values{"filters": {request.filters}})
 			if status != http.StatusOK {
@@ -88,8 +89,8 @@ func TestServe(t *testing.T) {
 			}
 			answers = append(answers, string(results))
 		}
-		if answers[0] != answers[1] || answers[0] != answers[2] || len(answers[0]) < 100 {
-			t.Errorf("answers differ or are empty: %d, %d, %d bytes", len(answers[0]), len(answers[1]), len(answers[2]))
+		if len(answers[0]) < 100 || len(slices.Compact(answers)) != 1 {
+			t.Errorf("answers differ or are empty: %.300q", answers)
 		}
 	})
 	t.Run("the command puts and gets a planet through the server", func(t *testing.T) {

@@ -256,6 +256,8 @@ func TestServes(t *testing.T) {
 	for path, want := range map[string]int{
 		"/api/v4.0/data/fields":           http.StatusOK,
 		"/api/v4/data/fields":             http.StatusOK,
+		"/api/v4.3/data/fields":           http.StatusOK,
+		"/api/v4.1/data/fields":           http.StatusNotFound,
 		"/api/v4.0/data/logs?filters=x":   http.StatusNotFound,
 		"/api/v4.0/conf/prod/planets":     http.StatusNotFound,
 		"/api/v4.0/data/timeline/parse":   http.StatusMethodNotAllowed,

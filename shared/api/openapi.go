@@ -41,6 +41,7 @@ func describe(routes []route, version string) []byte {
 		Servers: []*huma.Server{
 			{URL: basePaths[0], Description: "This server"},
 			{URL: basePaths[1], Description: "The same, for clients that use a short version"},
+			{URL: basePaths[2], Description: "The same, for newer clients"},
 		},
 		Tags: []*huma.Tag{
 			{Name: "data", Description: "Recorded traffic"},

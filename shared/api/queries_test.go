@@ -27,11 +27,12 @@ func (s *testServer) finished(t *testing.T, place string, headers ...string) rep
 // TestAnswerByIDIsTheAnswer: the status route sends the same bytes as the data route, including errors.
 func TestAnswerByIDIsTheAnswer(t *testing.T) {
 	for name, path := range map[string]string{
-		"stats":    statsPath,
-		"topx":     strings.Replace(statsPath, "stats", "topx", 1),
-		"timeline": strings.Replace(statsPath, "stats", "timeline", 1),
-		"logs":     strings.Replace(statsPath, "stats", "logs", 1) + "&limit=2&fields=timestamp,status",
-		"base v4":  strings.Replace(statsPath, "v4.0", "v4", 1),
+		"stats":     statsPath,
+		"topx":      strings.Replace(statsPath, "stats", "topx", 1),
+		"timeline":  strings.Replace(statsPath, "stats", "timeline", 1),
+		"logs":      strings.Replace(statsPath, "stats", "logs", 1) + "&limit=2&fields=timestamp,status",
+		"base v4":   strings.Replace(statsPath, "v4.0", "v4", 1),
+		"base v4.3": strings.Replace(statsPath, "v4.0", "v4.3", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t)

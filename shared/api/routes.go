@@ -15,8 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// basePaths have the same routes. The first one is documented.
-var basePaths = []string{"/api/v4.0", "/api/v4"}
+// basePaths have the same routes. The first one is documented; the vendor's newer clients use /api/v4.3.
+var basePaths = []string{"/api/v4.0", "/api/v4", "/api/v4.3"}
 
 const (
 	healthPath   = "/healthz"
