@@ -68,9 +68,9 @@ func (s *server) putPlanet(c *call) error {
 		return err
 	}
 	if written.Number == 1 {
-		return c.sendWritten(http.StatusCreated, written, "Successfully created entry")
+		return c.sendWritten(written, "Successfully created entry") // 200, because clients accept no other status
 	}
-	return c.sendWritten(http.StatusOK, written, "Successfully updated entry")
+	return c.sendWritten(written, "Successfully updated entry")
 }
 
 // listVersions sends the history.
@@ -133,7 +133,7 @@ func (s *server) restoreVersion(c *call) error {
 		return err
 	}
 	message := fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number)
-	return c.sendWritten(http.StatusOK, written, message)
+	return c.sendWritten(written, message)
 }
 
 // config returns the configuration in the path. It returns an error if the name is invalid or not visible to the
@@ -265,8 +265,8 @@ func (c *call) sendIfModified(a answer) {
 	c.send(a)
 }
 
-func (c *call) sendWritten(status int, written planet.Info, message string) error {
+func (c *call) sendWritten(written planet.Info, message string) error {
 	c.w.Header().Set("ETag", written.ETag)
-	c.sendJSON(status, Message{message})
+	c.sendJSON(http.StatusOK, Message{message})
 	return nil
 }

@@ -187,8 +187,7 @@ func (s *server) routes() []route {
 				json:  settingsSchema(false),
 			},
 			answers: []response{
-				{http.StatusOK, "The settings were replaced.", Message{}, true},
-				{http.StatusCreated, "The planet was created.", Message{}, true},
+				{http.StatusOK, "The settings were replaced or the planet was created; see `message`.", Message{}, true},
 			},
 			errors: slices.Concat(bodyErrors, writeErrors),
 			handle: s.putPlanet,
