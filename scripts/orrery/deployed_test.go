@@ -360,7 +360,8 @@ func testFilters(t *testing.T, s *targets) {
 
 func testPlanets(t *testing.T, s *targets) {
 	settings := func(name string, more string) string {
-		return fmt.Sprintf(`{"name":%q,"trusted_nets":[{"address":"10.0.0.0/8","comment":"é 😀"}],`+
+		return fmt.Sprintf(`{"name":%q,"trusted_nets":[{"address":"10.0.0.0/8","comment":"é 😀"},`+
+			`{"source":"global_filter","gf_id":"e2b0fca0c5a4","comment":""}],`+
 			`"ichallenge":{"attrs":{"b":1.50,"a":[null]},"lang":{},"palette":["#fff"],"position":{}}%s}`, name, more)
 	}
 	with := func(name, value string) map[string]string {

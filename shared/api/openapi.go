@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/planet"
 )
 
 // document is an OpenAPI document under construction.
@@ -417,22 +418,36 @@ func filterBodySchema() *huma.Schema {
 // settingsSchema returns the schema of planet settings; withID makes the id required.
 func settingsSchema(withID bool) *huma.Schema {
 	text := func() *huma.Schema { return &huma.Schema{Type: "string"} }
+	empty := func() *huma.Schema { return &huma.Schema{Type: "string", MaxLength: new(int)} }
 	open := func() *huma.Schema { return &huma.Schema{Type: "object", AdditionalProperties: true} }
 	s := &huma.Schema{
 		Type: "object", AdditionalProperties: true, Required: []string{"name", "trusted_nets", "ichallenge"},
 		Properties: map[string]*huma.Schema{
 			"id":   text(),
 			"name": text(),
-			"trusted_nets": {Type: "array", Items: &huma.Schema{
-				Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},
-				Properties: map[string]*huma.Schema{
-					"address": {
-						Type:        "string",
-						Description: "An IP address or a network, v4 or v6; no two may be the same network.",
+			"trusted_nets": {Type: "array", Items: &huma.Schema{OneOf: []*huma.Schema{
+				{
+					Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},
+					Properties: map[string]*huma.Schema{
+						"source": {Type: "string", Enum: []any{planet.SourceIP}, Default: planet.SourceIP},
+						"address": {
+							Type:        "string",
+							Description: "An IP address or a network, v4 or v6; no two may be the same network.",
+						},
+						"gf_id":   empty(),
+						"comment": text(),
 					},
-					"comment": text(),
 				},
-			}},
+				{
+					Type: "object", AdditionalProperties: true, Required: []string{"source", "gf_id", "comment"},
+					Properties: map[string]*huma.Schema{
+						"source":  {Type: "string", Enum: []any{planet.SourceGlobalFilter}},
+						"gf_id":   {Type: "string", Pattern: `\S`, Description: "Id of a global filter."},
+						"address": empty(),
+						"comment": text(),
+					},
+				},
+			}}},
 			"ichallenge": {
 				Type: "object", AdditionalProperties: true, Required: []string{"attrs", "lang", "palette", "position"},
 				Properties: map[string]*huma.Schema{

@@ -62,7 +62,16 @@ func (p *Problems) otherID(got string) {
 	p.add(at("id"), "value_error.id", "the body is of entry %q, the path of entry %q", got, EntryID)
 }
 
-func (p *Problems) emptyName() { p.add(at("name"), "value_error.empty", "must not be empty") }
+func (p *Problems) emptyText(loc []any) { p.add(loc, "value_error.empty", "must not be empty") }
+
+func (p *Problems) badSource(loc []any, source string) {
+	p.add(loc, "value_error.source", "%q is not a source; use %q or %q", source, SourceIP, SourceGlobalFilter)
+}
+
+// otherForm reports a member of an entry that belongs to entries of another source.
+func (p *Problems) otherForm(loc []any, source string) {
+	p.add(loc, "value_error.source", "only entries with \"source\": %q have %s", source, loc[len(loc)-1])
+}
 
 func (p *Problems) badAddress(loc []any, address string) {
 	p.add(loc, "value_error.address",

@@ -143,6 +143,108 @@ func TestParseReportsMalformedAndRepeatedNetworks(t *testing.T) {
 	}
 }
 
+func TestParseSourcesOfTrustedNets(t *testing.T) {
+	only := func(member, source string) []planet.Problem {
+		return []planet.Problem{{
+			[]any{"body", "trusted_nets", 0, member},
+			`only entries with "source": "` + source + `" have ` + member,
+			"value_error.source",
+		}}
+	}
+	problem := func(member, message, kind string) []planet.Problem {
+		return []planet.Problem{{[]any{"body", "trusted_nets", 0, member}, message, kind}}
+	}
+	tests := map[string]struct {
+		entry string
+		want  []planet.Problem
+	}{
+		"an address without a source":     {`{"address":"10.0.0.0/8","comment":""}`, nil},
+		"an address with the source ip":   {`{"source":"ip","address":"10.0.0.0/8","comment":""}`, nil},
+		"an address with an empty filter": {`{"source":"ip","address":"::1","gf_id":"","comment":""}`, nil},
+		"a global filter":                 {`{"source":"global_filter","gf_id":"e2b0","comment":"c"}`, nil},
+		"a global filter, address empty":  {`{"source":"global_filter","gf_id":"e","address":"","comment":""}`, nil},
+		"unknown members are kept":        {`{"source":"global_filter","gf_id":"e","comment":"","since":1.0}`, nil},
+		"a global filter needs an id": {
+			`{"source":"global_filter","comment":""}`,
+			problem("gf_id", "field required", "value_error.missing"),
+		},
+		"a global filter with a blank id": {
+			`{"source":"global_filter","gf_id":" ","comment":""}`,
+			problem("gf_id", "must not be empty", "value_error.empty"),
+		},
+		"a global filter with a number": {
+			`{"source":"global_filter","gf_id":7,"comment":""}`,
+			problem("gf_id", "must be a string", "type_error.string"),
+		},
+		"a global filter needs a comment": {
+			`{"source":"global_filter","gf_id":"e"}`,
+			problem("comment", "field required", "value_error.missing"),
+		},
+		"a global filter with an address": {
+			`{"source":"global_filter","gf_id":"e","address":"10.0.0.1","comment":""}`,
+			only("address", "ip"),
+		},
+		"a global filter with a null": {
+			`{"source":"global_filter","gf_id":"e","address":null,"comment":""}`,
+			only("address", "ip"),
+		},
+		"an address with a global filter": {
+			`{"source":"ip","address":"10.0.0.1","gf_id":"e","comment":""}`,
+			only("gf_id", "global_filter"),
+		},
+		"a filter without a source": {`{"gf_id":"e","comment":""}`, only("gf_id", "global_filter")},
+		"both without a source": {
+			`{"address":"10.0.0.1","gf_id":"e","comment":""}`,
+			only("gf_id", "global_filter"),
+		},
+		"the source ip needs an address": {
+			`{"source":"ip","comment":""}`,
+			problem("address", "field required", "value_error.missing"),
+		},
+		"the source ip, the address empty": {
+			`{"source":"ip","address":"","comment":""}`,
+			problem(
+				"address",
+				`"" is not an IP address or a network such as 192.0.2.0/24 or 2001:db8::/32`,
+				"value_error.address",
+			),
+		},
+		"an unknown source": {
+			`{"source":"asn","comment":""}`,
+			problem("source", `"asn" is not a source; use "ip" or "global_filter"`, "value_error.source"),
+		},
+		"an empty source": {
+			`{"source":"","address":"10.0.0.1","comment":""}`,
+			problem("source", `"" is not a source; use "ip" or "global_filter"`, "value_error.source"),
+		},
+		"a source that is null": {
+			`{"source":null,"address":"10.0.0.1","comment":""}`,
+			problem("source", "must be a string", "type_error.string"),
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			body := change(`"trusted_nets":[]`, `"trusted_nets":[`+test.entry+`]`)
+			if diff := cmp.Diff(test.want, problemsOf(t, body)); diff != "" {
+				t.Fatalf("problems (-want +got):\n%s", diff)
+			}
+			if test.want != nil {
+				return
+			}
+			s, err := planet.Parse([]byte(body))
+			if err != nil || s.Text() != body {
+				t.Errorf("kept as %s, %v; want it unchanged", s.Text(), err)
+			}
+		})
+	}
+	t.Run("the same filter may occur twice", func(t *testing.T) {
+		entry := `{"source":"global_filter","gf_id":"e","comment":""}`
+		if got := problemsOf(t, change(`"trusted_nets":[]`, `"trusted_nets":[`+entry+`,`+entry+`]`)); got != nil {
+			t.Errorf("refused: %v", got)
+		}
+	})
+}
+
 func TestParseLimits(t *testing.T) {
 	fill := func(size int) []byte {
 		return []byte(change(`"p"`, `"`+strings.Repeat("p", size-len(acceptable)+1)+`"`))

@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // Parse validates a body of settings. The error is of kind fault.TooLarge, or of kind fault.Invalid and wraps Problems.
 //
-// The members name (not empty), trusted_nets (list of {address, comment}) and ichallenge (attrs, lang, palette,
-// position) are required. Other members, and the contents of attrs, lang and position, are kept unchanged.
+// The members name (not empty), trusted_nets (list of addresses and global filters) and ichallenge (attrs, lang,
+// palette, position) are required. Other members, and the contents of attrs, lang and position, are kept unchanged.
 func Parse(body []byte) (Settings, error) {
 	if len(body) > MaxBytes {
 		return Settings{}, tooLarge()
@@ -62,10 +63,18 @@ func (p *Problems) id(settings object) {
 
 func (p *Problems) name(settings object) {
 	if name, ok := p.requiredText(nil, settings, "name"); ok && strings.TrimSpace(name) == "" {
-		p.emptyName()
+		p.emptyText(at("name"))
 	}
 }
 
+// Sources of the entries of trusted_nets.
+const (
+	SourceIP           = "ip" // the default
+	SourceGlobalFilter = "global_filter"
+)
+
+// trustedNets checks the trusted networks. An entry is {address, comment}, with or without the source "ip", or
+// {gf_id, comment} with the source "global_filter". The member of the other form may be empty.
 func (p *Problems) trustedNets(settings object) {
 	items, ok := p.requiredList(nil, settings, "trusted_nets")
 	if !ok {
@@ -78,11 +87,57 @@ func (p *Problems) trustedNets(settings object) {
 		if !ok {
 			continue
 		}
-		if address, ok := p.requiredText(in, entry, "address"); ok {
-			p.network(place{i, address}, seen)
+		switch source, ok := p.source(in, entry); {
+		case !ok:
+		case source == SourceGlobalFilter:
+			p.globalFilter(in, entry)
+		default:
+			p.address(i, in, entry, seen)
 		}
 		p.requiredText(in, entry, "comment")
 	}
+}
+
+// source returns the source of an entry.
+func (p *Problems) source(in []any, entry object) (source string, ok bool) {
+	m, ok := entry.find("source")
+	if !ok {
+		return SourceIP, true
+	}
+	loc := at(append(slices.Clone(in), "source")...)
+	source, ok = p.text(loc, m.value)
+	if ok && source != SourceIP && source != SourceGlobalFilter {
+		p.badSource(loc, source)
+		return "", false
+	}
+	return source, ok
+}
+
+// address checks an entry of the source ip.
+func (p *Problems) address(index int, in []any, entry object, seen map[netip.Prefix]place) {
+	if filled(entry, "gf_id") {
+		p.otherForm(at(append(slices.Clone(in), "gf_id")...), SourceGlobalFilter)
+		return
+	}
+	if address, ok := p.requiredText(in, entry, "address"); ok {
+		p.network(place{index, address}, seen)
+	}
+}
+
+// globalFilter checks an entry of the source global_filter. The same filter may occur more than once.
+func (p *Problems) globalFilter(in []any, entry object) {
+	if id, ok := p.requiredText(in, entry, "gf_id"); ok && strings.TrimSpace(id) == "" {
+		p.emptyText(at(append(slices.Clone(in), "gf_id")...))
+	}
+	if filled(entry, "address") {
+		p.otherForm(at(append(slices.Clone(in), "address")...), SourceIP)
+	}
+}
+
+// filled reports whether a member is there and is not the empty string.
+func filled(o object, name string) bool {
+	m, ok := o.find(name)
+	return ok && m.value != `""`
 }
 
 // place is an item of trusted_nets.
