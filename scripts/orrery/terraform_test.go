@@ -215,7 +215,8 @@ func (p terraformProvider) write(config string, nets []trustedNet) (status int, 
 	body, err := json.Marshal(terraformPlanet{
 		ID: "__default__", Name: "__default__", TrustedNets: nets,
 		Challenge: json.RawMessage(`{"attrs":{"html":{"dir":"ltr"}},"palette":["#4285F4","#FBBC05"],` +
-			`"position":{"style":"logo"},"lang":{"en":{"click":{"0":"Inside"},"src":"data:image/png;base64,iVBORw0KGgo="}}}`),
+			`"position":{"style":"logo"},"lang":{"en":{"click":{"0":"Inside"},` +
+			`"src":"data:image/png;base64,iVBORw0KGgo="}}}`),
 		CertName: "placeholder-certificate", SSLCiphers: "ECDHE-ECDSA-AES256-GCM-SHA384:!aNULL",
 		SSLProtocols: []string{"TLSv1.2", "TLSv1.3"},
 	})

@@ -187,7 +187,7 @@ func (s *server) routes() []route {
 				json:  settingsSchema(false),
 			},
 			answers: []response{
-				{http.StatusOK, "The settings were replaced or the planet was created; see `message`.", Message{}, true},
+				{http.StatusOK, "The settings were replaced, or the planet was created.", Message{}, true},
 			},
 			errors: slices.Concat(bodyErrors, writeErrors),
 			handle: s.putPlanet,
