@@ -15,6 +15,9 @@ type Answer struct {
 	Stats    []StatsRow    // by segment, then hostname; segments without records are missing
 	Timeline []TimelineRow // by segment; segments without records are missing
 	TopX     []TopXRow     // by label, then blocked, requests (descending), key
+
+	// Truncated reports that Logs lacks older matching records, because they would take too much memory.
+	Truncated bool
 }
 
 // StatsRow holds the figures of one segment, or of one hostname in it.

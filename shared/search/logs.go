@@ -33,10 +33,14 @@ func (r Records) MarshalJSON() ([]byte, error) {
 }
 
 // logsOf returns the records of the answer. The query has a limit that is one higher than the request's. If the engine
-// found as many records, the answer is truncated.
-func logsOf(rows []*lake.Row, shape query.Logs) (Records, *Truncated) {
-	if len(rows) > shape.Limit {
-		return Records{rows[:shape.Limit], shape.Fields}, &Truncated{Reason: "limit"}
+// found as many records, or more than it can hold, the answer is truncated.
+func logsOf(a query.Answer, shape query.Logs) (Records, *Truncated) {
+	rows := a.Logs[:min(len(a.Logs), shape.Limit)]
+	switch {
+	case len(a.Logs) > shape.Limit, a.Truncated && len(rows) == shape.Limit:
+		return Records{rows, shape.Fields}, &Truncated{Reason: "limit"}
+	case a.Truncated:
+		return Records{rows, shape.Fields}, &Truncated{Reason: "bytes"}
 	}
 	return Records{rows, shape.Fields}, nil
 }

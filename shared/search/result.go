@@ -89,7 +89,7 @@ func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 	r := Result{Meta: meta}
 	switch shape := q.Shape.(type) {
 	case query.Logs:
-		r.Logs, r.Meta.Truncated = logsOf(a.Logs, shape)
+		r.Logs, r.Meta.Truncated = logsOf(a, shape)
 	case query.Stats:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Stats = statsOf(a.Stats, q.Period, shape)

@@ -92,6 +92,46 @@ func ask(t *testing.T, r search.Request) search.Result {
 	return result
 }
 
+// truncating is an engine that holds only some records of an answer.
+type truncating struct {
+	oracle
+	holds int
+}
+
+func (e truncating) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := e.oracle.Run(ctx, q)
+	if e.holds < len(answer.Logs) {
+		answer.Logs, answer.Truncated = answer.Logs[:e.holds], true
+	}
+	return answer, cost, err
+}
+
+func TestTruncatedLogsReportTheReason(t *testing.T) {
+	for name, test := range map[string]struct {
+		holds, records int
+		reason         string
+	}{
+		"an engine that holds all records":            {4, 3, "limit"},
+		"an engine that holds as many as the limit":   {3, 3, "limit"},
+		"an engine that holds fewer than the limit":   {2, 2, "bytes"},
+		"an engine that holds only the newest record": {1, 1, "bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := service(t, truncating{oracle{rows: rowsOf(t, traffic)}, test.holds})
+			r, err := s.Search(t.Context(), search.Request{
+				Route: search.Logs, Limit: "3", Filters: "timestamp between 2026-01-01 and 2026-01-02",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			truncated := r.Meta.Truncated
+			if r.Logs.Len() != test.records || truncated == nil || truncated.Reason != test.reason {
+				t.Errorf("%d records, truncated %+v; want %d, %s", r.Logs.Len(), truncated, test.records, test.reason)
+			}
+		})
+	}
+}
+
 func TestSearchLogs(t *testing.T) {
 	t.Run("records are sorted by time and line, the last first", func(t *testing.T) {
 		var got []string

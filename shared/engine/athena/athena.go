@@ -43,7 +43,7 @@ type Objects interface {
 // Config is the configuration of an Engine.
 type Config struct {
 	Client    Client
-	S3        Objects // reads the objects of results longer than a page; nil: results are read page by page
+	S3        Objects // reads the objects of long results and of logs; nil: results are read page by page
 	States    engine.States
 	Workgroup string // its enforced configuration sets the output location and the scan limit of a query
 	Database  string

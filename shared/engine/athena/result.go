@@ -50,14 +50,14 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	return answer, e.costOf(w, used), nil
 }
 
-// read reads a result. If the result has one page, read reads the page. If it has or may have several, read reads the
-// result's object, which takes one request for all of them.
+// read reads a result. It reads the result's object, row after row, if the result is one of logs, whose pages may be too
+// large for the memory, or if it has several pages. Otherwise it reads the page. Each takes one request.
 func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Query) (query.Answer, error) {
 	location := ""
 	if e.S3 != nil && x.ResultConfiguration != nil {
 		location = aws.ToString(x.ResultConfiguration.OutputLocation)
 	}
-	if location != "" && mayHavePages(q) {
+	if _, logs := q.Shape.(query.Logs); location != "" && logs {
 		return e.readObject(ctx, location, q)
 	}
 	first, err := e.page(ctx, x, nil)
@@ -71,13 +71,6 @@ func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Quer
 		return rows.Answer(q, headerOf(first.ResultSet), e.pages(ctx, x, first))
 	}
 	return e.readObject(ctx, location, q)
-}
-
-// mayHavePages reports whether a result may be longer than a page. A page has at most 1,000 rows, including the
-// header.
-func mayHavePages(q query.Query) bool {
-	logs, ok := q.Shape.(query.Logs)
-	return ok && logs.Limit+1 >= 1_000
 }
 
 // pages returns a function that reads the rows of a result one by one, beginning with the given first page. It skips

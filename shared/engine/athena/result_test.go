@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -24,7 +26,8 @@ type bucket struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 	reads   int
-	cut     bool // the next read returns half of the object
+	bytes   int64 // of the objects that were read
+	cut     bool  // the next read returns half of the object
 }
 
 func (b *bucket) PutObject(
@@ -50,7 +53,19 @@ func (b *bucket) GetObject(
 	if b.cut {
 		b.cut, body = false, body[:len(body)/2]
 	}
-	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(body))}, nil
+	return &s3.GetObjectOutput{Body: io.NopCloser(&countingReader{bytes.NewReader(body), &b.bytes})}, nil
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.Reader
+	bytes *int64
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	*r.bytes += int64(n)
+	return n, err
 }
 
 // pageCounter counts the pages that arrive. The server may get more requests: under load, the SDK closes the body of a
@@ -76,7 +91,7 @@ func TestLongResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow and without concurrency; -short is for the race detector")
 	}
-	rows := enginetest.Records(t, 1_100, 5)
+	all := enginetest.Records(t, 1_100, 5)
 	for name, test := range map[string]struct {
 		object, cut  bool
 		pages, reads int
@@ -87,9 +102,9 @@ func TestLongResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &bucket{objects: map[string][]byte{}, cut: test.cut}
-			backend := athenatest.NewReference(rows)
+			backend := athenatest.NewReference(all)
 			_, client := serve(t, emulator.Config{Backend: backend, S3: b}, nil)
-			states := &staticStates{engine.State{Extent: extentOf(rows), Version: 1}}
+			states := &staticStates{engine.State{Extent: extentOf(all), Version: 1}}
 			counter := &pageCounter{Client: client}
 			e := registeringEngine{newEngine(t, counter, states, func(c *athena.Config) {
 				if test.object {
@@ -98,12 +113,46 @@ func TestLongResults(t *testing.T) {
 			}), backend, 0}
 			q := bind(t, hours, query.Logs{Limit: 2500})
 			answer, _, err := e.Run(t.Context(), q)
-			(&fixture{rows: rows}).checkAnswer(t, q, answer, err)
+			(&fixture{rows: all}).checkAnswer(t, q, answer, err)
 			if counter.pages != test.pages || b.reads != test.reads {
 				t.Errorf("%d pages and %d objects read, want %d and %d",
 					counter.pages, b.reads, test.pages, test.reads)
 			}
 		})
+	}
+}
+
+// TestLargeRecordsAreReadUpToTheMaximum checks that records after those that fit in memory are not read, even if the
+// result has few rows.
+func TestLargeRecordsAreReadUpToTheMaximum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow and without concurrency; -short is for the race detector")
+	}
+	const records, size = 150, 512 << 10
+	all := enginetest.Records(t, records, 5)
+	text := strings.Repeat("x", size)
+	for i := range all {
+		all[i].Query = &text
+	}
+	b := &bucket{objects: map[string][]byte{}}
+	backend := athenatest.NewReference(all)
+	_, client := serve(t, emulator.Config{Backend: backend, S3: b}, nil)
+	counter := &pageCounter{Client: client}
+	states := &staticStates{engine.State{Extent: extentOf(all), Version: 1}}
+	e := registeringEngine{newEngine(t, counter, states, func(c *athena.Config) { c.S3 = b }), backend, 0}
+	answer, _, err := e.Run(t.Context(), bind(t, hours, query.Logs{Limit: records}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept int64
+	for _, row := range answer.Logs {
+		kept += row.Memory()
+	}
+	if kept > rows.MaxLogsMemory || kept < rows.MaxLogsMemory/2 || !answer.Truncated {
+		t.Errorf("%d records with %d bytes kept, truncated %t", len(answer.Logs), kept, answer.Truncated)
+	}
+	if counter.pages > 0 || b.reads != 1 || b.bytes > rows.MaxLogsMemory*5/4 {
+		t.Errorf("%d pages and %d bytes of %d objects read", counter.pages, b.bytes, b.reads)
 	}
 }
 

@@ -12,6 +12,24 @@ import (
 
 const recordColumn = "record"
 
+// MaxLogsMemory is the maximum of lake.Row.Memory in sum over the records of an answer. Records after it are not read,
+// and the answer is truncated. The first record is always kept.
+const MaxLogsMemory = 40 << 20
+
+// records reads records until they take MaxLogsMemory, and reports whether there are more.
+func records(in *result) (list []*lake.Row, truncated bool, err error) {
+	var memory int64
+	err = each(in, recordOf, func(row *lake.Row) bool {
+		memory += row.Memory()
+		truncated = memory > MaxLogsMemory && len(list) > 0
+		if !truncated {
+			list = append(list, row)
+		}
+		return !truncated
+	})
+	return list, truncated, err
+}
+
 // recordOf returns the record in a row, which is a JSON object in one column. Invalid UTF-8 becomes U+FFFD, as in the
 // lake.
 func recordOf(r *result) *lake.Row {

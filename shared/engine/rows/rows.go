@@ -16,7 +16,8 @@ import (
 //
 // columns are the names of the columns, in the order of the cells; Answer ignores columns that it does not need. next
 // returns the next row, or io.EOF after the last. A cell is as Athena prints it (an integer in digits, JSON and text as
-// they are), nil for NULL. Answer does not use a row's cells after the following call of next.
+// they are), nil for NULL. Answer does not use a row's cells after the following call of next. It may stop before the
+// last row: see MaxLogsMemory.
 //
 // Errors of next are returned as they are. Other errors name the row, the column and what is wrong with the cell: the
 // result is not one of the statement.
@@ -35,13 +36,13 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 	)
 	switch shape := q.Shape.(type) {
 	case query.Logs:
-		answer.Logs, err = each(in, recordOf)
+		answer.Logs, answer.Truncated, err = records(in)
 	case query.Stats:
-		answer.Stats, err = each(in, statsOf)
+		answer.Stats, err = all(in, statsOf)
 	case query.Timeline:
-		answer.Timeline, err = each(in, timelineOf)
+		answer.Timeline, err = all(in, timelineOf)
 	case query.TopX:
-		answer.TopX, err = each(in, topXOf)
+		answer.TopX, err = all(in, topXOf)
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}
@@ -51,23 +52,35 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 	return answer, nil
 }
 
-// each reads all rows, and converts each with rowOf.
-func each[T any](in *result, rowOf func(*result) T) ([]T, error) {
-	var all []T
-	for {
-		row, err := in.next()
+// all reads all rows.
+func all[T any](in *result, rowOf func(*result) T) ([]T, error) {
+	var list []T
+	err := each(in, rowOf, func(row T) bool {
+		list = append(list, row)
+		return true
+	})
+	return list, err
+}
+
+// each reads row after row and passes them to keep, until the last row or until keep returns false.
+func each[T any](in *result, rowOf func(*result) T, keep func(T) bool) error {
+	for number := 1; ; number++ {
+		cells, err := in.next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return nil
 		case err != nil:
-			return nil, err
-		case len(row) != in.width:
-			return nil, fmt.Errorf("result row %d has %d cells for %d columns", len(all)+1, len(row), in.width)
+			return err
+		case len(cells) != in.width:
+			return fmt.Errorf("result row %d has %d cells for %d columns", number, len(cells), in.width)
 		}
-		in.row = row
-		all = append(all, rowOf(in))
+		in.row = cells
+		row := rowOf(in)
 		if in.err != nil {
-			return nil, fmt.Errorf("result row %d: %w", len(all), in.err)
+			return fmt.Errorf("result row %d: %w", number, in.err)
+		}
+		if !keep(row) {
+			return nil
 		}
 	}
 }

@@ -3,6 +3,7 @@ package rows_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -135,6 +136,57 @@ func TestAnswerLogsOfFields(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
+}
+
+func TestAnswerLogsStopsAtTheMaximumOfMemory(t *testing.T) {
+	const text = 1 << 20
+	record := fmt.Sprintf(`{"ts_ms":1,"ts_nanos":1,"source":"s","line":1,"query":%q}`, strings.Repeat("x", text))
+	for _, test := range []struct {
+		name      string
+		available int
+		truncated bool
+	}{
+		{"all records fit", 30, false},
+		{"more records than fit", 500, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			read := 0
+			got, err := rows.Answer(query.Query{Shape: query.Logs{Limit: 2500}}, []string{"record"},
+				func() ([]*string, error) {
+					if read == test.available {
+						return nil, io.EOF
+					}
+					read++
+					return []*string{&record}, nil
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept int64
+			for _, row := range got.Logs {
+				kept += row.Memory()
+			}
+			if kept > rows.MaxLogsMemory || got.Truncated != test.truncated {
+				t.Errorf("%d bytes kept, truncated %t; want at most %d and %t",
+					kept, got.Truncated, rows.MaxLogsMemory, test.truncated)
+			}
+			want := test.available
+			if test.truncated {
+				want = len(got.Logs) + 1 // one more than fits
+			}
+			if read != want || kept < rows.MaxLogsMemory/2 {
+				t.Errorf("%d rows read and %d kept with %d bytes, want %d rows read", read, len(got.Logs), kept, want)
+			}
+		})
+	}
+	t.Run("the first record is always kept", func(t *testing.T) {
+		huge := fmt.Sprintf(`{"ts_ms":1,"ts_nanos":1,"source":"s","line":1,"query":%q}`,
+			strings.Repeat("x", rows.MaxLogsMemory+1))
+		got, err := answer(query.Logs{Limit: 9}, []string{"record"}, []string{huge}, []string{record})
+		if err != nil || len(got.Logs) != 1 || !got.Truncated {
+			t.Errorf("%d records, truncated %t, %v", len(got.Logs), got.Truncated, err)
+		}
+	})
 }
 
 func TestAnswerWithoutRows(t *testing.T) {

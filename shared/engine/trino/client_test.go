@@ -3,6 +3,7 @@ package trino_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -321,5 +323,23 @@ func TestExplain(t *testing.T) {
 	}
 	if len(plan.SQL) != 1 || !strings.HasPrefix(c.requests[0], "POST EXPLAIN (TYPE IO, FORMAT JSON) SELECT") {
 		t.Errorf("requests %q for %+v", c.requests, plan)
+	}
+}
+
+func TestLargeLogsCancelTheQuery(t *testing.T) {
+	record := func(bytes int) []any {
+		return []any{fmt.Sprintf(`{"ts_ms":1,"ts_nanos":1,"source":"s","line":1,"query":%q}`, strings.Repeat("x", bytes))}
+	}
+	const half = rows.MaxLogsMemory/2 - 4096
+	c := newCluster(t,
+		page([]string{"record"}, "NEXT", [][]any{record(half), record(half)}),
+		page([]string{"record"}, "NEXT", [][]any{record(half), record(half)}),
+	)
+	got, _, err := c.run(t.Context(), t, query.Logs{Limit: 100})
+	if err != nil || len(got.Logs) != 2 || !got.Truncated {
+		t.Fatalf("%d records, truncated %t, %v; want 2 and true", len(got.Logs), got.Truncated, err)
+	}
+	if len(c.requests) != 3 || c.requests[1] != "GET" || c.requests[2] != "DELETE" {
+		t.Errorf("%d requests, the last %q; want POST, GET, DELETE", len(c.requests), c.requests[len(c.requests)-1])
 	}
 }
