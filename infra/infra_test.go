@@ -15,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
@@ -429,5 +430,10 @@ func TestLimits(t *testing.T) {
 	}
 	if first := strconv.Itoa(defaults.ProjectionFrom); first != lambdas.ProjectionFrom.Default {
 		t.Errorf("the first year is %s here and %s in package lambdas", first, lambdas.ProjectionFrom.Default)
+	}
+	if days := strconv.Itoa(defaults.HorizonDays); days != lambdas.HorizonDays.Default ||
+		time.Duration(defaults.HorizonDays)*24*time.Hour != ingest.DefaultHorizon {
+		t.Errorf("the horizon is %s days here, %s in package lambdas, and %v in package ingest",
+			days, lambdas.HorizonDays.Default, ingest.DefaultHorizon)
 	}
 }

@@ -91,6 +91,7 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 		lambdas.Database:       &data.database,
 		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),
 		lambdas.ProjectionFrom: jsii.String(strconv.Itoa(p.ProjectionFrom)),
+		lambdas.HorizonDays:    jsii.String(strconv.Itoa(p.HorizonDays)),
 		lambdas.QueryTimeout:   jsii.String(lambdas.QueryTimeout.Default),
 		lambdas.Version:        &p.Version,
 	}

@@ -24,6 +24,7 @@ type Props struct {
 	Certificate string // ARN of the domain's certificate, in the region of the stack
 
 	ProjectionFrom int // first year of the records that are kept; older ones are quarantined
+	HorizonDays    int // age of the oldest records that are kept when their log arrives; 0 for any
 	RawDays        int // days until raw logs are deleted; 0 keeps them
 	LakeDays       int // days until Parquet objects are deleted; 0 keeps them
 	ResultDays     int // days until Athena's results are deleted; must exceed lambdas.KeepQueries
@@ -58,7 +59,7 @@ const (
 
 var defaults = Props{
 	Name: "orrery", Stage: "live", Architecture: "arm64", Zips: ".build", Version: lambdas.Version.Default,
-	ProjectionFrom: 2000, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
+	ProjectionFrom: 2000, HorizonDays: 35, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
@@ -93,6 +94,11 @@ func (p *Props) settings() []setting {
 		{
 			name: "projection-from", int: &p.ProjectionFrom,
 			doc: "First year of the records that are kept; older records are quarantined.",
+		},
+		{
+			name: "horizon-days", int: &p.HorizonDays,
+			doc: "Days before a log arrives from which on its records are kept, except under `raw/history/`; " +
+				"older records are quarantined; 0 keeps all.",
 		},
 		{name: "raw-days", int: &p.RawDays, doc: "Days until raw logs are deleted; 0 keeps them."},
 		{name: "lake-days", int: &p.LakeDays, doc: "Days until queryable data is deleted; 0 keeps it."},
@@ -182,6 +188,8 @@ func (p Props) check() (mistakes []error) {
 	refuse((p.Domain == "") != (p.Certificate == ""), "properties domain and certificate must be set together")
 	refuse(p.ProjectionFrom < 1970 || p.ProjectionFrom > 9999,
 		"property projection-from: must be a year from 1970 to 9999, not %d", p.ProjectionFrom)
+	refuse(p.HorizonDays > lambdas.LongestHorizonDays,
+		"property horizon-days: must be at most %d, not %d", lambdas.LongestHorizonDays, p.HorizonDays)
 	refuse(p.IngestSeconds < shortestIngest || p.IngestSeconds > longestRun,
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
 	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source

@@ -92,7 +92,7 @@ func putLog(t *testing.T, d *localaws.Deployment, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	putObject(t, d, "raw/2026/01/01/"+filepath.Base(file), content)
+	putObject(t, d, "raw/history/2026/01/01/"+filepath.Base(file), content)
 }
 
 func putObject(t *testing.T, d *localaws.Deployment, key string, content []byte) {

@@ -19,11 +19,12 @@ import (
 )
 
 type serveCommand struct {
-	Data   folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Listen string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	APIKey *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
-	Watch  bool    `help:"Import files that are put into the folder's raw/."`
-	Demo   bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
+	Data    folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
+	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
+	Watch   bool    `help:"Import files that are put into the folder's raw/."`
+	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
+	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	cluster
 }
 
@@ -129,7 +130,7 @@ func (s *serveCommand) serve(
 	go func() { ended <- server.Serve(listener) }()
 	var watching sync.WaitGroup
 	if s.Watch {
-		watching.Go(func() { watch(ctx, product.Store, logger) })
+		watching.Go(func() { watch(ctx, product.Store, s.Horizon.duration(), logger) })
 	}
 	defer watching.Wait()
 	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent, keyed)

@@ -16,10 +16,15 @@ const (
 	manyObjects  = 8                      // the number of objects from which on an hour is compacted
 )
 
+// days is a number of days.
+type days uint
+
+func (d days) duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
+
 // watch imports files that are put into the watched folder, and compacts hours with many objects, until ctx ends. It
 // logs errors, because they must not stop the server.
-func watch(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
-	watcher, err := datadir.NewWatcher(store, ingest.Options{})
+func watch(ctx context.Context, store *datadir.Store, horizon time.Duration, logger *slog.Logger) {
+	watcher, err := datadir.NewWatcher(store, ingest.Options{Horizon: horizon})
 	if err != nil {
 		logger.Error("not watching", "error", err)
 		return
@@ -41,6 +46,11 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 	}
 	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
+	if n := r.Report.Rejected[ingest.TooOld]; n > 0 {
+		logger.Warn("records are older than the horizon and in quarantine",
+			"file", r.Path, "records", n, "quarantine", r.Report.Quarantine,
+			"remedy", "if their times are right, import these lines; shared/ingest/README.md describes how")
+	}
 	if r.Report.Left > 0 {
 		logger.Warn("the last line has no newline and is left until the file grows",
 			"file", r.Path, "bytes", r.Report.Left,

@@ -21,6 +21,8 @@ const (
 	ContinuedLine record.Code = "continued_line"
 	// TimeOutOfRange is a time for which the lake has no partition.
 	TimeOutOfRange record.Code = "time_out_of_range"
+	// TooOld is a time before the horizon.
+	TooOld record.Code = "too_old"
 )
 
 // rejection is a line that is not a record.

@@ -26,6 +26,11 @@ type Options struct {
 	// From and Until limit the times of records: a record before From, or at or after Until, is rejected. The zero
 	// values stand for the years 1970 to 9999.
 	From, Until time.Time
+	// Horizon, if not zero, rejects records of more than that time before Arrival, when the log arrived. Sources from
+	// which logs come continuously have a horizon, because a record with a wrong clock is more likely there than an old
+	// log. An import that a person starts has none.
+	Horizon time.Duration
+	Arrival time.Time
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
 	OnObject func(ctx context.Context, path string, object lake.Object) error
@@ -35,6 +40,8 @@ type Options struct {
 }
 
 const (
+	// DefaultHorizon is the horizon of sources from which logs come continuously.
+	DefaultHorizon = 35 * 24 * time.Hour
 	// DefaultMemory keeps the memory of the process under 768 MB with two workers; see README.md.
 	DefaultMemory = 96 << 20
 	// DefaultWorkers is the default number of goroutines that decode and write.

@@ -11,7 +11,7 @@ import (
 
 func TestReadmeListsRejectCodes(t *testing.T) {
 	codes := []record.Code{
-		logformat.BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp, TimeOutOfRange,
+		logformat.BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp, TimeOutOfRange, TooOld,
 		record.TooLarge, ContinuedLine,
 	}
 	documented := goldentest.NamesIn(goldentest.Section(t, "README.md", "## Rejected lines"))

@@ -17,6 +17,8 @@ var (
 type times struct {
 	from, until int64  // in Unix milliseconds, without until
 	reason      string // of rejections
+	horizon     int64  // in Unix milliseconds
+	tooOld      string // reason of rejections of times before the horizon
 }
 
 // times returns the period that the options allow.
@@ -33,13 +35,23 @@ func (o Options) times() times {
 		t.reason = fmt.Sprintf("the time is outside %s to %s, the period of the partitions of this lake",
 			from.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
+	t.horizon = t.from
+	if o.Horizon > 0 {
+		horizon := o.Arrival.UTC().Add(-o.Horizon)
+		t.horizon = horizon.UnixMilli()
+		t.tooOld = fmt.Sprintf("the time is before %s, the horizon of %g days before the log arrived",
+			horizon.Format(time.RFC3339), o.Horizon.Hours()/24)
+	}
 	return t
 }
 
-// check rejects a time outside the period.
+// check rejects a time outside the period or before the horizon.
 func (t times) check(ms int64) error {
 	if ms < t.from || ms >= t.until {
 		return &record.Reject{Code: TimeOutOfRange, Message: t.reason}
+	}
+	if ms < t.horizon {
+		return &record.Reject{Code: TooOld, Message: t.tooOld}
 	}
 	return nil
 }

@@ -58,6 +58,12 @@ var (
 		Default: "2000",
 		Example: "2000",
 	}
+	HorizonDays = Variable{
+		Name:    "ORRERY_HORIZON_DAYS",
+		Doc:     "the age in days, when their log arrives, of the oldest records that are kept; 0 for any",
+		Default: "35",
+		Example: "35",
+	}
 	QueryTimeout = Variable{
 		Name:    "ORRERY_QUERY_TIMEOUT",
 		Doc:     "how long a request waits for its query",
@@ -75,7 +81,7 @@ var (
 var (
 	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
-	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, Version}
+	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, HorizonDays, Version}
 )
 
 // All lists every function.

@@ -2,6 +2,9 @@ package lambdas
 
 import "time"
 
+// LongestHorizonDays is the maximum of HorizonDays, a hundred years. A horizon of 0 days is none.
+const LongestHorizonDays = 36_500
+
 // Time limits that the functions share with their deployment.
 const (
 	// LongestRun is the longest that AWS lets a function run.

@@ -20,6 +20,7 @@ type Environment struct {
 	Results                      string // s3://bucket/prefix/
 	Database, Workgroup          string
 	ProjectionFrom               int // year
+	HorizonDays                  int
 	QueryTimeout                 time.Duration
 	Version                      string
 }
@@ -74,6 +75,11 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.ProjectionFrom, err = strconv.Atoi(value)
 		if err != nil || e.ProjectionFrom < 1970 || e.ProjectionFrom > 9999 {
 			return errors.New("is not a year from 1970 to 9999")
+		}
+	case lambdas.HorizonDays:
+		e.HorizonDays, err = strconv.Atoi(value)
+		if err != nil || e.HorizonDays < 0 || e.HorizonDays > lambdas.LongestHorizonDays {
+			return fmt.Errorf("is not a number of days from 0 to %d", lambdas.LongestHorizonDays)
 		}
 	case lambdas.QueryTimeout:
 		if e.QueryTimeout, err = time.ParseDuration(value); err != nil || e.QueryTimeout <= 0 {

@@ -88,7 +88,8 @@ func newParts(
 	client *dynamodb.Client, s Stores, now func() time.Time,
 ) (parts, error) {
 	c, err := cloud.New(cloud.Config{
-		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom, Now: now,
+		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
+		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 	})
 	return parts{f, e, log, c, checks(client, s, e, now)}, err
 }

@@ -32,6 +32,8 @@ const (
 	DefaultCopies = 8
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
+	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
+	HistoryPrefix = "raw/history/"
 )
 
 // Config is the configuration of a Store.
@@ -42,6 +44,8 @@ type Config struct {
 	Scratch  string // local directory for temporary files, of this Store alone; New empties it
 	FromYear int    // records before this year are rejected; 0 for DefaultFromYear
 	Options  ingest.Options
+	// Horizon is the horizon of ingest.Options for logs that are not under HistoryPrefix; 0 for none.
+	Horizon time.Duration
 
 	Grace   time.Duration // 0 for DefaultGrace
 	Keep    time.Duration // 0 for DefaultKeep; must not be less, because engines rely on it

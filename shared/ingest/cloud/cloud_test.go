@@ -286,6 +286,74 @@ func TestImportSnapshotsInAnyOrder(t *testing.T) {
 	w.expect(each(0, 6000))
 }
 
+// putAt is a bucket whose objects were put at a certain time.
+type putAt struct {
+	blob.Store
+	at time.Time
+}
+
+func (b putAt) Get(
+	ctx context.Context, name, version string, offset int64,
+) (io.ReadCloser, blob.Info, error) {
+	body, info, err := b.Store.Get(ctx, name, version, offset)
+	info.Modified = b.at
+	return body, info, err
+}
+
+func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
+	const horizon = 10 * 24 * time.Hour
+	atTime := func(at time.Time) string {
+		return fmt.Sprintf(`{"timestamp":%q,"request_id":"r"}`+"\n", at.Format(time.RFC3339Nano))
+	}
+	arrival := newWorld(t).time
+	text := atTime(arrival.Add(-horizon-time.Millisecond)) + atTime(arrival.Add(-horizon)) + atTime(arrival) +
+		atTime(time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC))
+	for _, test := range []struct {
+		name    string
+		key     string
+		horizon time.Duration
+		waits   time.Duration // between the log's arrival and its import
+		tooOld  int64
+	}{
+		{"a log that arrives now", "raw/a.log", horizon, 0, 2},
+		{"a log that waited for its import", "raw/a.log", horizon, 300 * 24 * time.Hour, 2},
+		{"a log under the prefix of old logs", "raw/history/a.log", horizon, 0, 0},
+		{"a deployment without a horizon", "raw/a.log", 0, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(test.key, text)
+			config := w.config()
+			config.Horizon, config.Raw = test.horizon, putAt{w.raw, arrival}
+			w.time = w.time.Add(test.waits)
+			report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: test.key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Rejected[ingest.TooOld] != test.tooOld || report.RejectedLines() != test.tooOld ||
+				report.Records != 4-test.tooOld {
+				t.Errorf("%d records and %v rejected, want %d too old", report.Records, report.Rejected, test.tooOld)
+			}
+		})
+	}
+	t.Run("a log with only such records can be put under the prefix of old logs", func(t *testing.T) {
+		w := newWorld(t)
+		config := w.config()
+		config.Horizon = horizon
+		c := w.cloudOf(config)
+		for _, test := range []struct {
+			key     string
+			records int64
+		}{{"raw/a.log", 0}, {"raw/history/a.log", 1}} {
+			w.put(test.key, atTime(arrival.Add(-2*horizon)))
+			report, err := c.Import(t.Context(), cloud.Log{Key: test.key})
+			if err != nil || report.Records != test.records || report.RejectedLines() != 1-test.records {
+				t.Errorf("%s: %+v, %v", test.key, report, err)
+			}
+		}
+	})
+}
+
 func TestImportQuarantinesRejectedLines(t *testing.T) {
 	w := newWorld(t)
 	old := `{"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -83,6 +84,7 @@ func (c *Store) importOnce(
 	ledger := &familyLedger{table: c.table}
 	options := c.config.Options
 	options.From, options.Until = c.period()
+	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	options.OnObject, options.Stop = staged.add, timeUp
 	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
 	report = conversion.Report
@@ -109,6 +111,19 @@ func (c *Store) importOnce(
 		return report, ErrUnfinished
 	}
 	return report, nil
+}
+
+// horizon returns the horizon of a log and the time when the log arrived. That is the time when it was put, so that a log
+// that waits for its import keeps its records.
+func (c *Store) horizon(log Log, raw blob.Info) (horizon time.Duration, arrival time.Time) {
+	arrival = c.config.Now()
+	if raw.Modified.Before(arrival) {
+		arrival = raw.Modified
+	}
+	if strings.HasPrefix(log.Key, HistoryPrefix) {
+		return 0, arrival
+	}
+	return c.config.Horizon, arrival
 }
 
 // olderCopy decides whether a log that looks like an older copy of an imported log is one: the snapshots of a growing

@@ -43,7 +43,7 @@ type FileResult struct {
 }
 
 // NewWatcher returns a Watcher of the raw directory of the store, which it creates if needed. The options apply to
-// every file.
+// every file. The Watcher sets their Arrival.
 func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 	if store.readOnly != nil {
 		return nil, store.readOnly
@@ -149,7 +149,7 @@ func (w *Watcher) take(ctx context.Context, path string, state fileState, report
 		return err
 	}
 	name = filepath.ToSlash(name)
-	imported, err := w.importFile(ctx, name, path)
+	imported, err := w.importFile(ctx, name, path, state.changed)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -162,11 +162,20 @@ func (w *Watcher) take(ctx context.Context, path string, state fileState, report
 	return nil
 }
 
-func (w *Watcher) importFile(ctx context.Context, name, path string) (report ingest.Report, err error) {
+// importFile imports a file. The horizon is that before the last change of the file, so that no record becomes too old
+// because no Watcher was running.
+func (w *Watcher) importFile(
+	ctx context.Context, name, path string, changed time.Time,
+) (report ingest.Report, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return w.store.Import(ctx, name, f, w.options)
+	options := w.options
+	options.Arrival = w.store.now()
+	if changed.Before(options.Arrival) {
+		options.Arrival = changed
+	}
+	return w.store.Import(ctx, name, f, options)
 }

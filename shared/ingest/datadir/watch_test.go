@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,4 +173,45 @@ func TestRunPollsAtEveryTick(t *testing.T) {
 	if err := w.w.Run(ctx, make(chan time.Time), nil); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWatcherQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
+	const horizon = 35 * 24 * time.Hour
+	atTime := func(at time.Time) string {
+		return `{"timestamp":"` + at.UTC().Format(time.RFC3339Nano) + `"}` + "\n"
+	}
+	s := openStore(t, t.TempDir())
+	s.now = func() time.Time { return testTime.Add(2 * horizon) }
+	w := newWatcherTest(t, s)
+	w.w.options.Horizon = horizon
+	old := atTime(testTime.Add(-horizon - time.Millisecond))
+	w.write("mixed.log", old+atTime(testTime.Add(-horizon))+atTime(testTime))
+	w.write("old.log", old+old)
+	results := map[string]ingest.Report{}
+	poll := func(now time.Time) {
+		t.Helper()
+		err := w.w.Poll(t.Context(), now, func(r FileResult) {
+			if r.Err != nil {
+				t.Error(r.Err)
+			}
+			results[filepath.Base(r.Path)] = r.Report
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The Watcher sees the files long after they were written.
+	poll(testTime.Add(horizon))
+	poll(testTime.Add(horizon + time.Minute))
+	for name, want := range map[string]int64{"mixed.log": 1, "old.log": 2} {
+		if got := results[name].Rejected[ingest.TooOld]; got != want || results[name].RejectedLines() != want {
+			t.Errorf("%s: %v rejected, want %d too old", name, results[name].Rejected, want)
+		}
+	}
+	t.Run("an import of the same file takes its records", func(t *testing.T) {
+		report, err := s.Import(t.Context(), "old.log", strings.NewReader(old+old), ingest.Options{})
+		if err != nil || report.Records != 2 || report.RejectedLines() != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
 }
