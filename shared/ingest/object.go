@@ -53,6 +53,37 @@ func verify(f *os.File, written int64) (lake.Object, error) {
 	return object, nil
 }
 
+// ExtentOf returns the extent of the object in a file. It reads only the first and the last row.
+func ExtentOf(path string) (e lake.Extent, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return lake.Extent{}, fmt.Errorf("read the extent of an object: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			e, err = lake.Extent{}, fmt.Errorf("read the extent of object %s: %w", path, err)
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return lake.Extent{}, err
+	}
+	object, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return lake.Extent{}, err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	rows := object.NumRows()
+	if rows == 0 {
+		return lake.Extent{}, nil
+	}
+	ends, err := object.Rows([]int64{0, rows - 1}, []string{"ts_ms"})
+	if err != nil {
+		return lake.Extent{}, err
+	}
+	return lake.Extent{MinTsMs: ends[0].TsMs, MaxTsMs: ends[1].TsMs, Rows: rows}, nil
+}
+
 // rowsTo writes rows and returns their number.
 type rowsTo func(*parquet.Writer) (int64, error)
 

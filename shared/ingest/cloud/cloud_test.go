@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -638,5 +639,104 @@ func TestNewEmptiesItsScratchDirectory(t *testing.T) {
 	left, err := os.ReadDir(config.Scratch)
 	if err != nil || len(left) > 0 {
 		t.Error(left, err)
+	}
+}
+
+func TestCompactNarrowsTheExtent(t *testing.T) {
+	year := func(n int) string {
+		return fmt.Sprintf(`{"timestamp":"%d-06-01T00:30:00Z","request_id":"y%d"}`+"\n", n, n)
+	}
+	t.Run("after the removal of a record with a wrong clock", func(t *testing.T) {
+		w := newWorld(t)
+		w.importLog("raw/a.log", year(2001)+records(0, 50, 5*time.Minute))
+		w.time = w.time.Add(24 * time.Hour)
+		w.compact()
+		if got := time.UnixMilli(w.state().Extent.MinTsMs).UTC().Year(); got != 2001 {
+			t.Fatalf("the extent begins in %d", got)
+		}
+		wide := w.state().Version
+		for _, name := range w.names("lake/compact/2001/") {
+			if err := w.lake.Delete(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.compact()
+		s := w.state()
+		last := testTime.Add(245 * time.Minute)
+		if s.Extent.MinTsMs != testTime.UnixMilli() || s.Extent.MaxTsMs != last.UnixMilli() || s.Version <= wide {
+			t.Errorf("extent %+v, version %d after %d", s.Extent, s.Version, wide)
+		}
+	})
+	t.Run("to the objects that readers see, whatever was imported, compacted and removed", func(t *testing.T) {
+		for seed := range uint64(12) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			w := newWorld(t)
+			for step := range 25 {
+				switch random.IntN(5) {
+				case 0, 1:
+					var text string
+					for i := range 1 + random.IntN(4) {
+						at := w.time.Add(-time.Duration(random.IntN(10)*random.IntN(2000)) * time.Hour)
+						at = at.Add(time.Duration(random.IntN(3600)) * time.Second)
+						text += fmt.Sprintf(`{"timestamp":%q,"request_id":"r%d.%d"}`+"\n",
+							at.Format(time.RFC3339), step, i)
+					}
+					w.importLog(fmt.Sprintf("raw/%d.log", step), text)
+				case 2:
+					w.time = w.time.Add(time.Duration(random.IntN(9)) * time.Hour)
+				case 3:
+					names := readable(t, w.lake, w.state())
+					for _, i := range random.Perm(len(names))[:len(names)/2] {
+						if err := w.lake.Delete(t.Context(), names[i]); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				w.compact()
+				w.checkExtent(fmt.Sprintf("seed %d, step %d", seed, step))
+			}
+		}
+	})
+}
+
+// checkExtent checks that the extent covers the rows that readers see, and begins and ends in an hour of theirs.
+func (w *world) checkExtent(when string) {
+	w.t.Helper()
+	s := w.state()
+	var want lake.Extent
+	for _, name := range readable(w.t, w.lake, s) {
+		file := filepath.Join(w.t.TempDir(), "object.parquet")
+		body, _, err := w.lake.Get(w.t.Context(), name, "", 0)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		content, err := io.ReadAll(body)
+		if err := errors.Join(err, body.Close(), os.WriteFile(file, content, 0o600)); err != nil {
+			w.t.Fatal(err)
+		}
+		rows, err := parquettest.Rows(content)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var e lake.Extent
+		for _, row := range rows {
+			e = e.Union(lake.Extent{MinTsMs: row.TsMs, MaxTsMs: row.TsMs, Rows: 1})
+		}
+		if got, err := ingest.ExtentOf(file); err != nil || got != e {
+			w.t.Errorf("%s: ExtentOf(%s) is %+v, %v; want %+v", when, name, got, err, e)
+		}
+		want = want.Union(e)
+	}
+	got := s.Extent
+	if got.Rows == 0 || want.Rows == 0 {
+		if got.Rows != want.Rows {
+			w.t.Fatalf("%s: the extent is %+v, want %+v", when, got, want)
+		}
+		return
+	}
+	if got.MinTsMs > want.MinTsMs || got.MaxTsMs < want.MaxTsMs ||
+		lake.PartitionOf(got.MinTsMs) != lake.PartitionOf(want.MinTsMs) ||
+		lake.PartitionOf(got.MaxTsMs) != lake.PartitionOf(want.MaxTsMs) {
+		w.t.Fatalf("%s: the extent is %+v, want %+v to the hour", when, got, want)
 	}
 }

@@ -3,7 +3,6 @@ package cloud
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -42,6 +41,9 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	}
 	if err == nil {
 		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
+	}
+	if err == nil {
+		err = c.narrowExtent(ctx)
 	}
 	if err == nil && !report.Unfinished {
 		err = c.sweep(ctx, &report)
@@ -165,15 +167,6 @@ func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
 
 // firstFresh returns the first hour with fresh objects that is at or after from and before to.
 func (c *Store) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
-	for info, err := range c.lake.List(ctx, freshRoot, freshFolder(from)) {
-		if err != nil {
-			return 0, false, err
-		}
-		hour, ok := hourOf(strings.TrimPrefix(info.Name, freshRoot))
-		if !ok || !isObject(info) {
-			continue
-		}
-		return hour, hour < to, nil
-	}
-	return 0, false, nil
+	hour, found, err := c.firstFilled(ctx, freshRoot, from)
+	return hour, found && hour < to, err
 }
