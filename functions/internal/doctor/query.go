@@ -70,6 +70,31 @@ type CatalogueClient interface {
 	) (*athena.GetTableMetadataOutput, error)
 }
 
+// FirstYear checks that the tables have partitions for all data: that the data does not begin before their first year.
+func FirstYear(states engine.States, year int) Check {
+	return Check{
+		Name: "first year",
+		Remedy: "deploy with the property projection-from set to the year of the oldest record; if the time of that " +
+			"record is wrong, remove its object from the lake bucket, and the next compaction narrows the data",
+		Run: func(ctx context.Context) (string, error) {
+			state, err := states.State(ctx)
+			if err != nil {
+				return "", refused(err, "the state of the lake")
+			}
+			oldest := time.UnixMilli(state.Extent.MinTsMs).UTC()
+			switch {
+			case state.Extent.Rows == 0:
+				return fmt.Sprintf("there is no data before the year %d", year), nil
+			case oldest.Year() < year:
+				return "", fmt.Errorf("the data begins at %s UTC, but the tables begin with the year %d: "+
+					"queries of earlier times fail", oldest.Format(time.DateTime), year)
+			}
+			return fmt.Sprintf("the data begins at %s UTC, in or after the first year of the tables, %d",
+				oldest.Format(time.DateTime), year), nil
+		},
+	}
+}
+
 // Partitions checks that the columns and the partition projection of a table are those of this version of the program.
 func Partitions(client CatalogueClient, t lake.Table) Check {
 	return Check{

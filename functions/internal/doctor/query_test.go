@@ -210,3 +210,34 @@ func TestBucket(t *testing.T) {
 		t.Errorf("%+v", line)
 	}
 }
+
+func TestFirstYear(t *testing.T) {
+	data := func(year int) states {
+		at := time.Date(year, 5, 6, 7, 8, 9, 0, time.UTC).UnixMilli()
+		return states{Extent: lake.Extent{MinTsMs: at, MaxTsMs: at, Rows: 1}}
+	}
+	for _, test := range []struct {
+		name   string
+		states states
+		ok     bool
+		found  string
+	}{
+		{"an empty lake", states{}, true, "there is no data before the year 2020"},
+		{
+			"data that begins in the first year", data(2020), true,
+			"the data begins at 2020-05-06 07:08:09 UTC, in or after the first year of the tables, 2020",
+		},
+		{
+			"data that begins earlier", data(2019), false,
+			"the data begins at 2019-05-06 07:08:09 UTC, but the tables begin with the year 2020: " +
+				"queries of earlier times fail",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			line := look(t, doctor.FirstYear(test.states, 2020))
+			if ok := line.Status != doctor.Problem; ok != test.ok || line.Found != test.found {
+				t.Errorf("%+v", line)
+			}
+		})
+	}
+}

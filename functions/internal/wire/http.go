@@ -77,7 +77,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	athenaClient := awsathena.NewFromConfig(c)
 	engine, err := athena.New(athena.Config{
 		Client: athenaClient, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
-		ReuseFor: reuseResults, Now: time.Now,
+		FromYear: e.ProjectionFrom, ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -282,7 +282,7 @@ func (w *world) searching(e function.Environment) {
 	})
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
-		Now: at, Sleep: w.sleep,
+		FromYear: e.ProjectionFrom, Now: at, Sleep: w.sleep,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -141,12 +141,14 @@ func (p parts) compact() *function.Function {
 }
 
 func checks(client *dynamodb.Client, s Stores, e function.Environment, now func() time.Time) []doctor.Check {
+	states := lakestate.NewStates(statedynamo.New(client, e.Table), now)
 	return []doctor.Check{
 		doctor.Table(client, e.Table, "lake"),
 		doctor.Clock(client, e.Table, "lake", now),
 		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, "raw/"),
 		doctor.Bucket("lake bucket", s.Lake, e.LakeBucket, "lake/"),
-		doctor.Lake(lakestate.NewStates(statedynamo.New(client, e.Table), now), now),
+		doctor.FirstYear(states, e.ProjectionFrom),
+		doctor.Lake(states, now),
 	}
 }
 

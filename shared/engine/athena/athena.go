@@ -48,6 +48,7 @@ type Config struct {
 	Workgroup string // its enforced configuration sets the output location and the scan limit of a query
 	Database  string
 	Catalog   string        // "": AwsDataCatalog
+	FromYear  int           // first year that the tables have partitions for; 0: they have all
 	ReuseFor  time.Duration // the greatest age of a reused result, in whole minutes; 0: results are not reused
 	USDPerTB  float64       // 0: 5, the price of most regions
 

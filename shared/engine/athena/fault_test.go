@@ -320,6 +320,40 @@ func TestScanLimitSuggestsPeriod(t *testing.T) {
 	}
 }
 
+// TestQueryBeforeTheFirstYearIsNotStarted checks queries of times for which the tables have no partitions, but the lake
+// has records.
+func TestQueryBeforeTheFirstYearIsNotStarted(t *testing.T) {
+	all := enginetest.Records(t, 20, 3) // of 2026
+	for _, test := range []struct {
+		name, filter string
+		fromYear     int
+		fails        bool
+	}{
+		{"tables that begin after the records", hours, 2027, true},
+		{"tables that begin in the year of the records", hours, 2026, false},
+		{"tables with all partitions", hours, 0, false},
+		{"a period before the first year without records", "timestamp between 1990-01-01 and 2026-01-03", 2026, false},
+		{"a period without records", "timestamp between 1990-01-01 and 1991-01-01", 2027, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			backend := athenatest.NewReference(all)
+			_, client := serve(t, emulator.Config{Backend: backend}, nil)
+			states := &staticStates{engine.State{Extent: extentOf(all), Version: 1}}
+			e := registeringEngine{newEngine(t, client, states, func(c *athena.Config) {
+				c.FromYear = test.fromYear
+			}), backend, 0}
+			_, _, err := e.Run(t.Context(), bind(t, test.filter, query.Stats{SegmentSeconds: 2 * 86_400}))
+			if failed := err != nil; failed != test.fails {
+				t.Fatalf("error %v, want one: %t", err, test.fails)
+			}
+			if test.fails && (fault.KindOf(err) != fault.Internal ||
+				!strings.Contains(err.Error(), "deploy with -c projection-from=2026")) {
+				t.Errorf("error %v of kind %v", err, fault.KindOf(err))
+			}
+		})
+	}
+}
+
 func TestUnsupportedQueryIsNotStarted(t *testing.T) {
 	s := newFixture(t, fixtureOptions{})
 	var long strings.Builder

@@ -133,7 +133,11 @@ func (e *Engine) refresh(ctx context.Context, w *work, q query.Query) (moved boo
 	if err := e.Stop(ctx, w.execution()); err != nil {
 		return false, err
 	}
-	w.setState(q.Clamp(state.Extent), state)
+	q = q.Clamp(state.Extent)
+	if err := e.checkFirstYear(q); err != nil {
+		return false, err
+	}
+	w.setState(q, state)
 	for i := range w.Parts {
 		w.Parts[i] = part{Attempt: w.Parts[i].Attempt}
 	}

@@ -29,6 +29,9 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 	if err != nil {
 		return "", err
 	}
+	if err := e.checkFirstYear(q.Clamp(state.Extent)); err != nil {
+		return "", err
+	}
 	w := work{Parts: make([]part, 1)}
 	w.setState(q, state)
 	err = e.startPart(ctx, &w, 0, q)
@@ -39,6 +42,17 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 		return "", errors.Join(err, e.stopStarted(ctx, w))
 	}
 	return w.execution(), nil
+}
+
+// checkFirstYear returns an error if q, which is clamped to the data, reads hours for which the tables have no partition.
+// Athena would leave out their records without an error.
+func (e *Engine) checkFirstYear(q query.Query) error {
+	first := time.UnixMilli(q.Scope.FromMs).UTC()
+	if e.FromYear == 0 || q.Scope.Empty() || first.Year() >= e.FromYear {
+		return nil
+	}
+	return fmt.Errorf("the query reads records of %s, but the tables begin with the year %d: "+
+		"deploy with -c projection-from=%d", first.Format(time.DateTime), e.FromYear, first.Year())
 }
 
 // startPart starts part i. It tries the tokens one after the other until it finds one whose execution has not failed.
