@@ -43,7 +43,11 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := s.queries.Start(ctx, pendingRequest(r, q))
+	newest, err := s.newest(ctx)
+	if err != nil {
+		return "", queryError(r, q, err)
+	}
+	id, err := s.queries.Start(ctx, pendingRequest(r, q, newest))
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
@@ -56,10 +60,11 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 // Errors: fault.NotFound if the id is unknown or the query belongs to another caller. Otherwise it is the error with
 // which the query failed; then the status has the request.
 func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, error) {
-	run, r, err := s.find(ctx, id, by)
+	run, stored, err := s.find(ctx, id, by)
 	if err != nil {
 		return Status{}, err
 	}
+	r := stored.Request
 	status := Status{Request: r, Began: run.Query().Began}
 	q, err := bind(r)
 	if err != nil {
@@ -70,7 +75,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, queryError(r, q, err)
 	}
 	if status.Done = done; done {
-		status.Result = resultOf(q, answer, s.metaOf(q, cost))
+		status.Result = resultOf(q, answer, s.metaOf(q, cost, stored.Newest))
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
 	}
 	return status, nil
@@ -89,24 +94,30 @@ func (s *Service) Cancel(ctx context.Context, id QueryID, by Asker) error {
 func (s *Service) RetryAfter(status Status) time.Duration { return s.queries.RetryAfter(status.Began) }
 
 // find returns a query if the caller has started it, and ErrNoQuery otherwise.
-func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, Request, error) {
+func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, storedRequest, error) {
 	run, err := s.queries.Find(ctx, id)
 	if err != nil {
-		return nil, Request{}, err
+		return nil, storedRequest{}, err
 	}
 	r, err := parseRequest(run.Query().Request)
 	if err != nil {
-		return nil, Request{}, fmt.Errorf("read query %s: %w", id, err)
+		return nil, storedRequest{}, fmt.Errorf("read query %s: %w", id, err)
 	}
 	if r.Caller != by.Caller || !slices.Equal(r.Branches, by.Branches) {
-		return nil, Request{}, ErrNoQuery
+		return nil, storedRequest{}, ErrNoQuery
 	}
 	return run, r, nil
 }
 
 // pendingRequest returns a request for package pending.
-func pendingRequest(r Request, q query.Query) pending.Request {
-	return pending.Request{Key: keyOf(r, q), Text: printRequest(r), Query: oneMore(q)}
+func pendingRequest(r Request, q query.Query, newest *int64) pending.Request {
+	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, newest}), Query: oneMore(q)}
+}
+
+// storedRequest is a request as it is stored with its query.
+type storedRequest struct {
+	Request
+	Newest *int64 `json:"newest_ms,omitempty"` // time of the newest record when the query began; nil if there was none
 }
 
 // keyOf returns a key that is equal for requests of one caller with the same meaning.
@@ -117,7 +128,7 @@ func keyOf(r Request, q query.Query) string {
 
 // printRequest encodes a request to store it with its query: the parameters as one line of JSON, followed by the filter
 // unchanged, because JSON would not preserve every byte.
-func printRequest(r Request) []byte {
+func printRequest(r storedRequest) []byte {
 	filters := r.Filters
 	r.Filters = ""
 	line, err := json.Marshal(r)
@@ -128,8 +139,8 @@ func printRequest(r Request) []byte {
 }
 
 // parseRequest decodes the text of printRequest.
-func parseRequest(text []byte) (Request, error) {
-	var r Request
+func parseRequest(text []byte) (storedRequest, error) {
+	var r storedRequest
 	line, filters, _ := bytes.Cut(text, []byte{'\n'})
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, err

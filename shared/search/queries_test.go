@@ -414,3 +414,26 @@ func TestRequestIsStored(t *testing.T) {
 		t.Errorf("requests differ (-sent +stored):\n%s", diff)
 	}
 }
+
+// TestNewestRecordIsThatOfTheBeginning checks that the status of a query does not report records that came after it.
+func TestNewestRecordIsThatOfTheBeginning(t *testing.T) {
+	store := pendingtest.NewMemory()
+	a := newStarter(t)
+	r := search.Request{
+		Route: search.Stats, Caller: asker.Caller, Branches: asker.Branches,
+		Filters: "timestamp between 2026-01-01 and 2026-01-02",
+	}
+	id, err := newService(t, a, search.Options{Store: store}).Begin(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.rows = append(a.rows, rowsOf(t, `{"timestamp":"2026-01-01T11:00:00Z"}`)...)
+	close(a.open)
+	status, err := result(t, newService(t, a, search.Options{Store: store}), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := status.Result.Meta.Newest; got == nil || *got != "2026-01-01T10:02:00Z" {
+		t.Errorf("got %v, want 2026-01-01T10:02:00Z", got)
+	}
+}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -34,6 +35,7 @@ type Meta struct {
 	RowsConsidered int64      `json:"rows_considered" doc:"Records in the objects read"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
+	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 
 	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
@@ -58,7 +60,19 @@ type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
 }
 
-func (s *Service) metaOf(q query.Query, cost engine.Cost) Meta {
+// newest returns the time of the newest record in milliseconds, or nil if there is none.
+func (s *Service) newest(ctx context.Context) (*int64, error) {
+	extent, err := s.engine.Extent(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the extent of the data: %w", err)
+	}
+	if extent.Rows == 0 {
+		return nil, nil
+	}
+	return &extent.MaxTsMs, nil
+}
+
+func (s *Service) metaOf(q query.Query, cost engine.Cost, newest *int64) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
@@ -72,6 +86,10 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost) Meta {
 		QueueMS:        milliseconds(cost.Queue),
 		CostUSD:        cost.USD,
 		Split:          cost.Split,
+	}
+	if newest != nil {
+		meta.Newest = new(string)
+		*meta.Newest = instant(*newest)
 	}
 	if cost.Cached != nil {
 		meta.Cached = &Cached{AgeSeconds: int64(math.Ceil(cost.Cached.Seconds()))}

@@ -43,11 +43,15 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q))
+	newest, err := s.newest(ctx)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := resultOf(q, answer, s.metaOf(q, cost))
+	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, newest))
+	if err != nil {
+		return Result{}, queryError(r, q, err)
+	}
+	result := resultOf(q, answer, s.metaOf(q, cost, newest))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
 }

@@ -92,6 +92,29 @@ func ask(t *testing.T, r search.Request) search.Result {
 	return result
 }
 
+func TestMetaReportsTheNewestRecord(t *testing.T) {
+	ask := func(t *testing.T, rows []*lake.Row) *string {
+		t.Helper()
+		r, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{
+			Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:00:30, status=200",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Meta.Newest
+	}
+	t.Run("of all records, not only of those that match", func(t *testing.T) {
+		if got := ask(t, rowsOf(t, traffic)); got == nil || *got != "2026-01-01T10:02:00Z" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("as null if there is none", func(t *testing.T) {
+		if got := ask(t, nil); got != nil {
+			t.Errorf("got %s", *got)
+		}
+	})
+}
+
 // truncating is an engine that holds only some records of an answer.
 type truncating struct {
 	oracle
