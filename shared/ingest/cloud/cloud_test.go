@@ -592,6 +592,19 @@ func TestImportContinuesAfterTimeIsUp(t *testing.T) {
 	w.expect(each(0, 20_000))
 }
 
+// TestImportWithoutProgressIsNotUnfinished imports a log of which the time allows only lines that are rejected. Nothing
+// of it can be committed, and every further import would begin at its first line.
+func TestImportWithoutProgressIsNotUnfinished(t *testing.T) {
+	w := newWorld(t)
+	w.put("raw/old", strings.ReplaceAll(records(0, 20_000, time.Second), "2026-", "1999-"))
+	config := w.config()
+	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	_, err := w.cloudOf(config).Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: "raw/old"})
+	if err == nil || errors.Is(err, cloud.ErrUnfinished) || fault.KindOf(err) == fault.Invalid {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestCompactContinuesAfterTimeIsUp gives every call little time.
 func TestCompactContinuesAfterTimeIsUp(t *testing.T) {
 	w := newWorld(t)

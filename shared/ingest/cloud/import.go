@@ -24,9 +24,13 @@ type Log struct {
 }
 
 // ErrUnfinished means that the time was up before the end of the log. The lines read so far are imported, and importing
-// the log again continues after them.
+// the log again continues after them. Each call that returns ErrUnfinished has imported lines, so that a log is finished
+// after some number of calls.
 var ErrUnfinished = errors.New("the log is longer than the time allows: " +
 	"its beginning is imported, and the rest follows when it is delivered again")
+
+// errNoProgress means that the time was up and that nothing was imported, so that another call begins at the same line.
+var errNoProgress = errors.New("the time was up before anything could be imported")
 
 // errOvertaken means that another import of the family was committed after the ledger was read.
 var errOvertaken = errors.New("another import of a log with the same first line was committed meanwhile")
@@ -107,8 +111,11 @@ func (c *Store) importOnce(
 	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family }); err != nil {
 		return report, err
 	}
-	if conversion.Stopped {
+	switch {
+	case conversion.Stopped && conversion.New:
 		return report, ErrUnfinished
+	case conversion.Stopped:
+		return report, errNoProgress
 	}
 	return report, nil
 }
