@@ -15,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
 // dataStack holds what must never be lost. People delete its parts; a deployment never does.
@@ -66,26 +67,24 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	return d
 }
 
-// receives is how often SQS delivers a message before it becomes a dead letter.
-const receives = 3
-
 // queueDays is how long a queue keeps its messages: the longest that SQS can.
 const queueDays = 14
 
-// visibilityFactor is how many times the timeout of ingest a received message stays hidden, as AWS advises.
-const visibilityFactor = 6
-
-// addQueues adds the queue between the raw bucket and ingest. A received message stays hidden for visibilityFactor
-// times the function's timeout, so that a retry never overtakes a slow run.
+// addQueues adds the queue between the raw bucket and ingest. A received message stays hidden for a little longer than
+// the function may run, so that a log whose run was killed is soon delivered again. AWS recommends six times the
+// timeout, for messages whose delivery is throttled. This event source polls for no more messages than ingest has
+// instances, and a second delivery imports nothing twice. Ingest itself sets when a failed message is delivered again.
 func (d *dataStack) addQueues(p Props) {
 	d.deadLetters = newQueue(d.stack, "RawDeadLetters", p.Name+"-raw-dead-letters")
 	d.queue = awssqs.NewQueue(d.stack, jsii.String("RawQueue"), &awssqs.QueueProps{
 		QueueName:         jsii.String(p.Name + "-raw"),
-		VisibilityTimeout: seconds(visibilityFactor * float64(p.IngestSeconds)),
+		VisibilityTimeout: seconds(float64(p.IngestSeconds) + lambdas.DeliveryMargin.Seconds()),
 		RetentionPeriod:   days(queueDays),
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
-		DeadLetterQueue:   &awssqs.DeadLetterQueue{MaxReceiveCount: jsii.Number(receives), Queue: d.deadLetters},
+		DeadLetterQueue: &awssqs.DeadLetterQueue{
+			MaxReceiveCount: jsii.Number(lambdas.Deliveries), Queue: d.deadLetters,
+		},
 	})
 	// The condition names the account, not the bucket: the bucket already depends on the queue, and two resources that
 	// depend on each other cannot be created.

@@ -87,6 +87,7 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 		lambdas.Table:          data.table.TableName(),
 		lambdas.LakeBucket:     data.lake.BucketName(),
 		lambdas.RawBucket:      data.raw.BucketName(),
+		lambdas.RawQueue:       data.queue.QueueUrl(),
 		lambdas.Results:        data.resultsURL(),
 		lambdas.Database:       &data.database,
 		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),
@@ -120,11 +121,11 @@ func reserved(p Props, f function) *float64 {
 	return nil
 }
 
-// feed connects ingest to the queue, in batches of a few messages. Ingest reports which of them failed, so that SQS
-// does not deliver the others of the batch again.
+// feed connects ingest to the queue. Each run gets one message: a message that shares a run with a large log would wait
+// for it, although other instances are free. Ingest reports whether the message failed.
 func feed(ingest awslambda.Function, p Props, data *dataStack) {
 	source := &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize:               jsii.Number(10),
+		BatchSize:               jsii.Number(1),
 		ReportBatchItemFailures: jsii.Bool(true),
 		// A flood of raw logs must not take the instances that answer requests.
 		MaxConcurrency: jsii.Number(float64(p.IngestConcurrency)),

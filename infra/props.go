@@ -37,7 +37,7 @@ type Props struct {
 	Burst             int  // burst limit of the gateway, in requests; a data route gets half
 	GatewayAccount    bool // whether this stack sets the account's role for gateway logs
 
-	IngestSeconds      int  // timeout of ingest for a batch of raw logs
+	IngestSeconds      int  // timeout of ingest
 	IngestConcurrency  int  // maximum number of instances of ingest
 	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for compact
 	CompactMinutes     int  // from one run of compact to the next
@@ -123,7 +123,7 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "ingest-seconds", int: &p.IngestSeconds,
-			doc: "Timeout for a batch of raw logs, 120 to 900; a failed batch is retried after six times as long.",
+			doc: "Timeout of `ingest`, 120 to 900. A larger log continues in the next run.",
 		},
 		{
 			name: "ingest-concurrency", int: &p.IngestConcurrency,

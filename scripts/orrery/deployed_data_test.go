@@ -306,32 +306,30 @@ func (s *targets) pathOf(t *testing.T, response reply) string {
 	return path
 }
 
-// testPoison puts an unreadable log into the bucket, and checks that it ends as a dead letter and in quarantine without
-// affecting other records.
+// testPoison puts an unreadable log into the bucket, and checks that it ends in quarantine, that its message is done and
+// that other records are not affected.
 func testPoison(t *testing.T, d *localaws.Deployment, s *targets) {
 	before := countDeployed(t, s, wholeDay)
-	retryAfter(t, d, 1)
 	putObject(t, d, "raw/poison.ndjson.gz", []byte("\x1f\x8bthis is no gzip"))
-	waitFor(t, d, "a dead letter", func() bool { return waiting(t, d, "RawDeadLettersURL", bothStates...) == 1 })
-	found, err := s3Client(d).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{
-		Bucket: aws.String(d.Outputs["LakeBucketName"]), Prefix: aws.String("quarantine/"),
+	waitFor(t, d, "a note in quarantine", func() bool {
+		found, err := s3Client(d).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{
+			Bucket: aws.String(d.Outputs["LakeBucketName"]), Prefix: aws.String("quarantine/whole/raw/poison"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Contents) > 0
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	poisoned := false
-	for _, object := range found.Contents {
-		poisoned = poisoned || strings.Contains(*object.Key, "poison")
-	}
-	if !poisoned {
-		t.Errorf("quarantine does not contain it, but %d other objects", len(found.Contents))
+	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
+	if n := waiting(t, d, "RawDeadLettersURL", bothStates...); n > 0 {
+		t.Errorf("%d dead letters", n)
 	}
 	if after := countDeployed(t, s, wholeDay); after != before {
 		t.Errorf("%d records, %d before", after, before)
 	}
 }
 
-// retryAfter makes the queue deliver a message again after seconds instead of the hour and a half of the stack.
+// retryAfter makes the queue deliver a message again after seconds instead of the quarter of an hour of the stack.
 func retryAfter(t *testing.T, d *localaws.Deployment, seconds int) {
 	t.Helper()
 	_, err := sqs.NewFromConfig(d.Config()).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{

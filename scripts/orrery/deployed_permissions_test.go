@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -21,7 +22,7 @@ import (
 func testMessages(t *testing.T, d *localaws.Deployment, s *targets) {
 	records := countDeployed(t, s, wholeDay)
 	dead := waiting(t, d, "RawDeadLettersURL", bothStates...)
-	retryAfter(t, d, 1)
+	giveUpAfter(t, d, 2)
 	for _, key := range []string{"raw/2026/01/01/ordinary.ndjson.gz", "raw/none.ndjson"} {
 		s3 := fmt.Sprintf(`{"bucket":{"name":%q},"object":{"key":%q}}`, d.Outputs["RawBucketName"], key)
 		body := `{"Records":[{"eventName":"ObjectCreated:Put","s3":` + s3 + `}]}`
@@ -41,6 +42,33 @@ func testMessages(t *testing.T, d *localaws.Deployment, s *targets) {
 	}
 }
 
+// giveUpAfter makes messages of raw logs dead letters after some deliveries, which take seconds, instead of the number
+// of the stack, which takes hours.
+func giveUpAfter(t *testing.T, d *localaws.Deployment, deliveries int) {
+	t.Helper()
+	client, url := sqs.NewFromConfig(d.Config()), aws.String(d.Outputs["RawQueueURL"])
+	const name = "RedrivePolicy"
+	got, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+		QueueUrl: url, AttributeNames: []types.QueueAttributeName{name},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy map[string]any
+	if err := json.Unmarshal([]byte(got.Attributes[name]), &policy); err != nil {
+		t.Fatal(err)
+	}
+	policy["maxReceiveCount"] = deliveries
+	text, err := json.Marshal(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &sqs.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{name: string(text)}}
+	if _, err := client.SetQueueAttributes(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // provenElsewhere names the test that sees the use of a grant which the deployment does not get to: it would take hours
 // or a failure at the right moment.
 var provenElsewhere = map[string]string{
@@ -48,6 +76,7 @@ var provenElsewhere = map[string]string{
 	"compacting: s3:GetObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
 	"compacting: s3:PutObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
 	"ingesting: s3:GetObject on lake objects quarantine/*":  "TestFunctionsUseTheirGrants",
+	"ingesting: sqs:SendMessage on raw queue":               "TestSQSRequests",
 	"querying: dynamodb:UpdateItem on items query#*":        "TestGrantsCoverStoreActions",
 }
 

@@ -37,6 +37,11 @@ var (
 		Doc:     "the bucket that raw logs are put into",
 		Example: "orrery-raw-123456789012",
 	}
+	RawQueue = Variable{
+		Name:    "ORRERY_RAW_QUEUE",
+		Doc:     "the URL of the queue of messages about raw logs",
+		Example: "https://sqs.eu-central-1.amazonaws.com/123456789012/orrery-raw",
+	}
 	Results = Variable{
 		Name:    "ORRERY_RESULTS",
 		Doc:     "where Athena puts its answers",
@@ -82,6 +87,7 @@ var (
 	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
 	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, HorizonDays, Version}
+	feeding  = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
 )
 
 // All lists every function.
@@ -155,7 +161,7 @@ var All = []Function{
 	{
 		Name:      "ingest",
 		Doc:       "Turns raw logs into Parquet.",
-		Variables: keeping,
+		Variables: feeding,
 	},
 	{
 		Name:      "compact",

@@ -5,13 +5,19 @@ import "time"
 // LongestHorizonDays is the maximum of HorizonDays, a hundred years. A horizon of 0 days is none.
 const LongestHorizonDays = 36_500
 
-// Time limits that the functions share with their deployment.
+// Limits that the functions share with their deployment.
 const (
 	// LongestRun is the longest that AWS lets a function run.
 	LongestRun = 15 * time.Minute
 	// ShortestIngest is the shortest time in which ingest gets work done: it stops cloud.DefaultReserve before its
 	// deadline, so that the work it has done is published.
 	ShortestIngest = 2 * time.Minute
+	// Deliveries is how often the queue of raw logs delivers a message before it becomes a dead letter. With the delays of
+	// package ingest/cloud/queue these are at least two hours, so that logs outlast a failure of a service.
+	Deliveries = 24
+	// DeliveryMargin is how much longer than the timeout of ingest a received message stays hidden. AWS refuses a queue
+	// that hides messages for less than the timeout of its function.
+	DeliveryMargin = time.Minute
 	// GatewayTimeout is how long API Gateway waits for a function. QueryTimeout must be shorter.
 	GatewayTimeout = 29 * time.Second
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.

@@ -17,6 +17,7 @@ type Lookup func(name string) (value string, set bool)
 // Environment holds the values of the variables. Those that a function does not need are zero.
 type Environment struct {
 	Table, LakeBucket, RawBucket string
+	RawQueue                     string // URL
 	Results                      string // s3://bucket/prefix/
 	Database, Workgroup          string
 	ProjectionFrom               int // year
@@ -61,6 +62,11 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.LakeBucket = value
 	case lambdas.RawBucket:
 		e.RawBucket = value
+	case lambdas.RawQueue:
+		e.RawQueue = value
+		if u, err := url.Parse(value); err != nil || u.Host == "" {
+			return errors.New("is not the URL of a queue")
+		}
 	case lambdas.Results:
 		e.Results = value
 		u, err := url.Parse(value)

@@ -367,13 +367,23 @@ func (w *world) writer(f lambdas.Function, e function.Environment) *function.Fun
 	if w.is("-table-down") {
 		table = statedynamo.New(w.table, e.Table)
 	}
-	stores := writing.Stores{Raw: w.raw, Lake: w.lake, Table: table, Scratch: filepath.Join(w.t.TempDir(), "work")}
+	scratch := filepath.Join(w.t.TempDir(), "work")
+	stores := writing.Stores{Raw: w.raw, Lake: w.lake, Table: table, Queue: oneMessage{}, Scratch: scratch}
 	function, err := writing.Over(f, e, w.log, w.table, stores, at)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return function
 }
+
+// oneMessage is a queue with one message. It accepts every request.
+type oneMessage struct{}
+
+func (oneMessage) Send(context.Context, string, time.Time) error { return nil }
+
+func (oneMessage) Hide(context.Context, string, time.Duration) error { return nil }
+
+func (oneMessage) Waiting(context.Context) (int, error) { return 1, nil }
 
 // environmentOf returns an environment with the examples of a function's variables.
 func environmentOf(f lambdas.Function) (function.Environment, error) {

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
@@ -51,6 +53,7 @@ type parts struct {
 	environment function.Environment
 	log         *slog.Logger
 	cloud       *cloud.Store
+	queue       Queue
 	checks      []doctor.Check
 }
 
@@ -72,6 +75,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 		Raw:     s3.New(objects, e.RawBucket),
 		Lake:    s3.New(objects, e.LakeBucket),
 		Table:   statedynamo.New(client, e.Table),
+		Queue:   queue.NewSQS(sqs.NewFromConfig(c), e.RawQueue),
 		Scratch: scratch,
 	}, time.Now)
 }
@@ -80,7 +84,14 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 type Stores struct {
 	Raw, Lake blob.Store
 	Table     lakestate.Table // the ledger and the state
+	Queue     Queue           // of messages about raw logs; used by ingest only
 	Scratch   string          // folder for temporary files
+}
+
+// Queue is a queue of messages about raw logs. *queue.SQS implements it.
+type Queue interface {
+	queue.Messages
+	doctor.Queue
 }
 
 func newParts(
@@ -91,7 +102,7 @@ func newParts(
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 	})
-	return parts{f, e, log, c, checks(client, s, e, now)}, err
+	return parts{f, e, log, c, s.Queue, checks(client, s, e, now)}, err
 }
 
 // Over returns the function f with the given stores instead of those that its environment names.
@@ -120,8 +131,12 @@ func LimitMemory(lookup function.Lookup) {
 }
 
 func (p parts) ingest(now func() time.Time) *function.Function {
-	handle := queue.New(p.cloud, p.environment.RawBucket, p.log, now).Handle
-	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
+	handle := queue.New(queue.Config{
+		Importer: p.cloud, Messages: p.queue, Bucket: p.environment.RawBucket,
+		Log: p.log, Now: now, Random: rand.N[time.Duration],
+	}).Handle
+	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue))
+	return function.New(p.row, p.environment, handlerOf(handle), checks...)
 }
 
 // compact returns a function that answers every event with the report of a compaction.

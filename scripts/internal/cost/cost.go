@@ -80,7 +80,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", requests*querySeconds*queryGB, p.LambdaGBs)
-	add("Lambda", "invocations, million", (requests+logs/10)/1e6, p.InvokeMillion)
+	add("Lambda", "invocations, million", (requests+logs)/1e6, p.InvokeMillion)
 	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+requests*2)/1e6, p.WriteMillion)
 	add("DynamoDB", "reads, million", (logs*itemsPerLog+requests*4)/1e6, p.ReadMillion)
 	add("Athena", "scanned, TB", scanned/1e12, p.AthenaTB)

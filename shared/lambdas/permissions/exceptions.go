@@ -21,7 +21,7 @@ var Exceptions = []Exception{
 	}, resultAccess},
 	{"querying", ResultListing, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}, resultAccess},
 	{"querying", ResultBucket, []string{"s3:GetBucketLocation"}, resultAccess},
-	{"ingesting", RawQueue, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, queueAccess},
+	{"ingesting", RawQueue, []string{"sqs:DeleteMessage", "sqs:ReceiveMessage"}, queueAccess},
 }
 
 const (

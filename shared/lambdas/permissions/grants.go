@@ -83,7 +83,10 @@ var (
 	}}
 
 	ingesting = Task{"ingesting", []Grant{
-		{RawQueue, nil, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
+		{RawQueue, nil, []string{
+			"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
+			"sqs:SendMessage",
+		}},
 		{RawObjects, []string{"raw/*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
 		// Without the permission to list, S3 reports a missing object as forbidden.
 		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}},

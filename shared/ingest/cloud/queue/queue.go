@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,33 +23,62 @@ type Importer interface {
 	Import(ctx context.Context, log cloud.Log) (ingest.Report, error)
 }
 
-// Handler handles batches of messages. Each message succeeds or fails on its own. SQS delivers a failed message again,
-// and moves it to the dead letters after the number of deliveries that the queue allows.
+// Messages is the queue of the messages. *SQS implements it.
+type Messages interface {
+	// Send puts a message into the queue. first is when the first message about its logs was sent.
+	Send(ctx context.Context, body string, first time.Time) error
+	// Hide has a received message delivered again after a duration. receipt is the handle of the delivery.
+	Hide(ctx context.Context, receipt string, d time.Duration) error
+}
+
+// Config is the configuration of a Handler.
+type Config struct {
+	Importer Importer
+	Messages Messages
+	Bucket   string // of the logs
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Random returns a random duration of at least 0 and less than its argument.
+	Random func(time.Duration) time.Duration
+}
+
+// Handler handles batches of messages. Each message succeeds or fails on its own. SQS counts the deliveries of a
+// message, and moves it to the dead letters after the number of deliveries that the queue allows. Therefore only
+// failures end in another delivery of the same message. A log that is not finished in time continues in a new message.
 type Handler struct {
-	importer Importer
-	bucket   string
-	log      *slog.Logger
-	now      func() time.Time
+	Config
 }
 
 // New returns a Handler for the logs of one bucket.
-func New(importer Importer, bucket string, log *slog.Logger, now func() time.Time) *Handler {
-	return &Handler{importer, bucket, log, now}
-}
+func New(config Config) *Handler { return &Handler{config} }
 
-// minTime is the minimum time that must remain to begin another message. Otherwise the message is left to a later
-// delivery.
+// minTime is the minimum time that must remain to begin another message.
 const minTime = 20 * time.Second
+
+// outcome is the outcome of a message.
+type outcome int
+
+const (
+	done       outcome = iota // all its logs are imported or refused
+	unfinished                // a log is imported in part, or there was no time to begin
+	failed                    // an import failed, and may succeed later
+)
 
 // Handle imports the logs of a batch one after the other and returns the messages that failed.
 func (h *Handler) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, message := range batch.Records {
-		if i > 0 && h.short(ctx) {
-			h.log.InfoContext(ctx, "left to a later delivery", "message", message.MessageId)
-		} else if h.message(ctx, message) {
+		result := unfinished
+		if i == 0 || !h.short(ctx) {
+			result = h.message(ctx, message)
+		}
+		if result == unfinished {
+			result = h.resend(ctx, message)
+		}
+		if result == done {
 			continue
 		}
+		h.retryLater(ctx, message)
 		failure := events.SQSBatchItemFailure{ItemIdentifier: message.MessageId}
 		response.BatchItemFailures = append(response.BatchItemFailures, failure)
 	}
@@ -58,42 +88,110 @@ func (h *Handler) Handle(ctx context.Context, batch events.SQSEvent) (events.SQS
 // short reports whether the remaining time is too short for another message.
 func (h *Handler) short(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && deadline.Sub(h.now()) < minTime
+	return ctx.Err() != nil || ok && deadline.Sub(h.Now()) < minTime
 }
 
-// message imports the logs that one message names, and reports whether all of them are imported completely.
-func (h *Handler) message(ctx context.Context, message events.SQSMessage) bool {
+// message imports the logs that one message names.
+func (h *Handler) message(ctx context.Context, message events.SQSMessage) outcome {
 	logs, err := h.logsOf(message.Body)
 	if err != nil {
-		h.log.ErrorContext(ctx, "invalid message", "message", message.MessageId, "error", err)
-		return false
+		h.Log.ErrorContext(ctx, "invalid message", "message", message.MessageId, "error", err)
+		return failed
 	}
-	done := true
+	result := done
 	for _, log := range logs {
-		report, err := h.importer.Import(ctx, log)
-		fields := []any{
-			"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format,
-			"records", report.Records, "known", report.Known, "rejected", report.RejectedLines(),
-			"quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes,
-			"ms", report.Elapsed.Milliseconds(),
-		}
-		if report.Quarantine != "" || fault.KindOf(err) == fault.Invalid {
-			h.log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages
-		}
-		switch {
-		case err == nil:
-			h.log.InfoContext(ctx, "imported", fields...)
-			continue
-		case errors.Is(err, cloud.ErrUnfinished):
-			h.log.InfoContext(ctx, "imported in part", fields...)
-		case fault.KindOf(err) == fault.Invalid:
-			h.log.ErrorContext(ctx, "refused", append(fields, "error", err)...)
-		default:
-			h.log.ErrorContext(ctx, "not imported", append(fields, "error", err)...)
-		}
-		done = false
+		result = max(result, h.importLog(ctx, message, log))
 	}
+	return result
+}
+
+// importLog imports one log and reports the result to the log of the function. A refused log is done: the importer has
+// written a note about it to the quarantine, an alarm counts it, and another delivery would have the same result.
+func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log cloud.Log) outcome {
+	report, err := h.Importer.Import(ctx, log)
+	fields := []any{
+		"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format,
+		"records", report.Records, "known", report.Known, "rejected", report.RejectedLines(),
+		"quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes,
+		"ms", report.Elapsed.Milliseconds(), "delivery", deliveries(message),
+	}
+	if first, known := firstSent(message); known {
+		fields = append(fields, "age_ms", h.Now().Sub(first).Milliseconds())
+	}
+	refused := fault.KindOf(err) == fault.Invalid
+	if report.Quarantine != "" || refused {
+		h.Log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages
+	}
+	switch {
+	case err == nil:
+		h.Log.InfoContext(ctx, "imported", fields...)
+		return done
+	case errors.Is(err, cloud.ErrUnfinished):
+		h.Log.InfoContext(ctx, "imported in part", fields...)
+		return unfinished
+	case refused:
+		h.Log.ErrorContext(ctx, "refused", append(fields, "error", err)...)
+		return done
+	}
+	h.Log.ErrorContext(ctx, "not imported", append(fields, "error", err)...)
+	return failed
+}
+
+// resend sends a new message with the same body. SQS counts its deliveries from the beginning. If this fails, the
+// message itself fails. If the response is lost, or the function ends before SQS deletes the old message, there are two
+// messages, which import nothing twice.
+func (h *Handler) resend(ctx context.Context, message events.SQSMessage) outcome {
+	first, known := firstSent(message)
+	if !known {
+		first = h.Now()
+	}
+	if err := h.Messages.Send(ctx, message.Body, first); err != nil {
+		h.Log.ErrorContext(ctx, "not sent again", "message", message.MessageId, "error", err)
+		return failed
+	}
+	h.Log.InfoContext(ctx, "sent again", "message", message.MessageId)
 	return done
+}
+
+// Delays of the deliveries of a message that fails. The delay doubles with each delivery.
+const (
+	firstDelay = 5 * time.Second
+	maxDelay   = 15 * time.Minute
+)
+
+// retryLater has a failed message delivered again after a delay that depends on the number of its deliveries. Without
+// it, the message would stay hidden for as long as the queue hides a message that is being processed.
+func (h *Handler) retryLater(ctx context.Context, message events.SQSMessage) {
+	delay := maxDelay
+	if n := deliveries(message); n < 9 { // the ninth would exceed maxDelay
+		delay = min(firstDelay<<(n-1), maxDelay)
+	}
+	delay = delay/2 + h.Random(delay/2) // so that messages that failed together are not delivered together
+	if err := h.Messages.Hide(ctx, message.ReceiptHandle, delay); err != nil {
+		h.Log.WarnContext(ctx, "left to the timeout of the queue", "message", message.MessageId, "error", err)
+	}
+}
+
+// deliveries returns how often a message has been delivered, which is at least once.
+func deliveries(message events.SQSMessage) int {
+	n, err := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
+// firstSentName is the attribute of a message that was sent again with the time of the first message, in milliseconds.
+const firstSentName = "first_sent"
+
+// firstSent returns when the first message about the logs of a message was sent.
+func firstSent(message events.SQSMessage) (at time.Time, known bool) {
+	text := message.Attributes["SentTimestamp"]
+	if earlier := message.MessageAttributes[firstSentName].StringValue; earlier != nil {
+		text = *earlier
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	return time.UnixMilli(ms), err == nil
 }
 
 // logsOf returns the logs that the notification in a message names. There are none in the test event that S3 sends when
@@ -122,8 +220,8 @@ func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
 		if !strings.HasPrefix(r.EventName, "ObjectCreated:") || strings.HasSuffix(key, "/") {
 			continue // removals, and objects that consoles create to show folders
 		}
-		if r.S3.Bucket.Name != h.bucket {
-			return nil, fmt.Errorf("the notification is of bucket %q, not of %q", r.S3.Bucket.Name, h.bucket)
+		if r.S3.Bucket.Name != h.Bucket {
+			return nil, fmt.Errorf("the notification is of bucket %q, not of %q", r.S3.Bucket.Name, h.Bucket)
 		}
 		logs = append(logs, cloud.Log{Key: key, Version: r.S3.Object.VersionID})
 	}

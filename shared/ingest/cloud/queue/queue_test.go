@@ -49,16 +49,58 @@ type deadline struct {
 
 func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
 
+// sent is a message that a handler sent.
+type sent struct {
+	body  string
+	first time.Time
+}
+
+// messages records the calls of a handler. If err is set, they fail.
+type messages struct {
+	sent   []sent
+	hidden map[string]time.Duration // by receipt
+	err    error
+}
+
+func (m *messages) Send(_ context.Context, body string, first time.Time) error {
+	m.sent = append(m.sent, sent{body, first.UTC()})
+	return m.err
+}
+
+func (m *messages) Hide(_ context.Context, receipt string, d time.Duration) error {
+	if m.hidden == nil {
+		m.hidden = map[string]time.Duration{}
+	}
+	m.hidden[receipt] = d
+	return m.err
+}
+
+// config returns the configuration of a handler without randomness.
+func (i *importer) config(m queue.Messages, log *slog.Logger) queue.Config {
+	return queue.Config{
+		Importer: i, Messages: m, Bucket: "logs", Log: log, Now: i.now,
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+}
+
 // handle passes a batch of messages m0, m1, … with these bodies to a handler. It returns the failed messages and the
 // log.
 func (i *importer) handle(t *testing.T, bodies ...string) (failed []string, logged string) {
 	t.Helper()
+	return i.handleWith(t, &messages{}, bodies...)
+}
+
+func (i *importer) handleWith(t *testing.T, m *messages, bodies ...string) (failed []string, logged string) {
+	t.Helper()
 	i.time = testTime
 	var log bytes.Buffer
-	h := queue.New(i, "logs", slog.New(slog.NewTextHandler(&log, nil)), i.now)
+	h := queue.New(i.config(m, slog.New(slog.NewTextHandler(&log, nil))))
 	var batch events.SQSEvent
 	for n, body := range bodies {
-		batch.Records = append(batch.Records, events.SQSMessage{MessageId: fmt.Sprintf("m%d", n), Body: body})
+		batch.Records = append(batch.Records, events.SQSMessage{
+			MessageId: fmt.Sprintf("m%d", n), ReceiptHandle: fmt.Sprintf("r%d", n), Body: body,
+			Attributes: map[string]string{"SentTimestamp": "1772359200000"}, // testTime
+		})
 	}
 	response, err := h.Handle(deadline{t.Context(), testTime.Add(15 * time.Minute)}, batch)
 	if err != nil {
@@ -120,7 +162,7 @@ func TestHandleReportsEachFailedMessage(t *testing.T) {
 		notification("ObjectCreated:Put", "other", "raw/c"), created("%zz"),
 		created("raw/poison"), created("raw/long"), created("raw/dirty"),
 	)
-	if diff := cmp.Diff([]string{"m1", "m2", "m3", "m4", "m5", "m6", "m7"}, failed); diff != "" {
+	if diff := cmp.Diff([]string{"m1", "m2", "m3", "m4", "m5"}, failed); diff != "" {
 		t.Error(diff)
 	}
 	if want := "raw/a raw/down raw/b raw/poison raw/long raw/dirty"; want != keysOf(i.logs) {
@@ -145,17 +187,91 @@ func TestHandleReportsEachFailedMessage(t *testing.T) {
 	}
 }
 
-func TestHandleLeavesMessagesWhenTimeIsShort(t *testing.T) {
+func TestHandleSendsMessagesAgainWhenTimeIsShort(t *testing.T) {
 	i := &importer{takes: 8 * time.Minute}
 	body := notification("ObjectCreated:Put", "logs", "raw/a")
-	failed, _ := i.handle(t, body, body, body)
-	if diff := cmp.Diff([]string{"m2"}, failed); diff != "" || len(i.logs) != 2 {
-		t.Error(diff, len(i.logs))
+	var m messages
+	failed, _ := i.handleWith(t, &m, body, body, body)
+	if len(failed) > 0 || len(i.logs) != 2 || len(m.hidden) > 0 {
+		t.Error(failed, i.logs, m.hidden)
+	}
+	if diff := cmp.Diff([]sent{{body, testTime}}, m.sent, cmp.AllowUnexported(sent{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHandleContinuesUnfinishedLogsInNewMessages(t *testing.T) {
+	i := &importer{errs: map[string]error{"raw/long": fmt.Errorf("import raw/long: %w", cloud.ErrUnfinished)}}
+	body := notification("ObjectCreated:Put", "logs", "raw/long")
+	t.Run("the old message is done", func(t *testing.T) {
+		var m messages
+		failed, _ := i.handleWith(t, &m, body)
+		if len(failed) > 0 || len(m.sent) != 1 || m.sent[0].body != body || len(m.hidden) > 0 {
+			t.Error(failed, m)
+		}
+	})
+	t.Run("a new message keeps the time of the first", func(t *testing.T) {
+		var m messages
+		first := testTime.Add(-time.Hour)
+		number := fmt.Sprint(first.UnixMilli())
+		var log bytes.Buffer
+		_, err := queue.New(i.config(&m, slog.New(slog.NewTextHandler(&log, nil)))).Handle(t.Context(), events.SQSEvent{
+			Records: []events.SQSMessage{{
+				Body:              body,
+				Attributes:        map[string]string{"SentTimestamp": fmt.Sprint(testTime.UnixMilli())},
+				MessageAttributes: map[string]events.SQSMessageAttribute{"first_sent": {StringValue: &number}},
+			}},
+		})
+		if err != nil || len(m.sent) != 1 || !m.sent[0].first.Equal(first) {
+			t.Error(m.sent, err)
+		}
+		if !strings.Contains(log.String(), "age_ms=3600000") {
+			t.Error(log.String())
+		}
+	})
+	t.Run("without a new message the old one fails", func(t *testing.T) {
+		m := messages{err: errors.New("SQS is down")}
+		failed, _ := i.handleWith(t, &m, body)
+		if len(failed) != 1 || m.hidden["r0"] == 0 {
+			t.Error(failed, m)
+		}
+	})
+}
+
+func TestHandleDelaysFailedMessages(t *testing.T) {
+	i := &importer{errs: map[string]error{"raw/down": errors.New("connection refused")}}
+	handle := func(receives string, random func(time.Duration) time.Duration) time.Duration {
+		t.Helper()
+		var m messages
+		config := i.config(&m, slog.New(slog.DiscardHandler))
+		config.Random = random
+		response, err := queue.New(config).Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+			ReceiptHandle: "r", Body: notification("ObjectCreated:Put", "logs", "raw/down"),
+			Attributes: map[string]string{"ApproximateReceiveCount": receives},
+		}}})
+		if err != nil || len(response.BatchItemFailures) != 1 || len(m.sent) > 0 {
+			t.Fatal(response, err, m.sent)
+		}
+		return m.hidden["r"]
+	}
+	most := func(below time.Duration) time.Duration { return below - 1 }
+	for receives, want := range map[string]time.Duration{
+		"1": 5 * time.Second, "2": 10 * time.Second, "3": 20 * time.Second, "7": 320 * time.Second,
+		"8": 640 * time.Second, "9": 15 * time.Minute, "100000": 15 * time.Minute, "": 5 * time.Second,
+	} {
+		t.Run("delivery "+receives, func(t *testing.T) {
+			if got := handle(receives, most); got != want-1 {
+				t.Errorf("at most %v, want %v", got, want-1)
+			}
+			if got := handle(receives, func(time.Duration) time.Duration { return 0 }); got != want/2 {
+				t.Errorf("at least %v, want %v", got, want/2)
+			}
+		})
 	}
 }
 
 func TestHandleReturnsEmptyListOfFailures(t *testing.T) {
-	h := queue.New(&importer{}, "logs", slog.New(slog.DiscardHandler), time.Now)
+	h := queue.New((&importer{}).config(&messages{}, slog.New(slog.DiscardHandler)))
 	response, err := h.Handle(t.Context(), events.SQSEvent{})
 	if err != nil {
 		t.Fatal(err)
