@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/athena/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api"
@@ -343,7 +344,7 @@ func TestAlarmsNameTheirRunbook(t *testing.T) {
 			t.Errorf("an alarm names a runbook that does not exist: %s", section)
 		}
 	}
-	for _, section := range []string{"5xx", "lag", "cost-spike", "dlq", "empty-results", "corrupted-file"} {
+	for section := range written {
 		if !used[section] {
 			t.Errorf("no alarm names the runbook %s", section)
 		}
@@ -439,5 +440,23 @@ func TestLimits(t *testing.T) {
 		time.Duration(defaults.HorizonDays)*24*time.Hour != ingest.DefaultHorizon {
 		t.Errorf("the horizon is %s days here, %s in package lambdas, and %v in package ingest",
 			days, lambdas.HorizonDays.Default, ingest.DefaultHorizon)
+	}
+}
+
+// TestThrottlingByAthenaIsCounted checks that the pattern of the metric matches the code of Athena's error, which the
+// functions log with the error.
+func TestThrottlingByAthenaIsCounted(t *testing.T) {
+	code := (&types.TooManyRequestsException{}).ErrorCode()
+	if want := `{ $.error = "*` + code + `*" }`; athenaThrottled.pattern != want {
+		t.Errorf("the pattern is %s, want %s", athenaThrottled.pattern, want)
+	}
+}
+
+// TestLogMetricsHaveFunctions checks that every metric of the logs is read from some function's log.
+func TestLogMetricsHaveFunctions(t *testing.T) {
+	for _, m := range allLogMetrics {
+		if !slices.ContainsFunc(functions(), m.of) {
+			t.Errorf("no function has the metric %s", m.name)
+		}
 	}
 }

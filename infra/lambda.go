@@ -33,9 +33,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		Retention:     logTerms[p.LogDays],
 		RemovalPolicy: cdk.RemovalPolicy_DESTROY,
 	})
-	if f.Name == ingestName {
-		countQuarantined(p, logs)
-	}
+	readMetrics(p, f, logs)
 	policy := awsiam.NewPolicyDocument(nil)
 	policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions:   jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"),

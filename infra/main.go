@@ -62,7 +62,7 @@ func build(app constructs.Construct, p Props) stacks {
 	cdk.Tags_Of(app).Add(jsii.String(tagKey), jsii.String(p.Name), nil)
 	data := newDataStack(app, p)
 	api := newAPIStack(app, p, data)
-	ops := newOpsStack(app, p)
+	ops := newOpsStack(app, p, data)
 	return stacks{data, api, ops}
 }
 

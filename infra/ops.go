@@ -16,16 +16,18 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// opsStack watches the other stacks. It refers to their resources by name and imports nothing from them, so that it
-// never prevents a change of theirs.
+// opsStack watches the other stacks. It refers to their resources by name, so that it never prevents a change of
+// theirs. It imports only the name of the table, which AWS chooses and which the API stack imports, too.
 type opsStack struct {
 	stack cdk.Stack
 	props Props
+	table string
 	topic awssns.Topic
 }
 
-func newOpsStack(app constructs.Construct, p Props) cdk.Stack {
-	o := &opsStack{stack: newStack(app, p, "ops", "dashboard, alarms, saved queries, budget"), props: p}
+func newOpsStack(app constructs.Construct, p Props, data *dataStack) cdk.Stack {
+	stack := newStack(app, p, "ops", "dashboard, alarms, saved queries, budget")
+	o := &opsStack{stack: stack, props: p, table: *data.table.TableName()}
 	o.addTopic()
 	var alarms []interfacesawscloudwatch.IAlarmRef
 	for _, a := range o.alarms() {
@@ -99,8 +101,25 @@ func (o *opsStack) alarms() []alarm {
 			says: "No raw log has arrived for hours.", runbook: "empty-results",
 		},
 		{
-			name: "quarantined", metric: o.quarantined(), periods: 1,
+			name: "quarantined", metric: o.logged(quarantinedLogs, "Sum", 5), periods: 1,
 			says: "A raw log, or some of its lines, could not be read and is in quarantine.", runbook: "corrupted-file",
+		},
+		{
+			name: "stale", metric: o.logged(newestAge, "Minimum", 60), limit: float64(o.props.QuietHours) * 3600,
+			periods: 1,
+			says:    "The newest record has been old for an hour, whether or not logs arrive.", runbook: "stale",
+		},
+		{
+			name: "compact-behind", metric: o.logged(behind, "Minimum", 60), limit: 6 * 3600, periods: 2,
+			says: "Compaction is more than 6 hours behind the newest record.", runbook: "behind",
+		},
+		{
+			name: "table-throttled", metric: o.tableThrottled(), periods: 2,
+			says: "DynamoDB throttled requests for 10 minutes.", runbook: "throttled",
+		},
+		{
+			name: "athena-throttled", metric: o.logged(athenaThrottled, "Sum", 5), periods: 1,
+			says: "Requests failed because Athena throttled their queries.", runbook: "throttled",
 		},
 	}
 	for _, use := range []string{interactive, reports} {
@@ -113,6 +132,9 @@ func (o *opsStack) alarms() []alarm {
 		all = append(all, alarm{
 			name: f.Name + "-errors", metric: o.function(f.Name, "Errors", "Sum", 5), periods: 1,
 			says: "Function " + f.Name + " crashed, timed out or returned an error.", runbook: "5xx",
+		}, alarm{
+			name: f.Name + "-throttled", metric: o.function(f.Name, "Throttles", "Sum", 5), periods: 3,
+			says: "Lambda has refused to run function " + f.Name + " for 15 minutes.", runbook: "throttled",
 		})
 	}
 	return all
@@ -141,7 +163,7 @@ func (o *opsStack) addAlarm(a alarm) awscloudwatch.Alarm {
 }
 
 // addDashboard adds a dashboard that shows, from top to bottom, the alarms, the requests, the functions, the arriving
-// logs and the cost.
+// logs, the ages and the throttling, and the cost.
 func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
@@ -183,9 +205,14 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 				graph("Time of ingest and compact, ms (p95)", perFunction("Duration", "p95", behindQueue)...),
 			),
 			row(
+				graph("Age of the newest record, s", o.logged(newestAge, "Minimum", 15)),
+				graph("Compaction behind the newest record, s", o.logged(behind, "Minimum", 15)),
+				graph("Throttled by DynamoDB and Athena", o.tableThrottled(), o.logged(athenaThrottled, "Sum", 5)),
+			),
+			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact")),
-				graph("Put into quarantine", o.quarantined()),
+				graph("Put into quarantine", o.logged(quarantinedLogs, "Sum", 5)),
 			),
 		},
 	})
@@ -307,9 +334,23 @@ func (o *opsStack) scanned(use string) awscloudwatch.IMetric {
 	return o.metric("AWS/Athena", "ProcessedBytes", "Sum", 60, of)
 }
 
-// quarantined returns the number of imports that put something into quarantine.
-func (o *opsStack) quarantined() awscloudwatch.IMetric {
-	return o.metric(logMetrics, quarantinedMetric(o.props), "Sum", 5, nil)
+// logged returns a metric of the functions' logs.
+func (o *opsStack) logged(m logMetric, statistic string, minutes float64) awscloudwatch.IMetric {
+	return o.metric(logMetrics, m.in(o.props), statistic, minutes, nil)
+}
+
+// tableThrottled returns the number of reads and writes that DynamoDB throttled.
+func (o *opsStack) tableThrottled() awscloudwatch.IMetric {
+	of := map[string]string{"TableName": o.table}
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression: jsii.String("FILL(reads, 0) + FILL(writes, 0)"),
+		Label:      jsii.String("ThrottleEvents"),
+		Period:     cdk.Duration_Minutes(jsii.Number(5)),
+		UsingMetrics: &map[string]awscloudwatch.IMetric{
+			"reads":  o.metric("AWS/DynamoDB", "ReadThrottleEvents", "Sum", 5, of),
+			"writes": o.metric("AWS/DynamoDB", "WriteThrottleEvents", "Sum", 5, of),
+		},
+	})
 }
 
 func (o *opsStack) metric(

@@ -61,3 +61,21 @@ func Load(ctx context.Context, table Table) (State, Item, error) {
 	}
 	return s, item, nil
 }
+
+// NewestAge returns the age of the newest record, which is 0 if the record is from the future. It is meaningless for a
+// lake without records.
+func (s State) NewestAge(now time.Time) time.Duration {
+	return max(0, now.Sub(time.UnixMilli(s.Extent.MaxTsMs)))
+}
+
+// Behind returns the time between the first hour that is not compacted and the newest record, or now if that is
+// earlier. It grows while compaction does not keep up, but not while no records arrive. It is meaningless for a lake
+// without records.
+func (s State) Behind(now time.Time) time.Duration {
+	from := s.Watermark.Start()
+	if s.Watermark == 0 { // nothing has been compacted
+		from = s.Extent.MinTsMs
+	}
+	until := min(s.Extent.MaxTsMs, now.UnixMilli())
+	return max(0, time.Duration(until-from)*time.Millisecond)
+}

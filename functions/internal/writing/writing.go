@@ -44,7 +44,7 @@ func Compact(ctx context.Context, lookup function.Lookup, temp string, log *slog
 	if err != nil {
 		return nil, err
 	}
-	return p.compact(), nil
+	return p.compact(time.Now), nil
 }
 
 // parts holds what a function that writes the lake consists of.
@@ -53,6 +53,7 @@ type parts struct {
 	environment function.Environment
 	log         *slog.Logger
 	cloud       *cloud.Store
+	table       lakestate.Table
 	queue       Queue
 	checks      []doctor.Check
 }
@@ -102,7 +103,7 @@ func newParts(
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 	})
-	return parts{f, e, log, c, s.Queue, checks(client, s, e, now)}, err
+	return parts{f, e, log, c, s.Table, s.Queue, checks(client, s, e, now)}, err
 }
 
 // Over returns the function f with the given stores instead of those that its environment names.
@@ -115,7 +116,7 @@ func Over(
 		return nil, err
 	}
 	if f.Name == "compact" {
-		return p.compact(), nil
+		return p.compact(now), nil
 	}
 	return p.ingest(now), nil
 }
@@ -140,9 +141,10 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 }
 
 // compact returns a function that answers every event with the report of a compaction.
-func (p parts) compact() *function.Function {
+func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
 		report, err := p.cloud.Compact(ctx, time.Time{})
+		p.logAges(ctx, now())
 		if err != nil {
 			p.log.ErrorContext(ctx, "not compacted", "error", err)
 			return report, err
@@ -153,6 +155,19 @@ func (p parts) compact() *function.Function {
 		return report, nil
 	}
 	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
+}
+
+// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has
+// no ages.
+func (p parts) logAges(ctx context.Context, now time.Time) {
+	state, _, err := lakestate.Load(ctx, p.table)
+	switch {
+	case err != nil:
+		p.log.WarnContext(ctx, "the ages of the lake are not known", "error", err)
+	case state.Extent.Rows > 0:
+		p.log.InfoContext(ctx, "lake", "newest_age_s", int64(state.NewestAge(now).Seconds()),
+			"behind_s", int64(state.Behind(now).Seconds()))
+	}
 }
 
 func checks(client *dynamodb.Client, s Stores, e function.Environment, now func() time.Time) []doctor.Check {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// logMetrics is the namespace of the metrics that are read from the functions' logs.
+const logMetrics = "Orrery"
+
+// logMetric is a metric that is read from the lines of functions' logs.
+type logMetric struct {
+	name    string // after the name of the deployment
+	of      func(function) bool
+	pattern string // of the lines
+	value   string // 1 counts the lines
+}
+
+// The metrics of the functions' logs.
+var (
+	// quarantinedLogs counts the raw logs of which all or some lines were put into quarantine.
+	quarantinedLogs = logMetric{
+		name:    "quarantined",
+		of:      func(f function) bool { return f.Name == ingestName },
+		pattern: `{ ($.msg = "refused") || ($.rejected > 0) }`,
+		value:   "1",
+	}
+	// newestAge is the age of the newest record in seconds.
+	newestAge = logMetric{
+		name:    "newest-age",
+		of:      func(f function) bool { return f.Name == compactName },
+		pattern: `{ $.msg = "lake" }`,
+		value:   "$.newest_age_s",
+	}
+	// behind is how many seconds compaction is behind the newest record.
+	behind = logMetric{
+		name:    "behind",
+		of:      func(f function) bool { return f.Name == compactName },
+		pattern: `{ $.msg = "lake" }`,
+		value:   "$.behind_s",
+	}
+	// athenaThrottled counts the requests that failed because Athena throttled them. Athena has no metric for it.
+	athenaThrottled = logMetric{
+		name:    "athena-throttled",
+		of:      function.asksAthena,
+		pattern: `{ $.error = "*TooManyRequestsException*" }`,
+		value:   "1",
+	}
+)
+
+var allLogMetrics = []logMetric{quarantinedLogs, newestAge, behind, athenaThrottled}
+
+// in returns the name of the metric in a deployment.
+func (m logMetric) in(p Props) string { return p.Name + "-" + m.name }
+
+// readMetrics adds the metrics that are read from the log of a function.
+func readMetrics(p Props, f function, logs awslogs.LogGroup) {
+	for _, m := range allLogMetrics {
+		if m.of(f) {
+			awslogs.NewMetricFilter(logs, jsii.String(m.name), &awslogs.MetricFilterProps{
+				LogGroup:        logs,
+				MetricNamespace: jsii.String(logMetrics),
+				MetricName:      jsii.String(m.in(p)),
+				MetricValue:     jsii.String(m.value),
+				FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(m.pattern)),
+			})
+		}
+	}
+}
