@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -382,6 +383,41 @@ func TestImportGrowingFile(t *testing.T) {
 		if step.stderr == "" && strings.Contains(stderr, "unfinished") {
 			t.Errorf("%s: %s", step.name, stderr)
 		}
+	}
+}
+
+func TestImportAs(t *testing.T) {
+	log := func(path string) string {
+		return fmt.Sprintf(`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET %s HTTP/1.1" 200 51234`+"\n", path)
+	}
+	data, folder := t.TempDir(), t.TempDir()
+	file, copied := filepath.Join(folder, "access.log"), filepath.Join(folder, "copy.log")
+	for _, path := range []string{file, copied} {
+		if err := os.WriteFile(path, []byte(log("/")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name, text string
+		args       []string
+		records    int
+	}{
+		{"a file has its own path", "", []string{file}, 1},
+		{"standard input with that path is the same log", log("/"), []string{"--as", file, "-"}, 0},
+		{"standard input with that path continues the log", log("/") + log("/a"), []string{"--as", file, "-"}, 1},
+		{"standard input is another log", log("/") + log("/a"), []string{"-"}, 2},
+		{"standard input is one log", log("/") + log("/a"), []string{"-"}, 0},
+		{"a copy with the path of the log is the same log", "", []string{"--as", file + ".1", copied}, 0},
+		{"a copy with its own path is another log", "", []string{copied}, 1},
+	} {
+		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
+		if want := fmt.Sprintf(": %d records in", step.records); code != exitDone || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit %d, want %q\n%s%s", step.name, code, want, stdout, stderr)
+		}
+	}
+	_, stderr, code := orrery(t, "", "import", "--data", data, "--as", file, file, copied)
+	if code != exitUsage || !strings.Contains(stderr, "--as is the path of one log") {
+		t.Errorf("two files: exit %d: %s", code, stderr)
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 func testData(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	logs := testLogs(t)
 	for _, log := range logs {
-		_, stderr, code := orrery(t, "", "import", "--data", data, log.file)
+		_, stderr, code := orrery(t, "", "import", "--data", data, "--as", pathInBucket(data, log.file), log.file)
 		if code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
@@ -94,6 +94,10 @@ func putLog(t *testing.T, d *localaws.Deployment, file string) {
 	}
 	putObject(t, d, "raw/history/2026/01/01/"+filepath.Base(file), content)
 }
+
+// pathInBucket returns a path by which the import into the folder data gives a log the name that it has in the bucket.
+// Then the sources have the same ids, so that both targets sort records with the same time in the same order.
+func pathInBucket(data, file string) string { return filepath.Join(data, "raw", filepath.Base(file)) }
 
 func putObject(t *testing.T, d *localaws.Deployment, key string, content []byte) {
 	t.Helper()
@@ -350,7 +354,8 @@ func testKilled(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	if code != exitDone {
 		t.Fatal(stderr)
 	}
-	if _, stderr, code := orrery(t, "", "import", "--data", data, log); code != exitDone {
+	as := pathInBucket(data, log)
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exitDone {
 		t.Fatal(stderr)
 	}
 	before := countDeployed(t, s, wholeDay)

@@ -19,6 +19,7 @@ type importCommand struct {
 	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"Format: ${enum}."`
 	Set    []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last   bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
+	As     string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files  []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
 
@@ -28,6 +29,9 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	defaults, err := defaultsOf(i.Set)
 	if err != nil {
 		return err
+	}
+	if i.As != "" && len(i.Files) > 1 {
+		return &exitError{code: exitUsage, message: "--as is the path of one log; import the files one by one"}
 	}
 	defer forImport()()
 	product, err := local.Open(ctx, string(i.Data))
@@ -64,7 +68,12 @@ func (i *importCommand) one(
 		return ingest.Report{}, err
 	}
 	bar := newProgress(c.err, size, name, true)
+	path := i.As
+	if path == "" && size >= 0 {
+		path = file
+	}
 	report, err := store.Import(ctx, name, in, ingest.Options{
+		Path:     path,
 		Format:   i.Format,
 		Defaults: defaults,
 		Growing:  size >= 0 && !i.Last,

@@ -15,7 +15,7 @@ type container struct {
 const (
 	exportLines  = "Export the log from it as lines of text, and import those"
 	importWebLog = "Import a log of the web server instead"
-	convertText  = "Convert it and import the result: iconv -f UTF-16 -t UTF-8 FILE | orrery import -"
+	convertText  = "Convert it and import the result: iconv -f UTF-16 -t UTF-8 FILE | orrery import --as FILE -"
 )
 
 // containers lists the formats that are refused by their first bytes. Each mark is long enough that no line of text
@@ -47,7 +47,7 @@ var tarArchive = container{name: "a tar archive", remedy: unpack("tar -xf FILE")
 func unpack(command string) string { return "Unpack it and import the logs in it: " + command }
 
 func decompress(program string) string {
-	return "Decompress it and import the result: " + program + " -dc FILE | orrery import -"
+	return "Decompress it and import the result: " + program + " -dc FILE | orrery import --as FILE -"
 }
 
 // refuseContainer returns an error if the beginning of an input, after decompression, is that of a container.

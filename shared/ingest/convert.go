@@ -93,10 +93,11 @@ func (l *Log) Convert(
 
 // convert is the whole conversion. Each of its statements is one step.
 func convert(
-	ctx context.Context, name string, in *input, head []byte, ledger Ledger, staging string, options Options,
+	ctx context.Context, name string, in *input, head []byte, known Ledger, staging string, options Options,
 ) (Conversion, error) {
+	log := logName(name, options)
 	if len(head) < headBytes { // head is the whole log
-		older, err := ledger.Beginning(ctx, head)
+		older, err := known.Beginning(ctx, log, head)
 		if err != nil {
 			return Conversion{}, err
 		}
@@ -104,7 +105,7 @@ func convert(
 			return Conversion{Report: Report{Name: name, Source: older, Known: countLines(head)}}, nil
 		}
 	}
-	at, err := findPosition(ctx, ledger, in, staging, head)
+	at, err := findPosition(ctx, known, in, staging, log, head)
 	if err != nil {
 		return Conversion{}, err
 	}
@@ -115,7 +116,7 @@ func convert(
 	if err != nil {
 		return Conversion{}, err
 	}
-	e, err := newEntry(ctx, ledger, head, at)
+	e, err := newEntry(ctx, known, log, head, at)
 	if err != nil {
 		return Conversion{}, err
 	}
@@ -125,6 +126,14 @@ func convert(
 		return Conversion{}, err
 	}
 	return p.conversion(at), nil
+}
+
+// logName returns the name of the log of an input with that name.
+func logName(name string, options Options) string {
+	if options.Path != "" {
+		name = options.Path
+	}
+	return ledger.LogName(name)
 }
 
 // onlyUnfinished returns the length in bytes of a log that consists of one line without newline so far. It returns 0 if
@@ -159,14 +168,17 @@ func chooseFormat(name string, head []byte, at position) (logformat.Format, erro
 
 // newEntry returns the ledger entry of the import with its source, generation and family: the next import of the source
 // that the input continues, or the first import of a new source. An input that differs from a known source after some
-// point is a new source.
-func newEntry(ctx context.Context, ledger Ledger, head []byte, at position) (Entry, error) {
-	e := Entry{Generation: 1, Family: FamilyOf(head)}
+// point is a new source. The entry has the head if it is longer than that in the ledger.
+func newEntry(ctx context.Context, known Ledger, log string, head []byte, at position) (Entry, error) {
+	e := Entry{Log: log, Generation: 1, Family: FamilyOf(head)}
 	if !at.fresh && at.base.Latest {
 		e.Source, e.Generation, e.Parts = at.base.Source, at.base.Generation+1, at.base.Parts
+		if at.base.Length < headBytes {
+			e.Head = head
+		}
 		return e, nil
 	}
-	id, err := sourceID(ctx, ledger, head)
+	id, err := sourceID(ctx, known, log, head)
 	e.Source, e.Head = id, head
 	return e, err
 }

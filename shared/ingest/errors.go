@@ -14,7 +14,7 @@ import (
 // cutOff is the error of compressed data that end too early.
 func cutOff(format string) error {
 	return fault.New(fault.Invalid, "the %[1]s file is cut off: its end is missing, and nothing of it was imported. "+
-		"Import a complete copy, or the rest of this one as text: %[1]s -dc FILE | orrery import -", format)
+		"Import a complete copy, or the rest of this one as text: %[1]s -dc FILE | orrery import --as FILE -", format)
 }
 
 // damaged is the error of data that cannot be decompressed.
@@ -49,7 +49,7 @@ func tooManyPartitions(hours map[lake.Partition]struct{}) error {
 }
 
 // OlderCopy is wrapped by the error of a log that may be an older, shorter copy of an imported log. A caller that still
-// has the imported log can compare the two with HasBeginning.
+// has the imported log can compare the two with IsOlderCopy.
 type OlderCopy struct{ Of Entry }
 
 func (o *OlderCopy) Error() string { return "the longer log was imported as " + o.Of.Name }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/orrery/orrery/shared/ingest/ledger"
 )
 
 // headBytes is the number of bytes at the beginning of a source by which the ledger finds it.
-const headBytes = 64 << 10
+const headBytes = ledger.HeadBytes
 
 // input is a log as a stream of decompressed bytes that can be rewound.
 type input struct {

@@ -12,6 +12,10 @@ import (
 
 // Options are the options of an import.
 type Options struct {
+	// Path is the path of the log, or its key. The name of the log follows from it, see ledger.LogName. "" means the
+	// name of the input.
+	Path string
+
 	Format   string         // name of a log format; "" or "auto" to detect it in the first lines
 	Defaults []Default      // values for fields that a record lacks
 	Progress func(Progress) // if set, called after every batch

@@ -234,7 +234,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	objects := w.names("lake/")
-	for key, content := range map[string]string{"raw/a.log": text, "raw/other name+%.gz": gzipped(t, text)} {
+	for key, content := range map[string]string{"raw/a.log": text, "raw/2026/03/01/a.log.7.gz": gzipped(t, text)} {
 		if again := w.importLog(key, content); again.Records != 0 || again.Known != 50 || again.Source != first.Source {
 			t.Errorf("%s again: %+v", key, again)
 		}
@@ -249,7 +249,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 }
 
 func TestImportGrownLog(t *testing.T) {
-	for name, key := range map[string]string{"the same key": "raw/a.log", "another key": "raw/b.log"} {
+	for name, key := range map[string]string{"the same key": "raw/a.log", "another key": "raw/a.log.1"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			first := w.importLog("raw/a.log", records(0, 20, 5*time.Minute))
@@ -260,7 +260,7 @@ func TestImportGrownLog(t *testing.T) {
 				t.Errorf("%+v", grown)
 			}
 			w.expect(each(0, 33))
-			older := w.importLog("raw/c.log", records(0, 20, 5*time.Minute))
+			older := w.importLog("raw/a.log-20260301", records(0, 20, 5*time.Minute))
 			if older.Records != 0 || older.Known != 20 {
 				t.Errorf("older copy: %+v", older)
 			}
@@ -273,14 +273,14 @@ func TestImportSnapshotsInAnyOrder(t *testing.T) {
 	w := newWorld(t)
 	// The text of 2000 lines is longer than the head that the ledger keeps.
 	for i, lines := range []int{2000, 6000, 3000, 5000, 1, 6000} {
-		w.importLog(fmt.Sprintf("raw/%d.gz", i), gzipped(t, records(0, lines, time.Second)))
+		w.importLog(fmt.Sprintf("raw/a.%d.gz", i), gzipped(t, records(0, lines, time.Second)))
 	}
 	w.expect(each(0, 6000))
-	if err := w.raw.Delete(t.Context(), "raw/1.gz"); err != nil {
+	if err := w.raw.Delete(t.Context(), "raw/a.1.gz"); err != nil {
 		t.Fatal(err)
 	}
-	w.put("raw/late", records(0, 4000, time.Second))
-	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/late"})
+	w.put("raw/a", records(0, 4000, time.Second))
+	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a"})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a copy of a log that is gone: %v, want kind Invalid", err)
 	}
@@ -353,6 +353,21 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestImportShorterLogInPlaceOfTheImportedOne(t *testing.T) {
+	w := newWorld(t)
+	w.importLog("raw/a.log", records(0, 6000, time.Second))
+	// The first 4000 lines are longer than the head, so the ledger cannot distinguish the log from an older copy.
+	w.put("raw/a.log", records(0, 4000, time.Second)+records(9000, 9010, time.Second))
+	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("got %v, want kind Invalid: the imported log is gone, so that its copies cannot be known", err)
+	}
+	if notes := w.names("quarantine/whole/"); len(notes) != 1 {
+		t.Errorf("got the notes %v, want one", notes)
+	}
+	w.expect(each(0, 6000))
 }
 
 func TestImportQuarantinesRejectedLines(t *testing.T) {

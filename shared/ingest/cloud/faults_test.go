@@ -77,7 +77,7 @@ func (d *deployment) tasks() []func() error {
 		importLog("raw/a"),
 		importLog("raw/b"),
 		compactAt(5 * time.Hour),
-		importLog("raw/c"),
+		importLog("raw/a.1"),
 		compactAt(12 * time.Hour),
 		compactAt(36 * time.Hour),
 	}
@@ -93,7 +93,7 @@ func (d *deployment) sequential() *cloud.Store {
 func (d *deployment) prepare() {
 	d.put("raw/a", records(0, 3, 40*time.Minute)+"garbage\n")
 	d.put("raw/b", records(100, 102, 0))
-	d.put("raw/c", records(0, 3, 40*time.Minute)+"garbage\n"+records(3, 5, 40*time.Minute))
+	d.put("raw/a.1", records(0, 3, 40*time.Minute)+"garbage\n"+records(3, 5, 40*time.Minute))
 }
 
 // check checks that the lake has every row once and that nothing is left over. name is the name of the case.

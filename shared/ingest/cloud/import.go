@@ -38,9 +38,10 @@ var errOvertaken = errors.New("another import of a log with the same first line 
 // maxOvertaken is how often an import starts again after errOvertaken.
 const maxOvertaken = 10
 
-// Import imports the new lines of a raw log. Importing the same log again, under any name, changes nothing. When Import
-// returns nil, all lines are in the ledger and visible to readers. The exception is hours that are being compacted at
-// that moment: their new records become visible when the compaction ends.
+// Import imports the new lines of a raw log. Importing the same log again, also rotated or compressed, changes nothing;
+// see ledger.LogName for the keys that a log may have. When Import returns nil, all lines are in the ledger and visible
+// to readers. The exception is hours that are being compacted at that moment: their new records become visible when the
+// compaction ends.
 //
 // An error of kind fault.Invalid means that the log is refused. Import has written a note about it to the quarantine,
 // and importing the log again has the same result. After any other error, including ErrUnfinished, the log should be
@@ -152,7 +153,7 @@ func (c *Store) olderCopy(
 		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, shorter.Close()) }()
-	same, err := ingest.HasBeginning(ctx, longer, shorter)
+	same, err := ingest.IsOlderCopy(ctx, shorter, longer, of)
 	if err == nil && !same {
 		err = refused
 	}
@@ -177,7 +178,7 @@ func (c *Store) commit(
 	if err := staged.writeIndex(ctx); err != nil {
 		return err
 	}
-	changes, err := ledger.changes(*e, staged.attempt)
+	changes, err := ledger.changes(ctx, *e, staged.attempt)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 //
 //	family                          its revision is that of the family: every commit increases it
 //	source#<id>                     a log as it grows
-//	head#<id>                       its first 64 KiB
+//	head#<id>                       its first 64 KiB, or all of it as long as it is shorter
 //	import#<id>#<generation>        one import of it
 //
 // An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
@@ -44,8 +44,9 @@ type familyItem struct {
 
 type sourceItem struct {
 	ID         string `json:"id"`
+	Log        string `json:"log,omitempty"` // "" if an earlier version has written the item
 	Format     string `json:"format"`
-	HeadLength int    `json:"head_length"`
+	HeadLength int    `json:"head_length"` // of the first import
 	HeadSum    string `json:"head_sha256"`
 }
 
@@ -56,7 +57,9 @@ type headItem struct {
 type importItem struct {
 	Source     string    `json:"source"`
 	Generation int       `json:"generation"`
-	Name       string    `json:"name"` // of the raw log
+	Log        string    `json:"log,omitempty"`  // "" if an earlier version has written the item
+	Head       int       `json:"head,omitempty"` // length of the head, if this import has written it
+	Name       string    `json:"name"`           // of the raw log
 	At         time.Time `json:"at"`
 	Rules      int       `json:"rules"`
 	Length     int64     `json:"length"`
@@ -118,8 +121,9 @@ func (l *familyLedger) load(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
-func (l *familyLedger) Candidates(ctx context.Context, text []byte) ([]ingest.Entry, error) {
+// Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
+// shortest first.
+func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) ([]ingest.Entry, error) {
 	if err := l.load(ctx, text); err != nil {
 		return nil, err
 	}
@@ -135,6 +139,7 @@ func (l *familyLedger) Candidates(ctx context.Context, text []byte) ([]ingest.En
 		}
 		e := ingest.Entry{
 			Source:     i.Source,
+			Log:        i.Log,
 			Format:     s.Format,
 			Family:     l.family,
 			Generation: i.Generation,
@@ -147,6 +152,9 @@ func (l *familyLedger) Candidates(ctx context.Context, text []byte) ([]ingest.En
 			Rejected:   i.Rejected,
 			Parts:      i.Parts,
 			Latest:     i.Generation == latest[i.Source],
+		}
+		if !e.IsOf(log) {
+			continue
 		}
 		sum, err := hex.DecodeString(i.Sum)
 		if err != nil || copy(e.Sum[:], sum) != len(e.Sum) {
@@ -162,20 +170,25 @@ func (l *familyLedger) Candidates(ctx context.Context, text []byte) ([]ingest.En
 	return found, nil
 }
 
-// Beginning returns a source whose head is longer than the text and begins with it, or "".
-func (l *familyLedger) Beginning(ctx context.Context, text []byte) (string, error) {
+// Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it, or
+// "".
+func (l *familyLedger) Beginning(ctx context.Context, log string, text []byte) (string, error) {
 	if err := l.load(ctx, text); err != nil {
 		return "", err
 	}
+	length := map[string]int{}
+	for id, s := range l.sources {
+		length[id] = s.HeadLength
+	}
+	for _, i := range l.imports {
+		length[i.Source] = max(length[i.Source], i.Head)
+	}
 	for _, id := range slices.Sorted(maps.Keys(l.sources)) {
-		if l.sources[id].HeadLength <= len(text) {
+		of := ingest.Entry{Log: l.sources[id].Log}
+		if length[id] <= len(text) || !of.IsOf(log) {
 			continue
 		}
-		item, err := l.table.Get(ctx, l.key("head#"+id))
-		if err != nil {
-			return "", fmt.Errorf("read ledger: %w", err)
-		}
-		head, err := headOf(item)
+		head, err := l.Head(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -186,6 +199,15 @@ func (l *familyLedger) Beginning(ctx context.Context, text []byte) (string, erro
 	return "", nil
 }
 
+// Head returns the head of a source.
+func (l *familyLedger) Head(ctx context.Context, source string) ([]byte, error) {
+	item, err := l.table.Get(ctx, l.key("head#"+source))
+	if err != nil {
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	return headOf(item)
+}
+
 // Knows reports whether a source with that id exists.
 func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 	_, known := l.sources[source]
@@ -193,12 +215,15 @@ func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 }
 
 // changes returns the changes of the table that commit an entry.
-func (l *familyLedger) changes(e ingest.Entry, attempt string) ([]lakestate.Change, error) {
+func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt string) ([]lakestate.Change, error) {
 	var family familyItem
 	if err := l.guard.Read(&family); err != nil {
 		return nil, err
 	}
 	family.Imports++
+	if e.Generation > 1 && l.sources[e.Source].Log != e.Log {
+		e.Head = nil // the first import is of an earlier version; its head may be that of any log
+	}
 	type write struct {
 		item lakestate.Item
 		body any
@@ -208,6 +233,8 @@ func (l *familyLedger) changes(e ingest.Entry, attempt string) ([]lakestate.Chan
 		{lakestate.Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
 			Source:     e.Source,
 			Generation: e.Generation,
+			Log:        e.Log,
+			Head:       len(e.Head),
 			Name:       e.Name,
 			At:         e.At.UTC(),
 			Rules:      ingest.Rules,
@@ -222,16 +249,25 @@ func (l *familyLedger) changes(e ingest.Entry, attempt string) ([]lakestate.Chan
 			Attempt:    attempt,
 		}},
 	}
+	if e.Generation == 1 {
+		list = append(list, write{lakestate.Item{Key: l.key("source#" + e.Source)}, sourceItem{
+			ID:         e.Source,
+			Log:        e.Log,
+			Format:     e.Format,
+			HeadLength: len(e.Head),
+			HeadSum:    sumOf(e.Head),
+		}})
+	}
 	if e.Head != nil {
 		text, err := compress(e.Head)
 		if err != nil {
 			return nil, err
 		}
-		source := sourceItem{ID: e.Source, Format: e.Format, HeadLength: len(e.Head), HeadSum: sumOf(e.Head)}
-		list = append(list,
-			write{lakestate.Item{Key: l.key("source#" + e.Source)}, source},
-			write{lakestate.Item{Key: l.key("head#" + e.Source)}, headItem{Text: text}},
-		)
+		item, err := l.table.Get(ctx, l.key("head#"+e.Source))
+		if err != nil {
+			return nil, fmt.Errorf("read ledger: %w", err)
+		}
+		list = append(list, write{item, headItem{Text: text}})
 	}
 	changes := make([]lakestate.Change, len(list))
 	for i, w := range list {

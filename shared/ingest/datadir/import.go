@@ -15,6 +15,8 @@ import (
 // Import imports the new lines of a log into the lake. Importing the same log again changes nothing, and importing a
 // grown log adds its new lines. When Import returns, readers see either all of them or none.
 //
+// Options.Path is the path of the log's file. It does not matter whether it is absolute, or leads over symbolic links.
+//
 // An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
 // lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
@@ -25,12 +27,52 @@ func (s *Store) Import(ctx context.Context, name string, r io.Reader, options in
 	if err := options.Check(); err != nil {
 		return ingest.Report{}, err
 	}
+	if options.Path != "" {
+		path, err := s.logPath(options.Path)
+		if err != nil {
+			return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
+		}
+		options.Path = path
+	}
 	report, err := s.importLocked(ctx, name, r, options)
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
 	report.Elapsed = s.now().Sub(began)
 	return report, nil
+}
+
+// logPath returns the path of a file by which its log is identified: absolute and without symbolic links, with slashes,
+// and relative if the file is in the data directory, so that the directory may be moved. The file need not exist.
+func (s *Store) logPath(file string) (string, error) {
+	path, err := resolve(file)
+	if err != nil {
+		return "", err
+	}
+	dir, err := resolve(s.dir)
+	if err != nil {
+		return "", err
+	}
+	if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
+		path = inside
+	}
+	return filepath.ToSlash(path), nil
+}
+
+// resolve returns the absolute path of a file without symbolic links. If the file does not exist, it resolves the links
+// of its folder, if that exists.
+func resolve(file string) (string, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", fmt.Errorf("find folder: %w", err)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target, nil
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path)), nil
+	}
+	return path, nil
 }
 
 // importLocked imports a log while it holds the lock of the log's family and its staging directory.

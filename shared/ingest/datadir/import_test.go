@@ -73,7 +73,7 @@ func TestImportWithAnyCompressionAndReader(t *testing.T) {
 	for first, content := range forms {
 		t.Run(first, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
-			report, err := s.Import(t.Context(), first, pipe(content), ingest.Options{})
+			report, err := s.Import(t.Context(), "log", pipe(content), ingest.Options{})
 			if err != nil || report.Records != 700 {
 				t.Fatal(report, err)
 			}
@@ -83,7 +83,7 @@ func TestImportWithAnyCompressionAndReader(t *testing.T) {
 					if seeks {
 						r = strings.NewReader(content)
 					}
-					report, err := s.Import(t.Context(), second, r, ingest.Options{})
+					report, err := s.Import(t.Context(), "log", r, ingest.Options{})
 					if err != nil || report.Records != 0 || report.Known != 700 {
 						t.Errorf("then %s, seeks %v: %+v, %v", second, seeks, report, err)
 					}

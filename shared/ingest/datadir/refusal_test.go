@@ -25,7 +25,7 @@ import (
 func refused(t *testing.T, s *Store, content string, options ingest.Options) string {
 	t.Helper()
 	before := tree(t, s.dir)
-	_, err := s.Import(t.Context(), "x.log", pipe(content), options)
+	_, err := s.Import(t.Context(), "test.log", pipe(content), options)
 	if fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("got %v", err)
 	}
@@ -55,7 +55,7 @@ func TestImportRefusesCutCompressedFiles(t *testing.T) {
 					strings.Contains(got, "EOF") || strings.Contains(got, "\n") {
 					t.Error(got)
 				}
-				report, err := s.Import(t.Context(), "x.log", pipe(whole), ingest.Options{})
+				report, err := s.Import(t.Context(), "test.log", pipe(whole), ingest.Options{})
 				if err != nil || report.Records+report.Known != 4000 {
 					t.Errorf("complete file afterwards: %+v, %v", report, err)
 				}

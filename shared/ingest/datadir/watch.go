@@ -173,6 +173,7 @@ func (w *Watcher) importFile(
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	options := w.options
+	options.Path = path
 	options.Arrival = w.store.now()
 	if changed.Before(options.Arrival) {
 		options.Arrival = changed

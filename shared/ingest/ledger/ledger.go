@@ -14,11 +14,14 @@ import (
 // Rules is the version of the rules by which lines become rows. Each import records the version that it used.
 const Rules = 2
 
-// Entry is one import of a source. A source is a log as it grows.
+// Entry is one import of a source. A source is a log as it grows: its name and its content.
 type Entry struct {
-	Source     string // id of the source
-	Format     string // name of the log format
-	Head       []byte // beginning of the source in its first import; nil in later imports
+	Source string // id of the source
+	Log    string // name of the log, see LogName; "" if the import was recorded before imports recorded it
+	Format string // name of the log format
+	// Head is the beginning of the source, at most HeadBytes, or nil if the ledger has it already. A ledger keeps that
+	// of the latest import of the log that the first import was of.
+	Head       []byte
 	Family     string // id of the sources with the same first line, which are imported one after the other
 	Generation int    // number of the import of the source, from 1
 	Name       string // name of the input
@@ -34,12 +37,22 @@ type Entry struct {
 	Latest     bool // the ledger has no later import of the source
 }
 
+// HeadBytes is the number of bytes at the beginning of a source that the ledger keeps.
+const HeadBytes = 64 << 10
+
+// IsOf reports whether the import may be one of the log with that name. An import without a name may be of any log.
+func (e Entry) IsOf(log string) bool { return e.Log == "" || e.Log == log }
+
 // Reader reads what has been imported.
 type Reader interface {
-	// Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
-	Candidates(ctx context.Context, text []byte) ([]Entry, error)
-	// Beginning returns a source whose head is longer than the text and begins with it, or "".
-	Beginning(ctx context.Context, text []byte) (source string, err error)
+	// Candidates returns the imports that may be of the log, see IsOf, of the sources whose first head is a prefix of
+	// the text, shortest first.
+	Candidates(ctx context.Context, log string, text []byte) ([]Entry, error)
+	// Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it,
+	// or "". The name of a source is that of its first import.
+	Beginning(ctx context.Context, log string, text []byte) (source string, err error)
+	// Head returns the head of a source: its beginning as far as the ledger keeps it.
+	Head(ctx context.Context, source string) ([]byte, error)
 	// Knows reports whether a source with that id exists.
 	Knows(ctx context.Context, source string) (bool, error)
 }

@@ -2,6 +2,7 @@
 package ledgersqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -20,8 +22,8 @@ import (
 )
 
 // Ledger is a ledger.Ledger in a SQLite file. A source is a log as it grows. Each import of it is an entry with the
-// length and the SHA-256 of the decompressed bytes from the beginning of the source to the end of that import. The
-// names, dates and compression of files do not matter. Compaction does not use the ledger.
+// name of the log, and with the length and the SHA-256 of the decompressed bytes from the beginning of the source to the
+// end of that import. Compaction does not use the ledger.
 //
 // The database is in WAL mode, so that several processes can use it at the same time.
 type Ledger struct{ db *sql.DB }
@@ -29,12 +31,13 @@ type Ledger struct{ db *sql.DB }
 const schema = `
 CREATE TABLE IF NOT EXISTS source (
 	id          TEXT PRIMARY KEY,
-	head_length INTEGER NOT NULL, -- the head is the beginning of the source, at most 64 KiB
+	head_length INTEGER NOT NULL, -- of the first import: the beginning of the source, at most 64 KiB
 	head_sha256 BLOB    NOT NULL,
-	format      TEXT    NOT NULL
+	format      TEXT    NOT NULL,
+	log         TEXT    NOT NULL DEFAULT '' -- name of the log
 ) STRICT;
 CREATE INDEX IF NOT EXISTS source_by_head ON source (head_length, head_sha256);
-CREATE TABLE IF NOT EXISTS head ( -- the text of heads, to know shorter copies of small logs by
+CREATE TABLE IF NOT EXISTS head ( -- the text of heads, to know shorter copies of logs by; it grows up to 64 KiB
 	source     TEXT PRIMARY KEY REFERENCES source (id),
 	first_line TEXT NOT NULL, -- their family
 	text       BLOB NOT NULL
@@ -56,6 +59,7 @@ CREATE TABLE IF NOT EXISTS import (
 	objects    TEXT    NOT NULL, -- JSON: until published the objects, then their names
 	staging    TEXT    NOT NULL, -- the family
 	published  INTEGER NOT NULL,
+	log        TEXT    NOT NULL DEFAULT '', -- name of the log
 	PRIMARY KEY (source, generation)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS import_unpublished ON import (published) WHERE published = 0;
@@ -81,7 +85,28 @@ func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	if _, err := file.ExecContext(ctx, schema); err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
+	if err := file.Write(ctx, addNames); err != nil {
+		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
+	}
 	return &Ledger{db: file.DB}, nil
+}
+
+// addNames adds the columns for the names of logs to a file of an earlier version. The names of its imports are "".
+func addNames(tx *sql.Tx) error {
+	for _, table := range []string{"source", "import"} {
+		var found int
+		const columns = `SELECT count(*) FROM pragma_table_info(?) WHERE name = 'log'`
+		if err := tx.QueryRow(columns, table).Scan(&found); err != nil {
+			return err
+		}
+		if found > 0 {
+			continue
+		}
+		if _, err := tx.Exec(`ALTER TABLE ` + table + ` ADD COLUMN log TEXT NOT NULL DEFAULT ''`); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close closes the database.
@@ -92,8 +117,9 @@ func (l *Ledger) Close() error {
 	return nil
 }
 
-// Candidates returns all imports of the sources whose head is a prefix of the text, shortest first.
-func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, error) {
+// Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
+// shortest first.
+func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]ledger.Entry, error) {
 	lengths, err := l.headLengths(ctx, len(text))
 	if err != nil {
 		return nil, err
@@ -104,12 +130,18 @@ func (l *Ledger) Candidates(ctx context.Context, text []byte) ([]ledger.Entry, e
 	for _, n := range lengths {
 		h.Write(text[done:n]) // a hash returns no errors
 		done = n
-		same, err := l.query(ctx, `WHERE s.head_length = ? AND s.head_sha256 = ?`, n, h.Sum(nil))
+		const where = `WHERE s.head_length = ? AND s.head_sha256 = ? AND i.log IN ('', ?)`
+		same, err := l.query(ctx, where, n, h.Sum(nil), log)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, same...)
 	}
+	slices.SortFunc(found, func(a, b ledger.Entry) int {
+		return cmp.Or(
+			cmp.Compare(a.Length, b.Length), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Generation, b.Generation),
+		)
+	})
 	return found, nil
 }
 
@@ -133,16 +165,26 @@ func (l *Ledger) headLengths(ctx context.Context, longest int) (lengths []int, e
 	return lengths, nil
 }
 
-// Beginning returns a source whose head is longer than the text and begins with it, or "".
-func (l *Ledger) Beginning(ctx context.Context, text []byte) (source string, err error) {
+// Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it, or
+// "".
+func (l *Ledger) Beginning(ctx context.Context, log string, text []byte) (source string, err error) {
 	const statement = `
-SELECT source FROM head WHERE first_line = ? AND length(text) > ? AND substr(text, 1, ?) = ? LIMIT 1`
-	row := l.db.QueryRowContext(ctx, statement, ledger.Family(text), len(text), len(text), text)
+SELECT h.source FROM head h JOIN source s ON s.id = h.source
+WHERE h.first_line = ? AND s.log IN ('', ?) AND length(h.text) > ? AND substr(h.text, 1, ?) = ? LIMIT 1`
+	row := l.db.QueryRowContext(ctx, statement, ledger.Family(text), log, len(text), len(text), text)
 	err = row.Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", failed("read ledger", err)
 	}
 	return source, nil
+}
+
+// Head returns the head of a source.
+func (l *Ledger) Head(ctx context.Context, source string) (text []byte, err error) {
+	if err := l.db.QueryRowContext(ctx, `SELECT text FROM head WHERE source = ?`, source).Scan(&text); err != nil {
+		return nil, failed("read ledger", err)
+	}
+	return text, nil
 }
 
 // Unpublished returns the imports that are committed and not published yet.
@@ -153,7 +195,7 @@ func (l *Ledger) Unpublished(ctx context.Context) ([]ledger.Entry, error) {
 // query returns the entries that a WHERE clause selects, shortest first.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
 	rows, err := l.db.QueryContext(ctx, `
-SELECT i.source, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
+SELECT i.source, i.log, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
        CASE i.published WHEN 0 THEN i.objects ELSE '[]' END,
        NOT EXISTS (SELECT 1 FROM import later WHERE later.source = i.source AND later.generation > i.generation)
 FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.source, i.generation`, args...)
@@ -165,8 +207,8 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 		var e ledger.Entry
 		var sum, objects []byte
 		err := rows.Scan(
-			&e.Source, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated, &e.Rejected,
-			&e.Parts, &e.Family, &objects, &e.Latest,
+			&e.Source, &e.Log, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated,
+			&e.Rejected, &e.Parts, &e.Family, &objects, &e.Latest,
 		)
 		if err != nil {
 			return nil, failed("read ledger", err)
@@ -205,16 +247,8 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 			err = failed("write ledger", errors.Join(err, tx.Rollback()))
 		}
 	}()
-	if e.Head != nil {
-		sum := sha256.Sum256(e.Head)
-		const insertSource = `INSERT INTO source (id, head_length, head_sha256, format) VALUES (?, ?, ?, ?)`
-		if _, err := tx.ExecContext(ctx, insertSource, e.Source, len(e.Head), sum[:], e.Format); err != nil {
-			return err
-		}
-		const insertHead = `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`
-		if _, err := tx.ExecContext(ctx, insertHead, e.Source, e.Family, e.Head); err != nil {
-			return err
-		}
+	if err := writeHead(ctx, tx, e); err != nil {
+		return err
 	}
 	objects, err := json.Marshal(e.Objects)
 	if err != nil {
@@ -222,13 +256,34 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	}
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts,
-                    objects, staging, published)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+                    objects, staging, published, log)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
 		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:],
-		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family); err != nil {
+		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family, e.Log); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// writeHead writes the head of an entry: with its source in the first import, and in place of a shorter head later.
+func writeHead(ctx context.Context, tx *sql.Tx, e ledger.Entry) error {
+	if e.Head == nil {
+		return nil
+	}
+	if e.Generation > 1 {
+		const updateHead = `
+UPDATE head SET text = ? WHERE source = ? AND (SELECT log FROM source WHERE id = head.source) = ?`
+		_, err := tx.ExecContext(ctx, updateHead, e.Head, e.Source, e.Log)
+		return err
+	}
+	sum := sha256.Sum256(e.Head)
+	const insertSource = `INSERT INTO source (id, head_length, head_sha256, format, log) VALUES (?, ?, ?, ?, ?)`
+	if _, err := tx.ExecContext(ctx, insertSource, e.Source, len(e.Head), sum[:], e.Format, e.Log); err != nil {
+		return err
+	}
+	const insertHead = `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`
+	_, err := tx.ExecContext(ctx, insertHead, e.Source, e.Family, e.Head)
+	return err
 }
 
 // MarkPublished records that the index lists the objects of the import.
