@@ -56,9 +56,13 @@ func (o *OlderCopy) Error() string { return "the longer log was imported as " + 
 
 // olderCopy is the error of a log of length bytes that may be an older, shorter copy of the imported log e.
 func olderCopy(length int64, e Entry) error {
+	remedy := "under another name"
+	if e.Log == "" { // every name matches
+		remedy = "without the lines that both logs have"
+	}
 	return fault.Wrap(fault.Invalid, &OlderCopy{Of: e}, "this log begins like source %s, "+
 		"of which %d bytes are imported, "+
 		"and ends after %d bytes: it looks like an older copy, and its lines would be counted twice. "+
-		"Nothing was imported; if it is another log, import it without the lines that both logs have",
-		e.Source, e.Length, length)
+		"Nothing was imported; if it is another log, import it %s",
+		e.Source, e.Length, length, remedy)
 }

@@ -263,9 +263,11 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 		if err != nil {
 			return nil, err
 		}
-		item, err := l.table.Get(ctx, l.key("head#"+e.Source))
-		if err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
+		item := lakestate.Item{Key: l.key("head#" + e.Source)}
+		if e.Generation > 1 {
+			if item, err = l.table.Get(ctx, item.Key); err != nil {
+				return nil, fmt.Errorf("read ledger: %w", err)
+			}
 		}
 		list = append(list, write{item, headItem{Text: text}})
 	}

@@ -174,6 +174,10 @@ func TestImportOlderCopy(t *testing.T) {
 	if got := len(rowsOf(t, s)); got != all {
 		t.Errorf("%d rows", got)
 	}
+	other := importAs(t, s, "/srv/other.log", strings.Join(text[:1000], ""))
+	if other.Records != 1000 {
+		t.Errorf("under another name, as the error advises: %+v", other)
+	}
 }
 
 func TestImportShorterLogThatIsNotACopy(t *testing.T) {

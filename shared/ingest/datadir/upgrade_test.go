@@ -103,6 +103,13 @@ func TestImportAfterUpgrade(t *testing.T) {
 			t.Errorf("%d rows, want 9", got)
 		}
 	})
+	t.Run("a log that may be an older copy is refused under any name", func(t *testing.T) {
+		s := openOldLedger(t)
+		got := refused(t, s, lines(2000, 900), ingest.Options{Path: "/srv/web7/access.log"})
+		if !strings.Contains(got, "older copy") || !strings.Contains(got, "import it without the lines that both logs have") {
+			t.Error(got)
+		}
+	})
 	t.Run("a ledger is upgraded once", func(t *testing.T) {
 		s := openOldLedger(t)
 		importAs(t, s, "/srv/web1/access.log", lines(0, 4))

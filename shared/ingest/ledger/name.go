@@ -14,11 +14,15 @@ import (
 //	raw/2026/11/21/web1/access.log-20261121.zst      raw/web1/access.log
 //
 // Only dates in folders are removed, no numbers. Everything else is part of the name, such as the unique strings of
-// exporters. Folders are separated by slashes.
+// exporters. Folders are separated by slashes. The name is never empty: if nothing is left, it is ".".
 func LogName(path string) string {
 	parts := strings.Split(path, "/")
 	last := len(parts) - 1
-	return strings.Join(append(withoutDateFolders(parts[:last]), baseName(parts[last])), "/")
+	name := strings.Join(append(withoutDateFolders(parts[:last]), baseName(parts[last])), "/")
+	if name == "" {
+		return "."
+	}
+	return name
 }
 
 // withoutDateFolders removes the folders that are dates.

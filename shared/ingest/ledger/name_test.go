@@ -77,7 +77,7 @@ func TestLogName(t *testing.T) {
 		{"an account is part of the name", "123456789012_logs", []string{"123456789012_logs", "123456789012_logs.1"}},
 		{"a name may consist of a date", "raw/log", []string{"raw/2026-11-21.log", "raw/20261122.log.gz"}},
 		{"a suffix alone is a name", "raw/.gz", []string{"raw/.gz"}},
-		{"an empty path has an empty name", "", []string{""}},
+		{"a name is not empty", ".", []string{"", "20261121.gz", "2026/11/21/20261121-10"}},
 	}
 	for _, test := range tests {
 		t.Run(test.rule, func(t *testing.T) {
