@@ -32,8 +32,8 @@ var ErrUnfinished = errors.New("the log is longer than the time allows: " +
 // errNoProgress means that the time was up and that nothing was imported, so that another call begins at the same line.
 var errNoProgress = errors.New("the time was up before anything could be imported")
 
-// errOvertaken means that another import of the family was committed after the ledger was read.
-var errOvertaken = errors.New("another import of a log with the same first line was committed meanwhile")
+// errOvertaken means that another import of the log was committed after the ledger was read.
+var errOvertaken = errors.New("another import of the log was committed meanwhile")
 
 // maxOvertaken is how often an import starts again after errOvertaken.
 const maxOvertaken = 10
@@ -198,12 +198,15 @@ func (c *Store) commit(
 		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
 			return fmt.Errorf("commit import: %w", err)
 		}
-		unchanged, err := ledger.unchanged(ctx)
+		same, err := ledger.refresh(ctx, e.Log)
 		if err != nil {
 			return err
 		}
-		if !unchanged {
+		if !same {
 			return errors.Join(errOvertaken, staged.remove(ctx))
+		}
+		if changes, err = ledger.changes(ctx, *e, staged.attempt); err != nil {
+			return err
 		}
 		if err := c.pause(ctx, conflicts); err != nil {
 			return err

@@ -27,7 +27,8 @@ import (
 //	import#<id>#<generation>        one import of it
 //
 // An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
-// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines.
+// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines. If
+// only other logs of the family were imported meanwhile, it reads the family again and commits.
 type familyLedger struct {
 	table   lakestate.Table
 	family  string
@@ -85,13 +86,17 @@ func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
 }
 
-// load reads the family of a text, once. It reads the guard first, so that the commit fails if another import is
-// committed during the reading.
+// load reads the family of a text, once.
 func (l *familyLedger) load(ctx context.Context, text []byte) error {
 	if l.family != "" {
 		return nil
 	}
-	family := ingest.FamilyOf(text)
+	return l.read(ctx, ingest.FamilyOf(text))
+}
+
+// read reads a family. It reads the guard first, so that the commit fails if another import is committed during the
+// reading.
+func (l *familyLedger) read(ctx context.Context, family string) error {
 	guard, err := l.table.Get(ctx, familyKey(family))
 	if err != nil {
 		return fmt.Errorf("read ledger: %w", err)
@@ -281,13 +286,43 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 	return changes, nil
 }
 
-// unchanged reports whether the family has not changed since it was read.
-func (l *familyLedger) unchanged(ctx context.Context) (bool, error) {
+// refresh reads the family again if it has changed. It reports whether everything that concerns the log is as before:
+// then an import of the log that was converted before can still be committed, even if logs of other names with the same
+// first line were imported meanwhile.
+func (l *familyLedger) refresh(ctx context.Context, log string) (same bool, err error) {
 	guard, err := l.table.Get(ctx, l.guard.Key)
 	if err != nil {
 		return false, fmt.Errorf("read ledger: %w", err)
 	}
-	return guard.Revision == l.guard.Revision, nil
+	if guard.Revision == l.guard.Revision {
+		return true, nil
+	}
+	var family familyItem
+	if err := l.guard.Read(&family); err != nil {
+		return false, err
+	}
+	if family.Imports != int64(len(l.imports)) {
+		return false, nil // an import was committed between the reading of the guard and that of the imports
+	}
+	before := l.concerning(log)
+	if err := l.read(ctx, l.family); err != nil {
+		return false, err
+	}
+	return maps.Equal(before, l.concerning(log)), nil
+}
+
+// concerning returns the number of the imports of each source that may be of the log, or has an import that may be.
+func (l *familyLedger) concerning(log string) map[string]int {
+	imports, concerned := map[string]int{}, map[string]int{}
+	for _, i := range l.imports {
+		imports[i.Source]++
+	}
+	for _, i := range l.imports {
+		if of := (ingest.Entry{Log: i.Log}); of.IsOf(log) {
+			concerned[i.Source] = imports[i.Source]
+		}
+	}
+	return concerned
 }
 
 // holds reports whether the import was committed by that attempt.
