@@ -362,7 +362,8 @@ func (o *oracle) Extent(context.Context) (lake.Extent, error) {
 }
 
 func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	cost := engine.Cost{By: "scan", Objects: 1, BytesScanned: 4096, RowsConsidered: int64(len(o.rows))}
+	objects, rows := 1, int64(len(o.rows))
+	cost := engine.Cost{By: "scan", Objects: &objects, BytesScanned: 4096, RowsConsidered: &rows}
 	if _, logs := q.Shape.(query.Logs); logs {
 		cost.By = "rows"
 	}

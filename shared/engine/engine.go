@@ -29,9 +29,9 @@ type Engine interface {
 // Cost is the work that an answer took.
 type Cost struct {
 	By             string   // the method of an engine that has several: "scan", "duckdb", "rows"; "": see Engine.Name
-	Objects        int      // Parquet objects read
+	Objects        *int     // Parquet objects read; nil: the engine does not know it
 	BytesScanned   int64    // compressed bytes of the columns read
-	RowsConsidered int64    // rows of those objects
+	RowsConsidered *int64   // rows of those objects; nil: the engine does not know it
 	Skipped        []string // names (lake.NameOf) of objects that could not be read; the answer lacks their rows
 
 	// Only engines that run as a service report the following. A zero value means that it is not known.

@@ -114,7 +114,8 @@ func (a *starter) Wait(ctx context.Context, x engine.Execution, _ query.Query) (
 }
 
 func (a *starter) Result(_ context.Context, x engine.Execution, _ query.Query) (query.Answer, engine.Cost, error) {
-	return a.run(x).answer, engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: 4}, nil
+	objects, rows := 1, int64(4)
+	return a.run(x).answer, engine.Cost{Objects: &objects, BytesScanned: 10, RowsConsidered: &rows}, nil
 }
 
 func (a *starter) Stop(_ context.Context, x engine.Execution) error {

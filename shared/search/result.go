@@ -30,9 +30,9 @@ type Meta struct {
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
-	Objects        int        `json:"objects" doc:"Parquet objects read"`
+	Objects        *int       `json:"objects,omitempty" doc:"Parquet objects read; absent if the engine does not know it"`
 	BytesScanned   int64      `json:"bytes_scanned" doc:"Compressed bytes of the columns read"`
-	RowsConsidered int64      `json:"rows_considered" doc:"Records in the objects read"`
+	RowsConsidered *int64     `json:"rows_considered,omitempty" doc:"Records in the objects read; absent like objects"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`

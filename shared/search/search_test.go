@@ -43,7 +43,8 @@ func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost
 	if o.fail != nil {
 		return query.Answer{}, engine.Cost{}, o.fail
 	}
-	cost := engine.Cost{Objects: 1, BytesScanned: 10, RowsConsidered: int64(len(o.rows))}
+	objects, rows := 1, int64(len(o.rows))
+	cost := engine.Cost{Objects: &objects, BytesScanned: 10, RowsConsidered: &rows}
 	return reference.Evaluate(&q, o.rows), cost, nil
 }
 
@@ -262,8 +263,44 @@ func TestSearchMeta(t *testing.T) {
 	if a.Period != want || a.SegmentSeconds != 60 {
 		t.Errorf("got %+v", a)
 	}
-	if a.Engine != "oracle" || a.BytesScanned != 10 || a.RowsConsidered != 4 {
+	if a.Engine != "oracle" || a.BytesScanned != 10 || *a.Objects != 1 || *a.RowsConsidered != 4 {
 		t.Errorf("got %+v", a)
+	}
+}
+
+// quiet is an oracle that does not know how many objects it reads, like an engine that runs as a service.
+type quiet struct{ oracle }
+
+func (q quiet) Run(ctx context.Context, bound query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := q.oracle.Run(ctx, bound)
+	cost.Objects, cost.RowsConsidered = nil, nil
+	return answer, cost, err
+}
+
+func TestMetaOmitsUnknownFigures(t *testing.T) {
+	const text = "timestamp between 2026-01-01 and 2026-01-02"
+	for name, test := range map[string]struct {
+		engine engine.Engine
+		want   bool
+	}{
+		"an engine that lists its objects":   {oracle{}, true},
+		"an engine that knows only its cost": {quiet{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := service(t, test.engine).Search(t.Context(), search.Request{Route: search.Stats, Filters: text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed, err := json.Marshal(result.Meta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, member := range []string{`"objects":`, `"rows_considered":`} {
+				if got := strings.Contains(string(printed), member); got != test.want {
+					t.Errorf("meta has the member %s: %t\n%s", member, got, printed)
+				}
+			}
+		})
 	}
 }
 

@@ -101,7 +101,7 @@ func benchQuery(b *testing.B, e *local.Engine, q query.Query) {
 		}
 	}
 	b.ReportMetric(float64(cost.BytesScanned)/1e6, "MB")
-	b.ReportMetric(float64(cost.Objects), "objects")
+	b.ReportMetric(float64(*cost.Objects), "objects")
 }
 
 // benchStore returns records of some days as one object an hour, and one record to look for. It writes the objects once

@@ -9,7 +9,8 @@ import (
 // costOf returns the cost of a query that reads the given objects and returns some records. A query for logs reads the
 // columns that find the records in every object, and of the other columns no more than the records' own share.
 func costOf(q query.Query, objects []lake.Object, records int64) engine.Cost {
-	cost := engine.Cost{Objects: len(objects)}
+	var cost engine.Cost
+	number, rows := len(objects), int64(0)
 	columns := q.Columns()
 	logs, isLogs := q.Shape.(query.Logs)
 	if isLogs {
@@ -17,16 +18,17 @@ func costOf(q query.Query, objects []lake.Object, records int64) engine.Cost {
 	}
 	var whole int64 // bytes of the columns of the records, of all rows
 	for _, o := range objects {
-		cost.RowsConsidered += o.Rows
+		rows += o.Rows
 		cost.BytesScanned += bytesOf(o, columns)
 		if isLogs {
 			whole += bytesOf(o, logs.RecordColumns())
 		}
 	}
-	if cost.RowsConsidered > 0 {
-		share := float64(min(records, cost.RowsConsidered)) / float64(cost.RowsConsidered)
+	if rows > 0 {
+		share := float64(min(records, rows)) / float64(rows)
 		cost.BytesScanned += int64(float64(whole) * share)
 	}
+	cost.Objects, cost.RowsConsidered = &number, &rows
 	return cost
 }
 

@@ -85,7 +85,6 @@ func (e *Engine) answerParts(ctx context.Context, q query.Query, shape query.Top
 		}
 		whole.TopX = append(whole.TopX, one.TopX...)
 		total.BytesScanned += cost.BytesScanned
-		total.RowsConsidered += cost.RowsConsidered
 		total.Engine += cost.Engine
 		total.Queue += cost.Queue
 	}
