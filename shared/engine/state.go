@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // State is the information about the lake that engines over object storage need besides the tables.
@@ -12,6 +14,28 @@ type State struct {
 	Extent    lake.Extent    // the period that all published objects cover
 	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
 	Version   int64          // every publication increases it; equal versions mean equal data
+	Lost      []LostObject   // objects that were set aside because they are damaged
+}
+
+// LostObject is an object that was set aside because it is damaged. Answers about its hour lack its rows.
+type LostObject struct {
+	Name      string // lake.NameOf
+	Partition lake.Partition
+}
+
+// Skipped returns the names of the lost objects of the hours that q covers, for Cost.Skipped. An engine must read the
+// state after its query: the query may have read objects after one of them was removed, which is at least StateAge
+// after the state lists it.
+func (s State) Skipped(q query.Query) []string {
+	span := q.Span()
+	var names []string
+	for _, o := range s.Lost {
+		if span.FromMs <= span.ToMs && lake.PartitionOf(span.FromMs) <= o.Partition && o.Partition <= lake.PartitionOf(span.ToMs) {
+			names = append(names, o.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // When the watermark has passed an hour, the hour's fresh objects are superseded. Some time later they are removed.
@@ -31,7 +55,10 @@ const (
 	LongestExecution = KeepSuperseded - time.Hour
 )
 
-// States reads the current state of the lake. The state may be some seconds old.
+// StateAge is the maximum age of a state that States returns.
+const StateAge = 5 * time.Second
+
+// States reads the current state of the lake. The state is at most StateAge old.
 type States interface {
 	State(ctx context.Context) (State, error)
 }

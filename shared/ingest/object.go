@@ -38,6 +38,19 @@ func writeObject(path string, rows rowsTo) (lake.Object, error) {
 	return object, nil
 }
 
+// Verify reads all pages of an object in a file. It returns an error if the object is damaged.
+func Verify(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("verify object: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = parquet.Verify(f, info.Size())
+	}
+	return errors.Join(err, f.Close())
+}
+
 func verify(f *os.File, written int64) (lake.Object, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -6,6 +6,7 @@ package lakestate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -27,6 +28,20 @@ type State struct {
 	Open map[string]OpenImport `json:"open,omitempty"`
 	// Moves lists the recent moves of the watermark. The objects that they superseded still exist.
 	Moves []Move `json:"moves,omitempty"`
+	// Lost lists the damaged objects that were set aside. Answers about their hours lack their rows.
+	Lost []LostObject `json:"lost,omitempty"`
+}
+
+// LostObject is a damaged object that was set aside.
+type LostObject struct {
+	Name string         `json:"name"` // lake.NameOf
+	Hour lake.Partition `json:"hour"`
+	At   time.Time      `json:"at"`
+}
+
+// HasLost reports whether an object is listed as lost.
+func (s State) HasLost(name string) bool {
+	return slices.ContainsFunc(s.Lost, func(o LostObject) bool { return o.Name == name })
 }
 
 // OpenImport is a committed import that has not been published completely.

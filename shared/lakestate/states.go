@@ -8,9 +8,6 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// stateAge is the maximum age of the state that States returns. It is part of the margin of engine.KeepSuperseded.
-const stateAge = 5 * time.Second
-
 // States provides engines with the state of the lake.
 type States struct {
 	table Table
@@ -31,7 +28,7 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if age := now.Sub(s.read); !s.read.IsZero() && age >= 0 && age < stateAge {
+	if age := now.Sub(s.read); !s.read.IsZero() && age >= 0 && age < engine.StateAge {
 		return s.last, nil
 	}
 	st, _, err := Load(ctx, s.table)
@@ -43,6 +40,9 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 		Extent:    st.Extent,
 		Watermark: st.Watermark,
 		Version:   st.Version,
+	}
+	for _, o := range st.Lost {
+		s.last.Lost = append(s.last.Lost, engine.LostObject{Name: o.Name, Partition: o.Hour})
 	}
 	return s.last, nil
 }

@@ -47,7 +47,13 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	if w.Split {
 		sortByLabel(answer.TopX)
 	}
-	return answer, e.costOf(w, used), nil
+	state, err := e.state(ctx)
+	if err != nil {
+		return query.Answer{}, engine.Cost{}, err
+	}
+	cost := e.costOf(w, used)
+	cost.Skipped = state.Skipped(w.query(q, 0))
+	return answer, cost, nil
 }
 
 // read reads a result. It reads the result's object, row after row, if the result is one of logs, whose pages may be too

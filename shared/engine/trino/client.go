@@ -195,9 +195,9 @@ func (s *statement) cost() engine.Cost {
 	stats := s.page.Stats
 	queued := time.Duration(stats.QueuedTimeMillis) * time.Millisecond
 	return engine.Cost{
-		BytesScanned:   stats.PhysicalInputBytes,
-		Queue:          queued,
-		Engine:         time.Duration(stats.ElapsedTimeMillis)*time.Millisecond - queued,
+		BytesScanned: stats.PhysicalInputBytes,
+		Queue:        queued,
+		Engine:       time.Duration(stats.ElapsedTimeMillis)*time.Millisecond - queued,
 	}
 }
 

@@ -68,7 +68,17 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, failure(ctx, err)
 	}
-	return answer, cost, nil
+	cost.Skipped, err = e.skipped(ctx, q)
+	return answer, cost, err
+}
+
+// skipped returns the lost objects of the hours that q covers. If no state is provided, the engine does not know any.
+func (e *Engine) skipped(ctx context.Context, q query.Query) ([]string, error) {
+	if _, probed := e.states.(*probe); probed {
+		return nil, nil
+	}
+	state, err := e.state(ctx)
+	return state.Skipped(q), err
 }
 
 // answerParts answers a topx query, which is too large for the cluster as a whole, in parts with a few labels each.

@@ -107,6 +107,8 @@ const (
 	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: plan of the compaction of an hour
 	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are not records
 	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs that were not imported
+	// <name>.<hash>.parquet: damaged objects of the lake; .parquet.json: the reason
+	damagedRoot = "quarantine/damaged/"
 )
 
 // pause waits before repetition n, from 0: for a random time of about 10 ms at first and of about one second at most.

@@ -243,8 +243,8 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	if diff := cmp.Diff(objects, w.names("lake/")); diff != "" {
 		t.Error(diff)
 	}
-	if s2 := w.state(); s2 != s {
-		t.Errorf("the state was %+v and became %+v", s, s2)
+	if diff := cmp.Diff(s, w.state()); diff != "" {
+		t.Errorf("the state has changed (-before +after):\n%s", diff)
 	}
 }
 

@@ -11,11 +11,13 @@ import (
 
 // CompactReport is the result of a compaction.
 type CompactReport struct {
-	Hours      int  // hours with objects that the watermark passed
-	Objects    int  // objects of these hours before
-	Merged     int  // objects of these hours now, without those of late records
-	Removed    int  // removed objects: superseded ones and those of abandoned imports
-	Unfinished bool // the time was up before all hours were compacted
+	Hours   int // hours with objects that the watermark passed
+	Objects int // objects of these hours before
+	Merged  int // objects of these hours now, without those of late records
+	Removed int // removed objects: superseded ones and those of abandoned imports
+	// Damaged lists the objects that this compaction has set aside, because they cannot be read.
+	Damaged    []string `json:",omitempty"`
+	Unfinished bool     // the time was up before all hours were compacted
 	Watermark  lake.Partition
 	Elapsed    time.Duration
 }
@@ -116,14 +118,15 @@ func (c *Store) compactHour(
 		return false, err
 	}
 	// If the watermark has moved, the hour may have been compacted and swept, and this plan may be a new one for it.
-	if s, _, err := lakestate.Load(ctx, c.table); err != nil || s.Watermark != watermark {
+	s, _, err := lakestate.Load(ctx, c.table)
+	if err != nil || s.Watermark != watermark {
 		return true, err
 	}
 	for _, group := range p.Groups {
 		if report.Unfinished = timeUp(); report.Unfinished {
 			return false, nil
 		}
-		if err := c.merge(ctx, hour, group); err != nil {
+		if err := c.merge(ctx, hour, group, withoutLost(s, group), report); err != nil {
 			return false, fmt.Errorf("hour %s: %w", hour, err)
 		}
 	}

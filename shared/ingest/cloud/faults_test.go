@@ -7,12 +7,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
@@ -33,6 +35,7 @@ type deployment struct {
 	network *faulttest.Transport
 	guard   *guardtest.Network // behind network: the tasks have the permissions of functions
 	ctx     context.Context    // of the tasks
+	damaged bool               // an object of raw/a is damaged before the compactions
 }
 
 func newDeployment(t *testing.T) *deployment {
@@ -76,11 +79,28 @@ func (d *deployment) tasks() []func() error {
 	return []func() error{
 		importLog("raw/a"),
 		importLog("raw/b"),
+		d.damage,
 		compactAt(5 * time.Hour),
 		importLog("raw/a.1"),
 		compactAt(12 * time.Hour),
 		compactAt(36 * time.Hour),
 	}
+}
+
+// damage damages the object with the rows r0 and r1, without faults of the network.
+func (d *deployment) damage() error {
+	if !d.damaged {
+		return nil
+	}
+	script := d.network.Script
+	d.network.Script = faulttest.Never
+	defer func() { d.network.Script = script }()
+	for _, name := range d.names("lake/fresh/2026/03/01/10/") {
+		if ids, err := requestIDs(d.lake, name); err != nil || slices.Contains(ids, "r0") {
+			return errors.Join(err, d.lake.Put(d.t.Context(), name, strings.NewReader("not Parquet"), blob.Always))
+		}
+	}
+	return errors.New("no object has the row r0")
 }
 
 // sequential returns a Store that sends one request at a time, so that the requests have a fixed order.
@@ -103,6 +123,11 @@ func (d *deployment) check(name string) {
 	d.sweep()
 	want := each(0, 5)
 	want["r100"], want["r101"] = 1, 1
+	if d.damaged {
+		delete(want, "r0")
+		delete(want, "r1")
+		d.expectLost(1)
+	}
 	d.expect(want)
 	if s := d.state(); s.Extent.Rows != 7 {
 		d.t.Errorf("%s: the extent has %d rows, want 7", name, s.Extent.Rows)
@@ -112,7 +137,10 @@ func (d *deployment) check(name string) {
 			d.t.Errorf("%s: objects are left: %v", name, left)
 		}
 	}
-	if kept := d.names("quarantine/"); len(kept) != 1 || strings.Count(d.text(kept[0]), "garbage") != 1 {
+	kept := slices.DeleteFunc(d.names("quarantine/"), func(name string) bool {
+		return strings.HasPrefix(name, "quarantine/damaged/")
+	})
+	if len(kept) != 1 || strings.Count(d.text(kept[0]), "garbage") != 1 {
 		d.t.Errorf("%s: quarantine has %v", name, kept)
 	}
 	if d.t.Failed() {
@@ -167,6 +195,11 @@ func stride() int {
 }
 
 func TestFaultAtEveryRequest(t *testing.T) {
+	t.Run("all objects are whole", func(t *testing.T) { testFaultAtEveryRequest(t, false) })
+	t.Run("an object is damaged", func(t *testing.T) { testFaultAtEveryRequest(t, true) })
+}
+
+func testFaultAtEveryRequest(t *testing.T, damaged bool) {
 	for _, test := range []struct {
 		name   string
 		script func(request int, fault faulttest.Fault) faulttest.Script
@@ -183,6 +216,7 @@ func TestFaultAtEveryRequest(t *testing.T) {
 			n := 0
 			for reached := true; reached; n += stride() {
 				d := newDeployment(t)
+				d.damaged = damaged
 				reached = d.disturb(n, script)
 				d.check(fmt.Sprintf("request %d", n))
 			}

@@ -97,16 +97,25 @@ func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 
 // merge creates the compacted object of a group, unless it exists. An existing object is complete and verified, because
 // it is put in one request and only after verification of the merged rows.
-func (c *Store) merge(ctx context.Context, hour lake.Partition, group []string) error {
+//
+// readable are the objects of the group that are not lost. If merge finds more damaged objects, it sets them aside. The
+// name of the result does not depend on them: every compaction of the group leaves out the same objects, because
+// objects never change.
+func (c *Store) merge(
+	ctx context.Context, hour lake.Partition, group, readable []string, report *CompactReport,
+) error {
 	name := lakeRoot + lake.CompactName(hour, groupDigest(group))
 	_, err := c.lake.Head(ctx, name)
 	if !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	if len(group) == 1 {
-		return c.copyVerified(ctx, group[0], name)
+	switch len(readable) {
+	case 0:
+		return nil // all objects of the group are lost
+	case 1:
+		return c.copyVerified(ctx, readable[0], name)
 	}
-	return c.mergeFiles(ctx, name, group)
+	return c.mergeFiles(ctx, hour, name, readable, report)
 }
 
 // copyVerified copies an object and compares the copy with the original.
@@ -131,22 +140,33 @@ func groupDigest(names []string) string {
 }
 
 // mergeFiles merges objects on the local disk and puts the result.
-func (c *Store) mergeFiles(ctx context.Context, name string, group []string) (err error) {
+func (c *Store) mergeFiles(
+	ctx context.Context, hour lake.Partition, name string, group []string, report *CompactReport,
+) (err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "merge-")
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	paths := make([]string, len(group))
+	copies := make([]localCopy, len(group))
 	for i, from := range group {
-		paths[i] = filepath.Join(dir, fmt.Sprintf("%06d.parquet", i))
-		if err := c.download(ctx, from, paths[i]); err != nil {
+		copies[i] = localCopy{name: from, path: filepath.Join(dir, fmt.Sprintf("%06d.parquet", i))}
+		if err := c.download(ctx, from, copies[i].path); err != nil {
 			return err
 		}
 	}
-	merged, err := ingest.Merge(dir, "merged.parquet", paths)
+	merged, err := mergeCopies(dir, copies)
 	if err != nil {
-		return err
+		copies, err = c.setAsideDamaged(ctx, hour, copies, err, report)
+		switch {
+		case err != nil || len(copies) == 0:
+			return err
+		case len(copies) == 1:
+			return c.copyVerified(ctx, copies[0].name, name) // as a compaction does that knows the lost objects
+		}
+		if merged, err = mergeCopies(dir, copies); err != nil {
+			return err
+		}
 	}
 	file := filepath.Join(dir, "merged.parquet")
 	sum, err := fileSum(file)
@@ -161,6 +181,14 @@ func (c *Store) mergeFiles(ctx context.Context, name string, group []string) (er
 		return err
 	}
 	return c.verify(ctx, name, merged.Bytes, sum)
+}
+
+func mergeCopies(dir string, copies []localCopy) (lake.Object, error) {
+	paths := make([]string, len(copies))
+	for i, object := range copies {
+		paths[i] = object.path
+	}
+	return ingest.Merge(dir, "merged.parquet", paths)
 }
 
 func (c *Store) download(ctx context.Context, name, file string) (err error) {

@@ -1,0 +1,136 @@
+package cloud_test
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// content returns the bytes of an object in the bucket of the lake.
+func (w *world) content(name string) string {
+	w.t.Helper()
+	body, info, err := w.lake.Get(w.t.Context(), name, "", 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	content := make([]byte, info.Size)
+	if _, err := io.ReadFull(body, content); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := body.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// spoil replaces the content of an object by a damaged one.
+func (w *world) spoil(name string, damage func(string) string) (damaged string) {
+	w.t.Helper()
+	damaged = damage(w.content(name))
+	if err := w.lake.Put(w.t.Context(), name, strings.NewReader(damaged), blob.Always); err != nil {
+		w.t.Fatal(err)
+	}
+	return damaged
+}
+
+// expectLost checks that the state lists n objects as lost and that the quarantine has each with a note.
+func (w *world) expectLost(n int) {
+	w.t.Helper()
+	lost := w.state().Lost
+	if len(lost) != n {
+		w.t.Errorf("the state lists the lost objects %v, want %d", lost, n)
+	}
+	var want []string
+	kept := w.names("quarantine/damaged/")
+	for _, o := range lost {
+		i := slices.IndexFunc(kept, func(name string) bool {
+			return strings.HasPrefix(name, "quarantine/damaged/"+strings.TrimSuffix(o.Name, "parquet"))
+		})
+		if i < 0 {
+			w.t.Errorf("the quarantine has %v, but not %s", kept, o.Name)
+			continue
+		}
+		want = append(want, kept[i], strings.TrimSuffix(kept[i], ".json")+".json")
+		if o.Partition != lake.PartitionOf(testTime.UnixMilli()) {
+			w.t.Errorf("%s is listed for hour %s", o.Name, o.Partition)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, kept); diff != "" && n > 0 {
+		w.t.Errorf("objects in quarantine differ (-want +got):\n%s", diff)
+	}
+}
+
+// damages are the ways in which tests damage an object.
+var damages = map[string]func(whole string) string{
+	"not Parquet":             func(string) string { return "not Parquet" },
+	"cut":                     func(whole string) string { return whole[:len(whole)/2] },
+	"without its beginning":   func(whole string) string { return whole[len(whole)/3:] },
+	"with a changed page":     func(whole string) string { return whole[:100] + "XXXXXXXX" + whole[108:] },
+	"with a changed footer":   func(whole string) string { return whole[:len(whole)-300] + "XXXXXXXX" + whole[len(whole)-292:] },
+	"with zeros, of any size": func(whole string) string { return strings.Repeat("\x00", len(whole)) },
+}
+
+func TestCompactionContinuesAfterDamage(t *testing.T) {
+	hour := testTime.Format("2006/01/02/15")
+	for name, damage := range damages {
+		for spoiled := 1; spoiled <= 3; spoiled++ {
+			t.Run(fmt.Sprintf("%d of 3 objects %s", spoiled, name), func(t *testing.T) {
+				w := newWorld(t)
+				want := map[string]int{}
+				for i := range 3 {
+					w.importLog(fmt.Sprintf("raw/%d", i), records(10*i, 10*i+4, time.Minute))
+				}
+				w.importLog("raw/later", records(60, 70, time.Minute))
+				for id := range each(60, 70) {
+					want[id] = 1
+				}
+				var damaged []string
+				for i, name := range w.names("lake/fresh/" + hour) {
+					if i < spoiled {
+						damaged = append(damaged, w.spoil(name, damage))
+						continue
+					}
+					ids, err := requestIDs(w.lake, name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, id := range ids {
+						want[id] = 1
+					}
+				}
+				w.time = testTime.Add(12 * time.Hour)
+				report := w.compact()
+				if report.Hours != 2 || len(report.Damaged) != spoiled {
+					t.Errorf("%+v", report)
+				}
+				w.expect(want)
+				w.expectLost(spoiled)
+				for i, o := range slices.DeleteFunc(w.names("quarantine/damaged/"), isNote) {
+					if w.content(o) != damaged[i] {
+						t.Errorf("%s has another content than the damaged object", o)
+					}
+				}
+				w.time = w.time.Add(24 * time.Hour)
+				if again := w.compact(); len(again.Damaged) > 0 {
+					t.Errorf("again: %+v", again)
+				}
+				w.expect(want)
+				w.expectLost(spoiled)
+				if left := w.names("lake/fresh/"); len(left) > 0 {
+					t.Errorf("superseded objects are left: %v", left)
+				}
+			})
+		}
+	}
+}
+
+func isNote(name string) bool { return strings.HasSuffix(name, ".json") }
