@@ -25,6 +25,13 @@ var (
 		pattern: `{ ($.msg = "refused") || ($.rejected > 0) }`,
 		value:   "1",
 	}
+	// damagedObjects counts the damaged objects that queries fail at and those that compaction sets aside.
+	damagedObjects = logMetric{
+		name:    "damaged",
+		of:      func(f function) bool { return f.asksAthena() || f.Name == compactName },
+		pattern: `{ $.msg = "damaged object*" }`,
+		value:   "1",
+	}
 	// newestAge is the age of the newest record in seconds.
 	newestAge = logMetric{
 		name:    "newest-age",
@@ -48,7 +55,7 @@ var (
 	}
 )
 
-var allLogMetrics = []logMetric{quarantinedLogs, newestAge, behind, athenaThrottled}
+var allLogMetrics = []logMetric{quarantinedLogs, damagedObjects, newestAge, behind, athenaThrottled}
 
 // in returns the name of the metric in a deployment.
 func (m logMetric) in(p Props) string { return p.Name + "-" + m.name }

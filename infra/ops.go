@@ -121,6 +121,11 @@ func (o *opsStack) alarms() []alarm {
 			name: "athena-throttled", metric: o.logged(athenaThrottled, "Sum", 5), periods: 1,
 			says: "Requests failed because Athena throttled their queries.", runbook: "throttled",
 		},
+		{
+			name: "damaged", metric: o.logged(damagedObjects, "Sum", 5), periods: 1,
+			says:    "An object of the lake is damaged. Queries fail at it, or compaction has set it aside.",
+			runbook: "damaged-object",
+		},
 	}
 	for _, use := range []string{interactive, reports} {
 		all = append(all, alarm{
@@ -212,7 +217,8 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact")),
-				graph("Put into quarantine", o.logged(quarantinedLogs, "Sum", 5)),
+				graph("Put into quarantine, damaged objects",
+					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5)),
 			),
 		},
 	})

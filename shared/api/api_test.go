@@ -248,6 +248,18 @@ func TestRefusedQueriesAreWarnings(t *testing.T) {
 	}
 }
 
+// TestDamageIsLogged checks the event that the alarm for damaged objects counts.
+func TestDamageIsLogged(t *testing.T) {
+	s := newServer(t, func(c *Config) {
+		c.Search = errorSearch{fault.Wrap(fault.Damaged, errors.New("object a.parquet"), "ask for another period")}
+	})
+	s.send(t, get("/api/v4.0/data/logs?filters=x"))
+	if got := s.log.String(); !strings.Contains(got, `"level":"ERROR","msg":"damaged object"`) ||
+		!strings.Contains(got, "object a.parquet") {
+		t.Errorf("log %s", got)
+	}
+}
+
 // TestServes: a function that serves some routes needs only their fields of Config. Other routes do not exist there.
 func TestServes(t *testing.T) {
 	s := newServer(t, func(c *Config) {

@@ -110,6 +110,8 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.RegexRefused:
 		return http.StatusBadRequest
+	case fault.Damaged:
+		return http.StatusServiceUnavailable
 	case fault.Unavailable, fault.Canceled: // after a cancellation that is not the client's, it may try again
 		return http.StatusServiceUnavailable
 	case fault.Timeout:
@@ -161,7 +163,11 @@ func (s *server) fail(c *call, err error) {
 	e := s.errorOf(c, err)
 	if e.Code >= 500 {
 		if c.abandoned = c.gone(); !c.abandoned {
-			s.Log.LogAttrs(c.r.Context(), levelOf(err), "failed", slog.String("request_id", c.id),
+			event := "failed"
+			if fault.KindOf(err) == fault.Damaged {
+				event = "damaged object" // an alarm counts these events
+			}
+			s.Log.LogAttrs(c.r.Context(), levelOf(err), event, slog.String("request_id", c.id),
 				slog.String("route", c.routeID()), slog.String("error", err.Error()))
 		}
 	}
@@ -248,6 +254,9 @@ func (s *server) errorOf(c *call, err error) Error {
 	if errors.As(err, new(*search.TimeoutError)) {
 		return Error{Code: e.Code, Message: stillRunningMessage, RequestID: c.id}
 	}
+	if fault.KindOf(err) == fault.Damaged {
+		return e // the message names the hours without which the same query succeeds
+	}
 	if _, ours := fixedSentences[e.Code]; ours {
 		return newError(e.Code, "", c.id)
 	}
@@ -263,7 +272,7 @@ func (s *server) errorHeaders(h http.Header, status int, err error) {
 		h.Add("WWW-Authenticate", `Basic realm="orrery", charset="UTF-8"`)
 		h.Add("WWW-Authenticate", `Bearer realm="orrery"`)
 	}
-	if wait, retry := retryAfter[status]; retry {
+	if wait, retry := retryAfter[status]; retry && fault.KindOf(err) != fault.Damaged {
 		var known *fault.Error
 		if errors.As(err, &known) && known.RetryAfter > 0 {
 			wait = known.RetryAfter

@@ -153,6 +153,11 @@ var specials = map[string]func(testing.TB, *Config){
 			Kind: fault.Unavailable, Message: "12 queries wait already", RetryAfter: 1500 * time.Millisecond,
 		}}
 	},
+	"damaged data": func(_ testing.TB, c *Config) {
+		c.Search = errorSearch{fault.New(fault.Damaged, "an object with records between 2026-01-01 10:00:00 and "+
+			"2026-01-01 11:00:00 cannot be read, because it is damaged; compaction will set it aside; "+
+			"until then, ask for a period without this hour")}
+	},
 	"slow engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")}
 	},

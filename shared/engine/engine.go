@@ -14,7 +14,7 @@ import (
 // Engine answers bound queries over the lake.
 //
 // Errors are of these kinds: fault.Timeout (the context's deadline passed), fault.Canceled,
-// fault.RegexRefused, fault.EngineLimit, fault.Unavailable; anything else is fault.Internal.
+// fault.RegexRefused, fault.EngineLimit, fault.Unavailable, fault.Damaged; anything else is fault.Internal.
 type Engine interface {
 	// Name returns the engine's name: "duckdb", "scan", "athena", "trino". An answer carries it unless Cost.By is set.
 	Name() string

@@ -25,6 +25,7 @@ const (
 	Unavailable              // a dependency is down or the queue is long; try later
 	Timeout                  // the time limit is exceeded
 	Canceled                 // the caller is gone
+	Damaged                  // stored data cannot be read until it is repaired; a retry does not help
 )
 
 // Error is a failure of a known kind. Message is a complete text for the user; Err is the cause, for the log only.

@@ -73,11 +73,12 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	states := lakestate.NewStates(statedynamo.New(client, e.Table), time.Now)
+	state := statedynamo.New(client, e.Table)
+	states := lakestate.NewStates(state, time.Now)
 	athenaClient := awsathena.NewFromConfig(c)
 	engine, err := athena.New(athena.Config{
 		Client: athenaClient, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
-		FromYear: e.ProjectionFrom, ReuseFor: reuseResults, Now: time.Now,
+		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

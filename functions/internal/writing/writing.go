@@ -145,6 +145,9 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
 		report, err := p.cloud.Compact(ctx, time.Time{})
 		p.logAges(ctx, now())
+		for _, name := range report.Damaged {
+			p.log.ErrorContext(ctx, "damaged object set aside", "object", name) // an alarm counts these events
+		}
 		if err != nil {
 			p.log.ErrorContext(ctx, "not compacted", "error", err)
 			return report, err

@@ -46,6 +46,12 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 		}
 		return false
 	}
+	if damage := engine.DamageIn(q, reason, reason, cause); damage != nil {
+		return engine.DamagedError(damage)
+	}
+	if damage := engine.UnreadableIn(q, reason, reason, cause); damage != nil {
+		return failedTemporarily(damage)
+	}
 	switch {
 	case strings.Contains(reason, "Bytes scanned limit was exceeded"):
 		return fault.Wrap(fault.EngineLimit, cause, "%s", scanLimitMessage(bytesScanned(x), q))
@@ -60,14 +66,32 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 	case hasName("QUERY_EXCEEDED_COMPILER_LIMIT", "COMPILER_ERROR", "QUERY_HAS_TOO_MANY_STAGES"):
 		return engine.ConditionsError(cause)
 	case number >= 1400 && number < 1500, e.Retryable, aws.ToInt32(e.ErrorCategory) == 1:
-		return &fault.Error{
-			Kind:       fault.Unavailable,
-			Message:    "the query engine failed; the same query may succeed later",
-			RetryAfter: retryAfter,
-			Err:        cause,
-		}
+		return failedTemporarily(cause)
 	}
 	return cause
+}
+
+// reportDamage records the object at which a query failed, if it did. It does so even if ctx has ended.
+func (e *Engine) reportDamage(ctx context.Context, err error) error {
+	var damage *engine.DamageError
+	if e.Suspects == nil || !errors.As(err, &damage) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+	defer cancel()
+	return e.Suspects.Report(ctx, damage)
+}
+
+// reportTimeout is the longest time that the record of a suspect may take.
+const reportTimeout = 3 * time.Second
+
+func failedTemporarily(cause error) error {
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Message:    "the query engine failed; the same query may succeed later",
+		RetryAfter: retryAfter,
+		Err:        cause,
+	}
 }
 
 // scanLimitMessage returns the message for a query that was stopped because it scanned more bytes than the workgroup

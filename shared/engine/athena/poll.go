@@ -58,7 +58,7 @@ func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (e
 			}
 		}
 		if err != nil {
-			return "", false, errors.Join(err, e.stopRemaining(ctx, w))
+			return "", false, errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
 		}
 	}
 	return w.execution(), w.done(), nil

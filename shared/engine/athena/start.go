@@ -39,7 +39,7 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 		err = e.split(ctx, &w, q)
 	}
 	if err != nil {
-		return "", errors.Join(err, e.stopStarted(ctx, w))
+		return "", errors.Join(err, e.reportDamage(ctx, err), e.stopStarted(ctx, w))
 	}
 	return w.execution(), nil
 }

@@ -116,6 +116,7 @@ func TestRunFailures(t *testing.T) {
 		{"EXCEEDED_TIME_LIMIT", "INSUFFICIENT_RESOURCES", fault.Timeout},
 		{"QUERY_QUEUE_FULL", "INSUFFICIENT_RESOURCES", fault.Unavailable},
 		{"HIVE_FILESYSTEM_ERROR", "EXTERNAL", fault.Unavailable},
+		{"HIVE_BAD_DATA", "EXTERNAL", fault.Damaged},
 		{"TABLE_NOT_FOUND", "USER_ERROR", fault.Internal},
 	} {
 		t.Run(strings.ToLower(strings.ReplaceAll(f.name, "_", " ")), func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // clusterError is an error that the cluster reports for a statement.
@@ -53,10 +54,12 @@ var (
 
 const outOfResources = "INSUFFICIENT_RESOURCES"
 
-// retryable reports whether a failure is temporary.
+// retryable reports whether a failure is temporary. A damaged object may have the same name of the error as an object
+// that is being replaced.
 func retryable(err error) bool {
 	var e *clusterError
-	return errors.As(err, &e) && slices.Contains(retryableNames, e.ErrorName)
+	return errors.As(err, &e) && (slices.Contains(retryableNames, e.ErrorName) || e.ErrorName == "HIVE_CURSOR_ERROR") &&
+		engine.DamageIn(query.Query{}, e.ErrorName, e.Message, err) == nil
 }
 
 // exhausted reports whether a query exhausted the cluster's memory or another resource except time. Its parts may
@@ -70,8 +73,8 @@ func exhausted(err error) bool {
 // retryAfter is the time after which callers may retry when the cluster is unavailable.
 const retryAfter = 5 * time.Second
 
-// failure returns err with the kind that Engine documents for its cause.
-func failure(ctx context.Context, err error) error {
+// failure returns err, the failure of q, with the kind that Engine documents for its cause.
+func failure(ctx context.Context, q query.Query, err error) error {
 	var (
 		e     *clusterError
 		busy  *busyError
@@ -87,6 +90,12 @@ func failure(ctx context.Context, err error) error {
 		return unavailable(err)
 	case !errors.As(err, &e):
 		return err
+	}
+	if damage := engine.DamageIn(q, e.ErrorName, e.Message, err); damage != nil {
+		return engine.DamagedError(damage)
+	}
+	if damage := engine.UnreadableIn(q, e.ErrorName, e.Message, err); damage != nil {
+		return unavailable(damage)
 	}
 	is := func(names []string) bool { return slices.Contains(names, e.ErrorName) }
 	switch {

@@ -29,7 +29,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 		partitions, err := e.partitions(ctx, s.SQL)
 		if err != nil {
-			return engine.Plan{}, failure(ctx, fmt.Errorf("explain which hours a query reads: %w", err))
+			return engine.Plan{}, failure(ctx, q, fmt.Errorf("explain which hours a query reads: %w", err))
 		}
 		plan.Partitions = append(plan.Partitions, partitions...)
 	}

@@ -49,7 +49,7 @@ func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) {
 func (e *Engine) state(ctx context.Context) (engine.State, error) {
 	state, err := e.states.State(ctx)
 	if err != nil {
-		return engine.State{}, failure(ctx, fmt.Errorf("read the state of the lake: %w", err))
+		return engine.State{}, failure(ctx, query.Query{}, fmt.Errorf("read the state of the lake: %w", err))
 	}
 	return state, nil
 }
@@ -66,7 +66,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 		answer, cost, err = e.answerParts(ctx, q, shape)
 	}
 	if err != nil {
-		return query.Answer{}, engine.Cost{}, failure(ctx, err)
+		return query.Answer{}, engine.Cost{}, failure(ctx, q, err)
 	}
 	cost.Skipped, err = e.skipped(ctx, q)
 	return answer, cost, err

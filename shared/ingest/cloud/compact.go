@@ -23,7 +23,8 @@ type CompactReport struct {
 }
 
 // Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
-// It removes the objects that were superseded long enough ago. It also publishes the imports that were committed and
+// It examines the objects at which queries have failed, and sets damaged ones aside. It removes the objects that were
+// superseded long enough ago. It also publishes the imports that were committed and
 // then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share the
 // work.
 //
@@ -46,6 +47,9 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	}
 	if err == nil {
 		err = c.narrowExtent(ctx)
+	}
+	if err == nil && !report.Unfinished {
+		err = c.examineSuspects(ctx, timeUp, &report)
 	}
 	if err == nil && !report.Unfinished {
 		err = c.sweep(ctx, &report)

@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // content returns the bytes of an object in the bucket of the lake.
@@ -59,7 +62,7 @@ func (w *world) expectLost(n int) {
 			continue
 		}
 		want = append(want, kept[i], strings.TrimSuffix(kept[i], ".json")+".json")
-		if o.Partition != lake.PartitionOf(testTime.UnixMilli()) {
+		if !strings.Contains(o.Name, o.Partition.String()) {
 			w.t.Errorf("%s is listed for hour %s", o.Name, o.Partition)
 		}
 	}
@@ -130,6 +133,78 @@ func TestCompactionContinuesAfterDamage(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// report records a suspect as a failing query does.
+func (w *world) report(object string, hour lake.Partition) {
+	w.t.Helper()
+	e := &engine.DamageError{Object: object, From: hour, To: hour, Err: errors.New("page checksum differs")}
+	if err := lakestate.NewSuspects(w.table, w.now).Report(w.t.Context(), e); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestCompactionExaminesSuspects(t *testing.T) {
+	hour := lake.PartitionOf(testTime.UnixMilli())
+	for folder, compacted := range map[string]bool{"fresh": false, "compact": true} {
+		for _, named := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s object, named by the engine: %t", folder, named), func(t *testing.T) {
+				w := newWorld(t)
+				w.importLog("raw/a", records(0, 4, time.Minute))
+				w.importLog("raw/b", records(60, 64, time.Minute))
+				if compacted {
+					w.time = testTime.Add(12 * time.Hour)
+					w.compact()
+				}
+				name := w.names("lake/" + folder + "/" + hour.String())[0]
+				whole := w.content(name)
+				damaged := w.spoil(name, damages["cut"])
+				object := ""
+				if named {
+					object = lake.NameOf(name)
+				}
+				w.report(object, hour)
+				w.report(object, hour) // a second query fails
+				report := w.compact()
+				if diff := cmp.Diff([]string{name}, report.Damaged); diff != "" {
+					t.Errorf("set aside (-want +got):\n%s", diff)
+				}
+				w.expect(each(60, 64))
+				w.expectLost(1)
+				if kept := w.names("quarantine/damaged/"); len(kept) != 2 || w.content(kept[0]) != damaged {
+					t.Errorf("the quarantine has %v", kept)
+				}
+				if again := w.compact(); len(again.Damaged) > 0 {
+					t.Errorf("the suspect is examined again: %+v", again)
+				}
+				w.report(object, hour)
+				if err := w.lake.Put(t.Context(), name, strings.NewReader(whole), blob.Always); err != nil {
+					t.Fatal(err)
+				}
+				if again := w.compact(); len(again.Damaged) > 0 {
+					t.Errorf("a whole object is set aside: %+v", again)
+				}
+			})
+		}
+	}
+}
+
+func TestSuspectThatIsWholeStays(t *testing.T) {
+	w := newWorld(t)
+	w.importLog("raw/a", records(0, 4, time.Minute))
+	hour := lake.PartitionOf(testTime.UnixMilli())
+	name := w.names("lake/fresh/")[0]
+	before := w.state().Version
+	w.report(lake.NameOf(name), hour)
+	if report := w.compact(); len(report.Damaged) > 0 {
+		t.Errorf("%+v", report)
+	}
+	w.expect(each(0, 4))
+	w.expectLost(0)
+	// The failed execution belongs to the earlier version, so the query must run again.
+	if w.state().Version == before {
+		t.Error("the version of the data is the same")
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
@@ -35,7 +36,7 @@ type deployment struct {
 	network *faulttest.Transport
 	guard   *guardtest.Network // behind network: the tasks have the permissions of functions
 	ctx     context.Context    // of the tasks
-	damaged bool               // an object of raw/a is damaged before the compactions
+	damaged bool               // an object of raw/a is damaged before the first compaction, and one after it
 }
 
 func newDeployment(t *testing.T) *deployment {
@@ -81,26 +82,42 @@ func (d *deployment) tasks() []func() error {
 		importLog("raw/b"),
 		d.damage,
 		compactAt(5 * time.Hour),
+		d.damageCompacted,
 		importLog("raw/a.1"),
 		compactAt(12 * time.Hour),
 		compactAt(36 * time.Hour),
 	}
 }
 
-// damage damages the object with the rows r0 and r1, without faults of the network.
+// damage damages the fresh object with the rows r0 and r1.
 func (d *deployment) damage() error {
+	_, err := d.damageRow("lake/fresh/", "r0")
+	return err
+}
+
+// damageCompacted damages the compacted object with the row r2, and reports it as a failing query does.
+func (d *deployment) damageCompacted() error {
+	name, err := d.damageRow("lake/compact/", "r2")
+	if err == nil && name != "" {
+		d.report(lake.NameOf(name), lake.PartitionOf(testTime.UnixMilli())+1)
+	}
+	return err
+}
+
+// damageRow damages the object with a row, without faults of the network.
+func (d *deployment) damageRow(prefix, row string) (string, error) {
 	if !d.damaged {
-		return nil
+		return "", nil
 	}
 	script := d.network.Script
 	d.network.Script = faulttest.Never
 	defer func() { d.network.Script = script }()
-	for _, name := range d.names("lake/fresh/2026/03/01/10/") {
-		if ids, err := requestIDs(d.lake, name); err != nil || slices.Contains(ids, "r0") {
-			return errors.Join(err, d.lake.Put(d.t.Context(), name, strings.NewReader("not Parquet"), blob.Always))
+	for _, name := range d.names(prefix) {
+		if ids, err := requestIDs(d.lake, name); err != nil || slices.Contains(ids, row) {
+			return name, errors.Join(err, d.lake.Put(d.t.Context(), name, strings.NewReader("not Parquet"), blob.Always))
 		}
 	}
-	return errors.New("no object has the row r0")
+	return "", errors.New("no object has the row " + row)
 }
 
 // sequential returns a Store that sends one request at a time, so that the requests have a fixed order.
@@ -126,7 +143,8 @@ func (d *deployment) check(name string) {
 	if d.damaged {
 		delete(want, "r0")
 		delete(want, "r1")
-		d.expectLost(1)
+		delete(want, "r2")
+		d.expectLost(2)
 	}
 	d.expect(want)
 	if s := d.state(); s.Extent.Rows != 7 {

@@ -65,6 +65,8 @@ var (
 			"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
 		}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		// Objects at which queries fail.
+		{Items, []string{"suspects"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Workgroup, nil, []string{
 			"athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup",
 			"athena:StartQueryExecution", "athena:StopQueryExecution",
@@ -104,6 +106,7 @@ var (
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"suspects"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 	}}
 )
 
