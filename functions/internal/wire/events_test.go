@@ -122,6 +122,7 @@ var logged = map[string]string{
 	"fields-table-down":            `"msg":"failed"`,
 	"stats-table-down":             `"msg":"failed"`,
 	"stats-still-running":          `"level":"WARN","msg":"failed"`,
+	"stats-damaged":                `"msg":"damaged object"`,
 	"compact-table-down":           `"msg":"not compacted"`,
 	"timeline-scans-too-much":      `"status":422`,
 	"planet-get-table-down":        `"msg":"failed"`,

@@ -181,6 +181,17 @@ func (unavailable) Search(context.Context, search.Request) (search.Result, error
 	return search.Result{}, fault.Wrap(fault.Unavailable, io.ErrUnexpectedEOF, "Athena cannot be reached")
 }
 
+// damagedObject is the object at which the queries of damaged fail.
+const damagedObject = "fresh/2026/01/01/11/1f2e3d4c5b6a7988-0.parquet"
+
+// damaged is a backend that fails at a damaged object, in the words of Trino 476.
+type damaged struct{}
+
+func (damaged) Run(context.Context, emulator.Statement, func(int64)) (emulator.Result, error) {
+	return emulator.Result{}, &emulator.Failure{Category: 3, Type: 1500, Reason: "HIVE_BAD_DATA: Malformed Parquet file. " +
+		"Expected magic number: PAR1 got:  all [s3://orrery-lake-123456789012/lake/" + damagedObject + "]"}
+}
+
 // tableServer returns a client of a DynamoDB with the empty table, or of one that is down.
 func tableServer(t *testing.T, network http.RoundTripper, down bool) *dynamodb.Client {
 	t.Helper()
@@ -257,6 +268,9 @@ func (w *world) searching(e function.Environment) {
 		Backend: backend, Now: at,
 		Workgroups: map[string]emulator.Workgroup{e.Workgroup: {Output: e.Results, CutoffBytes: cutoff}},
 	}
+	if w.is("-damaged") {
+		config.Backend = damaged{}
+	}
 	config.Queue = func(ctx context.Context) error {
 		select {
 		case <-w.release:
@@ -282,7 +296,7 @@ func (w *world) searching(e function.Environment) {
 	})
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
-		FromYear: e.ProjectionFrom, Now: at, Sleep: w.sleep,
+		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(&w.ledger, at), Now: at, Sleep: w.sleep,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -111,6 +111,4 @@ func (c *Store) examine(ctx context.Context, name string, report *CompactReport)
 	return c.lake.Delete(ctx, name)
 }
 
-const compactRoot = lakeRoot + "compact/"
-
 func compactFolder(p lake.Partition) string { return compactRoot + p.String() + "/" }
