@@ -33,6 +33,7 @@ const (
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
 	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
+	// It is no part of the names of logs, so that a log that is put there, too, is not imported twice.
 	HistoryPrefix = "raw/history/"
 )
 

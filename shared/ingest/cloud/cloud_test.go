@@ -337,6 +337,15 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a log that is put under the prefix of old logs, too, is imported once", func(t *testing.T) {
+		w := newWorld(t)
+		w.importLog("raw/a.log", atTime(arrival))
+		w.put("raw/history/a.log", atTime(arrival))
+		report, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/history/a.log"})
+		if err != nil || report.Records != 0 || report.Known != 1 {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
 	t.Run("a log with only such records can be put under the prefix of old logs", func(t *testing.T) {
 		w := newWorld(t)
 		config := w.config()

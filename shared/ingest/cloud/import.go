@@ -91,6 +91,7 @@ func (c *Store) importOnce(
 	options.From, options.Until = c.period()
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	options.OnObject, options.Stop = staged.add, timeUp
+	options.Path = "raw/" + strings.TrimPrefix(strings.TrimPrefix(log.Key, HistoryPrefix), "raw/")
 	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
 	report = conversion.Report
 	if older := (*ingest.OlderCopy)(nil); errors.As(err, &older) {
