@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
@@ -42,6 +43,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {function.asksAthena, readState},
+		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {
 			users := slices.DeleteFunc(functions(), func(f function) bool { return !use.by(f) })
@@ -119,6 +121,14 @@ func useQueries(t *testing.T, open openTable) {
 
 func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func reportSuspect(t *testing.T, open openTable) {
+	suspects := lakestate.NewSuspects(statedynamo.New(open(t)), time.Now)
+	damage := &engine.DamageError{Object: "fresh/2026/01/01/00/0-0.parquet", Err: errors.New("not Parquet")}
+	if err := suspects.Report(t.Context(), damage); err != nil {
 		t.Error(err)
 	}
 }

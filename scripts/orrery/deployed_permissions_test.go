@@ -75,8 +75,11 @@ var provenElsewhere = map[string]string{
 	"compacting: s3:DeleteObject on lake objects lake/*":    "TestFunctionsUseTheirGrants",
 	"compacting: s3:GetObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
 	"compacting: s3:PutObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:PutItem on items suspects":        "TestFunctionsUseTheirGrants",
 	"ingesting: s3:GetObject on lake objects quarantine/*":  "TestFunctionsUseTheirGrants",
 	"ingesting: sqs:SendMessage on raw queue":               "TestSQSRequests",
+	"querying: dynamodb:GetItem on items suspects":          "TestGrantsCoverStoreActions",
+	"querying: dynamodb:PutItem on items suspects":          "TestGrantsCoverStoreActions",
 	"querying: dynamodb:UpdateItem on items query#*":        "TestGrantsCoverStoreActions",
 }
 

@@ -106,7 +106,7 @@ var (
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
-		{Items, []string{"suspects"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"suspects"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
 	}}
 )
 
