@@ -704,6 +704,27 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 			t.Errorf("extent %+v, version %d after %d", s.Extent, s.Version, wide)
 		}
 	})
+	t.Run("to an hour whose object is damaged", func(t *testing.T) {
+		w := newWorld(t)
+		w.importLog("raw/a.log", year(2001)+records(0, 50, 5*time.Minute))
+		w.time = w.time.Add(24 * time.Hour)
+		w.compact()
+		for _, name := range w.names("lake/compact/2001/") {
+			if err := w.lake.Delete(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hour := lake.PartitionOf(testTime.UnixMilli())
+		for _, name := range w.names("lake/compact/" + hour.String() + "/") {
+			if err := w.lake.Put(t.Context(), name, strings.NewReader("not Parquet"), blob.Always); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.compact()
+		if got := w.state().Extent.MinTsMs; got != hour.Start() {
+			t.Errorf("the extent begins at %d, want the begin of the hour, %d", got, hour.Start())
+		}
+	})
 	t.Run("to the objects that readers see, whatever was imported, compacted and removed", func(t *testing.T) {
 		for seed := range uint64(12) {
 			random := rand.New(rand.NewPCG(seed, 1))

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,8 +153,11 @@ func (c *Store) extentOfHour(ctx context.Context, watermark, hour lake.Partition
 			return lake.Extent{}, err
 		}
 		object, err := ingest.ExtentOf(file)
-		if err != nil {
-			return lake.Extent{}, err
+		if local := (*fs.PathError)(nil); errors.As(err, &local) {
+			return lake.Extent{}, err // of the local disk
+		}
+		if err != nil { // The object is damaged, so its records may be anywhere in its hour.
+			object = lake.Extent{MinTsMs: hour.Start(), MaxTsMs: (hour + 1).Start() - 1, Rows: 1}
 		}
 		e = e.Union(object)
 	}
