@@ -28,8 +28,8 @@ const (
 	Break
 	// Lose sends the request, but breaks the connection before the response.
 	Lose
-	// Mislead sends the request, but responds with 500 InternalError.
-	Mislead
+	// FailLate sends the request, but responds with 500 InternalError.
+	FailLate
 	// Duplicate sends the request twice and returns the second response.
 	Duplicate
 	// Cut sends the request, but ends the body of the response in the middle.
@@ -76,7 +76,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.Join(ErrBroken, discard(r.Body))
 	case Lose:
 		return nil, errors.Join(ErrBroken, t.send(r))
-	case Mislead:
+	case FailLate:
 		if err := t.send(r); err != nil {
 			return nil, err
 		}

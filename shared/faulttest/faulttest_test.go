@@ -83,7 +83,7 @@ func TestFaults(t *testing.T) {
 		{"fail", faulttest.Fail, "", result{Status: 500, Body: errorXML}},
 		{"break", faulttest.Break, "", result{Broken: true}},
 		{"lose", faulttest.Lose, "", result{Broken: true, Received: once}},
-		{"mislead", faulttest.Mislead, "X", result{Status: 500, Body: errorJSON, Received: once}},
+		{"fail late", faulttest.FailLate, "X", result{Status: 500, Body: errorJSON, Received: once}},
 		{"duplicate", faulttest.Duplicate, "", result{Status: 200, Body: "0123456789", Received: twice}},
 		{"delay", faulttest.Delay, "", result{Broken: true, Received: once}},
 		{"cut", faulttest.Cut, "", result{Status: 200, Body: "01234", Broken: true, Received: once}},

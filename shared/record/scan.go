@@ -16,12 +16,12 @@ const maxDepth = 10_000
 // At the first error, it sets err and moves to the end of the text, where peek returns 0 and every loop stops. So
 // callers need not check err after each step.
 type scanner struct {
-	data   []byte
-	pos    int
-	err    error
-	spaced bool   // whether there was white space between tokens
-	lossy  bool   // whether an invalid \u escape was read as U+FFFD
-	nest   []byte // used by skip: the closing brackets that are expected
+	data    []byte
+	pos     int
+	err     error
+	spaced  bool   // whether there was white space between tokens
+	lossy   bool   // whether an invalid \u escape was read as U+FFFD
+	closers []byte // used by skip: the closing brackets that are expected
 }
 
 func (s *scanner) reset(data []byte) {
@@ -295,30 +295,30 @@ func (s *scanner) word(w string) {
 func (s *scanner) skip() []byte {
 	s.peek()
 	start := s.pos
-	s.nest = s.nest[:0]
+	s.closers = s.closers[:0]
 	var first bool // whether the next element is the first of its array or object
 	for s.err == nil {
 		switch c := s.peek(); c {
 		case '{', '[':
-			if len(s.nest) == maxDepth {
+			if len(s.closers) == maxDepth {
 				s.fail("at most 10000 levels of nesting")
 				return nil
 			}
 			s.pos++
-			s.nest = append(s.nest, c+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
+			s.closers = append(s.closers, c+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
 			first = true
 		default:
 			s.scalar(c)
 			first = false
 		}
-		for len(s.nest) > 0 && !s.next(first, s.nest[len(s.nest)-1]) && s.err == nil {
-			s.nest = s.nest[:len(s.nest)-1]
+		for len(s.closers) > 0 && !s.next(first, s.closers[len(s.closers)-1]) && s.err == nil {
+			s.closers = s.closers[:len(s.closers)-1]
 			first = false
 		}
-		if len(s.nest) == 0 {
+		if len(s.closers) == 0 {
 			break
 		}
-		if s.nest[len(s.nest)-1] == '}' {
+		if s.closers[len(s.closers)-1] == '}' {
 			s.name()
 		}
 	}

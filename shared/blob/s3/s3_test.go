@@ -122,9 +122,9 @@ func TestReaderResumesBrokenConnections(t *testing.T) {
 
 func TestPutIfAbsentAfterLostResponseReturnsErrExists(t *testing.T) {
 	for name, fault := range map[string]faulttest.Fault{
-		"lost":       faulttest.Lose,
-		"misled":     faulttest.Mislead,
-		"duplicated": faulttest.Duplicate,
+		"lost":                  faulttest.Lose,
+		"executed, then failed": faulttest.FailLate,
+		"duplicated":            faulttest.Duplicate,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := open(t, faulttest.At(0, fault))

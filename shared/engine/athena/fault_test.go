@@ -154,7 +154,7 @@ func TestNetworkFaults(t *testing.T) {
 		{"failing", faulttest.Fail},
 		{"unreachable", faulttest.Break},
 		{"lost", faulttest.Lose},
-		{"misled", faulttest.Mislead},
+		{"executed, then failed", faulttest.FailLate},
 		{"duplicated", faulttest.Duplicate},
 		{"cut", faulttest.Cut},
 	} {

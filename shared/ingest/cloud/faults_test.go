@@ -291,12 +291,12 @@ func TestRefusalsUnderFaults(t *testing.T) {
 		"damaged gzip":   {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
 	} {
 		for harm, script := range map[string]func(int) faulttest.Script{
-			"throttled":   func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
-			"failing":     func(n int) faulttest.Script { return faulttest.From(n, faulttest.Fail) },
-			"killed":      func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
-			"lost":        func(n int) faulttest.Script { return faulttest.From(n, faulttest.Lose) },
-			"duplicated":  func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
-			"misled once": func(n int) faulttest.Script { return faulttest.At(n, faulttest.Mislead) },
+			"throttled":                  func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
+			"failing":                    func(n int) faulttest.Script { return faulttest.From(n, faulttest.Fail) },
+			"killed":                     func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
+			"lost":                       func(n int) faulttest.Script { return faulttest.From(n, faulttest.Lose) },
+			"duplicated":                 func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
+			"executed, then failed once": func(n int) faulttest.Script { return faulttest.At(n, faulttest.FailLate) },
 		} {
 			t.Run(name+", "+harm, func(t *testing.T) {
 				n := 0
@@ -362,7 +362,7 @@ func TestUnreliableNetwork(t *testing.T) {
 			d.prepare()
 			d.network.Script = faulttest.Sometimes(seed, 0.3,
 				faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose,
-				faulttest.Mislead, faulttest.Duplicate, faulttest.Cut)
+				faulttest.FailLate, faulttest.Duplicate, faulttest.Cut)
 			for _, task := range d.tasks() {
 				for attempts := 1; ; attempts++ {
 					err := task()

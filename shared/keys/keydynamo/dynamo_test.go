@@ -46,7 +46,7 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	}
 	for name, call := range calls {
 		for _, f := range []faulttest.Fault{
-			faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.Mislead, faulttest.Cut,
+			faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.FailLate, faulttest.Cut,
 			faulttest.Duplicate,
 		} {
 			word := fmt.Sprintf("%s with fault %d", name, f)

@@ -62,16 +62,16 @@ func (w *Writer) Write(rows []lake.Row) error {
 
 // WriteEach is Write for rows given by pointers.
 func (w *Writer) WriteEach(rows []*lake.Row) error {
-	return inSteps(w, rows, func(r *lake.Row) int64 { return r.Memory() }, w.group.add)
+	return addInGroups(w, rows, func(r *lake.Row) int64 { return r.Memory() }, w.group.add)
 }
 
 // WriteRaw appends Raw rows. It writes the same bytes for them as Write does for the same rows.
 func (w *Writer) WriteRaw(rows []Raw) error {
-	return inSteps(w, rows, RawMemory, w.group.addRaw)
+	return addInGroups(w, rows, RawMemory, w.group.addRaw)
 }
 
-// inSteps adds rows, and ends the row group whenever it is full.
-func inSteps[R any](w *Writer, rows []R, memory func(R) int64, add func([]R) error) error {
+// addInGroups adds rows, and ends the row group whenever it is full.
+func addInGroups[R any](w *Writer, rows []R, memory func(R) int64, add func([]R) error) error {
 	for len(rows) > 0 {
 		most := min(int64(len(rows)), stepRows, w.rowsPerGroup-w.group.rows)
 		n, size := int64(0), int64(0)

@@ -31,7 +31,7 @@ func TestQueries(t *testing.T) {
 // second query.
 func TestQueriesOverFaultyNetwork(t *testing.T) {
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
-		faults := []faulttest.Fault{faulttest.Lose, faulttest.Mislead, faulttest.Throttle, faulttest.Break}
+		faults := []faulttest.Fault{faulttest.Lose, faulttest.FailLate, faulttest.Throttle, faulttest.Break}
 		script := func(n int, _ *http.Request) faulttest.Fault {
 			if n%4 != 0 {
 				return faulttest.None

@@ -318,20 +318,20 @@ type disruption struct {
 }
 
 var disruptions = map[string]disruption{
-	"throttled once": {script: once(faulttest.Throttle), recovers: true},
-	"failing once":   {script: once(faulttest.Fail), recovers: true},
-	"broken once":    {script: once(faulttest.Break), recovers: true},
-	"lost once":      {script: once(faulttest.Lose), recovers: true},
-	"misled once":    {script: once(faulttest.Mislead), recovers: true},
-	"cut once":       {script: once(faulttest.Cut), recovers: true},
-	"duplicated":     {script: once(faulttest.Duplicate), recovers: true},
-	"throttled":      {script: permanent(faulttest.Throttle)},
-	"failing":        {script: permanent(faulttest.Fail)},
-	"answers lost":   {script: permanent(faulttest.Lose), stops: true},
-	"killed before":  {script: permanent(faulttest.Break)},
-	"killed after":   {script: then(faulttest.Lose, faulttest.Break)},
-	"killed, late":   {script: then(faulttest.Delay, faulttest.Break)},
-	"timed out":      {script: func(int) faulttest.Script { return faulttest.Never }, timeout: true, stops: true},
+	"throttled once":             {script: once(faulttest.Throttle), recovers: true},
+	"failing once":               {script: once(faulttest.Fail), recovers: true},
+	"broken once":                {script: once(faulttest.Break), recovers: true},
+	"lost once":                  {script: once(faulttest.Lose), recovers: true},
+	"executed, then failed once": {script: once(faulttest.FailLate), recovers: true},
+	"cut once":                   {script: once(faulttest.Cut), recovers: true},
+	"duplicated":                 {script: once(faulttest.Duplicate), recovers: true},
+	"throttled":                  {script: permanent(faulttest.Throttle)},
+	"failing":                    {script: permanent(faulttest.Fail)},
+	"answers lost":               {script: permanent(faulttest.Lose), stops: true},
+	"killed before":              {script: permanent(faulttest.Break)},
+	"killed after":               {script: then(faulttest.Lose, faulttest.Break)},
+	"killed, late":               {script: then(faulttest.Delay, faulttest.Break)},
+	"timed out":                  {script: func(int) faulttest.Script { return faulttest.Never }, timeout: true, stops: true},
 }
 
 func once(f faulttest.Fault) func(int) faulttest.Script {
@@ -438,7 +438,7 @@ func TestQueriesRaceUnderFaults(t *testing.T) {
 			for process := range uint64(4) {
 				script := faulttest.Sometimes(seed*100+process, 0.2,
 					faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose,
-					faulttest.Mislead, faulttest.Cut, faulttest.Duplicate)
+					faulttest.FailLate, faulttest.Cut, faulttest.Duplicate)
 				instance := d.instance(&faulttest.Transport{Script: script})
 				processes.Go(func() {
 					for i := range 6 {
