@@ -88,7 +88,8 @@ func DamagedError(e *DamageError) error {
 	from, to := hourText(e.From), hourText(e.To+1)
 	if e.Object == "" {
 		return fault.Wrap(fault.Damaged, e, "an object with records between %s and %s cannot be read, because it is "+
-			"damaged; ask for parts of the period of a day at most to find its hour, which compaction then sets aside", from, to)
+			"damaged; ask for parts of the period of a day at most to find its hour, which compaction then sets aside",
+			from, to)
 	}
 	return fault.Wrap(fault.Damaged, e, "an object with records between %s and %s cannot be read, because it is "+
 		"damaged; compaction will set it aside; until then, ask for a period without this hour", from, to)

@@ -15,7 +15,9 @@ import (
 func TestSkippedNamesTheLostObjectsOfThePeriod(t *testing.T) {
 	hour := lake.PartitionOf(time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC).UnixMilli())
 	state := engine.State{Lost: []engine.LostObject{
-		{Name: "compact/b", Partition: hour}, {Name: "fresh/c", Partition: hour + 2}, {Name: "compact/a", Partition: hour},
+		{Name: "compact/b", Partition: hour},
+		{Name: "fresh/c", Partition: hour + 2},
+		{Name: "compact/a", Partition: hour},
 	}}
 	for text, want := range map[string][]string{
 		"timestamp between 2026-01-02 10:59 and 2026-01-02 11:59":                                              {"compact/a", "compact/b"},

@@ -16,7 +16,8 @@ import (
 
 func TestReadmeListsRejectCodes(t *testing.T) {
 	codes := []record.Code{
-		logformat.BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp, TimeOutOfRange, TooOld,
+		logformat.BadLine, record.BadJSON, record.NotObject, record.NoTimestamp, record.BadTimestamp,
+		TimeOutOfRange, TooOld,
 		record.TooLarge, ContinuedLine,
 	}
 	documented := goldentest.NamesIn(goldentest.Section(t, "README.md", "## Rejected lines"))

@@ -24,8 +24,8 @@ type Log struct {
 }
 
 // ErrUnfinished means that the time was up before the end of the log. The lines read so far are imported, and importing
-// the log again continues after them. Each call that returns ErrUnfinished has imported lines, so that a log is finished
-// after some number of calls.
+// the log again continues after them. Each call that returns ErrUnfinished has imported lines, so that a log is
+// finished after some number of calls.
 var ErrUnfinished = errors.New("the log is longer than the time allows: " +
 	"its beginning is imported, and the rest follows when it is delivered again")
 
@@ -122,8 +122,8 @@ func (c *Store) importOnce(
 	return report, nil
 }
 
-// horizon returns the horizon of a log and the time when the log arrived. That is the time when it was put, so that a log
-// that waits for its import keeps its records.
+// horizon returns the horizon of a log and the time when the log arrived. That is the time when it was put, so that a
+// log that waits for its import keeps its records.
 func (c *Store) horizon(log Log, raw blob.Info) (horizon time.Duration, arrival time.Time) {
 	arrival = c.config.Now()
 	if raw.Modified.Before(arrival) {

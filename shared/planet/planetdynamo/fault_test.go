@@ -75,23 +75,23 @@ func TestWriteUnderFaults(t *testing.T) {
 		fails   bool
 		written bool
 	}{
-		"throttled at first":                          {on(write, faulttest.At(0, faulttest.Throttle)), 0, false, true},
-		"failing at first":                            {on(write, faulttest.At(0, faulttest.Fail)), 0, false, true},
-		"the first answer is lost":                    {on(write, faulttest.At(0, faulttest.Lose)), 0, false, true},
-		"the first request fails after its execution": {on(write, faulttest.At(0, faulttest.FailLate)), 0, false, true},
-		"the first answer is incomplete":              {on(write, faulttest.At(0, faulttest.Cut)), 0, false, true},
-		"executed twice":                              {on(write, faulttest.At(0, faulttest.Duplicate)), 0, false, true},
-		"every answer is lost":                        {on(write, faulttest.From(0, faulttest.Lose)), 0, false, true},
-		"every request fails after its execution":     {on(write, faulttest.From(0, faulttest.FailLate)), 0, false, true},
+		"throttled at first":             {on(write, faulttest.At(0, faulttest.Throttle)), 0, false, true},
+		"failing at first":               {on(write, faulttest.At(0, faulttest.Fail)), 0, false, true},
+		"the first answer is lost":       {on(write, faulttest.At(0, faulttest.Lose)), 0, false, true},
+		"the first request fails late":   {on(write, faulttest.At(0, faulttest.FailLate)), 0, false, true},
+		"the first answer is incomplete": {on(write, faulttest.At(0, faulttest.Cut)), 0, false, true},
+		"executed twice":                 {on(write, faulttest.At(0, faulttest.Duplicate)), 0, false, true},
+		"every answer is lost":           {on(write, faulttest.From(0, faulttest.Lose)), 0, false, true},
+		"every request fails late":       {on(write, faulttest.From(0, faulttest.FailLate)), 0, false, true},
 		"always throttled": {
 			on(write, faulttest.From(0, faulttest.Throttle)), fault.Unavailable, true, false,
 		},
 		"always failing": {
 			on(write, faulttest.From(0, faulttest.Fail)), fault.Unavailable, true, false,
 		},
-		"no connection":                                      {faulttest.From(0, faulttest.Break), fault.Unavailable, true, false},
-		"lost and then no connection":                        {first(faulttest.Lose, faulttest.Break), fault.Unavailable, true, true},
-		"failed after its execution, and then no connection": {first(faulttest.FailLate, faulttest.Break), fault.Unavailable, true, true},
+		"no connection":                   {faulttest.From(0, faulttest.Break), fault.Unavailable, true, false},
+		"lost and then no connection":     {first(faulttest.Lose, faulttest.Break), fault.Unavailable, true, true},
+		"failed late, then no connection": {first(faulttest.FailLate, faulttest.Break), fault.Unavailable, true, true},
 		"throttled and then no connection": {
 			first(faulttest.Throttle, faulttest.Break), fault.Unavailable, true, false,
 		},
