@@ -99,6 +99,7 @@ func (d *deployment) damage() error {
 func (d *deployment) damageCompacted() error {
 	name, err := d.damageRow("lake/compact/", "r2")
 	if err == nil && name != "" {
+		defer d.withoutFaults()()
 		d.report(lake.NameOf(name), lake.PartitionOf(testTime.UnixMilli())+1)
 	}
 	return err
@@ -109,15 +110,20 @@ func (d *deployment) damageRow(prefix, row string) (string, error) {
 	if !d.damaged {
 		return "", nil
 	}
-	script := d.network.Script
-	d.network.Script = faulttest.Never
-	defer func() { d.network.Script = script }()
+	defer d.withoutFaults()()
 	for _, name := range d.names(prefix) {
 		if ids, err := requestIDs(d.lake, name); err != nil || slices.Contains(ids, row) {
 			return name, errors.Join(err, d.lake.Put(d.t.Context(), name, strings.NewReader("not Parquet"), blob.Always))
 		}
 	}
 	return "", errors.New("no object has the row " + row)
+}
+
+// withoutFaults ends the faults of the network until the returned function is called.
+func (d *deployment) withoutFaults() (end func()) {
+	script := d.network.Script
+	d.network.Script = faulttest.Never
+	return func() { d.network.Script = script }
 }
 
 // sequential returns a Store that sends one request at a time, so that the requests have a fixed order.
