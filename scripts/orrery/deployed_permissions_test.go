@@ -23,7 +23,7 @@ func testMessages(t *testing.T, d *localaws.Deployment, s *targets) {
 	records := countDeployed(t, s, wholeDay)
 	dead := waiting(t, d, "RawDeadLettersURL", bothStates...)
 	giveUpAfter(t, d, 2)
-	for _, key := range []string{"raw/2026/01/01/ordinary.ndjson.gz", "raw/none.ndjson"} {
+	for _, key := range []string{"raw/history/2026/01/01/ordinary.ndjson.gz", "raw/none.ndjson"} {
 		s3 := fmt.Sprintf(`{"bucket":{"name":%q},"object":{"key":%q}}`, d.Outputs["RawBucketName"], key)
 		body := `{"Records":[{"eventName":"ObjectCreated:Put","s3":` + s3 + `}]}`
 		_, err := sqs.NewFromConfig(d.Config()).SendMessage(t.Context(), &sqs.SendMessageInput{
