@@ -24,9 +24,8 @@ type CompactReport struct {
 
 // Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
 // It examines the objects at which queries have failed, and sets damaged ones aside. It removes the objects that were
-// superseded long enough ago. It also publishes the imports that were committed and
-// then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share the
-// work.
+// superseded long enough ago. It also publishes the imports that were committed and then interrupted. Readers and
+// imports can continue, and several compactions may run at the same time: they share the work.
 //
 // It stops before the deadline of the context and sets Unfinished. The next call continues.
 func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {

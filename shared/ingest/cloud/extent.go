@@ -14,9 +14,6 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// compactRoot is the prefix of compacted objects.
-const compactRoot = lakeRoot + "compact/"
-
 // narrowExtent removes hours without objects from both ends of the extent of the lake, so that queries for all times do
 // not list them. Such hours are left when objects are removed. The extent never grows here. Its number of rows stays,
 // unless no object is left, because the rows of removed objects are not known.
@@ -132,9 +129,9 @@ func (c *Store) firstFilled(ctx context.Context, root string, from lake.Partitio
 
 // extentOfHour returns the extent of the objects of an hour that readers see. It downloads one object at a time.
 func (c *Store) extentOfHour(ctx context.Context, watermark, hour lake.Partition) (e lake.Extent, err error) {
-	root := freshRoot
+	folder := freshFolder(hour)
 	if hour < watermark {
-		root = compactRoot
+		folder = compactFolder(hour)
 	}
 	dir, err := os.MkdirTemp(c.config.Scratch, "extent-")
 	if err != nil {
@@ -142,7 +139,7 @@ func (c *Store) extentOfHour(ctx context.Context, watermark, hour lake.Partition
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "object.parquet")
-	for info, err := range c.lake.List(ctx, root+hour.String()+"/", "") {
+	for info, err := range c.lake.List(ctx, folder, "") {
 		if err != nil {
 			return lake.Extent{}, err
 		}

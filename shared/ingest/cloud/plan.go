@@ -26,12 +26,15 @@ type plan struct {
 }
 
 const (
-	freshRoot = lakeRoot + "fresh/"
+	freshRoot   = lakeRoot + "fresh/"
+	compactRoot = lakeRoot + "compact/"
 	// maxGroup is the maximum number of objects that are merged into one.
 	maxGroup = 512
 )
 
 func freshFolder(p lake.Partition) string { return freshRoot + p.String() + "/" }
+
+func compactFolder(p lake.Partition) string { return compactRoot + p.String() + "/" }
 
 func planName(p lake.Partition) string { return planRoot + p.String() + ".json" }
 

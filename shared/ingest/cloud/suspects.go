@@ -11,7 +11,6 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -110,5 +109,3 @@ func (c *Store) examine(ctx context.Context, name string, report *CompactReport)
 	}
 	return c.lake.Delete(ctx, name)
 }
-
-func compactFolder(p lake.Partition) string { return compactRoot + p.String() + "/" }
