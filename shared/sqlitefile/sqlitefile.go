@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	"modernc.org/sqlite"
 )
 
 // Mode is how a file is opened, as in SQLite's URI parameter "mode".
@@ -41,10 +41,11 @@ type File struct {
 
 // Open returns the file at path. The first call opens it, so errors such as a missing directory are reported then.
 func Open(path string, o Options) (*File, error) {
-	db, err := sql.Open("sqlite", dataSource(path, o))
+	opener, err := sqlite.NewConnector(dataSource(path, o))
 	if err != nil {
 		return nil, err
 	}
+	db := sql.OpenDB(connector{opener, o.BusyTimeout})
 	db.SetMaxOpenConns(o.Connections)
 	db.SetMaxIdleConns(o.Connections)
 	return &File{db, path}, nil

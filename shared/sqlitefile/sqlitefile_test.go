@@ -117,3 +117,28 @@ func TestReadOnly(t *testing.T) {
 		t.Error("a row was written")
 	}
 }
+
+// TestChangeToWriteAheadLogWaits: SQLite itself does not wait for the locks of other connections at this change.
+func TestChangeToWriteAheadLogWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "numbers.db")
+	options := sqlitefile.Options{Mode: sqlitefile.Create, BusyTimeout: time.Minute, Connections: 1}
+	tx, err := open(t, path, options).Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.WAL = true
+	second := open(t, path, options)
+	prepared := make(chan error, 1)
+	go func() { prepared <- second.Prepare(t.Context(), 1, createTable) }()
+	select {
+	case err := <-prepared:
+		t.Fatalf("the second connection did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := errors.Join(createTable(tx), tx.Rollback()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-prepared; err != nil {
+		t.Error(err)
+	}
+}
