@@ -16,7 +16,7 @@ import (
 
 type importCommand struct {
 	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
-	Format string   `enum:"auto,orrery,aws-waf,alb,combined" default:"auto" help:"Format: ${enum}."`
+	Format string   `enum:"auto,orrery,aws-waf,caddy,alb,combined" default:"auto" help:"Format: ${enum}."`
 	Set    []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last   bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As     string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`

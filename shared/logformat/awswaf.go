@@ -3,7 +3,6 @@ package logformat
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -210,41 +209,10 @@ func (r *wafRequest) header(d *jx.Decoder) error {
 	return err
 }
 
-// appendRequest writes the request with its headers. The headers Host, User-Agent and Referer also become fields. A
-// Cookie header becomes cookies; it stays a header only if formatCookies does not reproduce it exactly.
+// appendRequest writes the request with its headers.
 func (w *wafLine) appendRequest() {
-	r := &w.request
-	var cookies []pair
-	kept := r.headers[:0]
-	for _, h := range r.headers {
-		switch {
-		case bytes.EqualFold(h.name, []byte("host")):
-			r.authority = h.value
-		case bytes.EqualFold(h.name, []byte("user-agent")):
-			w.o.text("user_agent", h.value)
-		case bytes.EqualFold(h.name, []byte("referer")):
-			w.o.text("referer", h.value)
-		case bytes.EqualFold(h.name, []byte("cookie")):
-			list := parseCookies(h.value)
-			cookies = append(cookies, list...)
-			if bytes.Equal(formatCookies(list), h.value) {
-				continue
-			}
-		}
-		kept = append(kept, h)
-	}
-	r.append(&w.o)
-	w.o.pairs("headers", kept)
-	w.o.pairs("cookies", cookies)
-}
-
-// formatCookies returns the Cookie header that browsers send for cookies.
-func formatCookies(list []pair) []byte {
-	parts := make([][]byte, len(list))
-	for i, c := range list {
-		parts[i] = slices.Concat(c.name, []byte("="), c.value)
-	}
-	return bytes.Join(parts, []byte("; "))
+	w.request.authority = appendHeaders(&w.o, w.request.headers, "")
+	w.request.append(&w.o)
 }
 
 // appendDecision writes the decision of the firewall. Reasons have the grammar of the product:

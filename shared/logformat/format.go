@@ -27,7 +27,7 @@ type Format interface {
 }
 
 // Formats lists the formats in the order in which detection prefers them.
-var Formats = []Format{native{}, awsWAF{}, alb{}, combined{}}
+var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, combined{}}
 
 // ByName returns the format with a name. The error for an unknown name lists the formats.
 func ByName(name string) (Format, error) {

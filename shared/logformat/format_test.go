@@ -19,7 +19,12 @@ import (
 
 // logFiles maps each format to a file with a few lines that contain all its special cases. testdata/<file>.golden
 // contains their records, as the API prints them.
-var logFiles = map[string]string{"combined": "combined.log", "alb": "alb.log", "aws-waf": "aws-waf.jsonl"}
+var logFiles = map[string]string{
+	"combined": "combined.log",
+	"alb":      "alb.log",
+	"aws-waf":  "aws-waf.jsonl",
+	"caddy":    "caddy.jsonl",
+}
 
 func TestConvert(t *testing.T) {
 	for format, file := range logFiles {
@@ -111,6 +116,12 @@ func TestConvertRejectsBadLines(t *testing.T) {
 		{"aws-waf", `{"timestamp":1`, "not a record of AWS WAF"},
 		{"aws-waf", `{"labels":[{"name":1}]}`, "not a record of AWS WAF"},
 		{"aws-waf", `[]`, "not a record of AWS WAF"},
+		{"caddy", `{"ts":1`, "not an access log of Caddy"},
+		{"caddy", `{"ts":1,"request":{"headers":{"A":"b"}}}`, "not an access log of Caddy"},
+		{"caddy", `{"ts":1,"logger":"http.log.access","request":"GET /"}`, "not an access log of Caddy"},
+		{"caddy", `{"ts":1,"logger":"tls.cache","msg":"added certificate"}`, `"tls.cache" is not an access log`},
+		{"caddy", `{"ts":1,"logger":"http.log.error","request":{"uri":"/"}}`, `"http.log.error" is not an access log`},
+		{"caddy", `{"ts":1,"msg":"exit"}`, "no member request"},
 	}
 	for _, test := range tests {
 		t.Run(test.format+"/"+test.want, func(t *testing.T) {

@@ -177,20 +177,6 @@ func hexValue(c byte) (byte, bool) {
 	return 0, false
 }
 
-// parseCookies splits the value of a Cookie header into names and values.
-func parseCookies(header []byte) []pair {
-	var list []pair
-	for part := range bytes.SplitSeq(header, []byte(";")) {
-		part = bytes.TrimSpace(part)
-		if len(part) == 0 {
-			continue
-		}
-		name, value, _ := bytes.Cut(part, []byte("="))
-		list = append(list, pair{name, value})
-	}
-	return list
-}
-
 // completeURL sets url, which is host and path. It is called after defaults are set, because an access log seldom
 // contains its host.
 func completeURL(row *lake.Row) {
