@@ -56,6 +56,7 @@ var (
 func startUp(t *testing.T, args ...string) *upRun {
 	t.Helper()
 	up := &upRun{mark: "RUN_OF_TEST=" + rand.Text(), output: &lockedBuffer{}}
+	handleHangup()
 	up.command = exec.Command(buildBinary(t), append([]string{"up"}, args...)...)
 	up.temporary = temporaryFolders(t)
 	up.command.Dir = filepath.Join("..", "..")

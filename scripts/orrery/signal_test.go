@@ -5,16 +5,25 @@ package main
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 )
 
+// handleHangup gives commands that the tests start the default action for SIGHUP, even if the tests run under nohup:
+// exec resets a signal that is handled, but not one that is ignored.
+func handleHangup() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+}
+
 func TestSignalsInterrupt(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(signal.String(), func(t *testing.T) {
-			checkInterrupted(t, startGenerate(t, ""), signal)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			checkInterrupted(t, startGenerate(t, ""), s)
 		})
 	}
 	t.Run("SIGHUP does not interrupt a command under nohup", func(t *testing.T) {
@@ -30,6 +39,7 @@ func TestSignalsInterrupt(t *testing.T) {
 // startGenerate starts a command that runs for hours. The shell runs before first.
 func startGenerate(t *testing.T, before string) *exec.Cmd {
 	t.Helper()
+	handleHangup()
 	folder := t.TempDir()
 	command := exec.Command("sh", "-c", before+`exec "$@"`, "sh", buildBinary(t), "generate", "--records", "1000000000",
 		"--from", "2026-01-01", "--to", "2026-01-02", "--output", filepath.Join(folder, "records.ndjson"))
@@ -48,9 +58,9 @@ func startGenerate(t *testing.T, before string) *exec.Cmd {
 	return nil
 }
 
-func checkInterrupted(t *testing.T, command *exec.Cmd, signal syscall.Signal) {
+func checkInterrupted(t *testing.T, command *exec.Cmd, s syscall.Signal) {
 	t.Helper()
-	if err := command.Process.Signal(signal); err != nil {
+	if err := command.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 	_ = command.Wait() // its state has the exit code
