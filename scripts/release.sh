@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
+# inputs are generated anew each time. The whole takes hours; one argument runs a single step.
+#
+#   scripts/release.sh [checks | fuzz | race | trino | bench]
+#
+# FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters on Trino (default 2000).
+# A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seed=${SEED:-$(date +%s)}
+runs=$(mktemp -d)
+cleanup() {
+	[ ! -d "$runs/trino" ] || scripts/servers/trino.sh stop "$runs/trino" || true
+	rm -rf "$runs"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+checks() { CI=true bash scripts/check.sh; }
+
+fuzz() { bash scripts/fuzz.sh "${FUZZ:-5m}"; }
+
+# race runs every test with the race detector, also those that check.sh leaves to the ordinary run.
+race() { go test -race -count=1 -vet=off -timeout 3h $(go list ./... | grep -v /infra$); }
+
+# trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
+trino() {
+	local url
+	url=$(scripts/servers/trino.sh start "$runs/trino")
+	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
+	local generated=(-differential.filters="${FILTERS:-2000}" -differential.seed="$seed")
+	go test -count=1 -timeout 3h ./shared/engine/athena -run TestDifferentialOverTrino "${generated[@]}"
+	go test -count=1 -timeout 3h ./shared/engine/athena -run TestEngineOverTrino
+	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}"
+	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino -joni.patterns=30000
+	scripts/servers/trino.sh stop "$runs/trino"
+}
+
+# bench prints the figures of a million records for the notes of the release.
+bench() { go run ./scripts/orrery bench --records 1000000; }
+
+steps=(checks fuzz race trino bench)
+case "${1:-all}" in
+all) ;;
+checks | fuzz | race | trino | bench) steps=("$1") ;;
+*)
+	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
+	exit 2
+	;;
+esac
+for step in "${steps[@]}"; do
+	say "$step, seed $seed"
+	"$step"
+done
