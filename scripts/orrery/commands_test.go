@@ -21,6 +21,11 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := filepath.Dir(junk)
+	spaced := filepath.Join(t.TempDir(), "spaced.log")
+	const lines = "1767225600.123 203.0.113.7 200\n1767225601.000 203.0.113.8 404\n"
+	if err := os.WriteFile(spaced, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		args           []string
 		stdin          string
@@ -146,6 +151,18 @@ func TestCommands(t *testing.T) {
 		"import names a missing file": {
 			args: []string{"import", "--data", t.TempDir(), "none.log"},
 			code: exitFailed, stderr: "none.log",
+		},
+		"import refuses a bad format string": {
+			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %u", junk},
+			code: exitUsage, stderr: "no variable of the time",
+		},
+		"import refuses a format with a format string": {
+			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--format", "alb", junk},
+			code: exitUsage, stderr: "leave out --format",
+		},
+		"import reads a log by its format string": {
+			args: []string{"import", "--data", t.TempDir(), "--log-format", "$msec $remote_addr $status", spaced},
+			code: exitDone, stdout: "(format string)",
 		},
 		"import refuses a folder as a log": {
 			args: []string{"import", "--data", t.TempDir(), t.TempDir()},

@@ -12,11 +12,13 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 type importCommand struct {
 	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
 	Format string   `enum:"auto,orrery,aws-waf,caddy,alb,combined" default:"auto" help:"Format: ${enum}."`
+	Layout string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
 	Set    []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last   bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As     string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
@@ -32,6 +34,15 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	}
 	if i.As != "" && len(i.Files) > 1 {
 		return &exitError{code: exitUsage, message: "--as is the path of one log; import the files one by one"}
+	}
+	if i.Layout != "" {
+		if i.Format != "auto" {
+			return &exitError{code: exitUsage, message: "--log-format is a format; leave out --format"}
+		}
+		if _, err := logformat.ByFormatString(i.Layout); err != nil {
+			return &exitError{code: exitUsage, message: err.Error()}
+		}
+		i.Format = i.Layout
 	}
 	defer forImport()()
 	product, err := local.Open(ctx, string(i.Data))
@@ -123,7 +134,10 @@ func defaultsOf(set []string) ([]ingest.Default, error) {
 func printReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
 		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
-	if r.Format != "" {
+	switch {
+	case logformat.IsFormatString(r.Format):
+		text += " (format string)"
+	case r.Format != "":
 		text += " (" + r.Format + ")"
 	}
 	if r.Known > 0 {

@@ -15,7 +15,7 @@ import (
 // Format is a log format. It converts a line to a record of the specification, written as one JSON object, so that all
 // formats share one decoder. A Format has no state, so several goroutines may use it at once.
 type Format interface {
-	// Name returns the name of the format for the flag --format.
+	// Name returns the name of the format for ByName.
 	Name() string
 	// Matches reports whether a line looks like this format. It need not be exact.
 	Matches(line []byte) bool
@@ -29,8 +29,12 @@ type Format interface {
 // Formats lists the formats in the order in which detection prefers them.
 var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, combined{}}
 
-// ByName returns the format with a name. The error for an unknown name lists the formats.
+// ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
+// nginx. The error for an unknown name lists the formats.
 func ByName(name string) (Format, error) {
+	if IsFormatString(name) {
+		return ByFormatString(name)
+	}
 	names := make([]string, len(Formats))
 	for i, s := range Formats {
 		if s.Name() == name {
@@ -80,7 +84,8 @@ func Detect(head []byte) (Format, error) {
 		}
 	}
 	if votes[best] == 0 {
-		const message = "none of the first %d lines looks like a known log format; name the format with --format"
+		const message = "none of the first %d lines looks like a known log format; name the format with --format, " +
+			"or give the format string of the server with --log-format"
 		return nil, fault.New(fault.Invalid, message, min(seen, detectLines))
 	}
 	return Formats[best], nil
