@@ -48,7 +48,7 @@ func startGenerate(t *testing.T, before string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill() })
-	for range 1000 {
+	for range 6000 {
 		if files, err := os.ReadDir(folder); err == nil && len(files) > 0 { // the command has started to write
 			return command
 		}
