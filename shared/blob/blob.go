@@ -51,7 +51,7 @@ type Store interface {
 	// Copy copies the content of an object to another name. It returns ErrExists if an object has that name.
 	Copy(ctx context.Context, from, to string) error
 	// List yields the objects whose names begin with prefix and sort after a name, in the byte order of the names.
-	// Their Infos have name, size and time.
+	// Their Infos have name, size, time, and the ETag that Get and Head report.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Info, error]
 	// Delete removes objects. Deleting an object that does not exist is not an error.
 	Delete(ctx context.Context, names ...string) error

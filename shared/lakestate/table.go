@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 )
 
 // Table stores small items. Each item has a revision that every write increases, and of two writers that have read the
@@ -15,6 +16,9 @@ type Table interface {
 	// List reads the latest revisions of the items of a partition whose sort keys begin with a prefix, in the order of
 	// their sort keys. The prefix must not be empty.
 	List(ctx context.Context, partition, prefix string) ([]Item, error)
+	// Between yields the latest revisions of the items of a partition from one sort key to another, both included, in
+	// the order of their sort keys. It does not hold all of them in memory.
+	Between(ctx context.Context, partition, from, to string) iter.Seq2[Item, error]
 	// Write makes all changes or none. It returns ErrConflict if an item is not at the revision that its change names.
 	// Then nothing has been written, unless this very call has written before: it may repeat a request after a lost
 	// response. After any other error the changes may or may not have been made.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/blob"
@@ -220,6 +221,21 @@ func testList(t *testing.T, s blob.Store) {
 	} {
 		if diff := cmp.Diff(test.want, names(t, s, test.prefix, test.after)); diff != "" {
 			t.Errorf("prefix %q after %q:\n%s", test.prefix, test.after, diff)
+		}
+	}
+	for info, err := range s.List(t.Context(), "a/", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := s.Head(t.Context(), info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.ETag == "" || info.ETag != head.ETag {
+			t.Errorf("%s has the ETag %s in the list, %s otherwise", info.Name, info.ETag, head.ETag)
+		}
+		if !info.Modified.Truncate(time.Second).Equal(head.Modified.Truncate(time.Second)) {
+			t.Errorf("%s has the time %v in the list, %v otherwise", info.Name, info.Modified, head.Modified)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package lakestatetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,6 +20,8 @@ func Test(t *testing.T, open func(t *testing.T) lakestate.Table) {
 		"write makes all changes or none":               testTogether,
 		"list filters by prefix and sorts by sort key":  testList,
 		"list returns more than one page":               testLongList,
+		"between includes both ends":                    testBetween,
+		"between yields more than one page":             testLongBetween,
 		"one of many writers succeeds at each revision": testRace,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -128,21 +131,70 @@ func testList(t *testing.T, table lakestate.Table) {
 	}
 }
 
+// writeLong writes n items, which together are longer than a page of DynamoDB, and returns the body of each.
+func writeLong(t *testing.T, table lakestate.Table, n int) (body string) {
+	t.Helper()
+	body = strings.Repeat("7", 64<<10)
+	for i := range n {
+		write(t, table, key("p", fmt.Sprintf("item#%03d", i)), 0, body)
+	}
+	return body
+}
+
 func testLongList(t *testing.T, table lakestate.Table) {
 	const n = 40
-	body := make([]byte, 64<<10)
-	for i := range body {
-		body[i] = '7'
-	}
-	for i := range n {
-		write(t, table, key("p", fmt.Sprintf("item#%03d", i)), 0, string(body))
-	}
+	body := writeLong(t, table, n)
 	items, err := table.List(t.Context(), "p", "item#")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(items) != n || items[n-1].Key.Sort != "item#039" || len(items[n-1].Body) != len(body) {
 		t.Errorf("list returned %d items, want %d", len(items), n)
+	}
+}
+
+func sortKeysBetween(t *testing.T, table lakestate.Table, from, to string) []string {
+	t.Helper()
+	keys := []string{}
+	for item, err := range table.Between(t.Context(), "p", from, to) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if item.Key.Partition != "p" || item.Revision != 1 {
+			t.Errorf("got %v at revision %d", item.Key, item.Revision)
+		}
+		keys = append(keys, item.Key.Sort+string(item.Body))
+	}
+	return keys
+}
+
+func testBetween(t *testing.T, table lakestate.Table) {
+	// The order is that of the bytes in UTF-8, in which U+FFFD comes before U+1F600.
+	for i, sort := range []string{"a", "b", "b/ü", "b!", "b\uFFFD", "b\U0001F600", "c", "d"} {
+		write(t, table, key("p", sort), 0, fmt.Sprint(i))
+		write(t, table, key("q", sort), 0, fmt.Sprint(i))
+	}
+	want := []string{"b1", "b!3", "b/ü2", "b\uFFFD4", "b\U0001F6005", "c6"}
+	if diff := cmp.Diff(want, sortKeysBetween(t, table, "b", "c")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{}, sortKeysBetween(t, table, "c!", "c~")); diff != "" {
+		t.Error(diff)
+	}
+	for _, err := range table.Between(t.Context(), "p", "a", "d") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break // a caller may stop
+	}
+}
+
+func testLongBetween(t *testing.T, table lakestate.Table) {
+	const n = 40
+	writeLong(t, table, n)
+	keys := sortKeysBetween(t, table, "item#001", "item#038")
+	if len(keys) != n-2 || !strings.HasPrefix(keys[len(keys)-1], "item#038") {
+		t.Errorf("between yielded %d items, want %d", len(keys), n-2)
 	}
 }
 

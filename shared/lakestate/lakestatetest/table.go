@@ -3,6 +3,7 @@ package lakestatetest
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -49,6 +50,22 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate
 		}
 	}
 	return items, nil
+}
+
+// Between yields the items of a partition that exist when it begins.
+func (t *Table) Between(ctx context.Context, partition, from, to string) iter.Seq2[lakestate.Item, error] {
+	return func(yield func(lakestate.Item, error) bool) {
+		items, err := t.List(ctx, partition, "")
+		if err != nil {
+			yield(lakestate.Item{}, err)
+			return
+		}
+		for _, item := range items {
+			if item.Key.Sort >= from && item.Key.Sort <= to && !yield(item, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Write makes all changes or none.

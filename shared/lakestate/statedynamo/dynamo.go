@@ -1,13 +1,15 @@
 // Package statedynamo stores the ledger and the state of a lake in the DynamoDB table.
 //
 //	pk, sk     the key: ingest#<family> and a sort key of package cloud, or lake and state, or
-//	           suspects and object#<name> or hours#<first>#<last>
+//	           suspects and object#<name> or hours#<first>#<last>, or arrived and the key of a raw log, or
+//	           reconcile and state
 //	revision   N, increased by every write
 //	body       S, JSON
 package statedynamo
 
 import (
 	"context"
+	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -50,32 +52,65 @@ func (t *Table) Get(ctx context.Context, key lakestate.Key) (lakestate.Item, err
 // List requests pages of up to 1 MB with consistent reads.
 func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
 	var items []lakestate.Item
-	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
-		TableName: &t.name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: aws.String("#pk = :pk AND begins_with(#sk, :prefix)"),
-		ExpressionAttributeNames: map[string]string{
-			"#pk": dynamotable.PartitionKey,
-			"#sk": dynamotable.SortKey,
-		},
-		ExpressionAttributeValues: dynamotable.Item{
-			":pk":     dynamotable.String(partition),
-			":prefix": dynamotable.String(prefix),
-		},
+	found := t.query(ctx, partition, "begins_with(#sk, :prefix)", dynamotable.Item{
+		":prefix": dynamotable.String(prefix),
 	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range found {
 		if err != nil {
 			return nil, dynamotable.Failure(ctx, err, "list items %s %s", partition, prefix)
 		}
-		for _, found := range page.Items {
-			item, err := itemOf(found)
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item)
-		}
+		items = append(items, item)
 	}
 	return items, nil
+}
+
+// Between requests pages of up to 1 MB with consistent reads.
+func (t *Table) Between(ctx context.Context, partition, from, to string) iter.Seq2[lakestate.Item, error] {
+	return func(yield func(lakestate.Item, error) bool) {
+		found := t.query(ctx, partition, "#sk BETWEEN :from AND :to", dynamotable.Item{
+			":from": dynamotable.String(from), ":to": dynamotable.String(to),
+		})
+		for item, err := range found {
+			if err != nil {
+				yield(lakestate.Item{}, dynamotable.Failure(ctx, err, "list items %s from %s to %s", partition, from, to))
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// query yields the items of a partition whose sort keys, #sk, meet a condition with those values.
+func (t *Table) query(
+	ctx context.Context, partition, condition string, values dynamotable.Item,
+) iter.Seq2[lakestate.Item, error] {
+	values[":pk"] = dynamotable.String(partition)
+	return func(yield func(lakestate.Item, error) bool) {
+		pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
+			TableName: &t.name, ConsistentRead: aws.Bool(true),
+			KeyConditionExpression: aws.String("#pk = :pk AND " + condition),
+			ExpressionAttributeNames: map[string]string{
+				"#pk": dynamotable.PartitionKey,
+				"#sk": dynamotable.SortKey,
+			},
+			ExpressionAttributeValues: values,
+		})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(lakestate.Item{}, err)
+				return
+			}
+			for _, found := range page.Items {
+				item, err := itemOf(found)
+				if !yield(item, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Write writes all changes in one transaction. The SDK adds a token, so that DynamoDB executes a transaction once when
