@@ -9,6 +9,7 @@ import (
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -34,7 +35,11 @@ func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 		case ingestName:
 			feed(lambda, p, data)
 		case compactName:
-			a.schedule(lambda, p)
+			every := awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(float64(p.CompactMinutes))))
+			a.schedule(lambda, p, f, "Merges the objects of every finished hour", every)
+		case reconcileName:
+			daily := awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("3"), Minute: jsii.String("17")})
+			a.schedule(lambda, p, f, "Sends raw logs again that have not arrived", daily)
 		}
 	}
 	a.addGateway(p)

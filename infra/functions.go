@@ -24,9 +24,10 @@ type needs struct {
 }
 
 const (
-	ingestName   = "ingest"
-	compactName  = "compact"
-	notFoundName = "not-found"
+	ingestName    = "ingest"
+	compactName   = "compact"
+	reconcileName = "reconcile"
+	notFoundName  = "not-found"
 )
 
 // needsOf lists the needs of every function.
@@ -44,6 +45,7 @@ var needsOf = map[string]needs{
 	notFoundName:      {memory: 256},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
 	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
+	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},
 }
 
 // functions returns every function, in the order of the table.

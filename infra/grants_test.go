@@ -27,8 +27,8 @@ import (
 )
 
 // TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then
-// looks for grants on items that no store needs. TestFunctionsUseTheirGrants of package cloud does so for ingest and
-// compact.
+// looks for grants on items that no store needs. TestFunctionsUseTheirGrants of package cloud does so for ingest,
+// compact and reconcile.
 func TestGrantsCoverStoreActions(t *testing.T) {
 	dynamotest.Client(t) // without DynamoDB, skips this test as a whole instead of each test of the suites
 	names := permissions.Names{Region: guardtest.Region, Account: guardtest.Account, Table: "*"}
@@ -71,7 +71,8 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		})
 	}
 	judged := func(a permissions.Atom) bool {
-		return a.On == permissions.Items && a.Task != "ingesting" && a.Task != "compacting"
+		others := []string{"ingesting", "compacting", "reconciling"}
+		return a.On == permissions.Items && !slices.Contains(others, a.Task)
 	}
 	for _, mistake := range permissions.Review(resources, calls, judged) {
 		t.Error(mistake)

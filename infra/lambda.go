@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
@@ -106,14 +107,14 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 }
 
 // reserved returns the reserved concurrency of a function, or nil. A reservation keeps instances free for ingest and
-// compact. The event source limits ingest without one, too.
+// the functions of the schedules. The event source limits ingest without one, too.
 func reserved(p Props, f function) *float64 {
 	switch {
 	case !p.ReserveConcurrency:
 		return nil
 	case f.Name == ingestName:
 		return jsii.Number(float64(p.IngestConcurrency))
-	case f.Name == compactName:
+	case f.Name == compactName || f.Name == reconcileName:
 		return jsii.Number(1)
 	}
 	return nil
@@ -131,17 +132,18 @@ func feed(ingest awslambda.Function, p Props, data *dataStack) {
 	ingest.AddEventSource(awslambdaeventsources.NewSqsEventSource(data.queue, source))
 }
 
-// schedule starts compact every CompactMinutes.
-func (a *apiStack) schedule(compact awslambda.Function, p Props) {
-	dead := newQueue(a.stack, "CompactDeadLetters", p.Name+"-compact-dead-letters")
-	target := awseventstargets.NewLambdaFunction(compact, &awseventstargets.LambdaFunctionProps{
+// schedule starts a function at fixed times.
+func (a *apiStack) schedule(lambda awslambda.Function, p Props, f function, does string, at awsevents.Schedule) {
+	id := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+	dead := newQueue(a.stack, id+"DeadLetters", p.Name+"-"+f.Name+"-dead-letters")
+	target := awseventstargets.NewLambdaFunction(lambda, &awseventstargets.LambdaFunctionProps{
 		DeadLetterQueue: dead, RetryAttempts: jsii.Number(0), // the next run is the retry
 	})
-	awsevents.NewRule(a.stack, jsii.String("CompactSchedule"), &awsevents.RuleProps{
-		RuleName:    jsii.String(p.Name + "-compact"),
-		Description: jsii.String("Merges the objects of every finished hour"),
-		Schedule:    awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(float64(p.CompactMinutes)))),
+	awsevents.NewRule(a.stack, jsii.String(id+"Schedule"), &awsevents.RuleProps{
+		RuleName:    jsii.String(p.Name + "-" + f.Name),
+		Description: &does,
+		Schedule:    at,
 		Targets:     &[]awsevents.IRuleTarget{target},
 	})
-	output(a.stack, "CompactDeadLettersURL", dead.QueueUrl(), "Runs of compact that could not be started")
+	output(a.stack, id+"DeadLettersURL", dead.QueueUrl(), "Runs of "+f.Name+" that could not be started")
 }

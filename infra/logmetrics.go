@@ -46,6 +46,13 @@ var (
 		pattern: `{ $.msg = "lake" }`,
 		value:   "$.behind_s",
 	}
+	// lostLogs counts the raw logs that were sent again because they had not arrived.
+	lostLogs = logMetric{
+		name:    "lost-logs",
+		of:      func(f function) bool { return f.Name == reconcileName },
+		pattern: `{ $.msg = "reconciled" }`,
+		value:   "$.lost",
+	}
 	// athenaThrottled counts the requests that failed because Athena throttled them. Athena has no metric for it.
 	athenaThrottled = logMetric{
 		name:    "athena-throttled",
@@ -55,7 +62,7 @@ var (
 	}
 )
 
-var allLogMetrics = []logMetric{quarantinedLogs, damagedObjects, newestAge, behind, athenaThrottled}
+var allLogMetrics = []logMetric{quarantinedLogs, damagedObjects, newestAge, behind, lostLogs, athenaThrottled}
 
 // in returns the name of the metric in a deployment.
 func (m logMetric) in(p Props) string { return p.Name + "-" + m.name }

@@ -96,6 +96,20 @@ func (o *opsStack) alarms() []alarm {
 			says: "Compaction could not be started.", runbook: "dlq",
 		},
 		{
+			name: "reconcile-stopped", metric: o.function(reconcileName, "Invocations", "Sum", 60),
+			limit: 1, below: true, periods: 48, onNoData: true,
+			says: "Raw logs have not been compared with the imports for 2 days.", runbook: "lost-notifications",
+		},
+		{
+			name: "reconcile-dead-letters", metric: o.deadLetters("reconcile"), periods: 1,
+			says: "The daily search for lost logs could not be started.", runbook: "dlq",
+		},
+		{
+			name: "lost-notifications", metric: o.logged(lostLogs, "Sum", 60), periods: 1,
+			says:    "Raw logs had not been imported hours after they were put. They were sent again.",
+			runbook: "lost-notifications",
+		},
+		{
 			name: "no-logs", metric: o.queue("raw", "NumberOfMessagesSent", "Sum", 60),
 			limit: 1, below: true, periods: float64(o.props.QuietHours), onNoData: true,
 			says: "No raw log has arrived for hours.", runbook: "empty-results",
@@ -207,7 +221,7 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			row(
 				graph("Raw logs arriving", o.queue("raw", "NumberOfMessagesSent", "Sum", 5)),
 				graph("Oldest raw log waiting, s", o.queue("raw", "ApproximateAgeOfOldestMessage", "Maximum", 5)),
-				graph("Time of ingest and compact, ms (p95)", perFunction("Duration", "p95", behindQueue)...),
+				graph("Time of ingest, compact and reconcile, ms (p95)", perFunction("Duration", "p95", behindQueue)...),
 			),
 			row(
 				graph("Age of the newest record, s", o.logged(newestAge, "Minimum", 15)),
@@ -216,9 +230,9 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			),
 			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
-				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact")),
-				graph("Put into quarantine, damaged objects",
-					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5)),
+				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact"), o.deadLetters("reconcile")),
+				graph("Put into quarantine, damaged objects, lost logs",
+					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60)),
 			),
 		},
 	})
@@ -253,6 +267,12 @@ var savedQueries = []savedQuery{
 		`stats sum(bytes_scanned) as scanned, count(*) as asked by fingerprint, route, key`,
 		`sort scanned desc`,
 		`limit 50`,
+	}},
+	{"lost logs", func(f function) bool { return f.Name == reconcileName }, []string{
+		`fields @timestamp, key, put`,
+		`filter msg = "log sent again"`,
+		`sort put desc`,
+		`limit 1000`,
 	}},
 	{"what ingest did", func(f function) bool { return f.Name == ingestName }, []string{
 		`fields @timestamp, @message`,

@@ -72,9 +72,9 @@ func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 		return unknown(service, err, "lambda:GetAccountSettings")
 	}
 	limit := int(settings.AccountLimit.ConcurrentExecutions)
-	writing := p.IngestConcurrency + 1 // compact
+	writing := p.IngestConcurrency + 2 // compact and reconcile
 	f := finding{service: service, text: fmt.Sprintf(
-		"%d functions may run at once; ingest and compact take up to %d, which leaves %d for requests",
+		"%d functions may run at once; ingest, compact and reconcile take up to %d, which leaves %d for requests",
 		limit, writing, max(limit-writing, 0),
 	)}
 	more := "Request a higher quota: aws service-quotas request-service-quota-increase --service-code lambda " +

@@ -39,7 +39,7 @@ type Props struct {
 
 	IngestSeconds      int  // timeout of ingest
 	IngestConcurrency  int  // maximum number of instances of ingest
-	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for compact
+	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for each schedule
 	CompactMinutes     int  // from one run of compact to the next
 
 	AlarmEmail     string // receives alarms and budget warnings; "": alarms are only shown
@@ -131,7 +131,8 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves these instances and one for `compact`; the account must keep 100 unreserved.",
+			doc: "`true` reserves these instances and one each for `compact` and `reconcile`; " +
+				"the account must keep 100 unreserved.",
 		},
 		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Minutes from one run of `compact` to the next."},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},

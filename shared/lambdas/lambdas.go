@@ -88,6 +88,7 @@ var (
 	settings = []Variable{Table, Version}
 	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, HorizonDays, Version}
 	feeding  = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
+	sending  = []Variable{Table, RawBucket, RawQueue, Version}
 )
 
 // All lists every function.
@@ -167,6 +168,11 @@ var All = []Function{
 		Name:      "compact",
 		Doc:       "Merges the Parquet objects of an hour.",
 		Variables: keeping,
+	},
+	{
+		Name:      "reconcile",
+		Doc:       "Sends raw logs again that have not arrived.",
+		Variables: sending,
 	},
 }
 

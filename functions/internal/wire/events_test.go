@@ -109,6 +109,7 @@ var before = map[string][]string{
 	"ingest-duplicate":             {"ingest-imported"},
 	"compact-merged":               {"ingest-batch"},
 	"compact-merged-before":        {"ingest-batch", "compact-merged"},
+	"reconcile-lost":               {"ingest-imported"},
 }
 
 // logged lists the texts that the log must contain after an event, where the response does not show them.
@@ -124,6 +125,9 @@ var logged = map[string]string{
 	"stats-still-running":          `"level":"WARN","msg":"failed"`,
 	"stats-damaged":                `"msg":"damaged object"`,
 	"compact-table-down":           `"msg":"not compacted"`,
+	"reconcile-table-down":         `"msg":"not reconciled"`,
+	"reconcile-scheduled":          `"msg":"reconciled","listed":5,"arrived":0,"recent":5,"lost":0`,
+	"reconcile-lost":               `"msg":"log sent again","key":"raw/2026/01/01/edge 2.ndjson"`,
 	"timeline-scans-too-much":      `"status":422`,
 	"planet-get-table-down":        `"msg":"failed"`,
 	"planet-put-table-down":        `"msg":"failed"`,

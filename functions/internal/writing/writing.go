@@ -1,4 +1,4 @@
-// Package writing builds the functions that write the lake. Only they use Parquet, so that the other functions do not
+// Package writing builds the functions that write the lake, and the one that has logs imported again. Only they use Parquet, so that the other functions do not
 // link its code.
 package writing
 
@@ -85,7 +85,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 type Stores struct {
 	Raw, Lake blob.Store
 	Table     lakestate.Table // the ledger and the state
-	Queue     Queue           // of messages about raw logs; used by ingest only
+	Queue     Queue           // of messages about raw logs; not used by compact
 	Scratch   string          // folder for temporary files
 }
 
@@ -111,6 +111,9 @@ func Over(
 	f lambdas.Function, e function.Environment, log *slog.Logger,
 	client *dynamodb.Client, s Stores, now func() time.Time,
 ) (*function.Function, error) {
+	if f.Name == "reconcile" {
+		return reconcile(f, e, log, client, s, now), nil
+	}
 	p, err := newParts(f, e, log, client, s, now)
 	if err != nil {
 		return nil, err

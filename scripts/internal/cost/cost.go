@@ -28,7 +28,7 @@ const (
 	ingestGB       = 3008.0 / 1024
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
-	itemsPerLog    = 10 // DynamoDB reads and writes of the ledger, writes twice for the transaction
+	itemsPerLog    = 11 // DynamoDB reads and writes of the ledger and the arrival, writes twice for the transaction
 	objectsPerHour = 1  // once compacted, for each 5 million records
 	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
 	querySeconds   = 3.0
@@ -91,7 +91,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 }
 
 // alarms is the approximate number of alarms of a deployment.
-const alarms = 41
+const alarms = 46
 
 // Total returns the sum of the items.
 func Total(items []Item) (usd float64) {

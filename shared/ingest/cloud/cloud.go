@@ -35,6 +35,8 @@ const (
 	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
 	// It is no part of the names of logs, so that a log that is put there, too, is not imported twice.
 	HistoryPrefix = "raw/history/"
+	// RawPrefix is the prefix of the keys of all raw logs.
+	RawPrefix = "raw/"
 )
 
 // Config is the configuration of a Store.
@@ -136,19 +138,22 @@ func newAttempt() string { return rand.Text() }
 // context is less than the reserve, or less than half of the initial time if that is shorter. The first call of the
 // function always returns false, so that every call of the Store makes progress.
 func (c *Store) timeUp(ctx context.Context) func() bool {
+	return timeUp(ctx, c.config.Reserve, c.config.Now)
+}
+
+func timeUp(ctx context.Context, reserve time.Duration, now func() time.Time) func() bool {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return func() bool { return false }
 	}
-	now := c.config.Now()
-	stop := deadline.Add(-min(c.config.Reserve, deadline.Sub(now)/2))
+	stop := deadline.Add(-min(reserve, deadline.Sub(now())/2))
 	called := false
 	return func() bool {
 		if !called {
 			called = true
 			return false
 		}
-		return !c.config.Now().Before(stop)
+		return !now().Before(stop)
 	}
 }
 

@@ -62,13 +62,6 @@ func newDeployment(t *testing.T) *deployment {
 
 // tasks returns the imports and compactions that the tests disturb, in order.
 func (d *deployment) tasks() []func() error {
-	importLog := func(key string) func() error {
-		return func() error {
-			defer d.guard.As("ingest")()
-			_, err := d.sequential().Import(d.ctx, cloud.Log{Key: key})
-			return err
-		}
-	}
 	compactAt := func(after time.Duration) func() error {
 		return func() error {
 			d.time = testTime.Add(after)
@@ -78,14 +71,39 @@ func (d *deployment) tasks() []func() error {
 		}
 	}
 	return []func() error{
-		importLog("raw/a"),
-		importLog("raw/b"),
+		d.importing("raw/a"),
+		d.importing("raw/b"),
 		d.damage,
 		compactAt(5 * time.Hour),
 		d.damageCompacted,
-		importLog("raw/a.1"),
+		d.importing("raw/a.1"),
 		compactAt(12 * time.Hour),
 		compactAt(36 * time.Hour),
+	}
+}
+
+// importing returns the import of a log.
+func (d *deployment) importing(key string) func() error {
+	return func() error {
+		defer d.guard.As("ingest")()
+		_, err := d.sequential().Import(d.ctx, cloud.Log{Key: key})
+		return err
+	}
+}
+
+// reconciling returns a reconciliation that appends the keys of the logs that it sends. Its clock is far in the future,
+// like that of sweep.
+func (d *deployment) reconciling(sent *[]string) func() error {
+	return func() error {
+		defer d.guard.As("reconcile")()
+		_, err := cloud.Reconciliation{
+			Raw: d.raw, Table: d.table, Now: future,
+			Send: func(_ context.Context, log cloud.Log, _ time.Time) error {
+				*sent = append(*sent, log.Key)
+				return nil
+			},
+		}.Run(d.ctx)
+		return err
 	}
 }
 
@@ -385,19 +403,21 @@ func TestUnreliableNetwork(t *testing.T) {
 	}
 }
 
+func future() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
+
 // sweep runs a compaction that removes the objects of failed attempts. Its clock is far in the future, because the
 // servers of tests set the times of objects by the clock of the machine.
 func (d *deployment) sweep() {
 	config := d.config()
-	config.Now = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
+	config.Now = future
 	if _, err := d.cloudOf(config).Compact(d.t.Context(), testTime); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// TestFunctionsUseTheirGrants runs ingest and compact with their permissions through all that they do, and looks for
-// grants that neither needs. Imports that are cut short are finished by the next compaction. The doctor, which lists
-// the raw bucket, and the versions of raw objects are left to the test of the deployment.
+// TestFunctionsUseTheirGrants runs ingest, compact and reconcile with their permissions through all that they do, and
+// looks for grants that none of them needs. Imports that are cut short are finished by the next compaction. The doctor,
+// which lists the raw bucket, and the versions of raw objects are left to the test of the deployment.
 func TestFunctionsUseTheirGrants(t *testing.T) {
 	if os.Getenv(dynamotest.Variable) == "" {
 		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", dynamotest.Variable)
@@ -409,6 +429,10 @@ func TestFunctionsUseTheirGrants(t *testing.T) {
 		d.damaged = !cutShort
 		resources = d.guard.Names.Resources()
 		d.prepare()
+		var sent []string
+		if err := d.reconciling(&sent)(); err != nil || len(sent) != 3 {
+			t.Fatal(sent, err)
+		}
 		for _, task := range d.tasks() {
 			dead := false
 			d.network.Script = func(_ int, r *http.Request) faulttest.Fault {
@@ -427,7 +451,8 @@ func TestFunctionsUseTheirGrants(t *testing.T) {
 		}
 	}
 	judged := func(a permissions.Atom) bool {
-		return (a.Task == "ingesting" || a.Task == "compacting") && a.On != permissions.RawQueue &&
+		tasks := []string{"ingesting", "compacting", "reconciling"}
+		return slices.Contains(tasks, a.Task) && a.On != permissions.RawQueue &&
 			a.On != permissions.RawListing && a.Action != "s3:GetObjectVersion"
 	}
 	for _, mistake := range permissions.Review(resources, calls, judged) {

@@ -50,7 +50,7 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	began := c.config.Now()
 	timeUp := c.timeUp(ctx)
 	for overtaken := 0; ; overtaken++ {
-		report, err := c.importOnce(ctx, log, timeUp)
+		report, raw, err := c.importOnce(ctx, log, timeUp)
 		if errors.Is(err, errOvertaken) && overtaken < maxOvertaken {
 			if err := c.pause(ctx, overtaken); err != nil {
 				return ingest.Report{}, err
@@ -62,6 +62,11 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 				err = fault.Wrap(fault.Unavailable, errors.Join(err, failed), "write a note about the refused log")
 			}
 		}
+		if err == nil || fault.KindOf(err) == fault.Invalid {
+			if failed := c.recordArrival(ctx, raw); failed != nil {
+				err = fault.Wrap(fault.Unavailable, errors.Join(err, failed), "record the arrival of the log")
+			}
+		}
 		report.Elapsed = c.config.Now().Sub(began)
 		if err != nil {
 			return report, fmt.Errorf("import %s: %w", log.Key, err)
@@ -70,20 +75,27 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	}
 }
 
-// importOnce makes one attempt: it converts, commits and publishes.
+// importOnce makes one attempt: it opens the log, converts, commits and publishes. It describes the log that it read.
 func (c *Store) importOnce(
 	ctx context.Context, log Log, timeUp func() bool,
+) (report ingest.Report, info blob.Info, err error) {
+	raw, err := blob.Open(ctx, c.raw, log.Key, log.Version)
+	if err != nil {
+		return ingest.Report{}, blob.Info{}, err
+	}
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	report, err = c.importOpen(ctx, log, raw, timeUp)
+	return report, raw.Info(), err
+}
+
+func (c *Store) importOpen(
+	ctx context.Context, log Log, raw *blob.Reader, timeUp func() bool,
 ) (report ingest.Report, err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "import-")
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	raw, err := blob.Open(ctx, c.raw, log.Key, log.Version)
-	if err != nil {
-		return ingest.Report{}, err
-	}
-	defer func() { err = errors.Join(err, raw.Close()) }()
 
 	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
 	ledger := &familyLedger{table: c.table}

@@ -97,6 +97,7 @@ var (
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"ingest#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"arrived"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 	}}
 
 	compacting = Task{"compacting", []Grant{
@@ -107,6 +108,13 @@ var (
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Items, []string{"suspects"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
+	}}
+
+	reconciling = Task{"reconciling", []Grant{
+		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}},
+		{RawQueue, nil, []string{"sqs:GetQueueAttributes", "sqs:SendMessage"}},
+		{Items, []string{"arrived"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"reconcile"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 	}}
 )
 
@@ -125,6 +133,7 @@ var tasksOf = map[string][]Task{
 	"not-found":       {},
 	"ingest":          {ingesting},
 	"compact":         {compacting},
+	"reconcile":       {reconciling},
 }
 
 // Known reports whether the table has a function of the name.

@@ -194,6 +194,37 @@ func firstSent(message events.SQSMessage) (at time.Time, known bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
+// SendLog puts a message about a log into a queue, in the form of the bucket's notifications. put is when the log was
+// put.
+func SendLog(ctx context.Context, m Messages, bucket string, log cloud.Log, put time.Time) error {
+	var r sentRecord
+	r.EventName = created + "Put"
+	r.S3.Bucket.Name = bucket
+	r.S3.Object.Key, r.S3.Object.VersionID = url.QueryEscape(log.Key), log.Version
+	body, err := json.Marshal(map[string]any{"Records": []sentRecord{r}})
+	if err != nil {
+		return err
+	}
+	return m.Send(ctx, string(body), put)
+}
+
+// sentRecord is the part of a notification's record that logsOf reads.
+type sentRecord struct {
+	EventName string `json:"eventName"`
+	S3        struct {
+		Bucket struct {
+			Name string `json:"name"`
+		} `json:"bucket"`
+		Object struct {
+			Key       string `json:"key"`
+			VersionID string `json:"versionId,omitempty"`
+		} `json:"object"`
+	} `json:"s3"`
+}
+
+// created begins the names of the events of objects that were put.
+const created = "ObjectCreated:"
+
 // logsOf returns the logs that the notification in a message names. There are none in the test event that S3 sends when
 // notifications are set up.
 func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
@@ -217,7 +248,7 @@ func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key %q: %w", r.S3.Object.Key, err)
 		}
-		if !strings.HasPrefix(r.EventName, "ObjectCreated:") || strings.HasSuffix(key, "/") {
+		if !strings.HasPrefix(r.EventName, created) || strings.HasSuffix(key, "/") {
 			continue // removals, and objects that consoles create to show folders
 		}
 		if r.S3.Bucket.Name != h.Bucket {

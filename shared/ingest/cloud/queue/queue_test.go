@@ -138,6 +138,29 @@ func TestHandleDecodesKeys(t *testing.T) {
 	}
 }
 
+func TestHandleImportsSentLogs(t *testing.T) {
+	var m messages
+	logs := []cloud.Log{{Key: "raw/a b+c/ü%.gz"}, {Key: "raw/plain", Version: "v+2"}}
+	for _, log := range logs {
+		if err := queue.SendLog(t.Context(), &m, "logs", log, testTime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := &importer{}
+	for _, sent := range m.sent {
+		if failed, _ := i.handle(t, sent.body); len(failed) > 0 || !sent.first.Equal(testTime) {
+			t.Errorf("%s of %v failed: %v", sent.body, sent.first, failed)
+		}
+	}
+	if diff := cmp.Diff(logs, i.logs); diff != "" {
+		t.Error(diff)
+	}
+	down := &messages{err: errors.New("the queue is down")}
+	if err := queue.SendLog(t.Context(), down, "logs", logs[0], testTime); !errors.Is(err, down.err) {
+		t.Error(err)
+	}
+}
+
 func TestHandleIgnoresOtherEvents(t *testing.T) {
 	i := &importer{}
 	failed, _ := i.handle(t,

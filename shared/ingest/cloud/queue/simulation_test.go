@@ -305,20 +305,52 @@ func (t flakyTable) List(ctx context.Context, partition, prefix string) (items [
 	return items, err
 }
 
+func (t flakyTable) Between(ctx context.Context, partition, from, to string) iter.Seq2[lakestate.Item, error] {
+	if err := t.request(func() error { return nil }); err != nil {
+		return func(yield func(lakestate.Item, error) bool) { yield(lakestate.Item{}, err) }
+	}
+	return t.Table.Between(ctx, partition, from, to)
+}
+
 func (t flakyTable) Write(ctx context.Context, changes ...lakestate.Change) error {
 	return t.request(func() error { return t.Table.Write(ctx, changes...) })
 }
 
-// TestEveryRowIsImportedOnce imports small logs with the real store. Each call has the time for a part of a log.
+// reconcile sends the logs again that have not arrived, until nothing fails.
+func (f *flaky) reconcile(t *testing.T, raw blob.Store, table lakestate.Table) cloud.ReconcileReport {
+	t.Helper()
+	for range 100 {
+		f.left = -1
+		if f.chance(0.5) {
+			f.left = f.random.IntN(10)
+		}
+		report, err := cloud.Reconciliation{
+			Raw: flakyBlobs{raw, f}, Table: flakyTable{table, f}, Now: f.now,
+			Send: func(ctx context.Context, log cloud.Log, put time.Time) error {
+				return queue.SendLog(ctx, f, "logs", log, put)
+			},
+		}.Run(t.Context())
+		f.left = -1
+		if err == nil {
+			return report
+		}
+	}
+	t.Fatal("100 reconciliations failed")
+	return cloud.ReconcileReport{}
+}
+
+// TestEveryRowIsImportedOnce imports small logs with the real store. Each call has the time for a part of a log. The
+// notifications of some logs are lost.
 func TestEveryRowIsImportedOnce(t *testing.T) {
 	const logs, lines = 5, 400
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			f := &flaky{simulation: newSimulation(seed), left: -1}
-			raw, lake := &blobtest.Memory{}, &blobtest.Memory{}
+			raw, lake := &blobtest.Memory{Now: f.now}, &blobtest.Memory{Now: f.now}
+			table := &lakestatetest.Table{}
 			var err error
 			f.store, err = cloud.New(cloud.Config{
-				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{&lakestatetest.Table{}, f},
+				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{table, f},
 				Scratch: filepath.Join(t.TempDir(), "scratch"), Copies: 1,
 				Now:   func() time.Time { f.time = f.time.Add(2 * time.Minute); return f.time }, // each batch takes minutes
 				Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -331,11 +363,21 @@ func TestEveryRowIsImportedOnce(t *testing.T) {
 				if err := raw.Put(t.Context(), key, strings.NewReader(wideRecords(i, lines)), blob.Always); err != nil {
 					t.Fatal(err)
 				}
-				f.put(notification("ObjectCreated:Put", "logs", key), "")
+				if i == 0 || i%2 == 1 {
+					f.put(notification("ObjectCreated:Put", "logs", key), "")
+				}
 			}
 			f.run(t, f.handler(f), lambdas.LongestRun)
-			if len(f.dead) > 0 || f.sent == logs {
-				t.Errorf("%d dead letters; %d messages were sent again", len(f.dead), f.sent-logs)
+			if len(f.dead) > 0 || f.sent <= logs {
+				t.Errorf("%d dead letters; %d messages", len(f.dead), f.sent)
+			}
+			f.time = f.time.Add(cloud.DefaultMinAge)
+			if report := f.reconcile(t, raw, table); report.Arrived != 3 || report.Lost != 2 {
+				t.Errorf("the notifications of 2 of 5 logs were lost: %+v", report)
+			}
+			f.run(t, f.handler(f), lambdas.LongestRun)
+			if report := f.reconcile(t, raw, table); report.Arrived != logs || len(f.dead) > 0 {
+				t.Errorf("not all logs have arrived, and %d messages are dead letters: %+v", len(f.dead), report)
 			}
 			seen := rowsOf(t, lake)
 			for i := range logs {

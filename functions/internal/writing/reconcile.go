@@ -1,0 +1,101 @@
+package writing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/orrery/orrery/functions/internal/doctor"
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+// Reconcile returns the function that sends raw logs again which have not arrived. A schedule starts it.
+func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin("reconcile", lookup)
+	if err != nil {
+		return nil, err
+	}
+	c, err := function.LoadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client := dynamotable.NewClient(c)
+	return reconcile(f, e, log, client, Stores{
+		Raw:   s3.New(function.NewS3(c), e.RawBucket),
+		Table: statedynamo.New(client, e.Table),
+		Queue: queue.NewSQS(sqs.NewFromConfig(c), e.RawQueue),
+	}, time.Now), nil
+}
+
+// reconcileEvent is the event of a run. That of the schedule has none of these members.
+type reconcileEvent struct {
+	MinAge string `json:"min_age"` // such as "10m"; "" for the default
+	Limit  int    `json:"limit"`   // 0 for the default
+}
+
+// reconcile returns a function that answers events with the report of a reconciliation.
+func reconcile(
+	f lambdas.Function, e function.Environment, log *slog.Logger,
+	client *dynamodb.Client, s Stores, now func() time.Time,
+) *function.Function {
+	handle := func(ctx context.Context, event reconcileEvent) (cloud.ReconcileReport, error) {
+		r, err := event.reconciliation()
+		if err != nil {
+			return cloud.ReconcileReport{}, err
+		}
+		r.Raw, r.Table, r.Now = s.Raw, s.Table, now
+		r.Send = func(ctx context.Context, raw cloud.Log, put time.Time) error {
+			if err := queue.SendLog(ctx, s.Queue, e.RawBucket, raw, put); err != nil {
+				return err
+			}
+			log.InfoContext(ctx, "log sent again", "key", raw.Key, "put", put.UTC())
+			return nil
+		}
+		report, err := r.Run(ctx)
+		if err != nil {
+			log.ErrorContext(ctx, "not reconciled", "error", err)
+			return report, err
+		}
+		// An alarm watches the number of lost logs.
+		log.InfoContext(ctx, "reconciled", "listed", report.Listed, "arrived", report.Arrived, "recent", report.Recent,
+			"lost", report.Lost, "earlier", report.Earlier, "earlier_sent", report.EarlierSent, "left", report.Left,
+			"unfinished", report.Unfinished, "ms", report.Elapsed.Milliseconds())
+		return report, nil
+	}
+	return function.New(f, e, handlerOf(handle),
+		doctor.Table(client, e.Table, "reconcile"),
+		doctor.Clock(client, e.Table, "reconcile", now),
+		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, cloud.RawPrefix),
+		doctor.RawQueue(s.Queue, e.RawQueue),
+	)
+}
+
+// reconciliation returns the settings of the event.
+func (e reconcileEvent) reconciliation() (r cloud.Reconciliation, err error) {
+	if e.Limit < 0 {
+		return r, errors.New("limit must not be negative")
+	}
+	r.Limit = e.Limit
+	if e.MinAge == "" {
+		return r, nil
+	}
+	r.MinAge, err = time.ParseDuration(e.MinAge)
+	switch {
+	case err != nil || r.MinAge < 0:
+		return r, fmt.Errorf("min_age is %q, not a duration such as 10m", e.MinAge)
+	case r.MinAge == 0:
+		r.MinAge = -1 // none
+	}
+	return r, nil
+}

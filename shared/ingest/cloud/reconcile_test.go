@@ -1,0 +1,395 @@
+package cloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/faulttest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lakestate"
+)
+
+// newReconciled returns a world in which the bucket has the clock of the world. An arrived log begins the time from
+// which on arrivals are recorded.
+func newReconciled(t *testing.T) *world {
+	w := newWorld(t)
+	w.raw = &blobtest.Memory{Now: w.now}
+	w.importLog("raw/0", records(900, 901, 0))
+	return w
+}
+
+// reconcile runs a reconciliation with a limit, 0 for the default, and returns the keys that were sent.
+func (w *world) reconcile(ctx context.Context, limit int) ([]string, cloud.ReconcileReport) {
+	w.t.Helper()
+	sent := []string{}
+	report, err := cloud.Reconciliation{
+		Raw: w.raw, Table: w.table, Now: w.now, Limit: limit,
+		Send: func(_ context.Context, log cloud.Log, _ time.Time) error {
+			sent = append(sent, log.Key)
+			return nil
+		},
+	}.Run(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return sent, report
+}
+
+// expectSent checks the keys that a run with the default limit sends.
+func (w *world) expectSent(want ...string) {
+	w.t.Helper()
+	sent, _ := w.reconcile(w.t.Context(), 0)
+	if diff := cmp.Diff(want, sent, cmpopts.EquateEmpty()); diff != "" {
+		w.t.Errorf("sent logs differ (-want +got):\n%s", diff)
+	}
+}
+
+func expectReport(t *testing.T, got, want cloud.ReconcileReport) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(got, "Elapsed")); diff != "" {
+		t.Errorf("the report differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestReconcileSendsLostLogs(t *testing.T) {
+	t.Run("a lost log is sent in every run until it has arrived", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/lost", records(0, 3, 0))
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent("raw/lost")
+		w.expectSent("raw/lost")
+		w.importLog("raw/lost", records(0, 3, 0))
+		w.time = w.time.Add(7 * time.Hour)
+		sent, report := w.reconcile(t.Context(), 0)
+		if len(sent) > 0 {
+			t.Errorf("sent %v", sent)
+		}
+		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 2})
+	})
+	t.Run("a log that may be on its way is not sent", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/lost", records(0, 3, 0))
+		w.time = w.time.Add(6*time.Hour - time.Second)
+		_, report := w.reconcile(t.Context(), 0)
+		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 1, Recent: 1})
+		w.time = w.time.Add(time.Second)
+		w.expectSent("raw/lost")
+	})
+	t.Run("a log that was replaced is sent", func(t *testing.T) {
+		w := newReconciled(t)
+		w.importLog("raw/a", records(0, 3, 0))
+		w.time = w.time.Add(time.Hour)
+		w.put("raw/a", records(0, 3, 0)+records(5, 6, 0))
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent("raw/a")
+		w.importLog("raw/a", records(0, 3, 0)+records(5, 6, 0))
+		w.expectSent()
+	})
+	t.Run("a log whose import has failed is sent", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/a", records(0, 3, 0))
+		config := w.config()
+		config.Table = failingWrites{w.table}
+		if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err == nil {
+			t.Fatal("the import has not failed")
+		}
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent("raw/a")
+	})
+	t.Run("a log of which only the beginning is imported is sent", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/a", records(0, 30_000, time.Millisecond))
+		config := w.config()
+		config.Now = func() time.Time { w.time = w.time.Add(time.Minute); return w.time }
+		ctx := deadline{t.Context(), w.time.Add(15 * time.Minute)}
+		if _, err := w.cloudOf(config).Import(ctx, cloud.Log{Key: "raw/a"}); !errors.Is(err, cloud.ErrUnfinished) {
+			t.Fatal(err)
+		}
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent("raw/a")
+	})
+	t.Run("folders of consoles are no logs", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/2026/", "")
+		w.put("other/a", "")
+		w.time = w.time.Add(7 * time.Hour)
+		_, report := w.reconcile(t.Context(), 0)
+		expectReport(t, report, cloud.ReconcileReport{Listed: 1, Arrived: 1})
+	})
+	t.Run("an earlier version of a log that is imported late changes nothing", func(t *testing.T) {
+		w := newReconciled(t)
+		config := w.config()
+		config.Raw = putAt{w.raw, w.time.Add(-time.Hour)} // the earlier version
+		late := w.cloudOf(config)
+		w.importLog("raw/a", records(0, 3, 0)+records(3, 4, 0))
+		w.put("raw/a", records(0, 3, 0))
+		if _, err := late.Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+			t.Fatal(err)
+		}
+		w.put("raw/a", records(0, 3, 0)+records(3, 4, 0))
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent()
+	})
+}
+
+// failingWrites is a table that refuses every write.
+type failingWrites struct{ lakestate.Table }
+
+func (failingWrites) Write(context.Context, ...lakestate.Change) error {
+	return errors.New("the table is down")
+}
+
+// TestReconcileKnowsFinishedLogs imports logs with every final result.
+func TestReconcileKnowsFinishedLogs(t *testing.T) {
+	for name, text := range map[string]string{
+		"a log of records":                records(0, 3, 0),
+		"a log with rejected lines":       records(0, 3, 0) + "garbage\n" + records(3, 4, 0),
+		"a log without records":           `{"timestamp":"yesterday"}` + "\n",
+		"an empty log":                    "",
+		"an unknown format":               "a b c\nd e f\n",
+		"a log that is cut off":           gzipped(t, records(0, 5000, time.Second))[:1000],
+		"a log that was imported already": records(900, 901, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newReconciled(t)
+			key := "raw/a"
+			if strings.Contains(name, "already") {
+				key = "raw/0.1"
+			}
+			w.put(key, text)
+			_, err := w.cloud().Import(t.Context(), cloud.Log{Key: key})
+			if err != nil && fault.KindOf(err) != fault.Invalid {
+				t.Fatal(err)
+			}
+			w.time = w.time.Add(7 * time.Hour)
+			sent, report := w.reconcile(t.Context(), 0)
+			if len(sent) > 0 || report.Arrived != 2 {
+				t.Errorf("sent %v: %+v", sent, report)
+			}
+		})
+	}
+}
+
+func TestReconcileLimit(t *testing.T) {
+	w := newReconciled(t)
+	for _, key := range []string{"raw/a", "raw/b", "raw/c", "raw/d", "raw/e"} {
+		w.put(key, "x\n")
+	}
+	w.time = w.time.Add(7 * time.Hour)
+	for _, want := range []string{"raw/a raw/b", "raw/c raw/d", "raw/e raw/a", "raw/b raw/c"} {
+		sent, report := w.reconcile(t.Context(), 2)
+		if got := strings.Join(sent, " "); got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+		expectReport(t, report, cloud.ReconcileReport{Listed: 6, Arrived: 1, Lost: 2, Left: 3})
+	}
+}
+
+// TestReconcileContinuesAfterDeadline lets the time be up after each log.
+func TestReconcileContinuesAfterDeadline(t *testing.T) {
+	w := newReconciled(t)
+	for n := range 3 {
+		w.put(fmt.Sprintf("raw/lost %d", n), "x\n")
+	}
+	w.time = w.time.Add(7 * time.Hour)
+	var all []string
+	for range 5 {
+		sent, report := w.reconcile(deadline{t.Context(), w.time}, 0)
+		if !report.Unfinished || report.Listed != 1 {
+			t.Errorf("a run without time: %+v", report)
+		}
+		all = append(all, sent...)
+	}
+	want := []string{"raw/lost 0", "raw/lost 1", "raw/lost 2"} // the first and the last run compare raw/0
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Error(diff)
+	}
+	if _, report := w.reconcile(t.Context(), 0); report.Unfinished || report.Listed != 4 || report.Lost != 3 {
+		t.Errorf("a run with time compares all logs, wherever it begins: %+v", report)
+	}
+}
+
+// TestReconcileLogsOfEarlierVersions has logs that were put before the first log whose arrival was recorded.
+func TestReconcileLogsOfEarlierVersions(t *testing.T) {
+	t.Run("they are sent once, whether or not they arrive", func(t *testing.T) {
+		w := newOldWorld(t)
+		w.raw = &blobtest.Memory{Now: w.now}
+		w.put("raw/imported", records(0, 3, time.Second))
+		w.put("raw/lost", records(50, 52, time.Second))
+		w.put("raw/poison", "a b c\n")
+		w.time = w.time.Add(24 * time.Hour)
+		w.importLog("raw/new", records(60, 61, time.Second))
+		w.time = w.time.Add(24 * time.Hour)
+		sent, report := w.reconcile(t.Context(), 2)
+		if diff := cmp.Diff([]string{"raw/imported", "raw/lost"}, sent); diff != "" {
+			t.Error(diff)
+		}
+		expectReport(t, report, cloud.ReconcileReport{Listed: 4, Arrived: 1, Earlier: 2, Left: 1})
+		for _, key := range sent {
+			if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: key}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.expect(map[string]int{"r50": 1, "r51": 1, "r60": 1}) // an earlier version has imported the other rows
+		w.expectSent("raw/poison")
+		_, report = w.reconcile(t.Context(), 0)
+		expectReport(t, report, cloud.ReconcileReport{Listed: 4, Arrived: 3, EarlierSent: 1})
+		w.time = w.time.Add(30 * 24 * time.Hour)
+		w.expectSent("raw/poison")
+	})
+	t.Run("they do not delay lost logs", func(t *testing.T) {
+		w := newWorld(t)
+		w.raw = &blobtest.Memory{Now: w.now}
+		for n := range 10 {
+			w.put(fmt.Sprintf("raw/1/%d", n), "x\n")
+		}
+		w.time = w.time.Add(time.Hour)
+		w.importLog("raw/2/new", records(0, 1, 0))
+		w.put("raw/3/lost", "x\n")
+		w.time = w.time.Add(7 * time.Hour)
+		sent, report := w.reconcile(t.Context(), 1)
+		if diff := cmp.Diff([]string{"raw/1/0", "raw/3/lost"}, sent); diff != "" {
+			t.Error(diff)
+		}
+		expectReport(t, report, cloud.ReconcileReport{Listed: 12, Arrived: 1, Lost: 1, Earlier: 1, Left: 9})
+	})
+	t.Run("one that arrives during the run is not marked as sent", func(t *testing.T) {
+		w := newReconciled(t)
+		w.time = w.time.Add(-time.Hour)
+		w.put("raw/a", records(0, 3, 0))
+		w.time = w.time.Add(8 * time.Hour)
+		for range 2 {
+			_, err := cloud.Reconciliation{
+				Raw: w.raw, Table: w.table, Now: w.now,
+				Send: func(ctx context.Context, log cloud.Log, _ time.Time) error {
+					_, err := w.cloud().Import(ctx, log)
+					return err
+				},
+			}.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, report := w.reconcile(t.Context(), 0)
+		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 2})
+	})
+}
+
+// TestReconcileManyLogs compares more logs than a page has, with items of logs that do not exist any more between them.
+func TestReconcileManyLogs(t *testing.T) {
+	const logs = 2500
+	w := newReconciled(t)
+	for n := range logs {
+		w.put(fmt.Sprintf("raw/%04d/a", n), "x\n")
+	}
+	arrived := map[string]bool{}
+	for n := 0; n < logs; n += 250 {
+		key := fmt.Sprintf("raw/%04d/a", n)
+		w.importLog(key, records(n, n+1, 0))
+		arrived[key] = true
+		gone := fmt.Sprintf("raw/%04d/gone", n)
+		w.importLog(gone, records(n, n+1, 0))
+		if err := w.raw.Delete(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.time = w.time.Add(7 * time.Hour)
+	sent, report := w.reconcile(t.Context(), logs)
+	expectReport(t, report, cloud.ReconcileReport{Listed: logs + 1, Arrived: 11, Lost: logs - 10})
+	if !slices.IsSorted(sent) || slices.ContainsFunc(sent, func(key string) bool { return arrived[key] }) {
+		t.Errorf("sent logs that have arrived, or in another order")
+	}
+}
+
+func TestReconcileReturnsErrors(t *testing.T) {
+	w := newReconciled(t)
+	w.put("raw/lost", "x\n")
+	w.time = w.time.Add(7 * time.Hour)
+	down := errors.New("the queue is down")
+	run := cloud.Reconciliation{
+		Raw: w.raw, Table: w.table, Now: w.now,
+		Send: func(context.Context, cloud.Log, time.Time) error { return down },
+	}
+	if _, err := run.Run(t.Context()); !errors.Is(err, down) {
+		t.Errorf("got %v, want %v", err, down)
+	}
+	w.expectSent("raw/lost")
+}
+
+// TestReconcileUnderFaults loses notifications, and has a fault at every request of a reconciliation and of the imports
+// before and after it. A task that fails is run again.
+func TestReconcileUnderFaults(t *testing.T) {
+	for name, test := range map[string]struct {
+		arrived, want string // keys of logs
+	}{
+		"lost logs":                  {"raw/a", "raw/a.1 raw/b"},
+		"logs of an earlier version": {"", "raw/a raw/a.1 raw/b"},
+	} {
+		for harm, script := range map[string]func(int) faulttest.Script{
+			"the response is lost":      func(n int) faulttest.Script { return faulttest.At(n, faulttest.Lose) },
+			"the request arrives twice": func(n int) faulttest.Script { return faulttest.At(n, faulttest.Duplicate) },
+			"the network breaks":        func(n int) faulttest.Script { return faulttest.From(n, faulttest.Break) },
+			"requests are throttled":    func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },
+		} {
+			t.Run(name+", "+harm, func(t *testing.T) {
+				n := 0
+				for reached := true; reached; n += stride() {
+					reached = testReconcileUnderFault(t, n, script, test.arrived, strings.Fields(test.want))
+				}
+				if n < 50 {
+					t.Errorf("the test reached only %d requests", n)
+				}
+			})
+		}
+	}
+}
+
+func testReconcileUnderFault(
+	t *testing.T, n int, script func(int) faulttest.Script, arrived string, want []string,
+) (reached bool) {
+	d := newDeployment(t)
+	d.prepare()
+	first := d.network.Requests() + n
+	harmed := false
+	do := func(task func() error) {
+		if !harmed {
+			d.network.Script = script(first)
+		}
+		if err := task(); err != nil {
+			harmed, d.network.Script = true, faulttest.Never
+			if err := task(); err != nil {
+				t.Fatalf("fault at request %d: second attempt: %v", n, err)
+			}
+		}
+	}
+	if arrived != "" {
+		do(d.importing(arrived))
+	}
+	var sent []string
+	do(d.reconciling(&sent))
+	slices.Sort(sent) // by both attempts
+	if diff := cmp.Diff(want, slices.Compact(sent)); diff != "" {
+		t.Fatalf("fault at request %d: sent logs differ (-want +got):\n%s", n, diff)
+	}
+	for _, key := range want {
+		do(d.importing(key))
+	}
+	reached = d.network.Requests() > first
+	d.network.Script = faulttest.Never
+	var again []string
+	if err := d.reconciling(&again)(); err != nil || len(again) > 0 {
+		t.Fatalf("fault at request %d: sent %v, %v after all logs have arrived", n, again, err)
+	}
+	d.check(fmt.Sprintf("request %d", n))
+	return reached
+}
