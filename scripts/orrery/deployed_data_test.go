@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -400,4 +402,62 @@ func testCompaction(t *testing.T, d *localaws.Deployment, s *targets) {
 		return err == nil && bytes.Count(log, []byte(`"msg":"compacted"`)) >= 2
 	})
 	askData(t, s, wholeDay, dataFilters[1])
+}
+
+// testLost puts a log while the bucket sends no notifications, and checks that the command reconcile has it imported.
+func testLost(t *testing.T, d *localaws.Deployment, s *targets, data string) {
+	const records = 500
+	log := filepath.Join(t.TempDir(), "lost.ndjson")
+	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "78",
+		"--from", "2026-01-01 14:00", "--to", "2026-01-01 16:00", "--output", log)
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	as := pathInBucket(data, log)
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exitDone {
+		t.Fatal(stderr)
+	}
+	before := countDeployed(t, s, wholeDay)
+	withoutNotifications(t, d, func() { putLog(t, d, log) })
+	expectReconciled(t, d, "sent 1 lost logs again\n")
+	waitFor(t, d, "the records of a log whose notification was lost", func() bool {
+		return countDeployed(t, s, wholeDay) == before+records && waiting(t, d, "RawQueueURL", bothStates...) == 0
+	})
+	expectReconciled(t, d, "sent 0 lost logs again\n")
+	askData(t, s, wholeDay)
+}
+
+// withoutNotifications does something while the raw bucket sends no notifications.
+func withoutNotifications(t *testing.T, d *localaws.Deployment, do func()) {
+	t.Helper()
+	client, bucket := s3Client(d), aws.String(d.Outputs["RawBucketName"])
+	set := func(c *s3types.NotificationConfiguration) {
+		t.Helper()
+		_, err := client.PutBucketNotificationConfiguration(t.Context(), &s3.PutBucketNotificationConfigurationInput{
+			Bucket: bucket, NotificationConfiguration: c,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := client.GetBucketNotificationConfiguration(t.Context(), &s3.GetBucketNotificationConfigurationInput{
+		Bucket: bucket,
+	})
+	if err != nil || len(got.QueueConfigurations) != 1 {
+		t.Fatalf("the bucket sends notifications to %v: %v", got.QueueConfigurations, err)
+	}
+	set(&s3types.NotificationConfiguration{})
+	defer set(&s3types.NotificationConfiguration{QueueConfigurations: got.QueueConfigurations})
+	do()
+}
+
+// expectReconciled runs the command reconcile for logs of any age, and checks that its output contains a text.
+func expectReconciled(t *testing.T, d *localaws.Deployment, want string) {
+	t.Helper()
+	command := exec.Command(buildBinary(t), "reconcile", "--stack", localaws.Name, "--min-age", "0s")
+	command.Env = append(environment(), d.Environment()...)
+	output, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), want) {
+		t.Errorf("reconcile: %v\n%s", err, output)
+	}
 }

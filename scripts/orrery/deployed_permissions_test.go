@@ -78,6 +78,7 @@ var provenElsewhere = map[string]string{
 	"compacting: dynamodb:PutItem on items suspects":        "TestFunctionsUseTheirGrants",
 	"ingesting: s3:GetObject on lake objects quarantine/*":  "TestFunctionsUseTheirGrants",
 	"ingesting: sqs:SendMessage on raw queue":               "TestSQSRequests",
+	"reconciling: dynamodb:PutItem on items arrived":        "TestFunctionsUseTheirGrants",
 	"querying: dynamodb:GetItem on items suspects":          "TestGrantsCoverStoreActions",
 	"querying: dynamodb:PutItem on items suspects":          "TestGrantsCoverStoreActions",
 	"querying: dynamodb:UpdateItem on items query#*":        "TestGrantsCoverStoreActions",

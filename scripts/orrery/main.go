@@ -41,6 +41,9 @@ type commands struct {
 	Invoke   invokeCommand   `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
 	Bench    benchCommand    `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
 	Cost     costCommand     `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
+
+	// For deployments in AWS only.
+	Reconcile reconcileCommand `cmd:"" help:"Have a deployment in AWS send lost logs again."`
 }
 
 // console holds the streams of a command. Answers go to out, everything else to err.

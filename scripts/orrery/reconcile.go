@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+type reconcileCommand struct {
+	Stack  string        `help:"Deployment in AWS, its property name, with the SDK's variables." placeholder:"NAME"`
+	Limit  int           `help:"Maximum number of lost logs to send again; default: 1000." placeholder:"N"`
+	MinAge time.Duration `default:"6h" help:"Age from which a log should have arrived." placeholder:"DURATION"`
+}
+
+// Run invokes the function reconcile of a deployment and prints its report. The function has the permissions and the
+// deadline that the daily run has.
+func (r *reconcileCommand) Run(ctx context.Context, c console) error {
+	switch {
+	case r.Stack == "":
+		return &exitError{code: exitUsage, message: "only a deployment in AWS can lose logs: name it with --stack NAME; " +
+			"for a data folder, import the files again, which imports nothing twice"}
+	case r.Limit < 0 || r.MinAge < 0:
+		return &exitError{code: exitUsage, message: "--limit and --min-age must not be negative"}
+	}
+	event, err := json.Marshal(map[string]any{"limit": r.Limit, "min_age": r.MinAge.String()})
+	if err != nil {
+		return err
+	}
+	client, err := lambdaClient(ctx)
+	if err != nil {
+		return err
+	}
+	name := r.Stack + "-reconcile"
+	answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: event})
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("there is no function %s in this account and region; --stack must be the property name of "+
+			"the deployment, orrery by default", name)
+	case err != nil:
+		return fmt.Errorf("invoke %s: %w", name, err)
+	case answer.FunctionError != nil:
+		return fmt.Errorf("the function %s failed: %s", name, answer.Payload)
+	}
+	var report cloud.ReconcileReport
+	if err := json.Unmarshal(answer.Payload, &report); err != nil {
+		return fmt.Errorf("read the report of %s: %w", name, err)
+	}
+	return printReconciled(c, report)
+}
+
+// lambdaClient returns a client that waits as long as a function can run, and does not repeat requests, each of which
+// would start another run.
+func lambdaClient(ctx context.Context) (*lambda.Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the AWS configuration: %w", err)
+	}
+	if cfg.Region == "" {
+		const message = "the region of the deployment is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one"
+		return nil, errors.New(message)
+	}
+	return lambda.NewFromConfig(cfg, func(o *lambda.Options) {
+		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(lambdas.LongestRun + time.Minute)
+		o.Retryer = aws.NopRetryer{}
+	}), nil
+}
+
+func printReconciled(c console, r cloud.ReconcileReport) error {
+	_, err := fmt.Fprintf(c.out, "compared %d logs in %.1f s: %d have arrived, %d may be on their way\n"+
+		"sent %d lost logs again\n", r.Listed, r.Elapsed.Seconds(), r.Arrived, r.Recent, r.Lost)
+	if err == nil && r.Earlier+r.EarlierSent > 0 {
+		_, err = fmt.Fprintf(c.out, "sent %d logs again that an earlier version may have imported; "+
+			"%d that were sent before have not arrived\n", r.Earlier, r.EarlierSent)
+	}
+	if err == nil && r.Left > 0 {
+		_, err = fmt.Fprintf(c.out, "left %d logs for the next run, because of the limit\n", r.Left)
+	}
+	if err == nil && r.Unfinished {
+		_, err = fmt.Fprintln(c.out, "the time was up before all logs were compared; the next run continues")
+	}
+	return err
+}
