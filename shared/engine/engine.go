@@ -82,6 +82,13 @@ type Starter interface {
 	Stop(ctx context.Context, x Execution) error
 }
 
+// Completeness is an engine that knows to which time its data is complete.
+type Completeness interface {
+	// CompleteThrough returns a time such that every log that was handed in before it is completely in the data that a
+	// later query reads, or was refused. It returns the zero time if no such time is known.
+	CompleteThrough(ctx context.Context) (time.Time, error)
+}
+
 // Execution identifies a running query to the engine that started it, in any process. It is opaque, at most 4 kB long
 // and contains no secrets.
 type Execution string

@@ -15,6 +15,10 @@ type State struct {
 	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
 	Version   int64          // every publication increases it; equal versions mean equal data
 	Lost      []LostObject   // objects that were set aside because they are damaged
+
+	// CompleteThrough is a time such that every log that was handed in before it is completely in the data, or was
+	// refused. It is zero if no such time is known.
+	CompleteThrough time.Time
 }
 
 // LostObject is an object that was set aside because it is damaged. Answers about its hour lack its rows.

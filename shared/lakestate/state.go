@@ -29,7 +29,8 @@ type State struct {
 	// Moves lists the recent moves of the watermark. The objects that they superseded still exist.
 	Moves []Move `json:"moves,omitempty"`
 	// Lost lists the damaged objects that were set aside. Answers about their hours lack their rows.
-	Lost []LostObject `json:"lost,omitempty"`
+	Lost    []LostObject `json:"lost,omitempty"`
+	Backlog Backlog      `json:"backlog,omitzero"`
 }
 
 // LostObject is a damaged object that was set aside.
@@ -53,6 +54,8 @@ type OpenImport struct {
 	// Late is the watermark at which readers see all of the import, or 0 if it does not depend on the watermark.
 	Late   lake.Partition `json:"late,omitempty"`
 	Extent lake.Extent    `json:"extent"`
+	// Arrived is when the log was put into the raw bucket. It is zero if an earlier version committed the import.
+	Arrived time.Time `json:"arrived,omitzero"`
 }
 
 // Move is a move of the watermark, or several within a short time.

@@ -40,6 +40,8 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 		Extent:    st.Extent,
 		Watermark: st.Watermark,
 		Version:   st.Version,
+
+		CompleteThrough: st.CompleteThrough(),
 	}
 	for _, o := range st.Lost {
 		s.last.Lost = append(s.last.Lost, engine.LostObject{Name: o.Name, Partition: o.Hour})

@@ -61,7 +61,10 @@ type Config struct {
 // Engine answers bound queries. It may be used by several goroutines at once.
 type Engine struct{ Config }
 
-var _ engine.Starter = (*Engine)(nil)
+var (
+	_ engine.Starter      = (*Engine)(nil)
+	_ engine.Completeness = (*Engine)(nil)
+)
 
 // New returns an engine. It sends no request to AWS.
 func New(c Config) (*Engine, error) {
@@ -116,6 +119,12 @@ func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) {
 func (e *Engine) Version(ctx context.Context) (string, error) {
 	state, err := e.state(ctx)
 	return strconv.FormatInt(state.Version, 10), err
+}
+
+// CompleteThrough returns the time to which the data is complete, or the zero time if the states do not report one.
+func (e *Engine) CompleteThrough(ctx context.Context) (time.Time, error) {
+	state, err := e.state(ctx)
+	return state.CompleteThrough, err
 }
 
 func (e *Engine) state(ctx context.Context) (engine.State, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/rows"
@@ -23,7 +24,10 @@ type Engine struct {
 	states engine.States
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine       = (*Engine)(nil)
+	_ engine.Completeness = (*Engine)(nil)
+)
 
 // New returns an engine. The states provide the watermark of compaction and the extent of the data. If states is nil,
 // the engine assumes that hours are never compacted and queries the cluster for the extent.
@@ -44,6 +48,12 @@ func (e *Engine) Close() error { return nil }
 func (e *Engine) Extent(ctx context.Context) (lake.Extent, error) {
 	state, err := e.state(ctx)
 	return state.Extent, err
+}
+
+// CompleteThrough returns the time to which the data is complete, or the zero time if the states do not report one.
+func (e *Engine) CompleteThrough(ctx context.Context) (time.Time, error) {
+	state, err := e.state(ctx)
+	return state.CompleteThrough, err
 }
 
 func (e *Engine) state(ctx context.Context) (engine.State, error) {

@@ -102,6 +102,7 @@ func (c *Store) importOpen(
 	options := c.config.Options
 	options.From, options.Until = c.period()
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
+	staged.arrived = options.Arrival
 	options.OnObject, options.Stop = staged.add, timeUp
 	options.Path = "raw/" + strings.TrimPrefix(strings.TrimPrefix(log.Key, HistoryPrefix), "raw/")
 	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
@@ -242,6 +243,7 @@ func (c *Store) tryCommit(
 		Attempt:  staged.attempt,
 		Boundary: s.Closed,
 		Extent:   extentOf(e.Objects),
+		Arrived:  staged.arrived.UTC(),
 	}
 	for _, object := range e.Objects {
 		if object.Partition >= s.Watermark && object.Partition < s.Closed {

@@ -27,6 +27,7 @@ type stagingArea struct {
 	cloud   *Store
 	attempt string
 	began   time.Time
+	arrived time.Time // when the log was put into the raw bucket
 
 	mu   sync.Mutex
 	list stagingIndex

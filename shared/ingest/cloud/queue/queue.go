@@ -21,6 +21,8 @@ import (
 // Importer imports one log. *cloud.Store implements it.
 type Importer interface {
 	Import(ctx context.Context, log cloud.Log) (ingest.Report, error)
+	// Resend records that a message is about to be replaced by another one with the same logs.
+	Resend(ctx context.Context) error
 }
 
 // Messages is the queue of the messages. *SQS implements it.
@@ -145,7 +147,11 @@ func (h *Handler) resend(ctx context.Context, message events.SQSMessage) outcome
 	if !known {
 		first = h.Now()
 	}
-	if err := h.Messages.Send(ctx, message.Body, first); err != nil {
+	err := h.Importer.Resend(ctx)
+	if err == nil {
+		err = h.Messages.Send(ctx, message.Body, first)
+	}
+	if err != nil {
 		h.Log.ErrorContext(ctx, "not sent again", "message", message.MessageId, "error", err)
 		return failed
 	}

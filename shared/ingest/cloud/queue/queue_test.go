@@ -28,6 +28,9 @@ type importer struct {
 	errs  map[string]error
 	time  time.Time
 	takes time.Duration
+
+	resent    int // calls of Resend
+	resendErr error
 }
 
 func (i *importer) now() time.Time { return i.time }
@@ -40,6 +43,11 @@ func (i *importer) Import(_ context.Context, log cloud.Log) (ingest.Report, erro
 		report.Rejected, report.Quarantine = map[record.Code]int64{"bad_json": 1}, "quarantine/source.ndjson"
 	}
 	return report, i.errs[log.Key]
+}
+
+func (i *importer) Resend(context.Context) error {
+	i.resent++
+	return i.resendErr
 }
 
 type deadline struct {
@@ -231,6 +239,14 @@ func TestHandleContinuesUnfinishedLogsInNewMessages(t *testing.T) {
 		failed, _ := i.handleWith(t, &m, body)
 		if len(failed) > 0 || len(m.sent) != 1 || m.sent[0].body != body || len(m.hidden) > 0 {
 			t.Error(failed, m)
+		}
+	})
+	t.Run("the state records the new message before it is sent", func(t *testing.T) {
+		var m messages
+		i := &importer{errs: i.errs, resendErr: errors.New("the table is down")}
+		failed, _ := i.handleWith(t, &m, body)
+		if i.resent != 1 || len(failed) != 1 || len(m.sent) > 0 {
+			t.Error(i.resent, failed, m)
 		}
 	})
 	t.Run("a new message keeps the time of the first", func(t *testing.T) {

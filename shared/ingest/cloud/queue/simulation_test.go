@@ -36,6 +36,7 @@ type simulation struct {
 	dead       []*simulated
 	sent       int
 	deliveries int
+	between    func() // called before each delivery
 }
 
 // simulated is a message of a simulation.
@@ -45,6 +46,7 @@ type simulated struct {
 	first    string // attribute of a message that was sent again
 	visible  time.Time
 	receives int
+	moved    time.Time // to the dead letters
 }
 
 var errDown = errors.New("the service is down")
@@ -75,6 +77,28 @@ func (s *simulation) Send(_ context.Context, body string, first time.Time) error
 	return nil
 }
 
+// Waiting returns the number of messages. It counts a message as late as SQS may.
+func (s *simulation) Waiting(context.Context) (n int, err error) {
+	for _, m := range s.waiting {
+		if s.time.Sub(m.sent) >= lakestate.CountLag {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// deadLetters is the queue of the dead letters of a simulation.
+type deadLetters struct{ *simulation }
+
+func (d deadLetters) Waiting(context.Context) (n int, err error) {
+	for _, m := range d.dead {
+		if d.time.Sub(m.moved) >= lakestate.CountLag {
+			n++
+		}
+	}
+	return n, nil
+}
+
 func (s *simulation) Hide(_ context.Context, receipt string, d time.Duration) error {
 	if s.chance(0.1) {
 		return errDown
@@ -93,6 +117,9 @@ func (s *simulation) run(t *testing.T, h *queue.Handler, timeout time.Duration) 
 	for len(s.waiting) > 0 {
 		if s.deliveries++; s.deliveries > 5000 {
 			t.Fatalf("%d messages are left after 5000 deliveries", len(s.waiting))
+		}
+		if s.between != nil {
+			s.between()
 		}
 		m := s.receive(timeout)
 		if m == nil {
@@ -141,6 +168,7 @@ func (s *simulation) receive(timeout time.Duration) *simulated {
 	}
 	m := visible[s.random.IntN(len(visible))]
 	if m.receives == lambdas.Deliveries {
+		m.moved = s.time
 		s.dead = append(s.dead, m)
 		s.waiting = slices.DeleteFunc(s.waiting, func(o *simulated) bool { return o == m })
 		return nil
@@ -194,6 +222,9 @@ func (l *largeLogs) Import(ctx context.Context, log cloud.Log) (ingest.Report, e
 	return report, nil
 }
 
+// Resend does nothing.
+func (l *largeLogs) Resend(context.Context) error { return nil }
+
 func TestLargeLogsNeverBecomeDeadLetters(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -227,6 +258,8 @@ type flaky struct {
 	*simulation
 	store *cloud.Store
 	left  int // requests until they fail; negative if they do not
+
+	importing bool
 }
 
 func (f *flaky) Import(ctx context.Context, log cloud.Log) (ingest.Report, error) {
@@ -234,7 +267,18 @@ func (f *flaky) Import(ctx context.Context, log cloud.Log) (ingest.Report, error
 	if f.chance(0.3) {
 		f.left = f.random.IntN(30)
 	}
+	f.importing = true
+	defer func() { f.importing = false }()
 	return f.store.Import(ctx, log)
+}
+
+// Resend fails at times.
+func (f *flaky) Resend(ctx context.Context) error {
+	if f.chance(0.1) {
+		return errDown
+	}
+	f.left = -1
+	return f.store.Resend(ctx)
 }
 
 // request runs a request, unless it fails. The first request to fail may fail after it was run.
@@ -305,15 +349,15 @@ func (t flakyTable) List(ctx context.Context, partition, prefix string) (items [
 	return items, err
 }
 
+func (t flakyTable) Write(ctx context.Context, changes ...lakestate.Change) error {
+	return t.request(func() error { return t.Table.Write(ctx, changes...) })
+}
+
 func (t flakyTable) Between(ctx context.Context, partition, from, to string) iter.Seq2[lakestate.Item, error] {
 	if err := t.request(func() error { return nil }); err != nil {
 		return func(yield func(lakestate.Item, error) bool) { yield(lakestate.Item{}, err) }
 	}
 	return t.Table.Between(ctx, partition, from, to)
-}
-
-func (t flakyTable) Write(ctx context.Context, changes ...lakestate.Change) error {
-	return t.request(func() error { return t.Table.Write(ctx, changes...) })
 }
 
 // reconcile sends the logs again that have not arrived, until nothing fails.
@@ -340,53 +384,91 @@ func (f *flaky) reconcile(t *testing.T, raw blob.Store, table lakestate.Table) c
 }
 
 // TestEveryRowIsImportedOnce imports small logs with the real store. Each call has the time for a part of a log. The
-// notifications of some logs are lost.
+// logs arrive one after the other. Between deliveries it looks at the queues. All rows of the logs that were put before
+// the time to which the lake is complete must be in the lake.
 func TestEveryRowIsImportedOnce(t *testing.T) {
 	const logs, lines = 5, 400
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			f := &flaky{simulation: newSimulation(seed), left: -1}
-			raw, lake := &blobtest.Memory{Now: f.now}, &blobtest.Memory{Now: f.now}
+			clock := func() time.Time { return f.time }
+			raw, lake := &blobtest.Memory{Now: clock}, &blobtest.Memory{Now: clock}
 			table := &lakestatetest.Table{}
 			var err error
 			f.store, err = cloud.New(cloud.Config{
 				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{table, f},
 				Scratch: filepath.Join(t.TempDir(), "scratch"), Copies: 1,
-				Now:   func() time.Time { f.time = f.time.Add(2 * time.Minute); return f.time }, // each batch takes minutes
+				Now: func() time.Time {
+					if f.importing {
+						f.time = f.time.Add(2 * time.Minute) // each batch takes minutes
+					}
+					return f.time
+				},
 				Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range logs {
-				key := fmt.Sprintf("raw/%d", i)
-				if err := raw.Put(t.Context(), key, strings.NewReader(wideRecords(i, lines)), blob.Always); err != nil {
+			var put []time.Time
+			putNext := func() {
+				key := fmt.Sprintf("raw/%d", len(put))
+				text := wideRecords(len(put), lines)
+				if err := raw.Put(t.Context(), key, strings.NewReader(text), blob.Always); err != nil {
 					t.Fatal(err)
 				}
-				if i == 0 || i%2 == 1 {
-					f.put(notification("ObjectCreated:Put", "logs", key), "")
+				put = append(put, f.time)
+				f.put(notification("ObjectCreated:Put", "logs", key), "")
+			}
+			var through time.Time
+			compared := 0
+			look := func() {
+				f.left = -1
+				if err := f.store.Look(t.Context(), f, deadLetters{f.simulation}); err != nil {
+					t.Fatal(err)
 				}
-			}
-			f.run(t, f.handler(f), lambdas.LongestRun)
-			if len(f.dead) > 0 || f.sent <= logs {
-				t.Errorf("%d dead letters; %d messages", len(f.dead), f.sent)
-			}
-			f.time = f.time.Add(cloud.DefaultMinAge)
-			if report := f.reconcile(t, raw, table); report.Arrived != 3 || report.Lost != 2 {
-				t.Errorf("the notifications of 2 of 5 logs were lost: %+v", report)
-			}
-			f.run(t, f.handler(f), lambdas.LongestRun)
-			if report := f.reconcile(t, raw, table); report.Arrived != logs || len(f.dead) > 0 {
-				t.Errorf("not all logs have arrived, and %d messages are dead letters: %+v", len(f.dead), report)
-			}
-			seen := rowsOf(t, lake)
-			for i := range logs {
-				for line := range lines {
-					if id := fmt.Sprintf("r%d-%d", i, line); seen[id] != 1 {
-						t.Fatalf("row %s is in the lake %d times", id, seen[id])
+				state, _, err := lakestate.Load(t.Context(), table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if state.CompleteThrough().Equal(through) {
+					return
+				}
+				through = state.CompleteThrough()
+				seen := rowsOf(t, lake)
+				for log, at := range put {
+					for line := 0; at.Before(through) && line < lines; line++ {
+						compared++
+						if id := fmt.Sprintf("r%d-%d", log, line); seen[id] != 1 {
+							t.Fatalf("row %s is missing, but its log was put at %v, before %v", id, at, through)
+						}
 					}
 				}
 			}
+			f.between = func() {
+				f.time = f.time.Add(time.Duration(f.random.Int64N(int64(2 * time.Minute))))
+				if len(put) < logs && f.chance(0.1) {
+					putNext()
+					f.time = f.time.Add(time.Duration(f.random.Int64N(int64(2 * time.Minute))))
+				}
+				if f.chance(0.5) {
+					look()
+				}
+			}
+			for len(put) < logs {
+				putNext()
+				f.run(t, f.handler(f), lambdas.LongestRun)
+				for range 3 {
+					f.time = f.time.Add(20 * time.Minute)
+					look()
+				}
+			}
+			if compared < logs*lines {
+				t.Errorf("the lake was complete to times before which only %d rows were put", compared)
+			}
+			if len(f.dead) > 0 || f.sent == logs {
+				t.Errorf("%d dead letters; %d messages were sent again", len(f.dead), f.sent-logs)
+			}
+			checkRows(t, lake, logs, lines)
 		})
 	}
 }
@@ -427,4 +509,61 @@ func rowsOf(t *testing.T, lake blob.Store) map[string]int {
 		}
 	}
 	return seen
+}
+
+// TestLostNotifications imports small logs with the real store. The notifications of some of them are lost.
+func TestLostNotifications(t *testing.T) {
+	const logs, lines = 5, 400
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			f := &flaky{simulation: newSimulation(seed), left: -1}
+			raw, lake := &blobtest.Memory{Now: f.now}, &blobtest.Memory{Now: f.now}
+			table := &lakestatetest.Table{}
+			var err error
+			f.store, err = cloud.New(cloud.Config{
+				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{table, f},
+				Scratch: filepath.Join(t.TempDir(), "scratch"), Copies: 1,
+				Now:   func() time.Time { f.time = f.time.Add(2 * time.Minute); return f.time }, // each batch takes minutes
+				Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range logs {
+				key := fmt.Sprintf("raw/%d", i)
+				if err := raw.Put(t.Context(), key, strings.NewReader(wideRecords(i, lines)), blob.Always); err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 || i%2 == 1 {
+					f.put(notification("ObjectCreated:Put", "logs", key), "")
+				}
+			}
+			f.run(t, f.handler(f), lambdas.LongestRun)
+			if len(f.dead) > 0 || f.sent <= logs {
+				t.Errorf("%d dead letters; %d messages", len(f.dead), f.sent)
+			}
+			f.time = f.time.Add(cloud.DefaultMinAge)
+			if report := f.reconcile(t, raw, table); report.Arrived != 3 || report.Lost != 2 {
+				t.Errorf("the notifications of 2 of 5 logs were lost: %+v", report)
+			}
+			f.run(t, f.handler(f), lambdas.LongestRun)
+			if report := f.reconcile(t, raw, table); report.Arrived != logs || len(f.dead) > 0 {
+				t.Errorf("not all logs have arrived, and %d messages are dead letters: %+v", len(f.dead), report)
+			}
+			checkRows(t, lake, logs, lines)
+		})
+	}
+}
+
+// checkRows checks that every row of the logs is in the lake once.
+func checkRows(t *testing.T, lake blob.Store, logs, lines int) {
+	t.Helper()
+	seen := rowsOf(t, lake)
+	for i := range logs {
+		for line := range lines {
+			if id := fmt.Sprintf("r%d-%d", i, line); seen[id] != 1 {
+				t.Fatalf("row %s is in the lake %d times", id, seen[id])
+			}
+		}
+	}
 }
