@@ -86,6 +86,19 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	return p, p.complete(ctx, data, max(2, runtime.NumCPU()), canWrite)
 }
 
+// storeEngine is an engine over a data directory, which knows of the logs that are not completely in its data.
+type storeEngine struct {
+	engine.Engine
+	store *datadir.Store
+}
+
+var _ engine.Completeness = storeEngine{}
+
+// CompleteThrough implements engine.Completeness.
+func (e storeEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
+	return e.store.CompleteThrough(ctx)
+}
+
 // clusterQueries is the maximum number of concurrent queries of a cluster, which has its own queue.
 const clusterQueries = 16
 
@@ -109,7 +122,11 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
 	limiter := pending.NewLimiter(queries, maxWaiting, retryAfter)
 	options := search.Options{Limiter: limiter, Timeout: queryTimeout, Now: time.Now}
-	if p.Search, err = search.New(p.Engine, options); err != nil {
+	var e engine.Engine = p.Engine
+	if p.Store != nil {
+		e = storeEngine{p.Engine, p.Store}
+	}
+	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}
 	p.planets = noPlanets{}

@@ -34,8 +34,12 @@ func (s *Store) Import(ctx context.Context, name string, r io.Reader, options in
 		}
 		options.Path = path
 	}
-	report, err := s.importLocked(ctx, name, r, options)
+	end, err := s.announce(ctx)
 	if err != nil {
+		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
+	}
+	report, err := s.importLocked(ctx, name, r, options)
+	if err = errors.Join(err, end()); err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
 	report.Elapsed = s.now().Sub(began)

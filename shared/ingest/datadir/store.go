@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -40,6 +41,10 @@ type Store struct {
 	now      func() time.Time
 	// onStep, if set, is called before each step of a change that a crash can separate from the next one.
 	onStep func(step string)
+
+	mu       sync.Mutex
+	watching bool      // a Watcher of this Store has begun
+	watched  time.Time // see setWatched
 }
 
 // Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.
@@ -127,7 +132,7 @@ func (s *Store) recover(ctx context.Context) error {
 			return fmt.Errorf("remove staging directory: %w", err)
 		}
 	}
-	return nil
+	return s.forgetImports()
 }
 
 // begin waits for the right to change the index, and publishes the imports that other processes have committed but not

@@ -25,6 +25,7 @@ type Watcher struct {
 	dir     string
 	options ingest.Options
 	seen    map[string]fileState
+	polled  time.Time // when the latest poll began; zero before the first one has ended
 }
 
 // fileState is the state of a file at the latest poll.
@@ -33,6 +34,7 @@ type fileState struct {
 	changed time.Time
 	since   time.Time // time of the first poll with this size and modification time
 	done    bool      // the file was imported or refused; it is not imported again until it changes
+	put     time.Time // the file, or what is not imported of it, was put there at this time or later
 }
 
 // FileResult is the result of importing one file.
@@ -52,6 +54,7 @@ func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
 	options.Growing = true
+	store.setWatched(time.Time{})
 	return &Watcher{store: store, dir: store.RawDir(), options: options, seen: map[string]fileState{}}, nil
 }
 
@@ -104,6 +107,14 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 			delete(w.seen, path)
 		}
 	}
+	w.polled = now
+	through := now
+	for _, state := range w.seen {
+		if !state.done && state.put.Before(through) {
+			through = state.put
+		}
+	}
+	w.store.setWatched(through)
 	return nil
 }
 
@@ -124,7 +135,14 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 	}
 	last, known := w.seen[path]
 	if !known || last.size != info.Size() || !last.changed.Equal(info.ModTime()) {
-		last = fileState{size: info.Size(), changed: info.ModTime(), since: now}
+		put := last.put // it is still waiting
+		switch {
+		case w.polled.IsZero(): // it was put there before anything looked
+			put = info.ModTime()
+		case !known || last.done:
+			put = w.polled // the latest poll has not seen it
+		}
+		last = fileState{size: info.Size(), changed: info.ModTime(), since: now, put: put}
 		name, err := filepath.Rel(w.dir, path)
 		if err != nil {
 			return err
