@@ -34,6 +34,7 @@ func (d *dataStack) resources() permissions.Resources {
 		DataCatalog:     *d.arn("athena", "datacatalog/AwsDataCatalog"),
 		DefaultDatabase: *d.arn("glue", "database/default"),
 		RawQueue:        *d.queue.QueueArn(),
+		RawDeadLetters:  *d.deadLetters.QueueArn(),
 		Catalog:         catalog,
 	}
 }

@@ -87,6 +87,7 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 		lambdas.LakeBucket:     data.lake.BucketName(),
 		lambdas.RawBucket:      data.raw.BucketName(),
 		lambdas.RawQueue:       data.queue.QueueUrl(),
+		lambdas.RawDeadLetters: data.deadLetters.QueueUrl(),
 		lambdas.Results:        data.resultsURL(),
 		lambdas.Database:       &data.database,
 		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),

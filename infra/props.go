@@ -134,7 +134,10 @@ func (p *Props) settings() []setting {
 			doc: "`true` reserves these instances and one each for `compact` and `reconcile`; " +
 				"the account must keep 100 unreserved.",
 		},
-		{name: "compact-minutes", int: &p.CompactMinutes, doc: "Minutes from one run of `compact` to the next."},
+		{
+			name: "compact-minutes", int: &p.CompactMinutes,
+			doc: "Minutes from one run of `compact` to the next; `complete_through` lags by one to two of them.",
+		},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},
 		{name: "budget-usd", int: &p.BudgetUSD, doc: "Monthly budget in US dollars."},
 		{

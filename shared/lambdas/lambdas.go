@@ -42,6 +42,11 @@ var (
 		Doc:     "the URL of the queue of messages about raw logs",
 		Example: "https://sqs.eu-central-1.amazonaws.com/123456789012/orrery-raw",
 	}
+	RawDeadLetters = Variable{
+		Name:    "ORRERY_RAW_DEAD_LETTERS",
+		Doc:     "the URL of the queue of messages about raw logs that ingest gave up on",
+		Example: "https://sqs.eu-central-1.amazonaws.com/123456789012/orrery-raw-dead-letters",
+	}
 	Results = Variable{
 		Name:    "ORRERY_RESULTS",
 		Doc:     "where Athena puts its answers",
@@ -86,9 +91,11 @@ var (
 var (
 	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
-	keeping  = []Variable{Table, LakeBucket, RawBucket, ProjectionFrom, HorizonDays, Version}
-	feeding  = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
-	sending  = []Variable{Table, RawBucket, RawQueue, Version}
+	keeping  = []Variable{
+		Table, LakeBucket, RawBucket, RawQueue, RawDeadLetters, ProjectionFrom, HorizonDays, Version,
+	}
+	feeding = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
+	sending = []Variable{Table, RawBucket, RawQueue, Version}
 )
 
 // All lists every function.

@@ -167,11 +167,20 @@ func Lake(states engine.States, now func() time.Time) Check {
 			}
 			newest := time.UnixMilli(state.Extent.MaxTsMs).UTC()
 			return fmt.Sprintf("%d records, the newest of %s UTC, %s ago; "+
-				"data version %d; hours before %s are compacted",
+				"data version %d; hours before %s are compacted; %s",
 				state.Extent.Rows, newest.Format(time.DateTime), age(now().Sub(newest)),
-				state.Version, state.Watermark), nil
+				state.Version, state.Watermark, completeness(state.CompleteThrough, now())), nil
 		},
 	}
+}
+
+// completeness describes to which time the data is complete.
+func completeness(through, now time.Time) string {
+	if through.IsZero() {
+		return "it is not known yet to which time the data is complete"
+	}
+	return fmt.Sprintf("the data is complete through %s UTC, %s ago",
+		through.UTC().Format(time.DateTime), age(now.Sub(through)))
 }
 
 // age formats a duration: in days from two days on.

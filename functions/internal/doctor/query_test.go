@@ -197,10 +197,16 @@ func TestLake(t *testing.T) {
 		"293 days":  newest.AddDate(0, 0, 293),
 	} {
 		want := "12 records, the newest of 2026-01-02 01:34:05 UTC, " + age + " ago; " +
-			"data version 3; hours before 2026/01/02/01 are compacted"
-		if line := look(t, doctor.Lake(full, func() time.Time { return at })); line.Found != want {
+			"data version 3; hours before 2026/01/02/01 are compacted; "
+		unknown := "it is not known yet to which time the data is complete"
+		if line := look(t, doctor.Lake(full, func() time.Time { return at })); line.Found != want+unknown {
 			t.Errorf("%+v", line)
 		}
+	}
+	full.CompleteThrough = now.Add(-20 * time.Minute)
+	want := "the data is complete through 2026-01-02 02:44:05 UTC, 20m0s ago"
+	if line := look(t, doctor.Lake(full, func() time.Time { return now })); !strings.HasSuffix(line.Found, want) {
+		t.Errorf("%+v", line)
 	}
 }
 

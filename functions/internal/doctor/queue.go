@@ -13,9 +13,18 @@ type Queue interface {
 
 // RawQueue checks that the attributes of the queue of raw logs can be read, and reports how many messages wait.
 func RawQueue(queue Queue, url string) Check {
+	return queueCheck("raw queue", "ORRERY_RAW_QUEUE must be the URL of the queue", queue, url)
+}
+
+// RawDeadLetters checks the same of the queue of messages that ingest gave up on.
+func RawDeadLetters(queue Queue, url string) Check {
+	return queueCheck("raw dead letters", "ORRERY_RAW_DEAD_LETTERS must be the URL of the dead letters", queue, url)
+}
+
+func queueCheck(name, variable string, queue Queue, url string) Check {
 	return Check{
-		Name: "raw queue",
-		Remedy: "ORRERY_RAW_QUEUE must be the URL of the queue of the deployment, in the function's region, " +
+		Name: name,
+		Remedy: variable + " of the deployment, in the function's region, " +
 			"and the function's role must allow sqs:GetQueueAttributes on it; deploying the stacks again sets both",
 		Run: func(ctx context.Context) (string, error) {
 			n, err := queue.Waiting(ctx)

@@ -17,7 +17,7 @@ type Lookup func(name string) (value string, set bool)
 // Environment holds the values of the variables. Those that a function does not need are zero.
 type Environment struct {
 	Table, LakeBucket, RawBucket string
-	RawQueue                     string // URL
+	RawQueue, RawDeadLetters     string // URLs
 	Results                      string // s3://bucket/prefix/
 	Database, Workgroup          string
 	ProjectionFrom               int // year
@@ -62,8 +62,12 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.LakeBucket = value
 	case lambdas.RawBucket:
 		e.RawBucket = value
-	case lambdas.RawQueue:
-		e.RawQueue = value
+	case lambdas.RawQueue, lambdas.RawDeadLetters:
+		if v == lambdas.RawQueue {
+			e.RawQueue = value
+		} else {
+			e.RawDeadLetters = value
+		}
 		if u, err := url.Parse(value); err != nil || u.Host == "" {
 			return errors.New("is not the URL of a queue")
 		}

@@ -53,13 +53,14 @@ func TestReadNamesEveryMissingVariable(t *testing.T) {
 
 func TestReadNamesInvalidVariables(t *testing.T) {
 	f, _ := lambdas.Named("topx")
-	f.Variables = append(slices.Clone(f.Variables), lambdas.RawQueue, lambdas.HorizonDays)
+	f.Variables = append(slices.Clone(f.Variables), lambdas.RawQueue, lambdas.RawDeadLetters, lambdas.HorizonDays)
 	for name, values := range map[string][]string{
-		"ORRERY_RESULTS":         {"orrery-results", "s3://", "s3:///results/", "https://b/results/", "s3://b/results"},
-		"ORRERY_HORIZON_DAYS":    {"35d", "-1", "36501"},
-		"ORRERY_RAW_QUEUE":       {"orrery-raw", "https://", "arn:aws:sqs:eu-central-1:123456789012:orrery-raw"},
-		"ORRERY_PROJECTION_FROM": {"20x", "1969", "10000", "-1"},
-		"ORRERY_QUERY_TIMEOUT":   {"27", "0s", "-1s", "soon"},
+		"ORRERY_RESULTS":          {"orrery-results", "s3://", "s3:///results/", "https://b/results/", "s3://b/results"},
+		"ORRERY_HORIZON_DAYS":     {"35d", "-1", "36501"},
+		"ORRERY_RAW_QUEUE":        {"orrery-raw", "https://", "arn:aws:sqs:eu-central-1:123456789012:orrery-raw"},
+		"ORRERY_RAW_DEAD_LETTERS": {"orrery-raw-dead-letters", "https://"},
+		"ORRERY_PROJECTION_FROM":  {"20x", "1969", "10000", "-1"},
+		"ORRERY_QUERY_TIMEOUT":    {"27", "0s", "-1s", "soon"},
 	} {
 		for _, value := range values {
 			variables := complete()

@@ -348,6 +348,8 @@ func stateOf(rows []lake.Row) engine.State {
 		Extent:    lake.Extent{MinTsMs: rows[0].TsMs, MaxTsMs: rows[len(rows)-1].TsMs, Rows: int64(len(rows))},
 		Watermark: lake.PartitionOf(rows[1].TsMs),
 		Version:   7,
+
+		CompleteThrough: at().Add(-20 * time.Minute),
 	}
 }
 
@@ -384,7 +386,9 @@ func (w *world) writer(f lambdas.Function, e function.Environment) *function.Fun
 		table = statedynamo.New(w.table, e.Table)
 	}
 	scratch := filepath.Join(w.t.TempDir(), "work")
-	stores := writing.Stores{Raw: w.raw, Lake: w.lake, Table: table, Queue: oneMessage{}, Scratch: scratch}
+	stores := writing.Stores{
+		Raw: w.raw, Lake: w.lake, Table: table, Queue: oneMessage{}, DeadLetters: oneMessage{}, Scratch: scratch,
+	}
 	now := at
 	if f.Name == "reconcile" && w.is("-lost") { // the bucket has the clock of the machine
 		now = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }

@@ -5,6 +5,7 @@ package writing
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -55,6 +56,7 @@ type parts struct {
 	cloud       *cloud.Store
 	table       lakestate.Table
 	queue       Queue
+	deadLetters doctor.Queue
 	checks      []doctor.Check
 }
 
@@ -71,13 +73,15 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 	if err != nil {
 		return parts{}, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	client, objects := dynamotable.NewClient(c), function.NewS3(c)
+	client, objects, messages := dynamotable.NewClient(c), function.NewS3(c), sqs.NewFromConfig(c)
 	return newParts(f, e, log, client, Stores{
 		Raw:     s3.New(objects, e.RawBucket),
 		Lake:    s3.New(objects, e.LakeBucket),
 		Table:   statedynamo.New(client, e.Table),
-		Queue:   queue.NewSQS(sqs.NewFromConfig(c), e.RawQueue),
+		Queue:   queue.NewSQS(messages, e.RawQueue),
 		Scratch: scratch,
+
+		DeadLetters: queue.NewSQS(messages, e.RawDeadLetters),
 	}, time.Now)
 }
 
@@ -85,8 +89,10 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 type Stores struct {
 	Raw, Lake blob.Store
 	Table     lakestate.Table // the ledger and the state
-	Queue     Queue           // of messages about raw logs; not used by compact
+	Queue     Queue           // of messages about raw logs
 	Scratch   string          // folder for temporary files
+
+	DeadLetters doctor.Queue // messages that ingest gave up on; used by compact only
 }
 
 // Queue is a queue of messages about raw logs. *queue.SQS implements it.
@@ -103,7 +109,7 @@ func newParts(
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 	})
-	return parts{f, e, log, c, s.Table, s.Queue, checks(client, s, e, now)}, err
+	return parts{f, e, log, c, s.Table, s.Queue, s.DeadLetters, checks(client, s, e, now)}, err
 }
 
 // Over returns the function f with the given stores instead of those that its environment names.
@@ -146,7 +152,9 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 // compact returns a function that answers every event with the report of a compaction.
 func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
+		looked := p.cloud.Look(ctx, p.queue, p.deadLetters)
 		report, err := p.cloud.Compact(ctx, time.Time{})
+		err = errors.Join(err, looked)
 		p.logAges(ctx, now())
 		for _, name := range report.Damaged {
 			p.log.ErrorContext(ctx, "damaged object set aside", "object", name) // an alarm counts these events
@@ -160,7 +168,9 @@ func (p parts) compact(now func() time.Time) *function.Function {
 			"ms", report.Elapsed.Milliseconds())
 		return report, nil
 	}
-	return function.New(p.row, p.environment, handlerOf(handle), p.checks...)
+	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue),
+		doctor.RawDeadLetters(p.deadLetters, p.environment.RawDeadLetters))
+	return function.New(p.row, p.environment, handlerOf(handle), checks...)
 }
 
 // logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has

@@ -75,7 +75,8 @@ func (g *gate) open(outputs map[string]string) {
 	first := g.resources.Table == ""
 	g.resources = permissions.Names{
 		Region: Region, Account: Account, Database: Name, Workgroup: Name + "-interactive",
-		Table: outputs["TableName"], RawQueue: path.Base(outputs["RawQueueURL"]), RawBucket: outputs["RawBucketName"],
+		Table: outputs["TableName"], RawBucket: outputs["RawBucketName"],
+		RawQueue: path.Base(outputs["RawQueueURL"]), RawDeadLetters: path.Base(outputs["RawDeadLettersURL"]),
 		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
 	}.Resources()
 	if first {

@@ -40,6 +40,7 @@ const (
 	DefaultDatabase Place = "default database of Glue"
 	DataCatalog     Place = "Athena's view of Glue"
 	RawQueue        Place = "raw queue"
+	RawDeadLetters  Place = "raw dead letters"
 )
 
 // The tasks.
@@ -102,6 +103,9 @@ var (
 
 	compacting = Task{"compacting", []Grant{
 		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}}, // its doctor checks the bucket
+		// The lake is complete to the time before which all messages were handled.
+		{RawQueue, nil, []string{"sqs:GetQueueAttributes"}},
+		{RawDeadLetters, nil, []string{"sqs:GetQueueAttributes"}},
 		{LakeObjects, []string{"lake/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
 		// It finishes imports that were cut short.
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},

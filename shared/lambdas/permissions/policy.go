@@ -12,7 +12,9 @@ import (
 
 // Resources holds the ARNs of a deployment's resources.
 type Resources struct {
-	Table, RawBucket, LakeBucket, ResultBucket, Workgroup, DataCatalog, DefaultDatabase, RawQueue string
+	Table, RawBucket, LakeBucket, ResultBucket, Workgroup, DataCatalog, DefaultDatabase string
+
+	RawQueue, RawDeadLetters string
 
 	Catalog []string // Glue's catalog, the database and its tables
 }
@@ -20,7 +22,8 @@ type Resources struct {
 // Names holds the names of a deployment's resources, from which Resources makes ARNs.
 type Names struct {
 	Region, Account                     string
-	Table, RawQueue, Workgroup          string
+	Table, Workgroup                    string
+	RawQueue, RawDeadLetters            string
 	RawBucket, LakeBucket, ResultBucket string
 	Database                            string
 }
@@ -41,6 +44,7 @@ func (n Names) Resources() Resources {
 		DataCatalog:     arn("athena", "datacatalog/AwsDataCatalog"),
 		DefaultDatabase: arn("glue", "database/default"),
 		RawQueue:        arn("sqs", n.RawQueue),
+		RawDeadLetters:  arn("sqs", n.RawDeadLetters),
 		Catalog:         catalog,
 	}
 }
@@ -130,6 +134,8 @@ func (g Grant) Statement(in Resources) Statement {
 		return whole(in.DataCatalog)
 	case RawQueue:
 		return whole(in.RawQueue)
+	case RawDeadLetters:
+		return whole(in.RawDeadLetters)
 	}
 	panic("permissions: no place " + string(g.On))
 }

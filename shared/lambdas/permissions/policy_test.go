@@ -79,7 +79,8 @@ func TestStatementAllows(t *testing.T) {
 
 // names are those of a deployment in tests.
 var names = Names{
-	Region: "eu-central-1", Account: "123456789012", Table: "orrery", RawQueue: "orrery-raw",
+	Region: "eu-central-1", Account: "123456789012", Table: "orrery",
+	RawQueue: "orrery-raw", RawDeadLetters: "orrery-raw-dead-letters",
 	Workgroup: "orrery-interactive", RawBucket: "raw", LakeBucket: "lake", ResultBucket: "results", Database: "orrery",
 }
 
@@ -87,6 +88,9 @@ var names = Names{
 func TestAllowed(t *testing.T) {
 	leading := func(key string) map[string][]string { return map[string][]string{LeadingKeys: {key}} }
 	prefix := func(prefix string) map[string][]string { return map[string][]string{Prefix: {prefix}} }
+	queue := func(operation, name string) Call {
+		return Call{"sqs:" + operation, "arn:aws:sqs:eu-central-1:123456789012:" + name, nil}
+	}
 	table := "arn:aws:dynamodb:eu-central-1:123456789012:table/orrery"
 	workgroup := "arn:aws:athena:eu-central-1:123456789012:workgroup/orrery-interactive"
 	for _, test := range []struct {
@@ -103,6 +107,9 @@ func TestAllowed(t *testing.T) {
 		{"ingest does not delete raw objects", "ingest", Call{"s3:DeleteObject", "arn:aws:s3:::raw/raw/a", nil}, false},
 		{"compact lists raw objects", "compact", Call{"s3:ListBucket", "arn:aws:s3:::raw", prefix("raw/")}, true},
 		{"compact does not read raw objects", "compact", Call{"s3:GetObject", "arn:aws:s3:::raw/raw/a", nil}, false},
+		{"compact counts messages", "compact", queue("GetQueueAttributes", "orrery-raw"), true},
+		{"compact counts dead letters", "compact", queue("GetQueueAttributes", "orrery-raw-dead-letters"), true},
+		{"compact takes no dead letters", "compact", queue("ReceiveMessage", "orrery-raw-dead-letters"), false},
 		{"compact deletes merged objects", "compact", Call{"s3:DeleteObject", "arn:aws:s3:::lake/lake/a", nil}, true},
 		{"reconcile lists raw objects", "reconcile", Call{"s3:ListBucket", "arn:aws:s3:::raw", prefix("raw/")}, true},
 		{"reconcile does not read raw objects", "reconcile",
