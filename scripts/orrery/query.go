@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -64,6 +65,9 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err := q.print(answerBody, a, c); err != nil {
 		return err
 	}
+	if err := a.reportLag(c.err, time.Now()); err != nil {
+		return err
+	}
 	return a.reportGaps(c.err)
 }
 
@@ -73,9 +77,37 @@ type answer struct {
 		Results []json.RawMessage `json:"results"`
 	} `json:"data"`
 	Meta struct {
+		Period    search.MetaPeriod `json:"period"`
+		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
 	} `json:"meta"`
+}
+
+// usualLag is the lag that is not reported. The clock of the server may also be slightly different.
+const usualLag = time.Minute
+
+// reportLag reports that logs of the period may not be in the data yet: the data is complete through a time before the
+// end of the period, or before now if the period ends in the future.
+func (a answer) reportLag(stderr io.Writer, now time.Time) error {
+	if a.Meta.Complete == nil {
+		return nil
+	}
+	through, err := time.Parse(time.RFC3339, *a.Meta.Complete)
+	if err != nil {
+		return fmt.Errorf("the answer does not have the API's format: complete_through: %w", err)
+	}
+	end, err := time.Parse(time.RFC3339, a.Meta.Period.To)
+	if err != nil {
+		return fmt.Errorf("the answer does not have the API's format: period: %w", err)
+	}
+	if latest := now.Add(-usualLag); latest.Before(end) {
+		end = latest
+	}
+	if through.Before(end) {
+		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", *a.Meta.Complete)
+	}
+	return nil
 }
 
 // reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5, in

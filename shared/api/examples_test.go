@@ -362,6 +362,10 @@ func newOracle(t testing.TB) *oracle {
 
 func (o *oracle) Name() string { return "oracle" }
 
+func (o *oracle) CompleteThrough(context.Context) (time.Time, error) {
+	return planettest.At.Add(-20 * time.Minute), nil
+}
+
 func (o *oracle) Extent(context.Context) (lake.Extent, error) {
 	return lake.Extent{MinTsMs: o.rows[0].TsMs, MaxTsMs: o.rows[len(o.rows)-1].TsMs, Rows: int64(len(o.rows))}, nil
 }

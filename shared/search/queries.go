@@ -43,11 +43,11 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", err
 	}
-	newest, err := s.newest(ctx)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
-	id, err := s.queries.Start(ctx, pendingRequest(r, q, newest))
+	id, err := s.queries.Start(ctx, pendingRequest(r, q, data))
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
@@ -75,7 +75,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, queryError(r, q, err)
 	}
 	if status.Done = done; done {
-		status.Result = resultOf(q, answer, s.metaOf(q, cost, stored.Newest))
+		status.Result = resultOf(q, answer, s.metaOf(q, cost, stored.freshness))
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
 	}
 	return status, nil
@@ -110,14 +110,14 @@ func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, 
 }
 
 // pendingRequest returns a request for package pending.
-func pendingRequest(r Request, q query.Query, newest *int64) pending.Request {
-	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, newest}), Query: oneMore(q)}
+func pendingRequest(r Request, q query.Query, data freshness) pending.Request {
+	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, data}), Query: oneMore(q)}
 }
 
 // storedRequest is a request as it is stored with its query.
 type storedRequest struct {
 	Request
-	Newest *int64 `json:"newest_ms,omitempty"` // time of the newest record when the query began; nil if there was none
+	freshness // of the data when the query began
 }
 
 // keyOf returns a key that is equal for requests of one caller with the same meaning.

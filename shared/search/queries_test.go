@@ -416,10 +416,12 @@ func TestRequestIsStored(t *testing.T) {
 	}
 }
 
-// TestNewestRecordIsThatOfTheBeginning checks that the status of a query does not report records that came after it.
-func TestNewestRecordIsThatOfTheBeginning(t *testing.T) {
+// TestFreshnessIsThatOfTheBeginning checks that the status of a query does not report records and logs that came after
+// it.
+func TestFreshnessIsThatOfTheBeginning(t *testing.T) {
 	store := pendingtest.NewMemory()
 	a := newStarter(t)
+	a.through = time.Date(2026, 1, 1, 10, 30, 0, 0, time.UTC)
 	r := search.Request{
 		Route: search.Stats, Caller: asker.Caller, Branches: asker.Branches,
 		Filters: "timestamp between 2026-01-01 and 2026-01-02",
@@ -429,6 +431,7 @@ func TestNewestRecordIsThatOfTheBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.rows = append(a.rows, rowsOf(t, `{"timestamp":"2026-01-01T11:00:00Z"}`)...)
+	a.through = a.through.Add(time.Hour)
 	close(a.open)
 	status, err := result(t, newService(t, a, search.Options{Store: store}), id)
 	if err != nil {
@@ -436,5 +439,8 @@ func TestNewestRecordIsThatOfTheBeginning(t *testing.T) {
 	}
 	if got := status.Result.Meta.Newest; got == nil || *got != "2026-01-01T10:02:00Z" {
 		t.Errorf("got %v, want 2026-01-01T10:02:00Z", got)
+	}
+	if got := status.Result.Meta.Complete; got == nil || *got != "2026-01-01T10:30:00Z" {
+		t.Errorf("complete through %v, want 2026-01-01T10:30:00Z", got)
 	}
 }

@@ -36,6 +36,7 @@ type Meta struct {
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
+	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
 	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
@@ -60,19 +61,36 @@ type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
 }
 
-// newest returns the time of the newest record in milliseconds, or nil if there is none.
-func (s *Service) newest(ctx context.Context) (*int64, error) {
-	extent, err := s.engine.Extent(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the extent of the data: %w", err)
-	}
-	if extent.Rows == 0 {
-		return nil, nil
-	}
-	return &extent.MaxTsMs, nil
+// freshness is what is known about the data when a query begins. The times are in milliseconds.
+type freshness struct {
+	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
+	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
 }
 
-func (s *Service) metaOf(q query.Query, cost engine.Cost, newest *int64) Meta {
+// freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
+// version of the data, reads at least that data.
+func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
+	if e, ok := s.engine.(engine.Completeness); ok {
+		through, err := e.CompleteThrough(ctx)
+		if err != nil {
+			return f, fmt.Errorf("read to which time the data is complete: %w", err)
+		}
+		if !through.IsZero() {
+			ms := through.UnixMilli()
+			f.Complete = &ms
+		}
+	}
+	extent, err := s.engine.Extent(ctx)
+	if err != nil {
+		return f, fmt.Errorf("read the extent of the data: %w", err)
+	}
+	if extent.Rows > 0 {
+		f.Newest = &extent.MaxTsMs
+	}
+	return f, nil
+}
+
+func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
@@ -87,9 +105,13 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost, newest *int64) Meta {
 		CostUSD:        cost.USD,
 		Split:          cost.Split,
 	}
-	if newest != nil {
+	if data.Newest != nil {
 		meta.Newest = new(string)
-		*meta.Newest = instant(*newest)
+		*meta.Newest = instant(*data.Newest)
+	}
+	if data.Complete != nil {
+		meta.Complete = new(string)
+		*meta.Complete = instant(*data.Complete)
 	}
 	if cost.Cached != nil {
 		meta.Cached = &Cached{AgeSeconds: int64(math.Ceil(cost.Cached.Seconds()))}

@@ -43,15 +43,15 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	newest, err := s.newest(ctx)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, newest))
+	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data))
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := resultOf(q, answer, s.metaOf(q, cost, newest))
+	result := resultOf(q, answer, s.metaOf(q, cost, data))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
 }

@@ -22,9 +22,13 @@ import (
 
 // oracle is an engine that answers with the reference evaluation over rows in memory.
 type oracle struct {
-	rows []*lake.Row
-	fail error
+	rows    []*lake.Row
+	fail    error
+	through time.Time
+	unknown error // of CompleteThrough
 }
+
+func (o oracle) CompleteThrough(context.Context) (time.Time, error) { return o.through, o.unknown }
 
 func (oracle) Name() string { return "oracle" }
 
@@ -112,6 +116,41 @@ func TestMetaReportsTheNewestRecord(t *testing.T) {
 	t.Run("as null if there is none", func(t *testing.T) {
 		if got := ask(t, nil); got != nil {
 			t.Errorf("got %s", *got)
+		}
+	})
+}
+
+func TestMetaReportsToWhichTimeTheDataIsComplete(t *testing.T) {
+	request := search.Request{Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:02"}
+	ask := func(t *testing.T, e engine.Engine) *string {
+		t.Helper()
+		r, err := service(t, e).Search(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Meta.Complete
+	}
+	rows := rowsOf(t, traffic)
+	t.Run("in milliseconds, rounded down", func(t *testing.T) {
+		through := time.Date(2026, 1, 1, 11, 0, 0, 1_999_999, time.UTC)
+		if got := ask(t, oracle{rows: rows, through: through}); got == nil || *got != "2026-01-01T11:00:00.001Z" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("as null if it is not known", func(t *testing.T) {
+		if got := ask(t, oracle{rows: rows}); got != nil {
+			t.Errorf("got %s", *got)
+		}
+	})
+	t.Run("as null if the engine does not report it", func(t *testing.T) {
+		if got := ask(t, struct{ engine.Engine }{oracle{rows: rows, through: time.Unix(1, 0)}}); got != nil {
+			t.Errorf("got %s", *got)
+		}
+	})
+	t.Run("errors fail the request", func(t *testing.T) {
+		failing := oracle{rows: rows, unknown: errors.New("no state")}
+		if _, err := service(t, failing).Search(t.Context(), request); !errors.Is(err, failing.unknown) {
+			t.Error(err)
 		}
 	})
 }
