@@ -9,7 +9,14 @@ type Object struct {
 	Bytes       int64            // size of the object
 	MinTsMs     int64            // ts_ms of the first row
 	MaxTsMs     int64            // ts_ms of the last row
-	ColumnBytes map[string]int64 // compressed bytes of each top-level column, by name
+	ColumnBytes map[string]int64 // compressed bytes of each top-level column that it has, by name
+}
+
+// Has reports whether the object has a top-level column. Objects of an older schema do not have all columns of Row. If
+// the columns of the object are not known, Has returns true.
+func (o Object) Has(column string) bool {
+	_, has := o.ColumnBytes[column]
+	return has || o.ColumnBytes == nil
 }
 
 // Extent is the time that published objects cover. Ledgers and manifests keep it as JSON.

@@ -65,7 +65,7 @@ func (c Column) HasDictionary() bool { return c.leaf.dictionary }
 // HasBloomFilter reports whether engines can skip row groups that do not contain a value.
 func (c Column) HasBloomFilter() bool { return c.leaf.bloom }
 
-// Read reads a column of a row group.
+// Read reads a column of a row group. Without the column, the object has no value in any row.
 func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err error) {
 	l := column.leaf
 	defer func() {
@@ -75,17 +75,25 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 	}()
 	defer contain(&err)
 	v.reset()
-	p := pageReaders.Get().(*pageReader)
-	defer pageReaders.Put(p)
-	if err := c.object.pages(p, group, l); err != nil {
-		return err
-	}
 	appendPage := v.appendCodes
 	switch {
 	case l.kind == lake.Bool:
 		appendPage = v.appendFlags
 	case l.kind == lake.Int && !l.dictionary:
 		appendPage = v.appendInts
+	}
+	want := c.object.footer.RowGroups[group].NumRows
+	if !c.object.has(l) {
+		if err := appendPage(absentPage(l, int(want))); err != nil {
+			return err
+		}
+		v.end(l)
+		return nil
+	}
+	p := pageReaders.Get().(*pageReader)
+	defer pageReaders.Put(p)
+	if err := c.object.pages(p, group, l); err != nil {
+		return err
 	}
 	for {
 		err := p.next()
@@ -99,7 +107,7 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 			return err
 		}
 	}
-	if rows, want := v.end(l), c.object.footer.RowGroups[group].NumRows; int64(rows) != want {
+	if rows := v.end(l); int64(rows) != want {
 		return fmt.Errorf("%d rows instead of %d", rows, want)
 	}
 	return nil

@@ -79,7 +79,8 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 }
 
 // Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the order
-// of the numbers. columns names top-level columns, nil means all; other columns are zero. The caller owns the rows.
+// of the numbers. columns names top-level columns, nil means all; other columns are zero, and so are those that the
+// object does not have. The caller owns the rows.
 func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error) {
 	defer contain(&err)
 	wanted, err := leavesIn(columns)
@@ -144,6 +145,9 @@ func (f *File) readGroup(group int, numbers []int64, wanted []*leaf) ([]*lake.Ro
 		rows[i] = &lake.Row{}
 	}
 	for _, l := range wanted {
+		if !f.object.has(l) {
+			continue
+		}
 		c := g.cursors[l.number]
 		if c == nil {
 			p := cursorReaders.Get().(*pageReader)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestWriterLayout compares the layout of an object, as engines see it, with a golden file. Change testdata/layout.txt
-// only on purpose, and increase SchemaVersion if the meaning of a column has changed.
+// only on purpose, and add a version to lake.Additions if there is a new column.
 func TestWriterLayout(t *testing.T) {
 	object := written(t, some()[:3_000])
 	file, err := parquet.OpenFile(bytes.NewReader(object), int64(len(object)))

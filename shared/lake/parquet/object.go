@@ -6,24 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ErrSchema means that an object was written with columns that differ from those of Row.
-var ErrSchema = errors.New("the object has different columns than this version reads")
-
 // maxGroupRows is more than any writer puts into a row group; a footer with a greater number is damaged.
 const maxGroupRows = 1 << 24
 
-// object is an open object of this version's schema. It is safe for concurrent use.
+// object is an open object. It is safe for concurrent use.
 type object struct {
-	in     io.ReaderAt
-	size   int64
-	footer format.FileMetaData
+	in      io.ReaderAt
+	size    int64
+	footer  format.FileMetaData
+	version int // of its schema
+	columns columnsOfObject
 }
 
 // openObject reads the footer of an object.
@@ -32,11 +30,11 @@ func openObject(r io.ReaderAt, size int64) (*object, error) {
 	if err := o.readFooter(); err != nil {
 		return nil, fmt.Errorf("open parquet object: %w", err)
 	}
-	if !reflect.DeepEqual([]format.SchemaElement(o.footer.Schema), schema) {
-		return nil, ErrSchema
+	if err := o.findColumns(); err != nil {
+		return nil, err
 	}
 	for i := range o.footer.RowGroups {
-		if err := checkGroup(&o.footer.RowGroups[i]); err != nil {
+		if err := o.checkGroup(&o.footer.RowGroups[i]); err != nil {
 			return nil, fmt.Errorf("open parquet object: row group %d: %w", i, err)
 		}
 	}
@@ -83,18 +81,21 @@ func (o *object) read(offset, length int64) ([]byte, error) {
 	return part, err
 }
 
-// checkGroup compares the columns of a row group with the schema.
-func checkGroup(g *format.RowGroup) error {
+// checkGroup compares the columns of a row group with the schema. It ignores columns that only a newer schema has.
+func (o *object) checkGroup(g *format.RowGroup) error {
 	if g.NumRows < 0 || g.NumRows > maxGroupRows {
 		return fmt.Errorf("it has %d rows", g.NumRows)
 	}
-	if len(g.Columns) != len(leaves) {
-		return fmt.Errorf("it has %d columns instead of %d", len(g.Columns), len(leaves))
+	if len(g.Columns) != o.columns.total {
+		return fmt.Errorf("it has %d columns instead of %d", len(g.Columns), o.columns.total)
 	}
-	for i := range g.Columns {
-		meta := &g.Columns[i].MetaData
+	for i := range leaves {
+		if !o.has(&leaves[i]) {
+			continue
+		}
+		meta := &g.Columns[o.columns.of[i]].MetaData
 		if !slices.Equal(meta.PathInSchema, leaves[i].path) || meta.Type != physical[leaves[i].kind] {
-			return fmt.Errorf("column %d is not %s", i, leaves[i].path)
+			return fmt.Errorf("column %d is not %s", o.columns.of[i], leaves[i].path)
 		}
 		// The decoder of another codec may allocate any amount of memory for a page that a damaged footer describes.
 		if meta.Codec != format.Zstd {
@@ -104,9 +105,12 @@ func checkGroup(g *format.RowGroup) error {
 	return nil
 }
 
-// chunk returns the footer's description of a column of a row group.
+// has reports whether the object has a column. Objects of an older schema do not have all of them.
+func (o *object) has(l *leaf) bool { return o.columns.of[l.number] != missing }
+
+// chunk returns the footer's description of a column of a row group, which the object must have.
 func (o *object) chunk(group int, l *leaf) *format.ColumnChunk {
-	return &o.footer.RowGroups[group].Columns[l.number]
+	return &o.footer.RowGroups[group].Columns[o.columns.of[l.number]]
 }
 
 // pages makes p a reader of all pages of a column of a row group.

@@ -70,6 +70,16 @@ func (p *pageReader) reset(l *leaf, in io.Reader) {
 	p.in.Reset(in)
 }
 
+// absentPage returns a reader as if it had read a page of rows without values.
+func absentPage(l *leaf, rows int) *pageReader {
+	p := &pageReader{leaf: l, numValues: rows}
+	p.defs = make([]byte, rows)
+	if l.maxRep > 0 {
+		p.reps = make([]byte, rows)
+	}
+	return p
+}
+
 // next reads the next data page, and the dictionary if it comes before it. It returns io.EOF after the last page.
 func (p *pageReader) next() error {
 	for {

@@ -11,7 +11,8 @@ import (
 // rawReadAhead is the number of bytes that are read ahead in each column. It is small, because many are read at once.
 const rawReadAhead = 4 << 10
 
-// RawReader reads the rows of one object in order, as Raw rows.
+// RawReader reads the rows of one object in order, as Raw rows of the present schema: columns that the object does not
+// have are absent.
 type RawReader struct {
 	object  *object
 	largest int64
@@ -20,12 +21,16 @@ type RawReader struct {
 	columns []*rawColumn // of it
 }
 
-// NewRawReader opens an object of the given size.
+// NewRawReader opens an object of the given size. It returns ErrNewerSchema for an object of a newer schema, because
+// its rows would lose columns.
 func NewRawReader(r io.ReaderAt, size int64) (_ *RawReader, err error) {
 	defer contain(&err)
 	object, err := openObject(r, size)
 	if err != nil {
 		return nil, err
+	}
+	if object.version > lake.SchemaVersion() {
+		return nil, fmt.Errorf("%w: its version is %d", ErrNewerSchema, object.version)
 	}
 	out := &RawReader{object: object, group: -1}
 	for i := range object.footer.RowGroups {
@@ -73,6 +78,10 @@ func (r *RawReader) begin() error {
 	buffer := &pageBuffer{}
 	r.columns = nil
 	for i := range leaves {
+		if !r.object.has(&leaves[i]) {
+			r.columns = append(r.columns, &rawColumn{pageReader: &pageReader{leaf: &leaves[i]}, missing: true})
+			continue
+		}
 		c := &rawColumn{pageReader: newPageReader(rawReadAhead, buffer)}
 		c.retain = true
 		if err := r.object.pages(c.pageReader, r.group, &leaves[i]); err != nil {
@@ -92,11 +101,18 @@ func (r *RawReader) Close() error {
 // rawColumn reads the values of a column row by row.
 type rawColumn struct {
 	*pageReader
-	level, present int // how many levels and values of the page have been read
+	missing        bool // the object does not have it
+	level, present int  // how many levels and values of the page have been read
 }
 
 // appendTo appends the values of the next rows.
 func (c *rawColumn) appendTo(rows []Raw) error {
+	if c.missing {
+		for i := range rows {
+			rows[i] = append(rows[i], RawValue{leaf: uint16(c.leaf.number)})
+		}
+		return nil
+	}
 	repeated := c.leaf.maxRep > 0
 	for i := range rows {
 		if c.level == c.numValues {

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// schema is the Parquet schema of every object of this version as footers hold it, each node before its members, and
+// schema is the Parquet schema of new objects as footers hold it, each node before its members, and
 // the leaves among the nodes. Both are derived from Row and its tags. A test compares them with those of parquet-go,
 // whose main package only tests use, because it would double the size of a program.
 var schema, leaves = schemaOf(reflect.TypeFor[lake.Row]())
@@ -121,11 +121,12 @@ func tagOf(field reflect.StructField, key string) (name string, options []string
 
 // newFooter returns the footer of an object without rows.
 func newFooter() format.FileMetaData {
+	version := strconv.Itoa(lake.SchemaVersion())
 	footer := format.FileMetaData{
 		Version:          2,
 		Schema:           schema,
-		CreatedBy:        writerName + " version " + strconv.Itoa(SchemaVersion) + "(build )",
-		KeyValueMetadata: []format.KeyValue{{Key: versionKey, Value: strconv.Itoa(SchemaVersion)}},
+		CreatedBy:        writerName + " version " + version + "(build )",
+		KeyValueMetadata: []format.KeyValue{{Key: versionKey, Value: version}},
 	}
 	for range leaves {
 		footer.ColumnOrders = append(footer.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})

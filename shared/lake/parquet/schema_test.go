@@ -17,8 +17,8 @@ import (
 func TestSchemaMatchesParquetGo(t *testing.T) {
 	var object bytes.Buffer
 	w := parquet.NewGenericWriter[lake.Row](&object,
-		parquet.CreatedBy("orrery", strconv.Itoa(SchemaVersion), ""),
-		parquet.KeyValueMetadata("orrery.schema_version", strconv.Itoa(SchemaVersion)))
+		parquet.CreatedBy("orrery", strconv.Itoa(lake.SchemaVersion()), ""),
+		parquet.KeyValueMetadata("orrery.schema_version", strconv.Itoa(lake.SchemaVersion())))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

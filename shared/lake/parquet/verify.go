@@ -11,9 +11,12 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
+// ErrNoRows reports that an object has no rows.
+var ErrNoRows = errors.New("object holds no rows")
+
 // Verify reads a whole object and returns its description, without the Path. It returns an error if a page's checksum
 // is wrong or the page cannot be decoded, if counts disagree, or if rows are out of order or in more than one
-// partition.
+// partition. It does not read the columns that only a newer schema has.
 func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	defer contain(&err)
 	in, err := openObject(r, size)
@@ -22,7 +25,7 @@ func Verify(r io.ReaderAt, size int64) (_ lake.Object, err error) {
 	}
 	object := lake.Object{Rows: in.footer.NumRows, Bytes: size, ColumnBytes: in.columnBytes()}
 	if object.Rows == 0 {
-		return lake.Object{}, errors.New("object holds no rows")
+		return lake.Object{}, ErrNoRows
 	}
 	var order orderCheck
 	for i := range in.footer.RowGroups {
@@ -70,6 +73,9 @@ func (o *object) verifyGroup(group int, order *orderCheck) error {
 	shared := pageReaders.Get().(*pageReader)
 	defer pageReaders.Put(shared)
 	for i := range leaves {
+		if !o.has(&leaves[i]) {
+			continue
+		}
 		p := shared
 		if i == leafSource {
 			p = newPageReader(readAhead, shared.buffer)
@@ -160,12 +166,14 @@ func (o *orderCheck) add(keys *sortKeys) error {
 	return nil
 }
 
+// columnBytes returns the size of each column that the object has and the present schema knows.
 func (o *object) columnBytes() map[string]int64 {
 	bytes := make(map[string]int64, len(lake.Columns))
-	for _, group := range o.footer.RowGroups {
-		for i := range group.Columns {
-			meta := &group.Columns[i].MetaData
-			bytes[meta.PathInSchema[0]] += meta.TotalCompressedSize
+	for group := range o.footer.RowGroups {
+		for i := range leaves {
+			if l := &leaves[i]; o.has(l) {
+				bytes[l.path[0]] += o.chunk(group, l).MetaData.TotalCompressedSize
+			}
 		}
 	}
 	return bytes

@@ -23,9 +23,7 @@ const (
 	stepRows  = 64
 	stepBytes = 1 << 20
 
-	// SchemaVersion is in every object's metadata. It is increased when the meaning of a column changes.
-	SchemaVersion = 1
-
+	// versionKey is the key of the version of the schema in every object's metadata.
 	versionKey = "orrery.schema_version"
 	writerName = "orrery"
 	magic      = "PAR1"
