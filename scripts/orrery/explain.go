@@ -66,7 +66,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 var printers = map[string]func(query.Query) (sqlgen.Script, error){
 	"athena": sqlgen.Athena,
 	"trino":  sqlgen.Athena,
-	"duckdb": func(q query.Query) (sqlgen.Script, error) { return sqlgen.DuckDB(q, []string{"…"}) },
+	"duckdb": func(q query.Query) (sqlgen.Script, error) { return sqlgen.DuckDB(q, []lake.Object{{Path: "…"}}) },
 }
 
 func statementsOf(script sqlgen.Script) []engine.Statement {

@@ -85,7 +85,7 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	q.Scope.Watermark = watermark
 	athena, err := sqlgen.Athena(q)
 	files = append(files, scriptFiles("athena", athena, err)...)
-	duck, err := sqlgen.DuckDB(q, []string{"…"})
+	duck, err := sqlgen.DuckDB(q, []lake.Object{{Path: "…"}})
 	return append(files, scriptFiles("duckdb", duck, err)...)
 }
 

@@ -1,7 +1,10 @@
 package sqlgen
 
 import (
+	"fmt"
+
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -58,3 +61,24 @@ func (duckDB) bytes(text fragment) fragment { return "strlen(" + text + ")" }
 func (duckDB) length(list fragment) fragment { return "len(" + list + ")" }
 
 func (duckDB) last(list fragment) fragment { return list + "[-1]" }
+
+// duckDBType returns a column's type as DuckDB writes it.
+func duckDBType(t lake.Type) fragment {
+	switch t.Kind {
+	case lake.Text:
+		return "VARCHAR"
+	case lake.Int:
+		return "BIGINT"
+	case lake.Bool:
+		return "BOOLEAN"
+	case lake.List:
+		return duckDBType(*t.Elem) + "[]"
+	case lake.Struct:
+		members := make([]fragment, len(t.Members))
+		for i, m := range t.Members {
+			members[i] = name(m.Name) + " " + duckDBType(m.Type)
+		}
+		return "STRUCT(" + join(members, ", ") + ")"
+	}
+	panic(fmt.Sprintf("sqlgen: no type of DuckDB for %s", t))
+}

@@ -127,7 +127,10 @@ func printed(t testing.TB, q query.Query) (athena, duckDB string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := DuckDB(q, []string{"/data/fresh/2026/01/01/23/a-0.parquet", "/data/fresh/2026/01/02/00/a-0.parquet"})
+	d, err := DuckDB(q, []lake.Object{
+		{Path: "/data/fresh/2026/01/01/23/a-0.parquet"},
+		{Path: "/data/fresh/2026/01/02/00/a-0.parquet"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

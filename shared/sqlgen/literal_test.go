@@ -67,7 +67,7 @@ func FuzzRender(f *testing.F) {
 		if !isASCII(a) { // names beyond ASCII are compared in another way
 			text = "plaïn"
 		}
-		overPath := func(q query.Query) (Script, error) { return DuckDB(q, []string{a}) }
+		overPath := func(q query.Query) (Script, error) { return DuckDB(q, []lake.Object{{Path: a}}) }
 		for _, shape := range []query.Shape{query.Logs{Limit: 1}, query.TopX{Limit: 1}} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
 			plain.Shape, odd.Shape = shape, shape

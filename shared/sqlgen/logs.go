@@ -1,6 +1,8 @@
 package sqlgen
 
 import (
+	"slices"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -50,17 +52,20 @@ func recordAsJSON(columns []string) fragment {
 // records. The caller then reads the whole rows, because one statement that sorts whole rows takes five times as long
 // as both steps.
 func (p *printer) duckDBLogs(shape query.Logs) block {
-	s := p.reading(selection{
-		columns: append([]fragment{"filename", "file_row_number"}, names(query.OrderColumns)...),
+	place := []fragment{"filename", "file_row_number"}
+	s := selection{
+		columns: append(slices.Clone(place), names(query.OrderColumns)...),
 		order:   newestFirst,
 		limit:   integer(int64(shape.Limit)),
-	})
+	}
+	from, bounds := p.objectSource(p.query.FindingColumns(), place...)
+	s.from, s.where = from, append(bounds, p.conditions()...)
 	return s.block()
 }
 
-// reading completes a SELECT on DuckDB with the objects and the conditions of the query.
+// reading completes a SELECT of figures on DuckDB with the objects and the conditions of the query.
 func (p *printer) reading(s selection) selection {
-	from, bounds := p.objects()
+	from, bounds := p.objectSource(p.query.Columns())
 	s.from, s.where = from, append(bounds, p.conditions()...)
 	return s
 }

@@ -1,6 +1,8 @@
 package sqlgen
 
 import (
+	"slices"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -60,15 +62,71 @@ func exactTime(span query.Period) fragment {
 	return "ts_ms BETWEEN " + integer(span.FromMs) + " AND " + integer(span.ToMs)
 }
 
-// objects returns the FROM clause on DuckDB, which lists exactly the objects that can hold records of the query, and
-// the condition on the exact time.
-func (p *printer) objects() (from block, bounds []block) {
-	from = lines("read_parquet([])")
-	if len(p.paths) > 0 {
-		from = append(lines("read_parquet(["), listed(p.texts(p.paths)).deeper()...)
-		from = append(from, line{0, "])"})
+// objectSource returns the FROM clause on DuckDB, which lists exactly the objects that can hold records of the query,
+// and the condition on the exact time. virtual are columns that DuckDB adds to those of the objects.
+//
+// If objects do not have all columns that are needed, because they are of an older schema, a union lists the objects
+// with the same columns together. DuckDB's union_by_name would open every object before the query starts, and could not
+// name a column that no object has.
+func (p *printer) objectSource(columns []string, virtual ...fragment) (from block, bounds []block) {
+	bounds = []block{lines(exactTime(p.query.Span()))}
+	parts := byColumns(p.objects, columns)
+	if len(parts) == 0 || len(parts) == 1 && len(parts[0].missing) == 0 {
+		return p.readParquet(p.objects), bounds
 	}
-	return from, []block{lines(exactTime(p.query.Span()))}
+	union := make([]block, len(parts))
+	for i, part := range parts {
+		union[i] = selection{
+			columns: []fragment{join(append(part.values(columns), virtual...), ", ")},
+			from:    p.readParquet(part.objects),
+			where:   bounds,
+		}.block()
+	}
+	return unionAll(union).bracketed("", " AS traffic"), nil
+}
+
+// objectPart is the objects that do not have the same columns of those needed.
+type objectPart struct {
+	missing []string
+	objects []lake.Object
+}
+
+// byColumns divides objects by the columns that they do not have, in the order of the first object of each part.
+func byColumns(objects []lake.Object, columns []string) (parts []objectPart) {
+	for _, o := range objects {
+		missing := slices.DeleteFunc(slices.Clone(columns), o.Has)
+		i := slices.IndexFunc(parts, func(p objectPart) bool { return slices.Equal(p.missing, missing) })
+		if i < 0 {
+			i, parts = len(parts), append(parts, objectPart{missing: missing})
+		}
+		parts[i].objects = append(parts[i].objects, o)
+	}
+	return parts
+}
+
+// values returns the columns, with NULL for those that the objects do not have.
+func (o objectPart) values(columns []string) []fragment {
+	values := names(columns)
+	for i, column := range columns {
+		if slices.Contains(o.missing, column) {
+			c, _ := lake.ColumnByName(column)
+			values[i] = "CAST(NULL AS " + duckDBType(c.Type) + ") AS " + values[i]
+		}
+	}
+	return values
+}
+
+// readParquet returns the table function of DuckDB that reads objects.
+func (p *printer) readParquet(objects []lake.Object) block {
+	if len(objects) == 0 {
+		return lines("read_parquet([])")
+	}
+	paths := make([]string, len(objects))
+	for i, o := range objects {
+		paths[i] = o.Path
+	}
+	b := append(lines("read_parquet(["), listed(p.texts(paths)).deeper()...)
+	return append(b, line{0, "])"})
 }
 
 // segment returns the start of a record's segment in Unix seconds. It counts from the first segment of the scope, so

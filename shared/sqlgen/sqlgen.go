@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -28,12 +29,12 @@ func Athena(q query.Query) (Script, error) {
 	return p.script(p.athenaStatements)
 }
 
-// DuckDB writes a query for DuckDB over the Parquet objects at the given paths, in that order. For Logs the statement
-// returns only the place of each row, because DuckDB reads whole rows slowly. The caller reads them from the objects.
+// DuckDB writes a query for DuckDB over the given Parquet objects, in that order. For Logs the statement returns only
+// the place of each row, because DuckDB reads whole rows slowly. The caller reads them from the objects.
 //
 // Errors: *ValueError for a value that no SQL text can hold.
-func DuckDB(q query.Query, paths []string) (Script, error) {
-	p := &printer{dialect: duckDB{}, query: q, paths: paths}
+func DuckDB(q query.Query, objects []lake.Object) (Script, error) {
+	p := &printer{dialect: duckDB{}, query: q, objects: objects}
 	return p.script(p.duckDBStatements)
 }
 
@@ -42,7 +43,7 @@ func DuckDB(q query.Query, paths []string) (Script, error) {
 type printer struct {
 	dialect  dialect
 	query    query.Query
-	paths    []string // DuckDB only
+	objects  []lake.Object // DuckDB only
 	warnings []string
 	err      error
 }
@@ -110,10 +111,12 @@ func (p *printer) warn(text string) {
 	}
 }
 
-// Probe writes a statement for DuckDB that reads every value of some columns of an object and returns one row.
-func Probe(path string, columns []string) (string, error) {
-	p := &printer{dialect: duckDB{}, paths: []string{path}}
-	from, _ := p.objects()
+// Probe writes a statement for DuckDB that reads every value of some columns of an object and returns one row. It leaves
+// out columns that the object does not have.
+func Probe(o lake.Object, columns []string) (string, error) {
+	p := &printer{dialect: duckDB{}}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return !o.Has(c) })
+	from := p.readParquet([]lake.Object{o})
 	checksum := "bit_xor(hash(" + join(names(columns), ", ") + "))"
 	return selection{columns: []fragment{checksum}, from: from}.block().String(), p.err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 const period = "timestamp between 2026-01-01 23:00 and 2026-01-02 01:00"
@@ -203,10 +204,56 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	sql, err := Probe("/a'b.parquet", []string{"ip", "tags"})
+	sql, err := Probe(lake.Object{Path: "/a'b.parquet"}, []string{"ip", "tags"})
 	want := "SELECT\n  bit_xor(hash(ip, tags))\nFROM read_parquet([\n  '/a''b.parquet'\n])"
 	if err != nil || sql != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, sql, want)
+	}
+}
+
+// TestObjectsOfOlderSchema: only a query that needs a column that some objects do not have lists them apart.
+func TestObjectsOfOlderSchema(t *testing.T) {
+	all := func(left ...string) map[string]int64 {
+		columns := map[string]int64{}
+		for _, name := range lake.ColumnNames {
+			if !slices.Contains(left, name) {
+				columns[name] = 0
+			}
+		}
+		return columns
+	}
+	objects := []lake.Object{
+		{Path: "/new", ColumnBytes: all()},
+		{Path: "/old", ColumnBytes: all("trigger_counters", "tags", "raw_line")},
+		{Path: "/unknown"},
+	}
+	text := period + `, tags="x", trigger_counters["acl"]>1`
+	s, err := DuckDB(bind(t, text, query.Logs{Limit: 5}), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const counters = "CAST(NULL AS STRUCT(acl BIGINT, cf BIGINT, cf_restrict BIGINT, dr BIGINT, gf BIGINT, " +
+		"rl BIGINT)) AS trigger_counters"
+	for _, part := range []string{
+		"FROM (\n  SELECT\n    ts_ms, ts_nanos, source, line, tags, trigger_counters, filename, file_row_number\n" +
+			"  FROM read_parquet([\n    '/new',\n    '/unknown'\n  ])\n",
+		"  UNION ALL\n  SELECT\n    ts_ms, ts_nanos, source, line, CAST(NULL AS VARCHAR[]) AS tags, " + counters +
+			", filename, file_row_number\n  FROM read_parquet([\n    '/old'\n  ])\n",
+		") AS traffic\nWHERE ",
+	} {
+		if sql := s.Statements[0].SQL; !strings.Contains(sql, part) {
+			t.Errorf("the statement does not have\n%s\n%s", part, sql)
+		}
+	}
+	if s, err = DuckDB(bind(t, period, query.Logs{Limit: 5}), objects); err != nil {
+		t.Fatal(err)
+	}
+	if sql := s.Statements[0].SQL; !strings.Contains(sql, "'/new',\n  '/old',\n  '/unknown'\n])") {
+		t.Errorf("objects are listed apart without need:\n%s", sql)
+	}
+	sql, err := Probe(objects[1], []string{"ip", "tags"})
+	if err != nil || !strings.Contains(sql, "hash(ip)") {
+		t.Errorf("%v\n%s", err, sql)
 	}
 }
 

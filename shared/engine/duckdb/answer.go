@@ -13,7 +13,7 @@ import (
 
 // Answer answers a query for figures (stats, timeline, topx) over exactly the given objects.
 func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
-	script, err := sqlgen.DuckDB(q, paths(objects))
+	script, err := sqlgen.DuckDB(q, objects)
 	if err != nil {
 		return query.Answer{}, err
 	}
@@ -33,7 +33,7 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 
 // Newest returns the places of the records that answer a query for logs over exactly the given objects, newest first.
 func (e *Engine) Newest(ctx context.Context, q query.Query, objects []lake.Object) ([]engine.Place, error) {
-	script, err := sqlgen.DuckDB(q, paths(objects))
+	script, err := sqlgen.DuckDB(q, objects)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (e *Engine) Newest(ctx context.Context, q query.Query, objects []lake.Objec
 // Explain returns the statements that answer a query and warnings about them. The objects, which can be hundreds, are
 // one name in the SQL: "…".
 func (e *Engine) Explain(q query.Query) (statements []engine.Statement, warnings []string, err error) {
-	script, err := sqlgen.DuckDB(q, []string{"…"})
+	script, err := sqlgen.DuckDB(q, []lake.Object{{Path: "…"}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +65,7 @@ func (e *Engine) Explain(q query.Query) (statements []engine.Statement, warnings
 
 // Probe reads all values of some columns of an object. It returns an error if one of them cannot be read.
 func (e *Engine) Probe(ctx context.Context, o lake.Object, columns []string) error {
-	statement, err := sqlgen.Probe(o.Path, columns)
+	statement, err := sqlgen.Probe(o, columns)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,6 @@ func (e *Engine) Probe(ctx context.Context, o lake.Object, columns []string) err
 		var checksum any
 		return rows.Scan(&checksum)
 	})
-}
-
-func paths(objects []lake.Object) []string {
-	out := make([]string, len(objects))
-	for i, o := range objects {
-		out[i] = o.Path
-	}
-	return out
 }
 
 // each runs a statement and calls row for each of its rows.
