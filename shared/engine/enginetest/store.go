@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -119,33 +120,27 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	return e, nil
 }
 
-func write(path string, rows []lake.Row) (o lake.Object, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return lake.Object{}, err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return lake.Object{}, err
-	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	w := parquet.NewWriter(f)
+func write(path string, rows []lake.Row) (lake.Object, error) {
+	var content bytes.Buffer
+	w := parquet.NewWriter(&content)
 	if err := w.Write(rows); err != nil {
 		return lake.Object{}, err
 	}
 	if err := w.Close(); err != nil {
 		return lake.Object{}, err
 	}
-	info, err := f.Stat()
+	return writeContent(path, content.Bytes())
+}
+
+// writeContent writes an object and verifies it.
+func writeContent(path string, content []byte) (lake.Object, error) {
+	o, err := parquet.Verify(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
-		return lake.Object{}, err
-	}
-	if o, err = parquet.Verify(f, info.Size()); err != nil {
 		return lake.Object{}, fmt.Errorf("verify: %w", err)
 	}
 	o.Path = path
-	return o, nil
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return lake.Object{}, err
+	}
+	return o, os.WriteFile(path, content, 0o644)
 }
