@@ -31,6 +31,11 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 	if err = errors.Join(err, bar.Finish(), product.Close()); err != nil {
 		return err
 	}
+	for _, name := range report.Newer {
+		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", name); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintf(c.out,
 		"merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
 		report.Objects, report.Hours, report.Rows, report.Before, report.After, report.Removed)

@@ -89,8 +89,9 @@ configure() { # configure DIR PORT
 		query.max-history=20
 		query.min-expire-age=10s
 	X
-	# Absent folders are empty partitions, as on S3. The last two make physicalInputBytes mean the pages needed:
-	# otherwise files under 3 MB are read whole and ranges less than 1 MB apart are joined.
+	# Absent folders are empty partitions, as on S3. Columns are found by name, as in Athena. The last two make
+	# physicalInputBytes mean the pages needed: otherwise files under 3 MB are read whole and ranges less than 1 MB apart
+	# are joined.
 	cat >"$dir/etc/catalog/$catalog.properties" <<-X
 		connector.name=hive
 		hive.metastore=file
@@ -98,6 +99,7 @@ configure() { # configure DIR PORT
 		hive.security=allow-all
 		hive.partition-projection-enabled=true
 		hive.ignore-absent-partitions=true
+		hive.parquet.use-column-names=true
 		fs.native-local.enabled=true
 		local.location=$dir/lake
 		parquet.small-file-threshold=0B

@@ -38,15 +38,51 @@ func writeObject(path string, rows rowsTo) (lake.Object, error) {
 	return object, nil
 }
 
-// Verify reads all pages of an object in a file. It returns an error if the object is damaged.
+// WriteEmpty writes an object without rows to a file, syncs it and reads it back.
+func WriteEmpty(path string) error {
+	if _, err := writeFile(path, heldRows(nil)); err != nil {
+		return fmt.Errorf("write object %s: %w", path, err)
+	}
+	return Verify(path)
+}
+
+// Verify reads all pages of an object in a file. It returns an error if the object is damaged. An object without rows is
+// not damaged, nor is one of a newer schema that this program cannot read.
 func Verify(path string) error {
+	return withObject(path, func(f *os.File, size int64) error {
+		_, err := parquet.Verify(f, size)
+		if errors.Is(err, parquet.ErrNoRows) || errors.Is(err, parquet.ErrNewerSchema) {
+			return nil
+		}
+		return err
+	})
+}
+
+// SchemaVersion returns the version of the schema of the object in a file. It reads only the footer.
+func SchemaVersion(path string) (version int, err error) {
+	err = withObject(path, func(f *os.File, size int64) error {
+		version, err = parquet.SchemaVersion(f, size)
+		return err
+	})
+	return version, err
+}
+
+// IsNewer reports whether the object in a file has a newer schema than this program, which then cannot merge it. It
+// returns false for an object that cannot be read: the merge returns the reason.
+func IsNewer(path string) bool {
+	version, err := SchemaVersion(path)
+	return err == nil && version > lake.SchemaVersion()
+}
+
+// withObject opens an object and calls read.
+func withObject(path string, read func(f *os.File, size int64) error) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("verify object: %w", err)
+		return fmt.Errorf("open object: %w", err)
 	}
 	info, err := f.Stat()
 	if err == nil {
-		_, err = parquet.Verify(f, info.Size())
+		err = read(f, info.Size())
 	}
 	return errors.Join(err, f.Close())
 }

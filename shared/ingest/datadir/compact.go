@@ -40,11 +40,14 @@ type CompactReport struct {
 	After   int64 // bytes of the objects that replaced them
 	Removed int   // removed files, of objects replaced earlier and of orphans
 	Busy    int   // hours skipped because another compaction was working on them
+	// Newer lists objects that were left as they are, because a newer program wrote them with columns that this program
+	// does not know. Only hours with several objects are examined.
+	Newer []string
 }
 
-// Compact merges the objects of each hour into one object, and removes the files of objects that were replaced longer
-// ago than the grace. Readers can continue: a query reads either the objects before or the object after. Several
-// compactions, imports and servers may run at the same time. Compact does not use the ledger.
+// Compact merges the objects of each hour into one object of the present schema, and removes the files of objects that
+// were replaced longer ago than the grace. Readers can continue: a query reads either the objects before or the object
+// after. Several compactions, imports and servers may run at the same time. Compact does not use the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2
@@ -93,6 +96,9 @@ func (s *Store) compactHour(
 		return err
 	}
 	if len(objects) >= options.MinObjects {
+		objects = withoutNewer(objects, report)
+	}
+	if len(objects) >= options.MinObjects {
 		staging := filepath.Join(s.stagingRoot(), key)
 		err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755))
 		if err == nil {
@@ -103,6 +109,19 @@ func (s *Store) compactHour(
 		}
 	}
 	return s.sweep(ctx, hour, options.Grace, report)
+}
+
+// withoutNewer returns the objects that can be merged, and adds the others to the report.
+func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
+	var mergeable []lake.Object
+	for _, o := range objects {
+		if ingest.IsNewer(o.Path) {
+			report.Newer = append(report.Newer, lake.NameOf(o.Path))
+		} else {
+			mergeable = append(mergeable, o)
+		}
+	}
+	return mergeable
 }
 
 // mergeHour replaces the objects of an hour by one object with the same rows. Only the holder of the hour's lock
