@@ -67,6 +67,9 @@ func SchemaVersion(path string) (version int, err error) {
 	return version, err
 }
 
+// ReadSchemaVersion is SchemaVersion for an object that is not in a file.
+func ReadSchemaVersion(r io.ReaderAt, size int64) (int, error) { return parquet.SchemaVersion(r, size) }
+
 // IsNewer reports whether the object in a file has a newer schema than this program, which then cannot merge it. It
 // returns false for an object that cannot be read: the merge returns the reason.
 func IsNewer(path string) bool {

@@ -159,6 +159,9 @@ func (p parts) compact(now func() time.Time) *function.Function {
 		for _, name := range report.Damaged {
 			p.log.ErrorContext(ctx, "damaged object set aside", "object", name) // an alarm counts these events
 		}
+		for _, name := range report.Newer {
+			p.log.ErrorContext(ctx, "object of a newer schema copied as it is", "object", name)
+		}
 		if err != nil {
 			p.log.ErrorContext(ctx, "not compacted", "error", err)
 			return report, err

@@ -16,13 +16,17 @@ type CompactReport struct {
 	Merged  int // objects of these hours now, without those of late records
 	Removed int // removed objects: superseded ones and those of abandoned imports
 	// Damaged lists the objects that this compaction has set aside, because they cannot be read.
-	Damaged    []string `json:",omitempty"`
+	Damaged []string `json:",omitempty"`
+	// Newer lists the objects that this compaction has copied as they are, because a newer program wrote them with
+	// columns that this program does not know.
+	Newer      []string `json:",omitempty"`
 	Unfinished bool     // the time was up before all hours were compacted
 	Watermark  lake.Partition
 	Elapsed    time.Duration
 }
 
 // Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
+// Objects of a newer schema are copied instead.
 // It examines the objects at which queries have failed, and sets damaged ones aside. It removes the objects that were
 // superseded long enough ago. It also publishes the imports that were committed and then interrupted. Readers and
 // imports can continue, and several compactions may run at the same time: they share the work.

@@ -107,8 +107,11 @@ func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 func (c *Store) merge(
 	ctx context.Context, hour lake.Partition, group, readable []string, report *CompactReport,
 ) error {
-	name := lakeRoot + lake.CompactName(hour, groupDigest(group))
+	name := groupName(hour, group)
 	_, err := c.lake.Head(ctx, name)
+	if err == nil {
+		return c.copyNewer(ctx, hour, name, readable, report)
+	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
@@ -116,6 +119,11 @@ func (c *Store) merge(
 	case 0:
 		return nil // all objects of the group are lost
 	case 1:
+		version, err := c.schemaVersion(ctx, readable[0])
+		if err != nil {
+			return err
+		}
+		report.noteNewer(readable[0], version)
 		return c.copyVerified(ctx, readable[0], name)
 	}
 	return c.mergeFiles(ctx, hour, name, readable, report)
@@ -136,13 +144,19 @@ func (c *Store) copyVerified(ctx context.Context, from, to string) error {
 	return c.verify(ctx, to, info.Size, info.Sum)
 }
 
+// groupName returns the name of the compacted object of a group.
+func groupName(hour lake.Partition, group []string) string {
+	return lakeRoot + lake.CompactName(hour, groupDigest(group))
+}
+
 // groupDigest returns the name of a merged object. It depends only on the names of the objects merged.
 func groupDigest(names []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// mergeFiles merges objects on the local disk and puts the result.
+// mergeFiles merges objects on the local disk and puts the result. It leaves out objects of a newer schema, and copies
+// them; newer.go explains the rule.
 func (c *Store) mergeFiles(
 	ctx context.Context, hour lake.Partition, name string, group []string, report *CompactReport,
 ) (err error) {
@@ -158,40 +172,83 @@ func (c *Store) mergeFiles(
 			return err
 		}
 	}
-	merged, err := mergeCopies(dir, copies)
-	if err != nil {
-		copies, err = c.setAsideDamaged(ctx, hour, copies, err, report)
-		switch {
-		case err != nil || len(copies) == 0:
-			return err
-		case len(copies) == 1:
-			return c.copyVerified(ctx, copies[0].name, name) // as a compaction does that knows the lost objects
-		}
-		if merged, err = mergeCopies(dir, copies); err != nil {
+	mergeable, newer := splitNewer(copies)
+	if newer, err = c.wholeNewer(ctx, hour, newer, report); err != nil {
+		return err
+	}
+	if len(newer) > 0 {
+		if err := c.putVersions(ctx, versionsName(hour, name), copies); err != nil {
 			return err
 		}
 	}
 	file := filepath.Join(dir, "merged.parquet")
+	if mergeable, err = c.mergeWhole(ctx, hour, file, mergeable, report); err != nil {
+		return err
+	}
+	switch {
+	case len(mergeable) == 0 && len(newer) == 0:
+		return nil
+	case len(mergeable) == 1 && len(newer) == 0:
+		return c.copyVerified(ctx, mergeable[0].name, name) // as a compaction does that knows the lost objects
+	case len(mergeable) == 0:
+		if err := ingest.WriteEmpty(file); err != nil {
+			return err
+		}
+	}
+	if err := c.putMerged(ctx, name, file); err != nil {
+		return err
+	}
+	names := make([]string, 0, len(copies))
+	for _, object := range append(mergeable, newer...) {
+		names = append(names, object.name)
+	}
+	return c.copyNewer(ctx, hour, name, names, report)
+}
+
+// mergeWhole merges objects into a file and returns them. It sets damaged ones aside and leaves them out.
+func (c *Store) mergeWhole(
+	ctx context.Context, hour lake.Partition, file string, copies []localCopy, report *CompactReport,
+) ([]localCopy, error) {
+	if len(copies) == 0 {
+		return nil, nil
+	}
+	err := mergeCopies(file, copies)
+	if err == nil {
+		return copies, nil
+	}
+	if copies, err = c.setAsideDamaged(ctx, hour, copies, err, report); err != nil || len(copies) == 0 {
+		return nil, err
+	}
+	return copies, mergeCopies(file, copies)
+}
+
+func mergeCopies(file string, copies []localCopy) error {
+	paths := make([]string, len(copies))
+	for i, object := range copies {
+		paths[i] = object.path
+	}
+	_, err := ingest.Merge(filepath.Dir(file), filepath.Base(file), paths)
+	return err
+}
+
+// putMerged puts the object of a group, unless another compaction has put it.
+func (c *Store) putMerged(ctx context.Context, name, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
 	sum, err := fileSum(file)
 	if err != nil {
 		return err
 	}
 	err = c.putFile(ctx, name, file, blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
-		return nil // another compaction has put an object with the same rows
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return c.verify(ctx, name, merged.Bytes, sum)
-}
-
-func mergeCopies(dir string, copies []localCopy) (lake.Object, error) {
-	paths := make([]string, len(copies))
-	for i, object := range copies {
-		paths[i] = object.path
-	}
-	return ingest.Merge(dir, "merged.parquet", paths)
+	return c.verify(ctx, name, info.Size(), sum)
 }
 
 func (c *Store) download(ctx context.Context, name, file string) (err error) {

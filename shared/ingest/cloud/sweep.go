@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,8 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 		return err
 	}
 	for _, group := range p.Groups {
-		if err := c.lake.Delete(ctx, group...); err != nil {
+		names := append(slices.Clone(group), versionsName(hour, groupName(hour, group)))
+		if err := c.lake.Delete(ctx, names...); err != nil {
 			return err
 		}
 		report.Removed += len(group)
