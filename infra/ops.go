@@ -137,7 +137,8 @@ func (o *opsStack) alarms() []alarm {
 		},
 		{
 			name: "damaged", metric: o.logged(damagedObjects, "Sum", 5), periods: 1,
-			says:    "An object of the lake is damaged. Queries fail at it, or compaction has set it aside.",
+			says: "An object of the lake is damaged. " +
+				"Queries fail at it, or compaction has set it aside or cannot rebuild it.",
 			runbook: "damaged-object",
 		},
 	}

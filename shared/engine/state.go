@@ -14,7 +14,7 @@ type State struct {
 	Extent    lake.Extent    // the period that all published objects cover
 	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
 	Version   int64          // every publication increases it; equal versions mean equal data
-	Lost      []LostObject   // objects that were set aside because they are damaged
+	Lost      []LostObject   // objects that were set aside because they are damaged, also those rebuilt recently
 
 	// CompleteThrough is a time such that every log that was handed in before it is completely in the data, or was
 	// refused. It is zero if no such time is known.
@@ -25,21 +25,29 @@ type State struct {
 type LostObject struct {
 	Name      string // lake.NameOf
 	Partition lake.Partition
+	Rebuilt   time.Time // when queries could read its rows again; zero if they cannot
+	Reason    string    // why it cannot be rebuilt; "" if that has not been tried
 }
 
-// Skipped returns the names of the lost objects of the hours that q covers, for Cost.Skipped. An engine must read the
-// state after its query: the query may have read objects after one of them was removed, which is at least StateAge
-// after the state lists it.
-func (s State) Skipped(q query.Query) []string {
+// rebuiltSkew is the largest assumed difference between the clocks of compaction and of an engine.
+const rebuiltSkew = time.Minute
+
+// Skipped returns the names of the lost objects of the hours that q covers, for Cost.Skipped. began is when q began to
+// read: objects that were rebuilt later count as lost. An engine must read the state after its query: the query may
+// have read objects after one of them was removed, which is at least StateAge after the state lists it.
+func (s State) Skipped(q query.Query, began time.Time) []string {
 	span := q.Span()
 	var names []string
 	for _, o := range s.Lost {
+		if !o.Rebuilt.IsZero() && o.Rebuilt.Before(began.Add(-rebuiltSkew)) {
+			continue
+		}
 		if span.FromMs <= span.ToMs && lake.PartitionOf(span.FromMs) <= o.Partition && o.Partition <= lake.PartitionOf(span.ToMs) {
 			names = append(names, o.Name)
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names) // a rebuilt object may be lost again
 }
 
 // When the watermark has passed an hour, the hour's fresh objects are superseded. Some time later they are removed.

@@ -12,6 +12,30 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
+func TestSkippedNamesRebuiltObjectsThatAQueryMayHaveMissed(t *testing.T) {
+	rebuilt := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	hour := lake.PartitionOf(rebuilt.UnixMilli()) - 2
+	state := engine.State{Lost: []engine.LostObject{{Name: "compact/a", Partition: hour, Rebuilt: rebuilt}}}
+	q, err := query.Bind(filter.Parse("timestamp between 2026-01-02 and 2026-01-03"), query.Stats{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration][]string{
+		-time.Hour:       {"compact/a"},
+		0:                {"compact/a"},
+		2 * time.Minute:  nil,
+		-2 * time.Minute: {"compact/a"},
+	} {
+		if diff := cmp.Diff(want, state.Skipped(q, rebuilt.Add(after))); diff != "" {
+			t.Errorf("a query that began %s after the object was rebuilt (-want +got):\n%s", after, diff)
+		}
+	}
+	state.Lost = append(state.Lost, engine.LostObject{Name: "compact/a", Partition: hour})
+	if got := state.Skipped(q, rebuilt); len(got) != 1 {
+		t.Errorf("an object that is lost again is named %d times: %q", len(got), got)
+	}
+}
+
 func TestSkippedNamesTheLostObjectsOfThePeriod(t *testing.T) {
 	hour := lake.PartitionOf(time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC).UnixMilli())
 	state := engine.State{Lost: []engine.LostObject{
@@ -29,7 +53,7 @@ func TestSkippedNamesTheLostObjectsOfThePeriod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, state.Skipped(q)); diff != "" {
+		if diff := cmp.Diff(want, state.Skipped(q, time.Now())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}

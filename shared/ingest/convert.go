@@ -26,6 +26,7 @@ type Ledger = ledger.Reader
 // Conversion is the result of converting the new part of a log: complete, verified objects that no reader sees yet.
 type Conversion struct {
 	Entry        Entry // to commit to the ledger; the caller sets At
+	Base         Entry // the earlier import at the end of which this one begins; zero if it begins at the first line
 	Report       Report
 	New          bool   // the entry must be committed
 	RejectedFile string // file of the rejected lines; "" if there are none
@@ -195,7 +196,7 @@ func (p *pipeline) conversion(at position) Conversion {
 	if e.Head != nil {
 		e.Head = e.Head[:min(int64(len(e.Head)), e.Length)]
 	}
-	c := Conversion{Entry: e, Report: p.report, Stopped: p.lines.stopped}
+	c := Conversion{Entry: e, Base: at.base, Report: p.report, Stopped: p.lines.stopped}
 	c.Report.Name, c.Report.Source, c.Report.Format, c.Report.Known = e.Name, e.Source, e.Format, at.base.Lines
 	c.Report.Left = p.lines.left
 	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)

@@ -39,6 +39,7 @@ type decodedBatch struct {
 	number    int
 	rows      []lake.Row
 	rejected  []rejection
+	dropped   int64 // rows that converter.keep has dropped
 	blank     int64
 	invalid   int64 // records with text that is not valid UTF-8
 	textBytes int64
@@ -50,7 +51,8 @@ type decodedBatch struct {
 // converter converts lines to rows. It must not be shared by goroutines.
 type converter struct {
 	format   logformat.Format
-	source   string // id of the source
+	source   string               // id of the source
+	keep     func(*lake.Row) bool // may be nil, see pipeline
 	defaults []Default
 	times    times
 	decoder  *record.Decoder
@@ -161,6 +163,10 @@ func (c *converter) line(line []byte, number int64, terminated bool, d *decodedB
 	c.format.Complete(row)
 	if notes.InvalidUTF8 {
 		d.invalid++
+	}
+	if c.keep != nil && !c.keep(row) {
+		d.rows = d.rows[:len(d.rows)-1]
+		d.dropped++
 	}
 	return nil, nil
 }

@@ -28,6 +28,7 @@ type pipeline struct {
 	entry   Entry
 	staging string
 	options Options
+	keep    func(*lake.Row) bool // rows for which it returns false are counted and dropped; nil to keep all
 
 	lines   *lineReader
 	batches chan batch
@@ -44,6 +45,7 @@ type pipeline struct {
 	spilled  bool     // some rows are in runs
 	runs     []string // files of the runs written so far
 	objects  []lake.Object
+	dropped  int64 // records that keep has dropped
 	bad      quarantine
 	report   Report
 	openLost bool
@@ -128,8 +130,8 @@ func (p *pipeline) check() error {
 	for _, o := range p.objects {
 		rows += o.Rows
 	}
-	if rows != p.report.Records {
-		return fmt.Errorf("%d records were read, but the objects hold %d", p.report.Records, rows)
+	if kept := p.report.Records - p.dropped; rows != kept {
+		return fmt.Errorf("%d records were read, but the objects hold %d", kept, rows)
 	}
 	p.report.Objects, p.report.Partitions = len(p.objects), countPartitions(p.objects)
 	return nil
@@ -140,6 +142,7 @@ func (p *pipeline) work(ctx context.Context) error {
 	c := converter{
 		format:   p.format,
 		source:   p.entry.Source,
+		keep:     p.keep,
 		defaults: p.options.Defaults,
 		times:    p.options.times(),
 		decoder:  record.NewDecoder(),
@@ -285,7 +288,8 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 			return err
 		}
 	}
-	p.report.Records += int64(len(d.rows))
+	p.report.Records += int64(len(d.rows)) + d.dropped
+	p.dropped += d.dropped
 	p.report.Blank += d.blank
 	p.report.Invalid += d.invalid
 	p.report.Bytes += d.textBytes

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -17,7 +18,23 @@ const (
 // nothing else, so that converting the same source again gives the same names. source is a ledger id, which consists of
 // letters, digits and '-'. It never starts with '_' or '.', because engines take such files for unfinished ones.
 func ObjectName(p Partition, source string, part int) string {
-	return fmt.Sprintf("%s/%s/%s-%d.parquet", freshFolder, p, source, part)
+	return FreshName(p, fmt.Sprintf("%s-%d.parquet", source, part))
+}
+
+// FreshName returns the name of the fresh object of a partition with that file name.
+func FreshName(p Partition, file string) string { return fmt.Sprintf("%s/%s/%s", freshFolder, p, file) }
+
+// SourceOf returns the source and the number of the part in the name or the path of an object with rows of one source.
+// ok is false for objects that were merged.
+func SourceOf(objectPath string) (source string, part int, ok bool) {
+	base := strings.TrimSuffix(NameOf(objectPath), ".parquet")
+	base = base[strings.LastIndexByte(base, '/')+1:]
+	dash := strings.LastIndexByte(base, '-')
+	if dash < 0 {
+		return "", 0, false
+	}
+	part, err := strconv.Atoi(base[dash+1:])
+	return base[:dash], part, err == nil
 }
 
 // CompactName returns the name of the object that holds the compacted rows of a partition. Each compaction of the

@@ -53,11 +53,11 @@ func (b *Backlog) SawEmpty(at time.Time) bool {
 }
 
 // CompleteThrough returns a time such that every log that was put into the raw bucket before it is completely visible
-// to readers, or was refused. It is zero if no such time is known.
+// to readers, or was refused, or lacks only rows of lost objects. It is zero if no such time is known.
 func (s State) CompleteThrough() time.Time {
 	through := s.Backlog.Through
 	for _, o := range s.Open {
-		if o.Arrived.Before(through) {
+		if o.Rebuilds == "" && o.Arrived.Before(through) {
 			through = o.Arrived
 		}
 	}

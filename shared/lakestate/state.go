@@ -28,7 +28,8 @@ type State struct {
 	Open map[string]OpenImport `json:"open,omitempty"`
 	// Moves lists the recent moves of the watermark. The objects that they superseded still exist.
 	Moves []Move `json:"moves,omitempty"`
-	// Lost lists the damaged objects that were set aside. Answers about their hours lack their rows.
+	// Lost lists the damaged objects that were set aside, also those rebuilt recently. Answers about the hours of the
+	// others lack their rows.
 	Lost    []LostObject `json:"lost,omitempty"`
 	Backlog Backlog      `json:"backlog,omitzero"`
 }
@@ -38,14 +39,33 @@ type LostObject struct {
 	Name string         `json:"name"` // lake.NameOf
 	Hour lake.Partition `json:"hour"`
 	At   time.Time      `json:"at"`
+	// Tried is when compaction last tried to rebuild the object and could not, and Reason is why.
+	Tried  time.Time `json:"tried,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+	// Rebuilt is when readers saw the rows again. The list keeps a rebuilt object as long as queries run that began
+	// before.
+	Rebuilt time.Time `json:"rebuilt,omitzero"`
 }
 
-// HasLost reports whether an object is listed as lost.
+// Same reports whether both are the same loss of an object.
+func (o LostObject) Same(other LostObject) bool { return o.Name == other.Name && o.At.Equal(other.At) }
+
+// HasLost reports whether an object is listed as lost and not as rebuilt.
 func (s State) HasLost(name string) bool {
-	return slices.ContainsFunc(s.Lost, func(o LostObject) bool { return o.Name == name })
+	return slices.ContainsFunc(s.Lost, func(o LostObject) bool { return o.Name == name && o.Rebuilt.IsZero() })
 }
 
-// OpenImport is a committed import that has not been published completely.
+// MarkRebuilt records that readers see the rows of a lost object again.
+func (s *State) MarkRebuilt(name string, at time.Time) {
+	for i := range s.Lost {
+		if o := &s.Lost[i]; o.Name == name && o.Rebuilt.IsZero() {
+			o.Rebuilt = at.UTC()
+			s.Version++
+		}
+	}
+}
+
+// OpenImport is a committed import that has not been published completely, or the rebuilt rows of a lost object.
 type OpenImport struct {
 	Family  string `json:"family"`
 	Attempt string `json:"attempt"` // names its staged objects
@@ -56,6 +76,8 @@ type OpenImport struct {
 	Extent lake.Extent    `json:"extent"`
 	// Arrived is when the log was put into the raw bucket. It is zero if an earlier version committed the import.
 	Arrived time.Time `json:"arrived,omitzero"`
+	// Rebuilds is the name of the lost object whose rows these are; "" for an import.
+	Rebuilds string `json:"rebuilds,omitempty"`
 }
 
 // Move is a move of the watermark, or several within a short time.

@@ -44,7 +44,9 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 		CompleteThrough: st.CompleteThrough(),
 	}
 	for _, o := range st.Lost {
-		s.last.Lost = append(s.last.Lost, engine.LostObject{Name: o.Name, Partition: o.Hour})
+		s.last.Lost = append(s.last.Lost, engine.LostObject{
+			Name: o.Name, Partition: o.Hour, Rebuilt: o.Rebuilt, Reason: o.Reason,
+		})
 	}
 	return s.last, nil
 }

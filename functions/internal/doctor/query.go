@@ -183,6 +183,45 @@ func completeness(through, now time.Time) string {
 		through.UTC().Format(time.DateTime), age(now.Sub(through)))
 }
 
+// maxListed is the maximum number of lost objects that a line lists.
+const maxListed = 10
+
+// Damage checks that no object of the lake is lost, and lists the lost ones.
+func Damage(states engine.States) Check {
+	return Check{
+		Name: "damaged objects",
+		Remedy: "wait: compaction rebuilds an object from its raw logs about an hour after it has set it aside; " +
+			"if it cannot, put the log back under its key in the raw bucket: compaction tries again every day. " +
+			"The runbook damaged-object describes the steps",
+		Run: func(ctx context.Context) (string, error) {
+			state, err := states.State(ctx)
+			if err != nil {
+				return "", refused(err, "the state of the lake")
+			}
+			var lost []string
+			for _, o := range state.Lost {
+				if !o.Rebuilt.IsZero() {
+					continue
+				}
+				text := fmt.Sprintf("%s of the hour %s", o.Name, o.Partition)
+				if o.Reason != "" {
+					text += " (not rebuilt: " + o.Reason + ")"
+				}
+				lost = append(lost, text)
+			}
+			if len(lost) == 0 {
+				return "no object is lost", nil
+			}
+			listed := strings.Join(lost[:min(len(lost), maxListed)], "; ")
+			if more := len(lost) - maxListed; more > 0 {
+				listed += fmt.Sprintf("; and %d more", more)
+			}
+			return "", fmt.Errorf("%d damaged objects are lost, and answers about their hours lack their records: %s",
+				len(lost), listed)
+		},
+	}
+}
+
 // age formats a duration: in days from two days on.
 func age(d time.Duration) string {
 	if days := int(d.Hours() / 24); days >= 2 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,33 @@ func TestLake(t *testing.T) {
 	want := "the data is complete through 2026-01-02 02:44:05 UTC, 20m0s ago"
 	if line := look(t, doctor.Lake(full, func() time.Time { return now })); !strings.HasSuffix(line.Found, want) {
 		t.Errorf("%+v", line)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	hour := lake.PartitionOf(now.UnixMilli())
+	object := func(name string) engine.LostObject { return engine.LostObject{Name: name, Partition: hour} }
+	rebuilt, hopeless := object("fresh/a"), object("fresh/b")
+	rebuilt.Rebuilt, hopeless.Reason = now, "its log is gone"
+	many := slices.Repeat([]engine.LostObject{object("fresh/c")}, 12)
+	for name, test := range map[string]struct {
+		lost []engine.LostObject
+		want string // "" if there is no problem
+	}{
+		"nothing is lost":                     {nil, ""},
+		"a rebuilt object is not lost":        {[]engine.LostObject{rebuilt}, ""},
+		"a lost object is listed":             {many[:1], "fresh/c of the hour 2026/01/02/03"},
+		"the reason is given":                 {[]engine.LostObject{hopeless}, "(not rebuilt: its log is gone)"},
+		"only the first ones are listed":      {many, "; and 2 more"},
+		"all lost objects are counted":        {many, "12 damaged objects are lost"},
+		"rebuilt objects are not counted too": {append(many[:3:3], rebuilt), "3 damaged objects are lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := look(t, doctor.Damage(states{Lost: test.lost}))
+			if (line.Remedy == "") != (test.want == "") || !strings.Contains(line.Found, test.want) {
+				t.Errorf("%+v, want %q", line, test.want)
+			}
+		})
 	}
 }
 

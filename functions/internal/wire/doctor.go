@@ -32,5 +32,5 @@ func queryChecks(
 		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
-	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now))
+	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now), doctor.Damage(states))
 }

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -162,6 +164,12 @@ func (p parts) compact(now func() time.Time) *function.Function {
 		for _, name := range report.Newer {
 			p.log.ErrorContext(ctx, "object of a newer schema copied as it is", "object", name)
 		}
+		for _, name := range slices.Sorted(maps.Keys(report.NotRebuilt)) { // and these
+			p.log.ErrorContext(ctx, "damaged object not rebuilt", "object", name, "reason", report.NotRebuilt[name])
+		}
+		for _, name := range report.Rebuilt {
+			p.log.InfoContext(ctx, "object rebuilt", "object", name)
+		}
 		if err != nil {
 			p.log.ErrorContext(ctx, "not compacted", "error", err)
 			return report, err
@@ -198,6 +206,7 @@ func checks(client *dynamodb.Client, s Stores, e function.Environment, now func(
 		doctor.Bucket("lake bucket", s.Lake, e.LakeBucket, "lake/"),
 		doctor.FirstYear(states, e.ProjectionFrom),
 		doctor.Lake(states, now),
+		doctor.Damage(states),
 	}
 }
 

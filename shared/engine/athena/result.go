@@ -52,7 +52,11 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 		return query.Answer{}, engine.Cost{}, err
 	}
 	cost := e.costOf(w, used)
-	cost.Skipped = state.Skipped(w.query(q, 0))
+	began := used.began
+	if used.reused {
+		began = began.Add(-e.ReuseFor)
+	}
+	cost.Skipped = state.Skipped(w.query(q, 0), began)
 	return answer, cost, nil
 }
 
@@ -168,11 +172,17 @@ func (e *Engine) readObject(ctx context.Context, location string, q query.Query)
 type usage struct {
 	scanned       []int64 // bytes scanned by each part
 	queue, engine time.Duration
-	reused        bool // Athena reused the results of earlier queries for all parts
+	began         time.Time // when the first part was submitted
+	reused        bool      // Athena reused the results of earlier queries for all parts
 }
 
 func (u *usage) add(x *types.QueryExecution) {
 	u.scanned = append(u.scanned, bytesScanned(x))
+	if x.Status != nil {
+		if at := aws.ToTime(x.Status.SubmissionDateTime); len(u.scanned) == 1 || at.Before(u.began) {
+			u.began = at
+		}
+	}
 	s := x.Statistics
 	if s == nil {
 		return

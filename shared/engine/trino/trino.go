@@ -66,6 +66,7 @@ func (e *Engine) state(ctx context.Context) (engine.State, error) {
 
 // Run answers q. If ctx ends, Run cancels the query on the cluster, too.
 func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	began := e.client.Now()
 	state, err := e.state(ctx)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
@@ -78,17 +79,17 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, failure(ctx, q, err)
 	}
-	cost.Skipped, err = e.skipped(ctx, q)
+	cost.Skipped, err = e.skipped(ctx, q, began)
 	return answer, cost, err
 }
 
 // skipped returns the lost objects of the hours that q covers. If no state is provided, the engine does not know any.
-func (e *Engine) skipped(ctx context.Context, q query.Query) ([]string, error) {
+func (e *Engine) skipped(ctx context.Context, q query.Query, began time.Time) ([]string, error) {
 	if _, probed := e.states.(*probe); probed {
 		return nil, nil
 	}
 	state, err := e.state(ctx)
-	return state.Skipped(q), err
+	return state.Skipped(q, began), err
 }
 
 // answerParts answers a topx query, which is too large for the cluster as a whole, in parts with a few labels each.

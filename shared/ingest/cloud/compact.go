@@ -19,17 +19,22 @@ type CompactReport struct {
 	Damaged []string `json:",omitempty"`
 	// Newer lists the objects that this compaction has copied as they are, because a newer program wrote them with
 	// columns that this program does not know.
-	Newer      []string `json:",omitempty"`
-	Unfinished bool     // the time was up before all hours were compacted
+	Newer []string `json:",omitempty"`
+	// Rebuilt lists the lost objects whose rows readers see again, and NotRebuilt those that could not be rebuilt, with
+	// the reason.
+	Rebuilt    []string          `json:",omitempty"`
+	NotRebuilt map[string]string `json:",omitempty"`
+	Unfinished bool              // the time was up before all hours were compacted
 	Watermark  lake.Partition
 	Elapsed    time.Duration
 }
 
 // Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
 // Objects of a newer schema are copied instead.
-// It examines the objects at which queries have failed, and sets damaged ones aside. It removes the objects that were
-// superseded long enough ago. It also publishes the imports that were committed and then interrupted. Readers and
-// imports can continue, and several compactions may run at the same time: they share the work.
+// It examines the objects at which queries have failed, sets damaged ones aside, and rebuilds their rows from the raw
+// logs. It removes the objects that were superseded long enough ago. It also publishes the imports that were committed
+// and then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share
+// the work.
 //
 // It stops before the deadline of the context and sets Unfinished. The next call continues.
 func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
@@ -56,6 +61,9 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	}
 	if err == nil && !report.Unfinished {
 		err = c.sweep(ctx, &report)
+	}
+	if err == nil && !report.Unfinished {
+		err = c.rebuild(ctx, timeUp, &report)
 	}
 	report.Elapsed = c.config.Now().Sub(began)
 	if err != nil {

@@ -104,6 +104,10 @@ func (c *Store) importOpen(
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	staged.arrived = options.Arrival
 	options.OnObject, options.Stop = staged.add, timeUp
+	ledger.origin = origin{version: log.Version, from: options.From, until: options.Until}
+	if horizon := options.Arrival.Add(-options.Horizon); options.Horizon > 0 && horizon.After(options.From) {
+		ledger.origin.from = horizon
+	}
 	options.Path = "raw/" + strings.TrimPrefix(strings.TrimPrefix(log.Key, HistoryPrefix), "raw/")
 	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
 	report = conversion.Report
@@ -114,6 +118,7 @@ func (c *Store) importOpen(
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
 	case conversion.New:
+		ledger.origin.base = conversion.Base
 		err = c.commit(ctx, ledger, staged, &conversion)
 		report = conversion.Report
 	case conversion.RejectedFile != "":
@@ -253,13 +258,16 @@ func (c *Store) tryCommit(
 	if s.Open == nil {
 		s.Open = map[string]lakestate.OpenImport{}
 	}
-	s.Open[fmt.Sprintf("%s#%d", e.Source, e.Generation)] = o
+	s.Open[importID(e.Source, e.Generation)] = o
 	opened, err := lakestate.ChangeOf(item, s)
 	if err != nil {
 		return err
 	}
 	return c.table.Write(ctx, append(changes[:len(changes):len(changes)], opened)...)
 }
+
+// importID returns the key of an open import.
+func importID(source string, generation int) string { return fmt.Sprintf("%s#%d", source, generation) }
 
 func extentOf(objects []lake.Object) lake.Extent {
 	var e lake.Extent

@@ -26,18 +26,28 @@ import (
 //	head#<id>                       its first 64 KiB, or all of it as long as it is shorter
 //	import#<id>#<generation>        one import of it
 //
+// One more item of each source leads from its id to its family: ingest#source#<id>, family.
+//
 // An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
 // of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines. If
 // only other logs of the family were imported meanwhile, it reads the family again and commits.
 type familyLedger struct {
 	table   lakestate.Table
 	family  string
+	origin  origin
 	guard   lakestate.Item // the item of the family as read
 	sources map[string]sourceItem
 	imports []importItem
 }
 
 var _ ingest.Ledger = (*familyLedger)(nil)
+
+// origin is what an import item records besides the entry, so that its rows can be made again.
+type origin struct {
+	version     string       // of the raw log
+	base        ingest.Entry // where the import begins
+	from, until time.Time    // the times that its records may have
+}
 
 type familyItem struct {
 	Imports int64 `json:"imports"` // number of committed imports
@@ -72,6 +82,23 @@ type importItem struct {
 	Parts      int       `json:"parts"`
 	Objects    int       `json:"objects"`
 	Attempt    string    `json:"attempt"`
+
+	// What follows is missing if an earlier version has written the item.
+	Version        string `json:"version,omitempty"`     // of the raw log, if the bucket keeps versions
+	BaseLength     int64  `json:"base_length,omitempty"` // of the part of the source before the import
+	BaseLines      int64  `json:"base_lines,omitempty"`
+	BaseTerminated bool   `json:"base_terminated,omitempty"`
+	From           int64  `json:"from,omitempty"` // the times that records may have, in Unix milliseconds
+	Until          int64  `json:"until,omitempty"`
+}
+
+// sourceFamilyItem leads from a source to its family.
+type sourceFamilyItem struct {
+	Family string `json:"family"`
+}
+
+func sourceFamilyKey(source string) lakestate.Key {
+	return lakestate.Key{Partition: "ingest#source#" + source, Sort: "family"}
 }
 
 func familyKey(family string) lakestate.Key {
@@ -221,11 +248,11 @@ func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 
 // changes returns the changes of the table that commit an entry.
 func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt string) ([]lakestate.Change, error) {
-	var family familyItem
-	if err := l.guard.Read(&family); err != nil {
+	var guard familyItem
+	if err := l.guard.Read(&guard); err != nil {
 		return nil, err
 	}
-	family.Imports++
+	guard.Imports++
 	if e.Generation > 1 && l.sources[e.Source].Log != e.Log {
 		e.Head = nil // the first import is of an earlier version; its head may be that of any log
 	}
@@ -234,7 +261,7 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 		body any
 	}
 	list := []write{
-		{l.guard, family},
+		{l.guard, guard},
 		{lakestate.Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
 			Source:     e.Source,
 			Generation: e.Generation,
@@ -252,7 +279,21 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 			Parts:      e.Parts,
 			Objects:    len(e.Objects),
 			Attempt:    attempt,
+
+			Version:        l.origin.version,
+			BaseLength:     l.origin.base.Length,
+			BaseLines:      l.origin.base.Lines,
+			BaseTerminated: l.origin.base.Terminated,
+			From:           l.origin.from.UnixMilli(),
+			Until:          l.origin.until.UnixMilli(),
 		}},
+	}
+	family, err := l.table.Get(ctx, sourceFamilyKey(e.Source))
+	if err != nil {
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	if family.Revision == 0 { // the source is new, or an earlier version has imported its beginning
+		list = append(list, write{family, sourceFamilyItem{Family: l.family}})
 	}
 	if e.Generation == 1 {
 		list = append(list, write{lakestate.Item{Key: l.key("source#" + e.Source)}, sourceItem{

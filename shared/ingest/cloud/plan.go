@@ -38,6 +38,9 @@ func compactFolder(p lake.Partition) string { return compactRoot + p.String() + 
 
 func planName(p lake.Partition) string { return planRoot + p.String() + ".json" }
 
+// mergedName returns the name of the plan of an hour after its fresh objects were removed.
+func mergedName(p lake.Partition) string { return mergedRoot + p.String() + ".json" }
+
 // hourOf parses the hour at the beginning of a name: yyyy/MM/dd/HH.
 func hourOf(name string) (lake.Partition, bool) {
 	const layout = "2006/01/02/15"

@@ -52,7 +52,14 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 		}
 		delete(s.Open, id)
 		s.Version++
+		rows := s.Extent.Rows
 		s.Extent = s.Extent.Union(o.Extent)
+		if o.Rebuilds != "" {
+			s.MarkRebuilt(o.Rebuilds, c.config.Now())
+			if rows > 0 {
+				s.Extent.Rows = rows // the import has counted them
+			}
+		}
 		return true
 	})
 	if err != nil {

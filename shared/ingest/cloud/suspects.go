@@ -102,6 +102,9 @@ func (c *Store) examine(ctx context.Context, name string, report *CompactReport)
 		return nil
 	}
 	if _, err := c.setAsideDamaged(ctx, hour, []localCopy{object}, damage, report); err != nil {
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil // another compaction has set it aside and removed it
+		}
 		return err
 	}
 	if err := c.config.Pause(ctx, 2*engine.StateAge); err != nil {

@@ -76,6 +76,13 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 	if err != nil {
 		return err
 	}
+	// Rebuilding a merged object needs its sources after the plan is gone.
+	if err := c.copyTo(ctx, planName(hour), mergedName(hour)); err != nil {
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil // another sweep has removed the plan and its objects
+		}
+		return err
+	}
 	for _, group := range p.Groups {
 		names := append(slices.Clone(group), versionsName(hour, groupName(hour, group)))
 		if err := c.lake.Delete(ctx, names...); err != nil {

@@ -39,6 +39,11 @@ const (
 // RawPartition returns the partition of the row.
 func RawPartition(r Raw) lake.Partition { return lake.PartitionOf(int64(r[leafTsMs].number)) }
 
+// RawPlace returns the source and the line of the row. The source is valid as long as the Raw is.
+func RawPlace(r Raw) (source string, line int64) {
+	return r[leafSource].text(), int64(r[leafLine].number)
+}
+
 // RawMemory estimates the size of the row in memory in bytes.
 func RawMemory(r Raw) int64 {
 	n := valueBytes * len(r)

@@ -102,7 +102,11 @@ var (
 	}}
 
 	compacting = Task{"compacting", []Grant{
-		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}}, // its doctor checks the bucket
+		// It rebuilds damaged objects from the raw logs, for which it reads the ledger.
+		{RawObjects, []string{"raw/*"}, []string{"s3:GetObject", "s3:GetObjectVersion"}},
+		// Its doctor checks the bucket. Without the permission to list, S3 reports a missing object as forbidden.
+		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}},
+		{Items, []string{"ingest#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		// The lake is complete to the time before which all messages were handled.
 		{RawQueue, nil, []string{"sqs:GetQueueAttributes"}},
 		{RawDeadLetters, nil, []string{"sqs:GetQueueAttributes"}},
