@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -213,3 +215,41 @@ func TestSuspectThatIsWholeStays(t *testing.T) {
 }
 
 func isNote(name string) bool { return strings.HasSuffix(name, ".json") }
+
+// TestObjectDamagedBeforeItsImportIsPublished damages an object that was copied, before the import was complete.
+func TestObjectDamagedBeforeItsImportIsPublished(t *testing.T) {
+	w := newWorld(t)
+	w.put("raw/a", records(0, 100, time.Minute))
+	store := &damaging{Store: w.lake}
+	store.harm = func(name string) {
+		whole := w.content(name)
+		if err := store.Store.Put(t.Context(), name, strings.NewReader(whole[:len(whole)/2]), blob.Always); err != nil {
+			t.Error(err)
+		}
+	}
+	config := w.config()
+	config.Lake, config.Copies = store, 1
+	if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+		t.Error(err)
+	}
+	if store.harmed != 2 {
+		t.Errorf("%d objects were damaged, want 2", store.harmed)
+	}
+	w.expectAlways(each(0, 100))
+}
+
+// damaging is a bucket in which objects are damaged right after they were copied to where readers read them.
+type damaging struct {
+	blob.Store
+	harm   func(name string)
+	harmed int
+}
+
+func (d *damaging) Copy(ctx context.Context, from, to string) error {
+	err := d.Store.Copy(ctx, from, to)
+	if err == nil && strings.HasPrefix(to, "lake/fresh/") {
+		d.harm(to)
+		d.harmed++
+	}
+	return err
+}

@@ -251,7 +251,10 @@ func (c *Store) putMerged(ctx context.Context, name, file string) error {
 	if err != nil {
 		return err
 	}
-	return c.verify(ctx, name, info.Size(), sum)
+	if err = c.verify(ctx, name, info.Size(), sum); errors.Is(err, errDiffers) {
+		err = c.putAgain(ctx, name, file, info.Size(), sum)
+	}
+	return err
 }
 
 func (c *Store) download(ctx context.Context, name, file string) (err error) {

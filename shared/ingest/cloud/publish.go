@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -85,7 +87,11 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 			if err := c.copyTo(working, staged.name(object.Staged), to); err != nil {
 				return err
 			}
-			return c.verify(working, to, object.Bytes, object.Sum)
+			err := c.verify(working, to, object.Bytes, object.Sum)
+			if errors.Is(err, errDiffers) {
+				return c.repair(working, staged.name(object.Staged), to, object)
+			}
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -95,6 +101,28 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 		return c.copyTo(ctx, staged.name(stagingQuarantineFile), name)
 	}
 	return nil
+}
+
+// repair replaces the content of an object that was damaged before its import was published completely. Without that,
+// the import could never be published, and compaction would wait for it.
+func (c *Store) repair(ctx context.Context, staged, name string, object stagedObject) (err error) {
+	dir, err := os.MkdirTemp(c.config.Scratch, "repair-")
+	if err != nil {
+		return fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "object.parquet")
+	if err := c.download(ctx, staged, file); err != nil {
+		return err
+	}
+	sum, err := fileSum(file)
+	if err != nil {
+		return err
+	}
+	if sum != object.Sum {
+		return fmt.Errorf("repair %s from %s, which has the SHA-256 %s: %w", name, staged, sum, errDiffers)
+	}
+	return c.putAgain(ctx, name, file, object.Bytes, object.Sum)
 }
 
 // copyTo copies an object. An existing object with the new name is not an error.

@@ -122,10 +122,21 @@ func (c *Store) verify(ctx context.Context, name string, size int64, sum string)
 		return fmt.Errorf("verify: %w", err)
 	}
 	if info.Size != size || info.Sum != sum {
-		return fmt.Errorf("verify %s: it has %d bytes with SHA-256 %s, want %d bytes with %s",
-			name, info.Size, info.Sum, size, sum)
+		return fmt.Errorf("verify %s: it has %d bytes with SHA-256 %s, want %d bytes with %s: %w",
+			name, info.Size, info.Sum, size, sum, errDiffers)
 	}
 	return nil
+}
+
+// errDiffers means that an object has not the content that was written.
+var errDiffers = errors.New("its content was changed")
+
+// putAgain replaces the changed content of an object by that of a file.
+func (c *Store) putAgain(ctx context.Context, name, file string, size int64, sum string) error {
+	if err := c.putFile(ctx, name, file, blob.Always); err != nil {
+		return err
+	}
+	return c.verify(ctx, name, size, sum)
 }
 
 func (c *Store) contentSum(ctx context.Context, name string) (string, error) {
