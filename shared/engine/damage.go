@@ -95,4 +95,17 @@ func DamagedError(e *DamageError) error {
 		"damaged; compaction will set it aside; until then, ask for a period without this hour", from, to)
 }
 
+// UnrecordedDamageError is like DamagedError for a lake without a record of suspects, which nothing sets aside.
+func UnrecordedDamageError(e *DamageError) error {
+	from, to := hourText(e.From), hourText(e.To+1)
+	if e.Object == "" {
+		return fault.Wrap(fault.Damaged, e, "an object with records between %s and %s cannot be read, because it is "+
+			"damaged; ask for parts of the period to find its hour; then copy the objects of that hour again from the "+
+			"data directory in which their logs were imported", from, to)
+	}
+	return fault.Wrap(fault.Damaged, e, "the object %s with records between %s and %s cannot be read, because it is "+
+		"damaged; copy it again from the data directory in which its log was imported; until then, ask for a period "+
+		"without this hour", e.Object, from, to)
+}
+
 func hourText(p lake.Partition) string { return time.UnixMilli(p.Start()).UTC().Format(time.DateTime) }

@@ -344,3 +344,54 @@ func TestLargeLogsCancelTheQuery(t *testing.T) {
 		t.Errorf("%d requests, the last %q; want POST, GET, DELETE", len(c.requests), c.requests[len(c.requests)-1])
 	}
 }
+
+// TestDamagedObjectIsNamedWithTheRemedy checks the error over a lake without a record of suspects.
+func TestDamagedObjectIsNamedWithTheRemedy(t *testing.T) {
+	const object = "fresh/2026/01/02/00/1f2e3d4c5b6a7988-0.parquet"
+	const failed = `{"id":"q1","error":{"message":"Malformed Parquet file. Expected magic number: PAR1 got: all%s",` +
+		`"errorName":"HIVE_BAD_DATA","errorType":"EXTERNAL"}}`
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
+	extent := page([]string{"a", "b", "c"}, "", [][]any{{at, at + 1, 2}})
+	for name, test := range map[string]struct {
+		place  string
+		states engine.States
+		want   []string
+		not    string
+	}{
+		"the cluster names the object": {
+			place: " [s3://b/lake/" + object + "]",
+			want:  []string{object, "between 2026-01-02 00:00:00 and 2026-01-02 01:00:00", "copy it again from the data directory"},
+			not:   "compaction",
+		},
+		"the cluster does not name the object": {
+			want: []string{"between 2026-01-01 23:00:00 and 2026-01-02 02:00:00", "to find its hour"},
+			not:  "compaction",
+		},
+		"compaction sets damaged objects aside": {
+			place: " [s3://b/lake/" + object + "]", states: fixedWatermark(0),
+			want: []string{"compaction will set it aside"},
+			not:  object,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := []any{queued, fmt.Sprintf(failed, test.place)}
+			if test.states == nil {
+				script = append([]any{extent}, script...)
+			}
+			c := newCluster(t, script...)
+			_, _, err := trino.New(c.client(t), test.states).Run(t.Context(), bind(t, threeHours, stats))
+			var known *fault.Error
+			if !errors.As(err, &known) || known.Kind != fault.Damaged {
+				t.Fatal(err)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(known.Message, part) {
+					t.Errorf("message %q lacks %q", known.Message, part)
+				}
+			}
+			if strings.Contains(known.Message, test.not) {
+				t.Errorf("message %q has %q", known.Message, test.not)
+			}
+		})
+	}
+}

@@ -77,15 +77,31 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 		answer, cost, err = e.answerParts(ctx, q, shape)
 	}
 	if err != nil {
-		return query.Answer{}, engine.Cost{}, failure(ctx, q, err)
+		return query.Answer{}, engine.Cost{}, e.withRemedy(failure(ctx, q, err))
 	}
 	cost.Skipped, err = e.skipped(ctx, q, began)
 	return answer, cost, err
 }
 
+// withRemedy returns the failure of a query with what to do about a damaged object. If no state is provided, there is no
+// compaction that sets it aside.
+func (e *Engine) withRemedy(err error) error {
+	var damage *engine.DamageError
+	if e.probes() && fault.KindOf(err) == fault.Damaged && errors.As(err, &damage) {
+		return engine.UnrecordedDamageError(damage)
+	}
+	return err
+}
+
+// probes reports whether no state is provided.
+func (e *Engine) probes() bool {
+	_, probed := e.states.(*probe)
+	return probed
+}
+
 // skipped returns the lost objects of the hours that q covers. If no state is provided, the engine does not know any.
 func (e *Engine) skipped(ctx context.Context, q query.Query, began time.Time) ([]string, error) {
-	if _, probed := e.states.(*probe); probed {
+	if e.probes() {
 		return nil, nil
 	}
 	state, err := e.state(ctx)
