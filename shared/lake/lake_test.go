@@ -100,6 +100,21 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
+func TestSourceOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"fresh/2026/03/01/10/7e1728c3660efedc-0.parquet":             "7e1728c3660efedc 0 true",
+		"lake/compact/2026/03/01/10/7e1728c3660efedc-2-12.parquet":   "7e1728c3660efedc-2 12 true",
+		"compact/2026/03/01/10/7e1728c3660efedc.parquet":             " 0 false",
+		"fresh/2026/03/01/10/7e1728c3660efedc-x.parquet":             " 0 false",
+		"s3://b-1/lake/fresh/2026/03/01/10/7e1728c3660efedc.parquet": " 0 false",
+	} {
+		source, part, ok := lake.SourceOf(name)
+		if got := fmt.Sprint(source, " ", part, " ", ok); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestColumns(t *testing.T) {
 	if n := reflect.TypeFor[lake.Row]().NumField(); len(lake.Columns) != n || len(lake.ColumnNames) != n {
 		t.Errorf("%d columns and %d names of %d fields", len(lake.Columns), len(lake.ColumnNames), n)

@@ -34,7 +34,10 @@ func SourceOf(objectPath string) (source string, part int, ok bool) {
 		return "", 0, false
 	}
 	part, err := strconv.Atoi(base[dash+1:])
-	return base[:dash], part, err == nil
+	if err != nil {
+		return "", 0, false
+	}
+	return base[:dash], part, true
 }
 
 // CompactName returns the name of the object that holds the compacted rows of a partition. Each compaction of the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
@@ -78,7 +79,8 @@ func TestDamagedObjectIsReported(t *testing.T) {
 }
 
 func TestAnswerNamesLostObjects(t *testing.T) {
-	s := newFixture(t, fixtureOptions{})
+	submitted := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	s := newFixture(t, withClock(func() time.Time { return submitted }))
 	s.register(t, hours, stats)
 	q := bind(t, hours, stats).Clamp(s.states.state.Extent)
 	lost := engine.LostObject{Name: "compact/a.parquet", Partition: lake.PartitionOf(q.Scope.FromMs)}
@@ -90,8 +92,18 @@ func TestAnswerNamesLostObjects(t *testing.T) {
 	if x, err = s.engine.Wait(t.Context(), x, q); err != nil {
 		t.Fatal(err)
 	}
-	_, cost, err := s.engine.Result(t.Context(), x, q)
-	if err != nil || !slices.Equal(cost.Skipped, []string{lost.Name}) {
-		t.Errorf("skipped %q, %v; want %s", cost.Skipped, err, lost.Name)
+	for name, test := range map[string]struct {
+		rebuilt time.Time
+		want    []string
+	}{
+		"it is lost":                       {time.Time{}, []string{lost.Name}},
+		"it was rebuilt while q ran":       {submitted.Add(time.Minute), []string{lost.Name}},
+		"it was rebuilt long before q ran": {submitted.Add(-time.Hour), nil},
+	} {
+		s.states.state.Lost[0].Rebuilt = test.rebuilt
+		_, cost, err := s.engine.Result(t.Context(), x, q)
+		if err != nil || !slices.Equal(cost.Skipped, test.want) {
+			t.Errorf("%s: skipped %q, %v; want %q", name, cost.Skipped, err, test.want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -378,4 +379,47 @@ func (s slowly) Get(
 ) (io.ReadCloser, blob.Info, error) {
 	s.pass()
 	return s.Store.Get(ctx, name, version, offset)
+}
+
+// TestRebuildReadsTheImportedVersion rebuilds the object of a log whose key has another log since, in a bucket that
+// keeps versions.
+func TestRebuildReadsTheImportedVersion(t *testing.T) {
+	w := newWorld(t)
+	w.raw = &versions{Store: w.raw}
+	w.put("raw/a", records(0, 10, time.Minute))
+	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a", Version: "v0"}); err != nil {
+		t.Fatal(err)
+	}
+	w.put("raw/a", records(500, 510, time.Minute))
+	w.lose(w.names("lake/fresh/")[0])
+	w.time = w.time.Add(65 * time.Minute)
+	w.compact()
+	w.expectAlways(each(0, 10))
+}
+
+// versions is a bucket that keeps the versions v0, v1 … of its objects.
+type versions struct {
+	blob.Store
+	put int
+}
+
+func (v *versions) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
+	version := fmt.Sprintf("%s?v%d", name, v.put)
+	v.put++
+	if err := v.Store.Put(ctx, version, body, when); err != nil {
+		return err
+	}
+	if _, err := body.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return v.Store.Put(ctx, name, body, when)
+}
+
+func (v *versions) Get(
+	ctx context.Context, name, version string, offset int64,
+) (io.ReadCloser, blob.Info, error) {
+	if version != "" {
+		name += "?" + version
+	}
+	return v.Store.Get(ctx, name, "", offset)
 }

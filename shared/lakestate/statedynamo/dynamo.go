@@ -1,6 +1,7 @@
 // Package statedynamo stores the ledger and the state of a lake in the DynamoDB table.
 //
-//	pk, sk     the key: ingest#<family> and a sort key of package cloud, or lake and state, or
+//	pk, sk     the key: ingest#<family> and a sort key of package cloud, or
+//	           ingest#source#<source> and family, or lake and state, or
 //	           suspects and object#<name> or hours#<first>#<last>, or arrived and the key of a raw log, or
 //	           reconcile and state
 //	revision   N, increased by every write
