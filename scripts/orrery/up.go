@@ -67,6 +67,9 @@ func welcome(ctx context.Context, c console, d *localaws.Deployment) error {
 	if err != nil {
 		return err
 	}
+	if err := d.Publish(key); err != nil {
+		return err
+	}
 	fmt.Fprintf(c.err, "\nPut raw logs under s3://%s/raw/. The logs of the functions are in %s.\n",
 		d.Outputs["RawBucketName"], d.Functions())
 	fmt.Fprintln(c.err, "To use the deployment with an AWS SDK:")

@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	// Hide a terminal behind a pipe: a background process group can be stopped when it writes to a terminal.
 	o.Progress = struct{ io.Writer }{o.Progress}
 	d = &Deployment{options: o}
-	d.lock, err = filelock.TryAcquire(filepath.Join(o.Dir, "lock"))
+	d.lock, err = filelock.TryAcquire(lockFile(o.Dir))
 	if errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("another deployment is running in %s: stop it, or choose another folder", o.Dir)
 	}
@@ -76,7 +76,7 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 			err = Ended(err, d.Stop())
 		}
 	}()
-	if err := d.stopServers(); err != nil {
+	if err := errors.Join(removeConnection(o.Dir), d.stopServers()); err != nil {
 		return d, err
 	}
 	if d.temporary, err = os.MkdirTemp(o.Dir, "tmp-"); err != nil {
@@ -150,6 +150,13 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	d.gate.open(d.Outputs)
 	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
 	return nil
+}
+
+// Publish lets other commands find the deployment in its folder: see ReadConnection. Stop withdraws it.
+func (d *Deployment) Publish(key string) error {
+	return writeConnection(d.options.Dir, Connection{
+		URL: d.API, Key: key, AWSEndpoint: d.Endpoint, Region: Region, Outputs: d.Outputs,
+	})
 }
 
 // assembly returns the folder of the deployed templates.

@@ -38,8 +38,9 @@ func (d *Deployment) Stop() error {
 	if d.lock == nil {
 		return nil
 	}
+	withdrawn := removeConnection(d.options.Dir)
 	d.stopAthena()
-	err := errors.Join(d.stopGuard(), d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
+	err := errors.Join(withdrawn, d.stopGuard(), d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
 	d.athenad, d.temporary, d.lock = nil, "", nil
 	return err
 }
