@@ -7,7 +7,8 @@
 #   localstack.sh fetch       downloads it, for a start that has nothing to wait for
 #
 # DIR keeps everything of one run: pid, url, localstack.log, functions/ (see localstack/plugin/orrery_localstack.py).
-# A later run may use it again; the logs of functions grow.
+# A later run may use it again; the logs of functions grow. With ORRERY_STATE=FOLDER, it goes on with the objects, tables
+# and messages that earlier runs kept there, if it has the same stacks (see localstack/plugin/orrery_state.py).
 # Python packages and DynamoDB Local (115 MB) are downloaded once, into ${XDG_CACHE_HOME:-~/.cache}/orrery.
 # Exit code 3: something is missing on this machine; standard error says what to do.
 set -euo pipefail
@@ -17,7 +18,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/orrery
 
 say() { printf 'localstack.sh: %s\n' "$*" >&2; }
 missing() { say "$*"; exit 3; }
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 # LocalStack 4.14.0 needs exactly 3.13. A pyenv shim of that name may exist and not run, so each is tried.
 python() {
@@ -59,6 +60,22 @@ filesystem() { # filesystem DIR
 	cp "$here/localstack/java.sh" "$lib/java/21/bin/java"
 }
 
+# free_port prints the port of the last run if it is free, and another one otherwise.
+free_port() { # free_port HOME PORT
+	"$1/bin/python" - "${2:-0}" <<-'PYTHON'
+		import socket, sys
+		for port in (int(sys.argv[1]), 0):
+		    with socket.socket() as s:
+		        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		        try:
+		            s.bind(("127.0.0.1", port))
+		        except OSError:
+		            continue
+		        print(s.getsockname()[1])
+		        break
+	PYTHON
+}
+
 start() {
 	local dir=$1 home port url settings pid
 	mkdir -p "$dir/tmp" "$dir/functions"
@@ -67,7 +84,7 @@ start() {
 	rm -f "$dir"/functions/*.pid "$dir/functions/env" # of the last run
 	home=$(packages)
 	filesystem "$dir"
-	port=$("$home/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	port=$(free_port "$home" "$(sed 's/.*://' "$dir/url" 2>/dev/null || true)")
 	url=http://127.0.0.1:$port
 
 	settings=(
@@ -76,7 +93,7 @@ start() {
 		DISABLE_EVENTS=1 SKIP_SSL_CERT_DOWNLOAD=1 DNS_ADDRESS=0 API_ENDPOINT=http://127.0.0.1:9/v1 DDB_LOCAL_TELEMETRY=0 # no calls to other machines
 		PYTHONPATH="$here/localstack/plugin" PYTHONDONTWRITEBYTECODE=1 LAMBDA_RUNTIME_EXECUTOR=process ORRERY_FUNCTIONS="$dir/functions"
 		LAMBDA_EVENT_SOURCE_MAPPING_MAX_BACKOFF_ON_EMPTY_POLL_SEC=1 # else a message waits up to 10 s
-		DYNAMODB_IN_MEMORY=1 ORRERY_JAVA="$(command -v java)"
+		DYNAMODB_IN_MEMORY=1 ORRERY_STATE="${ORRERY_STATE:-}" ORRERY_JAVA="$(command -v java)"
 		PROVIDER_OVERRIDE_DYNAMODB=v2 PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2 # the other provider downloads from npm
 		CFN_IGNORE_UNSUPPORTED_RESOURCE_TYPES=1 # 0 asks LocalStack's vendor, and refuses even roles without an answer
 		LS_LOG="${LS_LOG:-warning}"
