@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the AWS Lambda functions: .build/<architecture>/<function>.zip. The same source gives the same bytes.
+# Builds the AWS Lambda functions: .build/<architecture>/<function>.zip. The same source gives the same bytes, so functions
+# whose source has not changed are not built again.
 #
 #   scripts/build.sh                      every function, for arm64 and amd64
 #   scripts/build.sh --arch arm64 topx    one function, for one architecture
@@ -30,11 +31,31 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Fixed, so that the caller's environment does not change the bytes.
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
-go build -o "$work/lambdazip" ./scripts/internal/lambdazip
+flags=(-trimpath -buildvcs=false -tags lambda.norpc)
 most=15000000 # bytes of a program, because Lambda reads the whole program before its first answer
+packages=("${functions[@]/#/./functions/}")
+
+# inputs prints the content of all that the zips are made of: this script, and each package by its build ID.
+inputs() { # inputs ARCHITECTURE
+	cat scripts/build.sh
+	GOARCH=$1 go list "${flags[@]}" -export -deps -f '{{.ImportPath}} {{.BuildID}}' "${packages[@]}" ./scripts/internal/lambdazip
+}
+
 for arch in "${architectures[@]}"; do
 	echo "== $arch"
+	inputs "$arch" >"$work/inputs"
+	zips=("${functions[@]/#/$out/$arch/}")
+	zips=("${zips[@]/%/.zip}")
+	made=$out/$arch/made # the inputs, and the checksums of the zips that were made of them
+	if (cat "$work/inputs" && cksum "${zips[@]}") 2>/dev/null | cmp -s - "$made"; then
+		echo "unchanged"
+		continue
+	fi
+	rm -f "$made"
+	[ -x "$work/lambdazip" ] || go build -o "$work/lambdazip" ./scripts/internal/lambdazip
 	mkdir "$work/$arch"
-	GOARCH=$arch go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w -buildid=' -o "$work/$arch/" "${functions[@]/#/./functions/}"
+	GOARCH=$arch go build "${flags[@]}" -ldflags '-s -w -buildid=' -o "$work/$arch/" "${packages[@]}"
 	"$work/lambdazip" "$work/$arch" "$out/$arch" "$most"
+	(cat "$work/inputs" && cksum "${zips[@]}") >"$made.$$"
+	mv "$made.$$" "$made"
 done

@@ -52,7 +52,7 @@ func pack(in, out string, most int, output io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", entry.Name(), err)
 		}
-		if err := os.WriteFile(filepath.Join(out, entry.Name()+".zip"), zipped, 0o644); err != nil {
+		if err := replaceFile(filepath.Join(out, entry.Name()+".zip"), zipped); err != nil {
 			return err
 		}
 		fmt.Fprintf(output, "%-16s %10d bytes, zipped %9d\n", entry.Name(), len(program), len(zipped))
@@ -63,6 +63,15 @@ func pack(in, out string, most int, output io.Writer) error {
 		}
 	}
 	return errors.Join(tooLarge...)
+}
+
+// replaceFile replaces a file, which another build may be reading.
+func replaceFile(path string, content []byte) error {
+	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
+	if err := os.WriteFile(part, content, 0o644); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, path)
 }
 
 // zipOf returns the archive of one program.

@@ -107,6 +107,37 @@ func TestBuildIsReproducible(t *testing.T) {
 	}
 }
 
+// TestBuildAgain builds one function with the script several times.
+func TestBuildAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a function")
+	}
+	out := t.TempDir()
+	again := func() string {
+		t.Helper()
+		output, err := exec.Command("bash", top+"/scripts/build.sh", "--arch", "amd64", "--out", out, "fields").Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		return string(output)
+	}
+	if got := again(); !strings.Contains(got, "zipped") {
+		t.Errorf("the first build printed %q", got)
+	}
+	path := filepath.Join(out, "amd64", "fields.zip")
+	want := read(t, path)
+	if got := again(); !strings.Contains(got, "unchanged") {
+		t.Errorf("a build of unchanged source printed %q", got)
+	}
+	write(t, path, want[:1000])
+	if got := again(); strings.Contains(got, "unchanged") || !bytes.Equal(read(t, path), want) {
+		t.Errorf("a build over a damaged zip printed %q", got)
+	}
+	if got := again(); !strings.Contains(got, "unchanged") {
+		t.Errorf("a build of unchanged source printed %q", got)
+	}
+}
+
 // programSize returns the size of the program in a zip.
 func programSize(t *testing.T, path string) uint64 {
 	t.Helper()
