@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -44,6 +45,7 @@ type options struct {
 	Lake      string           `help:"URL of the lake, s3://BUCKET/lake/; without it no tables are created."`
 	FromYear  int              `default:"2000" help:"First year of the tables."`
 	Results   string           `default:"s3://results/results/" help:"Folder for the results."`
+	UntilEOF  bool             `name:"until-eof" help:"End when standard input ends."`
 	Workgroup map[string]int64 `default:"primary=0;interactive=0;reports=0" help:"Workgroups and scan limits."`
 }
 
@@ -52,6 +54,12 @@ func main() {
 	kong.Parse(&o, kong.Name("athenad"), kong.Description("An Athena endpoint over Trino."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.UntilEOF {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end, too
+			stop()
+		}()
+	}
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "athenad:", err)
 		os.Exit(1)

@@ -37,7 +37,7 @@ func TestDeployed(t *testing.T) {
 	output := &lockedBuffer{}
 	dir := t.TempDir()
 	d, err := localaws.Start(t.Context(), localaws.Options{
-		Root: root, Dir: dir, Progress: output, FromYear: 2015, Context: []string{"compact-minutes=1"}, Record: true,
+		Root: root, Dir: dir, Output: output, FromYear: 2015, Context: []string{"compact-minutes=1"}, Record: true,
 	})
 	if localaws.Missing(err) && os.Getenv("CI") != "true" {
 		t.Skipf("this machine lacks a requirement: %v\n%s", err, output)

@@ -6,23 +6,33 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/shared/keys"
 )
 
 type upCommand struct {
 	FromYear int    `default:"2020" help:"First year of the records; each slows down planning." placeholder:"YEAR"`
-	Dir      string `help:"Folder for this run, which keeps its logs; default: temporary." placeholder:"DIR"`
+	Dir      string `default:".orrery-up" help:"Folder for the data, the key and the logs." placeholder:"DIR"`
 }
 
-// Run deploys the stacks to this machine, prints the API's URL and a key for it, and runs until ctx ends. Then it stops
-// every process.
+// Run deploys the stacks to this machine, prints how to use the deployment, and runs until ctx ends. Then it stops every
+// process. The data stays in the folder for the next run.
 func (u *upCommand) Run(ctx context.Context, c console) error {
 	defer uninterrupted()()
-	err := u.inFolder(ctx, c)
+	screen := newUpScreen(c.err)
+	acknowledged := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(acknowledged)
+		screen.line("Interrupted. It takes some seconds to stop every process.")
+	})
+	err := u.serve(ctx, c, screen)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		const message = "interrupted; all processes are stopped and the data is removed"
+		<-acknowledged
+		message := "interrupted; all processes are stopped, and the data stays in " + u.Dir
 		return &exitError{code: exitInterrupted, message: message}
 	}
 	return err
@@ -36,47 +46,67 @@ func uninterrupted() (resume func()) {
 	return func() { signal.Stop(signals) }
 }
 
-// inFolder runs the deployment in the folder of --dir, or in a temporary one.
-func (u *upCommand) inFolder(ctx context.Context, c console) (err error) {
-	dir := u.Dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "orrery-up-"); err != nil {
-			return err
-		}
-		defer func() { err = localaws.Ended(err, os.RemoveAll(dir)) }()
-	}
+// serve runs the deployment until ctx ends.
+func (u *upCommand) serve(ctx context.Context, c console, screen *upScreen) (err error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	d, err := localaws.Start(ctx, localaws.Options{Root: root, Dir: dir, FromYear: u.FromYear, Progress: c.err})
+	screen.line(fmt.Sprintf("Starting a deployment in %s; %s has the details.", u.Dir, localaws.LogFile(u.Dir)))
+	d, err := localaws.Start(ctx, localaws.Options{
+		Root: root, Dir: u.Dir, FromYear: u.FromYear, Step: screen.step,
+		Denied: func(reason string) { screen.line("denied: " + reason) },
+	})
+	screen.stop()
 	if err != nil {
-		return err
+		return u.withLog(ctx, c, err)
 	}
 	defer func() { err = localaws.Ended(err, d.Stop()) }()
-	if err := welcome(ctx, c, d); err != nil {
+	if err := u.welcome(ctx, c, d, screen); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// welcome prints how to reach the deployment, with a new key. The API's URL, on standard output, comes last.
-func welcome(ctx context.Context, c console, d *localaws.Deployment) error {
-	key, err := d.IssueKey(ctx, "up", "data:read", "conf:read", "conf:write")
+// lastLines is how many lines of the log a failure shows.
+const lastLines = 20
+
+// withLog prints the end of the log before an error of a step. It returns the error.
+func (u *upCommand) withLog(ctx context.Context, c console, failed error) error {
+	if ctx.Err() != nil || !localaws.FromTool(failed) {
+		return failed
+	}
+	text, err := os.ReadFile(localaws.LogFile(u.Dir))
+	if err != nil {
+		return failed // which is more important
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	fmt.Fprintf(c.err, "The end of %s:\n", localaws.LogFile(u.Dir))
+	for _, line := range lines[max(0, len(lines)-lastLines):] {
+		fmt.Fprintln(c.err, "  "+line)
+	}
+	return failed
+}
+
+// welcome prints how to use the deployment. The API's URL, on standard output, comes last.
+func (u *upCommand) welcome(ctx context.Context, c console, d *localaws.Deployment, screen *upScreen) error {
+	key, err := d.Key(ctx, "up", keys.DataRead, keys.ConfRead, keys.ConfWrite)
 	if err != nil {
 		return err
 	}
 	if err := d.Publish(key); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "\nPut raw logs under s3://%s/raw/. The logs of the functions are in %s.\n",
-		d.Outputs["RawBucketName"], d.Functions())
-	fmt.Fprintln(c.err, "To use the deployment with an AWS SDK:")
-	for _, variable := range d.Environment() {
-		fmt.Fprintln(c.err, "  export", variable)
+	dir := u.Dir
+	if strings.ContainsAny(dir, " '\"$\\") {
+		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
-	fmt.Fprintf(c.err, "Try:\n  curl -u :%s %s/api/v4.0/data/fields\nCtrl-C stops it. The API is at:\n", key, d.API)
+	screen.line(fmt.Sprintf(`  import a log:  orrery put FILE --dir %s
+  ask:           curl -u :%s %s/api/v4.0/data/fields
+  AWS programs:  %s has the endpoint; %s has the functions' logs
+Ctrl-C stops it, and the data stays. The API is at:`,
+		dir, key, d.API, filepath.Join(u.Dir, "deployment.json"), filepath.Join(u.Dir, "localstack", "functions")))
 	_, err = fmt.Fprintln(c.out, d.API)
 	return err
 }

@@ -11,44 +11,58 @@ import (
 	"strings"
 )
 
-// startAthena starts Trino over the deployment's S3, and athenad over Trino.
+// startTrino starts Trino over the deployment's S3.
+func (d *Deployment) startTrino(ctx context.Context) error {
+	return d.step("start Trino", func() (err error) {
+		s3 := []string{"TRINO_S3_ENDPOINT=" + d.Endpoint, "TRINO_S3_KEY=test", "TRINO_S3_SECRET=test"}
+		d.trino, err = d.start(ctx, "trino", s3...)
+		return err
+	})
+}
+
+func (d *Deployment) athenadProgram() string { return filepath.Join(d.options.Dir, "athenad") }
+
+func (d *Deployment) buildAthenad(ctx context.Context) error {
+	command := d.program(ctx, "go", "build", "-o", d.athenadProgram(), "./scripts/athenad")
+	return described(finish(ctx, command), "go", "build", "./scripts/athenad")
+}
+
+// startAthena starts athenad over Trino. It ends by itself if this process is killed, because it reads a pipe that
+// ends then.
 func (d *Deployment) startAthena(ctx context.Context) error {
-	trino, err := d.start(ctx, "trino", "TRINO_S3_ENDPOINT="+d.Endpoint, "TRINO_S3_KEY=test", "TRINO_S3_SECRET=test")
-	if err != nil {
-		return err
-	}
-	program := filepath.Join(d.options.Dir, "athenad")
-	if err := finish(ctx, d.program(ctx, "go", "build", "-o", program, "./scripts/athenad")); err != nil {
-		return fmt.Errorf("build scripts/athenad: %w", err)
-	}
-	workgroups, err := d.workgroups()
-	if err != nil {
-		return err
-	}
-	running, end := context.WithCancel(context.WithoutCancel(ctx)) // until the deployment ends
-	d.endAthenad = end
-	d.athenad = d.program(running, program,
-		"--trino", trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
-		"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/",
-		"--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
-		"--workgroup", workgroups)
-	out, err := d.athenad.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := d.athenad.Start(); err != nil {
-		return fmt.Errorf("start athenad: %w", err)
-	}
-	started := context.AfterFunc(ctx, end)
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if !started() {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("athenad ended without printing its address: %w", err)
-	}
-	d.Athena = strings.TrimSpace(url)
-	return d.gate.connect("athena", d.Athena)
+	return d.step("create the tables", func() error {
+		workgroups, err := d.workgroups()
+		if err != nil {
+			return err
+		}
+		running, end := context.WithCancel(context.WithoutCancel(ctx)) // until the deployment ends
+		d.endAthenad = end
+		d.athenad = d.program(running, d.athenadProgram(), "--until-eof",
+			"--trino", d.trino, "--s3", d.Endpoint, "--database", Name, "--from-year", strconv.Itoa(d.options.FromYear),
+			"--lake", "s3://"+d.Outputs["LakeBucketName"]+"/lake/",
+			"--results", "s3://"+d.Outputs["ResultsBucketName"]+"/results/",
+			"--workgroup", workgroups)
+		if _, err := d.athenad.StdinPipe(); err != nil {
+			return err
+		}
+		out, err := d.athenad.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := d.athenad.Start(); err != nil {
+			return fmt.Errorf("start athenad: %w", err)
+		}
+		started := context.AfterFunc(ctx, end)
+		url, err := bufio.NewReader(out).ReadString('\n')
+		if !started() {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("athenad ended without printing its address: %w", err)
+		}
+		d.Athena = strings.TrimSpace(url)
+		return d.gate.connect("athena", d.Athena)
+	})
 }
 
 // workgroups returns the workgroups of the data stack, which LocalStack does not create, for athenad: NAME=BYTES;…

@@ -2,12 +2,18 @@ package localaws
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 )
@@ -20,7 +26,40 @@ func (d *Deployment) Config() aws.Config {
 
 // IssueKey creates an API key of the deployment.
 func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
-	store := keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs["TableName"])
-	secret, _, err := keys.Issue(ctx, store, keys.Grant{Name: name, Scopes: scopes}, time.Now())
+	secret, _, err := keys.Issue(ctx, d.keys(), keys.Grant{Name: name, Scopes: scopes}, time.Now())
 	return secret, err
+}
+
+// Key returns a usable API key of the deployment: that of the last call in the folder, or else a new one.
+func (d *Deployment) Key(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
+	file := filepath.Join(d.options.Dir, "key")
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if kept := strings.TrimSpace(string(text)); kept != "" {
+		usable, err := d.usable(ctx, kept)
+		if usable || err != nil {
+			return kept, err
+		}
+	}
+	secret, err := d.IssueKey(ctx, name, scopes...)
+	if err != nil {
+		return "", err
+	}
+	return secret, replaceFile(file, []byte(secret+"\n"))
+}
+
+// usable reports whether the deployment knows a key that is neither revoked nor expired.
+func (d *Deployment) usable(ctx context.Context, secret string) (bool, error) {
+	hash := keys.HashOf(secret)
+	found, err := d.keys().Find(ctx, keys.IDOf(hash))
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil && found.Hash == hash && found.State(time.Now()) == "usable", err
+}
+
+func (d *Deployment) keys() *keydynamo.Store {
+	return keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs["TableName"])
 }

@@ -2,7 +2,7 @@ package localaws
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -42,7 +42,10 @@ func (d *Deployment) startGuard(ctx context.Context) error {
 		Base:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
 		Denied: func(_, reason string) {
 			g.deny(reason)
-			fmt.Fprintln(d.options.Progress, "denied:", reason)
+			_, _ = io.WriteString(d.options.Output, "denied: "+reason+"\n") // only for information
+			if d.options.Denied != nil {
+				d.options.Denied(reason)
+			}
 		},
 		Record: d.options.Record,
 	})

@@ -14,6 +14,10 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/filelock"
 )
@@ -21,11 +25,14 @@ import (
 // Options are the options of Start.
 type Options struct {
 	Root     string    // folder of the checkout
-	Dir      string    // folder for the files of this run; the data in S3 and DynamoDB does not outlive it
-	Progress io.Writer // for the output of the tools
+	Dir      string    // folder of the deployment; a later Start in it goes on with the data
+	Output   io.Writer // for the output of the tools; nil for the file that LogFile names
 	FromYear int       // first year of the records; each year makes planning a query slower
 	Context  []string  // more properties of the deployment, NAME=VALUE each
 	Record   bool      // whether Permissions returns what functions do
+
+	Step   func(step string, done bool) // called when a step of Start begins and is done; nil for no calls
+	Denied func(reason string)          // called when a function is denied a request; nil for no calls
 }
 
 // Deployment is a running deployment. Stop ends it.
@@ -37,7 +44,9 @@ type Deployment struct {
 
 	options    Options
 	lock       *filelock.Lock // of the folder
+	log        *os.File       // nil if Options has another output
 	temporary  string         // folder for temporary files of the scripts
+	trino      string         // URL of Trino
 	athenad    *exec.Cmd
 	endAthenad context.CancelFunc
 	gate       *gate
@@ -51,9 +60,13 @@ const (
 	stage   = "live"
 )
 
+// waitForLock is how long Start waits for a folder, because ReadConnection has its lock for a moment.
+const waitForLock = time.Second
+
 // Start builds the functions, starts the servers and deploys. It first stops servers that a killed run left in the same
 // folder. It fails if Root is not a checkout, the folder is in use, a tool is missing, a step fails or ctx ends, and
-// then leaves no process running. The output of the steps goes to Progress.
+// then leaves no process running. The data in S3, DynamoDB and SQS is that of the last run in the folder, even if that
+// run was killed.
 func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
 		return nil, fmt.Errorf("%s is not a checkout of this project (%w); run the command in one", o.Root, err)
@@ -61,11 +74,11 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	// Hide a terminal behind a pipe: a background process group can be stopped when it writes to a terminal.
-	o.Progress = struct{ io.Writer }{o.Progress}
 	d = &Deployment{options: o}
-	d.lock, err = filelock.TryAcquire(lockFile(o.Dir))
-	if errors.Is(err, filelock.ErrLocked) {
+	wait, cancel := context.WithTimeout(ctx, waitForLock)
+	defer cancel()
+	d.lock, err = filelock.Acquire(wait, lockFile(o.Dir))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, fmt.Errorf("another deployment is running in %s: stop it, or choose another folder", o.Dir)
 	}
 	if err != nil {
@@ -76,28 +89,110 @@ func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 			err = Ended(err, d.Stop())
 		}
 	}()
-	if err := errors.Join(removeConnection(o.Dir), d.stopServers()); err != nil {
+	if err := d.prepare(); err != nil {
 		return d, err
 	}
-	if d.temporary, err = os.MkdirTemp(o.Dir, "tmp-"); err != nil {
+	if err := d.together(ctx, d.build, d.startLocalStack); err != nil {
 		return d, err
 	}
-	if err := d.run(ctx, "scripts/build.sh", "--arch", runtime.GOARCH); err != nil {
-		return d, err
+	createStacks := func(ctx context.Context) error {
+		return d.step("create the stacks", func() error { return d.Deploy(ctx) })
 	}
-	if d.Endpoint, err = d.start(ctx, "localstack"); err != nil {
-		return d, err
-	}
-	if err := d.startGuard(ctx); err != nil {
-		return d, err
-	}
-	if err := d.bootstrap(ctx); err != nil {
-		return d, err
-	}
-	if err := d.Deploy(ctx); err != nil {
+	if err := d.together(ctx, createStacks, d.startTrino); err != nil {
 		return d, err
 	}
 	return d, d.startAthena(ctx)
+}
+
+// prepare opens the log and removes what a killed run left.
+func (d *Deployment) prepare() (err error) {
+	if d.options.Output == nil {
+		flags := os.O_CREATE | os.O_TRUNC | os.O_WRONLY | os.O_APPEND
+		if d.log, err = os.OpenFile(LogFile(d.options.Dir), flags, 0o600); err != nil {
+			return err
+		}
+		d.options.Output = d.log
+	}
+	// Hide a terminal behind a pipe: a background process group can be stopped when it writes to a terminal.
+	d.options.Output = &lockedWriter{w: d.options.Output}
+	left, err := filepath.Glob(filepath.Join(d.options.Dir, temporaryPrefix+"*"))
+	for _, folder := range left {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	if err = errors.Join(err, removeConnection(d.options.Dir), d.stopServers()); err != nil {
+		return err
+	}
+	d.temporary, err = os.MkdirTemp(d.options.Dir, temporaryPrefix)
+	return err
+}
+
+const temporaryPrefix = "tmp-"
+
+// LogFile returns the file with the output of the tools of the deployment in a folder.
+func LogFile(dir string) string { return filepath.Join(dir, "up.log") }
+
+// lockedWriter lets several tools write at the same time.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// together runs steps at the same time. If one fails, it ends the others. It returns the first error.
+func (d *Deployment) together(ctx context.Context, steps ...func(context.Context) error) error {
+	group, running := errgroup.WithContext(ctx)
+	for _, step := range steps {
+		group.Go(func() error { return step(running) })
+	}
+	err := group.Wait()
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// step runs a step and reports it.
+func (d *Deployment) step(name string, run func() error) error {
+	report := func(done bool) {
+		if d.options.Step != nil {
+			d.options.Step(name, done)
+		}
+	}
+	report(false)
+	err := run()
+	if err == nil {
+		report(true)
+	}
+	return err
+}
+
+// build builds the functions and athenad.
+func (d *Deployment) build(ctx context.Context) error {
+	return d.step("build the functions", func() error {
+		if err := d.run(ctx, "scripts/build.sh", "--arch", runtime.GOARCH); err != nil {
+			return err
+		}
+		return d.buildAthenad(ctx)
+	})
+}
+
+// startLocalStack starts LocalStack with the data of the last run, and the gate in front of it.
+func (d *Deployment) startLocalStack(ctx context.Context) error {
+	return d.step("start LocalStack", func() (err error) {
+		state := "ORRERY_STATE=" + filepath.Join(d.options.Dir, "state")
+		if d.Endpoint, err = d.start(ctx, "localstack", state); err != nil {
+			return err
+		}
+		if err := d.startGuard(ctx); err != nil {
+			return err
+		}
+		return d.bootstrap(ctx)
+	})
 }
 
 // Ended adds the error of a clean-up to that of a run. A clean-up that fails is not an interruption, even after one.
@@ -108,29 +203,28 @@ func Ended(err, cleanup error) error {
 	return errors.Join(err, cleanup)
 }
 
-// bootstrap creates the resources that the CDK itself needs in an account. It runs outside the checkout, where the CDK
-// does not synthesize the stacks.
-func (d *Deployment) bootstrap(ctx context.Context) error {
-	command := d.command(ctx, "scripts/cdk.sh", "bootstrap", "--ci", "aws://"+Account+"/"+Region)
-	command.Dir, command.Stdout = d.options.Dir, d.options.Progress
-	return described(finish(ctx, command), "scripts/cdk.sh", "bootstrap")
-}
-
 // Deploy creates or updates the stacks from the checkout. It sets more properties, NAME=VALUE each, in addition to
 // those of the options.
 func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	outputs := filepath.Join(d.options.Dir, "outputs.json")
-	arguments := []string{
-		"deploy", "--all", "--ci", "--require-approval", "never", "--outputs-file", outputs, "--output", d.assembly(),
-	}
-	own := []string{
+	properties := slices.Concat([]string{
 		"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH,
 		"projection-from=" + strconv.Itoa(d.options.FromYear),
+	}, d.options.Context, more)
+	app, remember, err := d.app(ctx, properties)
+	if err != nil {
+		return err
 	}
-	for _, property := range slices.Concat(own, d.options.Context, more) {
-		arguments = append(arguments, "-c", property)
+	arguments := append([]string{
+		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", outputs,
+	}, app...)
+	command := d.command(ctx, "scripts/cdk.sh", arguments...)
+	command.Env = append(command.Env, "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
+	command.Stdout = d.options.Output
+	if err := described(finish(ctx, command), "scripts/cdk.sh", "deploy"); err != nil {
+		return err
 	}
-	if err := d.run(ctx, "scripts/cdk.sh", arguments...); err != nil {
+	if err := remember(); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(outputs)
@@ -158,9 +252,6 @@ func (d *Deployment) Publish(key string) error {
 		URL: d.API, Key: key, AWSEndpoint: d.Endpoint, Region: Region, Outputs: d.Outputs,
 	})
 }
-
-// assembly returns the folder of the deployed templates.
-func (d *Deployment) assembly() string { return filepath.Join(d.options.Dir, "cdk.out") }
 
 // Functions returns the folder of the functions' logs. It also has a file PID.pid with the function's name for each
 // process.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // checkout creates a checkout with fake scripts. A step fails or hangs if DIR/fails or DIR/hangs names it. DIR/pids
@@ -41,7 +45,8 @@ start)
 	echo $! >"$2/pid"
 	echo $! >>"$RUN/pids"
 	step "$name"
-	echo http://127.0.0.1:1
+	echo "$ORRERY_STATE" >>"$RUN/states"
+	echo "$FAKE_AWS"
 	;;
 stop)
 	[ -f "$2/pid" ] || exit 0
@@ -52,13 +57,15 @@ esac
 `
 	files := map[string]string{
 		"cdk.json":                      "{}",
-		"scripts/build.sh":              step + "step build\n",
+		"scripts/build.sh":              step + "step build\nmkdir -p .build/$2\necho zips >.build/$2/made\n",
+		"infra/main.go":                 "package main\n\nfunc main() {}\n",
 		"scripts/servers/localstack.sh": server,
 		"scripts/servers/trino.sh":      server,
 		"scripts/cdk.sh": step + `step "$1"
-[ "$1" = deploy ] || exit 0
+echo "$@" >>"$RUN/deployments"
 echo '{"orrery-data":{"LakeBucketName":"lake"}}' >"$RUN/outputs.json"
 mkdir -p "$RUN/cdk.out"
+echo '{}' >"$RUN/cdk.out/manifest.json"
 [ -f "$RUN/no template" ] || echo '{}' >"$RUN/cdk.out/orrery-data.template.json"
 `,
 		"go.mod": "module github.com/orrery/orrery\n",
@@ -102,7 +109,28 @@ func main() {
 		}
 	}
 	t.Setenv("RUN", dir)
+	t.Setenv("FAKE_AWS", fakeAWS(t, dir))
 	return root, dir
+}
+
+// fakeAWS starts a server that accepts every request. It fails or hangs if DIR/fails or DIR/hangs names "bootstrap".
+func fakeAWS(t *testing.T, dir string) (url string) {
+	t.Helper()
+	names := func(file string) bool {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		return err == nil && string(text) == "bootstrap"
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case names("fails"):
+			w.WriteHeader(http.StatusForbidden)
+		case names("hangs"):
+			put(t, dir, "hung", "")
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func put(t *testing.T, dir, file, text string) {
@@ -167,7 +195,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 			if step == "no template" {
 				put(t, dir, step, "")
 			}
-			if _, err := Start(t.Context(), Options{Root: root, Dir: dir, Progress: io.Discard}); err == nil {
+			if _, err := Start(t.Context(), Options{Root: root, Dir: dir, Output: io.Discard}); err == nil {
 				t.Error("no error")
 			}
 			checkNothingLeft(t, dir)
@@ -183,7 +211,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Start(ctx, Options{Root: root, Dir: dir, Progress: io.Discard})
+				_, err := Start(ctx, Options{Root: root, Dir: dir, Output: io.Discard})
 				ended <- err
 			}()
 			for hung := false; !hung; {
@@ -206,7 +234,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 
 func TestOneDeploymentPerFolder(t *testing.T) {
 	root, dir := checkout(t)
-	options := Options{Root: root, Dir: dir, Progress: io.Discard}
+	options := Options{Root: root, Dir: dir, Output: io.Discard}
 	d, err := Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +256,7 @@ func TestOneDeploymentPerFolder(t *testing.T) {
 
 func TestStartStopsServersOfAKilledRun(t *testing.T) {
 	root, dir := checkout(t)
-	options := Options{Root: root, Dir: dir, Progress: io.Discard}
+	options := Options{Root: root, Dir: dir, Output: io.Discard}
 	killed, err := Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -251,4 +279,73 @@ func TestStartStopsServersOfAKilledRun(t *testing.T) {
 		t.Error(err)
 	}
 	checkNothingLeft(t, dir)
+}
+
+func TestLeftoversOfAKilledRun(t *testing.T) {
+	root, dir := checkout(t)
+	if err := os.MkdirAll(filepath.Join(dir, "tmp-old", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "deployment.json", "{}")
+	put(t, dir, "fails", "build")
+	if _, err := Start(t.Context(), Options{Root: root, Dir: dir, Output: io.Discard}); err == nil {
+		t.Error("no error")
+	}
+	checkNothingLeft(t, dir)
+	if _, err := os.Stat(connectionFile(dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deployment.json: %v", err)
+	}
+}
+
+func TestStartAgain(t *testing.T) {
+	root, dir := checkout(t)
+	start := func(years int) {
+		t.Helper()
+		d, err := Start(t.Context(), Options{Root: root, Dir: dir, FromYear: years})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Publish("orr_a"); err != nil {
+			t.Error(err)
+		}
+		if c, err := ReadConnection(dir); err != nil || c.URL != d.API || c.Outputs["LakeBucketName"] != "lake" {
+			t.Errorf("%+v %v", c, err)
+		}
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+		if _, err := ReadConnection(dir); !errors.Is(err, ErrNotRunning) {
+			t.Errorf("after the end: %v, want ErrNotRunning", err)
+		}
+	}
+	start(2020)
+	start(2020)
+	start(2021)
+	put(t, root, "infra/more.go", "package main\n\nvar _ = 1\n")
+	start(2021)
+	put(t, root, "scripts/build.sh", "#!/bin/sh\necho other zips >.build/$2/made\n")
+	start(2021)
+	start(2021)
+	var kept []bool
+	for _, line := range lines(t, dir, "deployments") {
+		kept = append(kept, strings.Contains(line, "--app "+filepath.Join(dir, "cdk.out")))
+	}
+	if diff := cmp.Diff([]bool{false, true, false, false, false, true}, kept); diff != "" {
+		t.Errorf("which deployments used the templates of the last one (-want +got):\n%s", diff)
+	}
+	for _, state := range lines(t, dir, "states") {
+		if state != "" && state != filepath.Join(dir, "state") { // Trino has none
+			t.Errorf("the state is in %s", state)
+		}
+	}
+	checkNothingLeft(t, dir)
+}
+
+func lines(t *testing.T, dir, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }

@@ -9,16 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
-// servers lists the servers of scripts/servers that a deployment starts, in reverse order.
+// servers lists the servers of scripts/servers that a deployment starts.
 var servers = []string{"trino", "localstack"}
 
-// run runs a script of the checkout. If LocalStack is running, the script uses it.
+// run runs a script of the checkout.
 func (d *Deployment) run(ctx context.Context, script string, arguments ...string) error {
 	command := d.command(ctx, script, arguments...)
-	command.Stdout = d.options.Progress
+	command.Stdout = d.options.Output
 	return described(finish(ctx, command), script, arguments...)
 }
 
@@ -40,23 +41,31 @@ func (d *Deployment) Stop() error {
 	}
 	withdrawn := removeConnection(d.options.Dir)
 	d.stopAthena()
-	err := errors.Join(withdrawn, d.stopGuard(), d.stopServers(), os.RemoveAll(d.temporary), d.lock.Release())
-	d.athenad, d.temporary, d.lock = nil, "", nil
+	err := errors.Join(withdrawn, d.stopGuard(), d.stopServers(), os.RemoveAll(d.temporary))
+	if d.log != nil {
+		err = errors.Join(err, d.log.Close())
+	}
+	err = errors.Join(err, d.lock.Release())
+	d.athenad, d.temporary, d.log, d.lock = nil, "", nil, nil
 	return err
 }
 
 // stopServers stops the servers of the folder.
 func (d *Deployment) stopServers() error {
 	ctx := context.Background() // not that of the run, which may have ended
-	var failed []error
-	for _, server := range servers {
+	failed := make([]error, len(servers))
+	var all sync.WaitGroup
+	for i, server := range servers {
 		folder := filepath.Join(d.options.Dir, server)
 		if _, err := os.Stat(folder); err != nil {
 			continue // it was never started
 		}
 		script := serverScript(server)
-		failed = append(failed, described(finish(ctx, d.command(ctx, script, "stop", folder)), script, "stop"))
+		all.Go(func() {
+			failed[i] = described(finish(ctx, d.command(ctx, script, "stop", folder)), script, "stop")
+		})
 	}
+	all.Wait()
 	return errors.Join(failed...)
 }
 
@@ -75,13 +84,10 @@ func (d *Deployment) program(ctx context.Context, path string, arguments ...stri
 	group(command)
 	command.WaitDelay = waitForEnd
 	command.Dir = d.options.Root
-	command.Stderr = d.options.Progress
+	command.Stderr = d.options.Output
 	command.Env = append(os.Environ(), d.credentials()...)
 	if d.temporary != "" {
 		command.Env = append(command.Env, "TMPDIR="+d.temporary)
-	}
-	if d.Endpoint != "" {
-		command.Env = append(command.Env, "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
 	}
 	return command
 }
@@ -101,6 +107,12 @@ func finish(ctx context.Context, command *exec.Cmd) error {
 func Missing(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended) && ended.ExitCode() == missingCode
+}
+
+// FromTool reports whether an error of Start is that of a script or a program, so that its output has the reason.
+func FromTool(err error) bool {
+	var ended *exec.ExitError
+	return errors.As(err, &ended)
 }
 
 // missingCode is the exit code of a script that lacks a requirement.

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// upScreen shows the progress of `orrery up`: a line for each step that is done and, on terminals only, a last line with
+// the steps that are running.
+type upScreen struct {
+	mu      sync.Mutex
+	w       io.Writer
+	moving  bool // whether w is a terminal
+	began   time.Time
+	running []string
+	ended   chan struct{} // closed by stop
+	once    sync.Once
+}
+
+// newUpScreen returns a screen that draws its last line until stop is called.
+func newUpScreen(w io.Writer) *upScreen {
+	s := &upScreen{w: w, moving: isTerminal(w), began: time.Now(), ended: make(chan struct{})}
+	if s.moving {
+		go s.redraw()
+	}
+	return s
+}
+
+func (s *upScreen) redraw() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case <-tick.C:
+			s.update(func() {})
+		}
+	}
+}
+
+// step shows that a step began or is done.
+func (s *upScreen) step(name string, done bool) {
+	s.update(func() {
+		if !done {
+			s.running = append(s.running, name)
+			return
+		}
+		s.running = slices.DeleteFunc(s.running, func(other string) bool { return other == name })
+		fmt.Fprintf(s.w, "%4d s  %s: done\n", s.seconds(), name)
+	})
+}
+
+// line prints a line.
+func (s *upScreen) line(text string) {
+	s.update(func() { fmt.Fprintln(s.w, text) })
+}
+
+// stop removes the line with the running steps.
+func (s *upScreen) stop() {
+	s.update(func() { s.running = nil })
+	s.once.Do(func() { close(s.ended) })
+}
+
+// update prints what a function prints, above the last line. It ignores errors, because a line that cannot be printed
+// must not stop the deployment.
+func (s *upScreen) update(print func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.moving {
+		fmt.Fprint(s.w, "\r\x1b[K")
+	}
+	print()
+	if s.moving && len(s.running) > 0 {
+		fmt.Fprintf(s.w, "%4d s  %s …", s.seconds(), strings.Join(s.running, ", "))
+	}
+}
+
+func (s *upScreen) seconds() int { return int(time.Since(s.began).Seconds()) }
