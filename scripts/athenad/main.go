@@ -55,15 +55,22 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.UntilEOF {
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end, too
-			stop()
-		}()
+		ctx = untilEOF(ctx, os.Stdin)
 	}
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "athenad:", err)
 		os.Exit(1)
 	}
+}
+
+// untilEOF returns a context that ends with another one, or when r ends.
+func untilEOF(parent context.Context, r io.Reader) context.Context {
+	ctx, end := context.WithCancel(parent)
+	go func() {
+		_, _ = io.Copy(io.Discard, r) // an error is an end, too
+		end()
+	}()
+	return ctx
 }
 
 // run serves until ctx ends. It prints one line to standard output: the URL, as soon as the server accepts requests.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -150,6 +151,20 @@ func TestTablesWithTheirOwnDataAreNotReplaced(t *testing.T) {
 }
 
 // TestInvalidFlagsAreRefused checks that athenad does not start with an invalid flag.
+func TestEndsWithStandardInput(t *testing.T) {
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	ctx := untilEOF(t.Context(), r)
+	o := options{Listen: "127.0.0.1:0", Trino: "http://127.0.0.1:1", Catalog: "c", Database: "d", Workgroup: map[string]int64{"w": 0}}
+	go func() { ended <- run(ctx, o) }()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInvalidFlagsAreRefused(t *testing.T) {
 	if err := run(t.Context(), options{Trino: "no address", Catalog: "c", Database: "d"}); err == nil {
 		t.Error("athenad started")

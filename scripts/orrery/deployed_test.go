@@ -78,12 +78,6 @@ func TestDeployed(t *testing.T) {
 	if t.Failed() {
 		showFunctions(t, d)
 	}
-	t.Run("up starts again in the same folder", func(t *testing.T) {
-		if err := d.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		testUpAgain(t, dir)
-	})
 }
 
 // notCreated lists the resources that LocalStack's free edition accepts but does not create, and why the test does not

@@ -16,7 +16,7 @@ import (
 
 type upCommand struct {
 	FromYear int    `default:"2020" help:"First year of the records; each slows down planning." placeholder:"YEAR"`
-	Dir      string `default:".orrery-up" help:"Folder for the data, the key and the logs." placeholder:"DIR"`
+	Dir      string `default:".orrery-up" env:"ORRERY_UP" help:"Folder for the data, the key and the logs." placeholder:"DIR"`
 }
 
 // Run deploys the stacks to this machine, prints how to use the deployment, and runs until ctx ends. Then it stops every
