@@ -222,7 +222,8 @@ const upPlanet = "/api/v4.0/conf/prod/planets"
 func (up *upRun) setPlanet(t *testing.T) {
 	t.Helper()
 	planet := question{
-		method: http.MethodPut, path: upPlanet + "/__default__", body: `{"name":"kept","trusted_nets":[]}`,
+		method: http.MethodPut, path: upPlanet + "/__default__",
+		body:   `{"name":"kept","trusted_nets":[],"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`,
 		header: map[string]string{"Content-Type": "application/json"},
 	}
 	if response, body := up.targets().askDeployed(t, planet); response.StatusCode != http.StatusOK {
