@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -79,7 +78,7 @@ type upRun struct {
 	api, key  string
 	dir       string
 	output    *lockedBuffer // standard error
-	temporary []string      // the temporary folders before it started
+	temporary string        // folder for temporary files of the command and the tools that it runs
 }
 
 var printedKey = regexp.MustCompile(`curl -u :(\S+) `)
@@ -87,12 +86,11 @@ var printedKey = regexp.MustCompile(`curl -u :(\S+) `)
 // startUp starts the real binary in the checkout.
 func startUp(t *testing.T, dir, mark string) *upRun {
 	t.Helper()
-	up := &upRun{dir: dir, mark: mark, output: &lockedBuffer{}}
+	up := &upRun{dir: dir, mark: mark, temporary: t.TempDir(), output: &lockedBuffer{}}
 	handleHangup()
 	up.command = exec.Command(buildBinary(t), "up")
-	up.temporary = temporaryFolders(t)
 	up.command.Dir = filepath.Join("..", "..")
-	up.command.Env = append(environment(), up.mark, "ORRERY_UP="+dir)
+	up.command.Env = append(environment(), up.mark, "ORRERY_UP="+dir, "TMPDIR="+up.temporary)
 	up.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	up.command.Stderr = up.output
 	var err error
@@ -268,10 +266,8 @@ func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 	if left := up.processes(t); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
-	for _, folder := range temporaryFolders(t) {
-		if !slices.Contains(up.temporary, folder) {
-			t.Errorf("%s is left", folder)
-		}
+	if left, err := os.ReadDir(up.temporary); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v %v", left, err)
 	}
 }
 
@@ -294,19 +290,6 @@ func (up *upRun) processes(t *testing.T) (all []string) {
 		if bytes.Contains(environment, []byte(up.mark)) || bytes.Contains(line, []byte(up.dir+"/")) {
 			all = append(all, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 		}
-	}
-	return all
-}
-
-// temporaryFolders returns the temporary folders and files of `orrery up` and of the tools that it runs.
-func temporaryFolders(t *testing.T) (all []string) {
-	t.Helper()
-	for _, name := range []string{"orrery-up-*", "jsii-*", "cdk*", "*sqlite4java*", "localstack*"} {
-		found, err := filepath.Glob(filepath.Join(os.TempDir(), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, found...)
 	}
 	return all
 }
