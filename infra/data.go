@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
@@ -57,6 +58,10 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	d.addWorkgroup(reports, p.ReportsCutoff)
 	d.addTable()
 	output(d.stack, "RawBucketName", d.raw.BucketName(), "Put raw logs under "+rawFolder)
+	output(d.stack, "ProjectionFrom", jsii.String(strconv.Itoa(p.ProjectionFrom)),
+		"First year of the records that are kept")
+	output(d.stack, "HorizonDays", jsii.String(strconv.Itoa(p.HorizonDays)),
+		"Days before a log arrives from which on its records are kept; 0 for any")
 	output(d.stack, "LakeBucketName", d.lake.BucketName(),
 		"Parquet under "+lakeFolder+", unreadable lines under "+quarantineFolder)
 	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Results of Athena, kept for days")
