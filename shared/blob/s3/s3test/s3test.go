@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,17 +42,19 @@ func Connect(url string, network http.RoundTripper) *s3.Client {
 }
 
 // conditional implements the conditions of writes as S3 does. The server in this process checks that an object is
-// absent and then writes, which S3 does in one step, and its copies overwrite existing objects.
+// absent and then writes, which S3 does in one step, and its copies and uploads in parts overwrite existing objects.
 func conditional(server http.Handler) http.Handler {
 	turn := make(chan struct{}, 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPut {
+		completes := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+		if r.Method != http.MethodPut && !completes {
 			server.ServeHTTP(w, r)
 			return
 		}
 		turn <- struct{}{}
 		defer func() { <-turn }()
-		if r.Header.Get("X-Amz-Copy-Source") != "" && r.Header.Get("If-None-Match") == "*" && exists(server, r) {
+		unchecked := completes || r.Header.Get("X-Amz-Copy-Source") != ""
+		if unchecked && r.Header.Get("If-None-Match") == "*" && exists(server, r) {
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(http.StatusPreconditionFailed)
 			if _, err := w.Write([]byte("<Error><Code>PreconditionFailed</Code></Error>")); err != nil {
@@ -65,9 +66,9 @@ func conditional(server http.Handler) http.Handler {
 	})
 }
 
+// exists reports whether there is an object with the name that a request writes.
 func exists(server http.Handler, r *http.Request) bool {
-	target := strings.TrimSuffix(r.URL.RequestURI(), "?x-id=CopyObject")
-	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, target, nil)
+	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, r.URL.EscapedPath(), nil)
 	head.Host = r.Host
 	response := httptest.NewRecorder()
 	server.ServeHTTP(response, head)
