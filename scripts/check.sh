@@ -134,7 +134,7 @@ fi
 
 say "LocalStack: object storage, and the whole deployment"
 if server localstack; then
-	ORRERY_TEST_LOCALSTACK=$url go test ./shared/blob/s3 -run LocalStack
+	ORRERY_TEST_LOCALSTACK=$url go test ./shared/blob/s3 ./scripts/internal/rawbucket -run LocalStack
 	stop localstack
 	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 30m -parallel 3 ./scripts/orrery -run TestDeployed
 fi

@@ -25,18 +25,23 @@ import (
 	"github.com/orrery/orrery/scripts/internal/localaws"
 )
 
-// testData imports the same logs into the deployment's bucket and into the server's folder, and queries both.
-func testData(t *testing.T, d *localaws.Deployment, s *targets, data string) {
+// testData puts the same logs into the deployment of the folder dir and imports them into the server's folder, and
+// queries both.
+func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data string) {
 	logs := testLogs(t)
+	put := []string{"put", "--dir", dir, "--history"}
 	for _, log := range logs {
+		put = append(put, log.file)
 		_, stderr, code := orrery(t, "", "import", "--data", data, "--as", pathInBucket(data, log.file), log.file)
 		if code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
 	}
 	began := time.Now()
-	for _, log := range logs {
-		putLog(t, d, log.file)
+	stdout, stderr, code := orrery(t, "", put...)
+	under := ": put as s3://" + d.Outputs["RawBucketName"] + "/raw/history/"
+	if code != exitDone || strings.Count(stdout, under) != len(logs) {
+		t.Fatalf("put: exit %d: %s%s", code, stdout, stderr)
 	}
 	for _, log := range logs {
 		waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s, log.period) >= log.records })

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
@@ -55,6 +57,9 @@ func TestDeployed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := d.Publish(key); err != nil {
+		t.Fatal(err)
+	}
 	data := t.TempDir()
 	both := &targets{key: key, deployed: d.API, local: startServer(t, data, "--no-demo", "--api-key", key).base}
 
@@ -64,7 +69,7 @@ func TestDeployed(t *testing.T) {
 	t.Run("planets", func(t *testing.T) { testPlanets(t, both) })
 	revoked := ""
 	t.Run("keys", func(t *testing.T) { revoked = testKeys(t, d, both) })
-	t.Run("data", func(t *testing.T) { testData(t, d, both, data) })
+	t.Run("data", func(t *testing.T) { testData(t, d, dir, both, data) })
 	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, both) })
 	t.Run("the schedule starts compaction", func(t *testing.T) { testCompaction(t, d, both) })
 	t.Run("no record is lost or doubled if ingest is killed", func(t *testing.T) { testKilled(t, d, both, data) })
@@ -99,11 +104,12 @@ func testResources(t *testing.T, d *localaws.Deployment) {
 	for _, stack := range []string{"data", "api", "ops"} {
 		for _, r := range resourcesOf(t, d, localaws.Name+"-"+stack) {
 			seen++
-			if _, excused := notCreated[r.Type]; r.ID == "unknown" && !excused {
-				t.Errorf("%s (%s) of stack %s was not created", r.Name, r.Type, stack)
+			name, kind := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType)
+			if _, excused := notCreated[kind]; aws.ToString(r.PhysicalResourceId) == "unknown" && !excused {
+				t.Errorf("%s (%s) of stack %s was not created", name, kind, stack)
 			}
-			if !strings.HasSuffix(r.Status, "_COMPLETE") {
-				t.Errorf("%s (%s) of stack %s is %s", r.Name, r.Type, stack, r.Status)
+			if !strings.HasSuffix(string(r.ResourceStatus), "_COMPLETE") {
+				t.Errorf("%s (%s) of stack %s is %s", name, kind, stack, r.ResourceStatus)
 			}
 		}
 	}
@@ -112,33 +118,15 @@ func testResources(t *testing.T, d *localaws.Deployment) {
 	}
 }
 
-type stackResource struct {
-	Name   string `xml:"LogicalResourceId"`
-	ID     string `xml:"PhysicalResourceId"`
-	Type   string `xml:"ResourceType"`
-	Status string `xml:"ResourceStatus"`
-}
-
-// resourcesOf returns the resources of a stack. It calls CloudFormation without a client, because no program of this
-// project needs one.
-func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) []stackResource {
+// resourcesOf returns the resources of a stack.
+func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) []types.StackResource {
 	t.Helper()
-	form := url.Values{"Action": {"DescribeStackResources"}, "Version": {"2010-05-15"}, "StackName": {stack}}
-	body := strings.NewReader(form.Encode())
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Endpoint, body)
+	answer, err := cloudformation.NewFromConfig(d.Config()).DescribeStackResources(t.Context(),
+		&cloudformation.DescribeStackResourcesInput{StackName: &stack})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Authorization", authorization("cloudformation"))
-	_, text := send(t, request)
-	var answer struct {
-		Resources []stackResource `xml:"DescribeStackResourcesResult>StackResources>member"`
-	}
-	if err := xml.Unmarshal(text, &answer); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return answer.Resources
+	return answer.StackResources
 }
 
 // authorization returns the header of a request to a service. LocalStack does not verify the signature.

@@ -37,6 +37,7 @@ type commands struct {
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	Key      keyCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Put      putCommand      `cmd:"" help:"Put logs into the bucket of a deployment, which imports them."`
 	Up       upCommand       `cmd:"" help:"Deploy the AWS stacks to LocalStack on this machine."`
 	Invoke   invokeCommand   `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
 	Bench    benchCommand    `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
