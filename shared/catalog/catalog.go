@@ -3,6 +3,8 @@
 // table in fields.go.
 package catalog
 
+import "slices"
+
 // Type is the type of a field's values.
 type Type uint8
 
@@ -56,3 +58,16 @@ type Field struct {
 
 	inDetails bool // whether records take the value from the details column, which keeps the exact JSON
 }
+
+// Groupable reports whether records can be grouped by the values at the source: by texts, integers and booleans, but
+// not by times and durations.
+func (s Source) Groupable() bool {
+	switch s.Column {
+	case "time_period", "svc_us":
+		return false
+	}
+	return s.Type != Time && s.Type != Float
+}
+
+// Groupable reports whether records can be grouped by the values of the field, or by those of some members.
+func (f *Field) Groupable() bool { return slices.ContainsFunc(f.Sources, Source.Groupable) }

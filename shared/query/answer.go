@@ -8,13 +8,14 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Answer is the result of an engine. Only the slice of the query's shape is set. Figures are exact integers;
+// Answer is the result of an engine. Only the field of the query's shape is set. Figures are exact integers;
 // package search computes averages and adds empty segments, so both are equal on every engine.
 type Answer struct {
 	Logs     []*lake.Row   // newest first
 	Stats    []StatsRow    // by segment, then hostname; segments without records are missing
 	Timeline []TimelineRow // by segment; segments without records are missing
 	TopX     []TopXRow     // by label, then blocked, requests (descending), key
+	Facets   FacetsAnswer
 
 	// Truncated reports that Logs lacks older matching records, because they would take too much memory.
 	Truncated bool

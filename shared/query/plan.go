@@ -93,8 +93,23 @@ func shapeColumns(shape Shape) []string {
 			columns = append(columns, part.Column)
 		}
 		return columns
+	case Facets:
+		return append(dimensionColumns(s.By), flagColumns...)
 	}
 	panic(fmt.Sprintf("query: unknown shape %T", shape))
+}
+
+// flagColumns are the columns of the flags that Flagged counts.
+var flagColumns = []string{"blocked", "human", "challenge", "ichallenge", "monitor", "monitor_reasons"}
+
+func dimensionColumns(list []Dimension) []string {
+	var columns []string
+	for _, d := range list {
+		for _, s := range d.Sources {
+			columns = append(columns, s.Column)
+		}
+	}
+	return columns
 }
 
 // inTableOrder lists each of the columns once, in the order of the table.

@@ -28,7 +28,7 @@ type Scope struct {
 	Watermark lake.Partition
 }
 
-// Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline or TopX.
+// Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline, TopX or Facets.
 type Shape interface{ shape() }
 
 // Logs asks for the newest matching records.

@@ -13,6 +13,8 @@ import (
 const (
 	DefaultLogs = 200
 	DefaultTopX = 50
+
+	DefaultFacetLimit = 10
 )
 
 const (
@@ -100,6 +102,14 @@ func (q Query) withDefaults() (Query, error) {
 	case TopX:
 		if s.Limit == 0 {
 			s.Limit = DefaultTopX
+		}
+		q.Shape = s
+	case Facets:
+		if s.Limit == 0 {
+			s.Limit = DefaultFacetLimit
+		}
+		if s.By == nil {
+			s.By, err = ParseDimensions(DefaultFacets)
 		}
 		q.Shape = s
 	}

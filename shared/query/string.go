@@ -58,6 +58,12 @@ func shapeText(s Shape) string {
 			text += " labels=" + strings.Join(s.Labels, ",")
 		}
 		return text
+	case Facets:
+		order := "requests"
+		if s.ByBlocked {
+			order = "blocked"
+		}
+		return fmt.Sprintf("facets limit=%d order=%s by=%s", s.Limit, order, strings.Join(dimensionTexts(s.By), ","))
 	}
 	panic(fmt.Sprintf("query: no text for %T", s))
 }

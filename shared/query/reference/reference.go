@@ -26,6 +26,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{Timeline: evaluateTimeline(shape, matching)}
 	case query.TopX:
 		return query.Answer{TopX: evaluateTopX(shape, matching)}
+	case query.Facets:
+		return query.Answer{Facets: evaluateFacets(shape, matching)}
 	}
 	panic(fmt.Sprintf("reference: unknown shape %T", q.Shape))
 }

@@ -211,3 +211,62 @@ func TestTopXFigures(t *testing.T) {
 		}
 	}
 }
+
+// facetsOf returns the answer about dimensions, and each facet as text.
+func facetsOf(t *testing.T, shape query.Facets, by string, rows ...*lake.Row) (query.FacetsAnswer, []string) {
+	t.Helper()
+	var err error
+	if shape.By, err = query.ParseDimensions(by); err != nil {
+		t.Fatal(err)
+	}
+	answer := evaluate(shape, rows...).Facets
+	var texts []string
+	for _, f := range answer.Facets {
+		text := fmt.Sprint(f.Requests, "/", f.Distinct)
+		for _, v := range f.Values {
+			text += fmt.Sprintf(" %s:%d", v.Value, v.Requests)
+		}
+		rest, blocked := f.Rest()
+		texts = append(texts, fmt.Sprint(text, " rest ", rest, " ", blocked))
+	}
+	return answer, texts
+}
+
+func TestFacets(t *testing.T) {
+	rows := []*lake.Row{
+		{Country: ptr("b"), Status: ptr(int64(10)), Tags: []string{"x", "x", "y"}, Blocked: ptr(true)},
+		{Country: ptr("a"), Status: ptr(int64(9)), Tags: []string{"x"}, MonitorReasons: []string{"m"}},
+		{Country: ptr("b"), Status: ptr(int64(9)), Tags: []string{}, IChallenge: ptr(true), Human: ptr(true)},
+		{Country: ptr(""), Status: ptr(int64(10)), Monitor: ptr(true)},
+		{},
+	}
+	for _, c := range []struct {
+		name  string
+		shape query.Facets
+		by    string
+		want  string
+	}{
+		{"values by requests, then by text", query.Facets{Limit: 9}, "country", "4/3 b:2 :1 a:1 rest 0 0"},
+		{"equal counts of integers by text", query.Facets{Limit: 9}, "status", "4/2 10:2 9:2 rest 0 0"},
+		{"a record counts once for each different element", query.Facets{Limit: 9}, "tags", "2/2 x:2 y:1 rest 0 0"},
+		{"the rest beyond the limit", query.Facets{Limit: 1}, "country", "4/3 b:2 rest 2 0"},
+		{"blocked requests first", query.Facets{Limit: 1, ByBlocked: true}, "status", "4/2 10:2 rest 2 0"},
+		{"blocked requests of the rest", query.Facets{Limit: 1}, "tags", "2/2 x:2 rest 1 1"},
+		{"no value at all", query.Facets{Limit: 1}, "url", "0/0 rest 0 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer, got := facetsOf(t, c.shape, c.by, rows...)
+			if answer.Requests != 5 || len(got) != 1 || got[0] != c.want {
+				t.Errorf("%d records: %q, want %q", answer.Requests, got, c.want)
+			}
+		})
+	}
+	answer, _ := facetsOf(t, query.Facets{Limit: 1}, "country", rows...)
+	want := query.Flagged{Requests: 2, Blocked: 1, Challenges: 1, Human: 1}
+	if got := answer.Facets[0].Values[0].Flagged; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if answer, _ := facetsOf(t, query.Facets{Limit: 1}, "country"); answer.Facets != nil {
+		t.Errorf("without records: %+v", answer)
+	}
+}

@@ -1,0 +1,248 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// Dimension is a field, or one member of it, by whose values records are grouped. Its values are texts: integers in
+// digits, booleans as true and false. A record counts once for each of its different values.
+type Dimension struct {
+	Field   *catalog.Field
+	Key     *Key // the name of the member, never a pattern; nil for a field without members
+	Fold    bool // names compare without regard to ASCII case
+	Sources []catalog.Source
+}
+
+// maxDimensions is the largest number of dimensions of one query.
+const maxDimensions = 16
+
+// ParseDimensions reads a list of dimensions, such as country,headers["accept"]. The error is a *DimensionError.
+func ParseDimensions(text string) ([]Dimension, error) {
+	parsed, err := filter.ParseDimensions(text)
+	if err != nil {
+		return nil, &DimensionError{Code: codeDimensionSyntax, Message: err.Error()}
+	}
+	if len(parsed) > maxDimensions {
+		return nil, tooManyDimensions(len(parsed))
+	}
+	var list []Dimension
+	for _, p := range parsed {
+		d, err := bindDimension(p)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(list, func(other Dimension) bool { return other.String() == d.String() }) {
+			return nil, repeatedDimension(d)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func bindDimension(p filter.Dimension) (Dimension, error) {
+	field, ok := catalog.Lookup(p.Field.Text)
+	if !ok {
+		return Dimension{}, unknownDimension(p.Field.Text)
+	}
+	d := Dimension{Field: field, Sources: field.Sources, Fold: field.Keys == catalog.FoldedKeys}
+	switch {
+	case !field.Groupable():
+		return Dimension{}, notGroupable(p)
+	case p.Key == nil && field.Keys != catalog.NoKey:
+		return Dimension{}, dimensionWithoutKey(field)
+	case p.Key == nil:
+		return d, nil
+	case field.Keys == catalog.NoKey:
+		return Dimension{}, dimensionWithKey(field)
+	case !p.Key.Exact:
+		return Dimension{}, dimensionWithPattern(field)
+	}
+	d.Key = &Key{Name: p.Key.Text}
+	if d.Fold {
+		d.Key.Name = lowerASCII(d.Key.Name)
+	}
+	if field.Keys == catalog.ClosedKeys {
+		source, ok := field.Member(d.Key.Name)
+		switch {
+		case !ok:
+			return Dimension{}, unknownMember(field, d.Key.Name)
+		case !source.Groupable():
+			return Dimension{}, notGroupable(p)
+		}
+		d.Sources = []catalog.Source{source}
+	}
+	return d, nil
+}
+
+// String returns the dimension as a filter writes it.
+func (d Dimension) String() string {
+	printed := filter.Dimension{Field: filter.Word{Text: d.Field.Name}}
+	if d.Key != nil {
+		printed.Key = &filter.Key{Text: d.Key.Name, Exact: true}
+	}
+	return printed.String()
+}
+
+func dimensionTexts(list []Dimension) []string {
+	texts := make([]string, len(list))
+	for i, d := range list {
+		texts[i] = d.String()
+	}
+	return texts
+}
+
+// Type returns the type of the values: catalog.String, Int or Bool.
+func (d Dimension) Type() catalog.Type {
+	if t := d.Sources[0].Type; t == catalog.Int || t == catalog.Bool {
+		return t
+	}
+	return catalog.String
+}
+
+// Single reports whether a record has at most one value.
+func (d Dimension) Single() bool { return len(d.Sources) == 1 && d.Sources[0].Layout == catalog.Scalar }
+
+// Terms returns a term without a test for each source. Its MatchesName selects the names in a name/value field.
+func (d Dimension) Terms() []Term {
+	terms := make([]Term, len(d.Sources))
+	for i, s := range d.Sources {
+		terms[i] = Term{Source: s}
+		if s.Layout == catalog.Pairs {
+			terms[i].Key, terms[i].Fold = d.Key, d.Fold
+		}
+	}
+	return terms
+}
+
+// Values returns the different values of a record, sorted by their bytes.
+func (d Dimension) Values(r *lake.Row) []string {
+	var values []string
+	for _, t := range d.Terms() {
+		for _, e := range Elements(r, t.Source) {
+			if t.MatchesName(e.Name) {
+				values = append(values, e.Value)
+			}
+		}
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// Condition returns the condition that holds for the records with a value, and the one that holds for all others, as a
+// query string writes them. ok is false if no filter can hold the value.
+func (d Dimension) Condition(value string) (with, without string, ok bool) {
+	if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
+		return "", "", false
+	}
+	c := filter.Condition{Field: filter.Word{Text: d.Field.Name}, Op: filter.Eq}
+	if d.Key != nil {
+		c.Key = &filter.Key{Text: d.Key.Name, Exact: true}
+	}
+	v := textValue(value)
+	switch d.Type() {
+	case catalog.Bool:
+		c.Op, v = filter.Is, filter.Value{Kind: filter.Bool, Text: value}
+	case catalog.Int:
+		v = filter.Value{Kind: filter.Number, Text: value}
+	}
+	c.Values = []filter.Value{v}
+	with = c.String()
+	c.Negated = true
+	return with, c.String(), true
+}
+
+// DimensionError is the error of a list of dimensions.
+type DimensionError struct {
+	Code       string // stable
+	Message    string
+	Suggestion string // a valid dimension, or ""
+}
+
+func (e *DimensionError) Error() string { return e.Message }
+
+// Codes of DimensionError.
+const (
+	codeDimensionSyntax = "value_error"
+	codeNotGroupable    = "not_groupable"
+)
+
+func tooManyDimensions(n int) error {
+	return &DimensionError{
+		Code:    codeDimensionSyntax,
+		Message: fmt.Sprintf("%d fields are too many: a query has at most %d", n, maxDimensions),
+	}
+}
+
+func repeatedDimension(d Dimension) error {
+	return &DimensionError{Code: codeDimensionSyntax, Message: fmt.Sprintf("%s is given twice", d)}
+}
+
+func unknownDimension(name string) error {
+	e := &DimensionError{Code: codeUnknownField, Message: fmt.Sprintf("unknown field %q", name)}
+	if e.Suggestion = nearestField(name); e.Suggestion != "" {
+		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
+	}
+	return e
+}
+
+func notGroupable(p filter.Dimension) error {
+	var names []string
+	for i := range catalog.Fields {
+		f := &catalog.Fields[i]
+		switch {
+		case !f.Groupable():
+		case f.Keys == catalog.NoKey:
+			names = append(names, f.Name)
+		default:
+			names = append(names, f.Name+`["…"]`)
+		}
+	}
+	return &DimensionError{
+		Code: codeNotGroupable,
+		Message: fmt.Sprintf("records cannot be grouped by %s, which is a time or a duration; the others are %s",
+			p, strings.Join(names, ", ")),
+	}
+}
+
+func dimensionWithoutKey(field *catalog.Field) error {
+	names := append(field.Members(), field.Names...)
+	names = append(names, "name")
+	e := &DimensionError{
+		Code:       codeNotGroupable,
+		Message:    fmt.Sprintf("%s has many members; name one of them: ", field.Name),
+		Suggestion: filter.MemberText(filter.QueryString, field.Name, names[0]),
+	}
+	e.Message += e.Suggestion
+	return e
+}
+
+func dimensionWithKey(field *catalog.Field) error {
+	return &DimensionError{
+		Code:       codeKeyNotTaken,
+		Message:    fmt.Sprintf("%s has no members, so it takes no key", field.Name),
+		Suggestion: field.Name,
+	}
+}
+
+func dimensionWithPattern(field *catalog.Field) error {
+	return &DimensionError{
+		Code:    codeNotGroupable,
+		Message: fmt.Sprintf("records are grouped by one member of %s, not by those that match a pattern", field.Name),
+	}
+}
+
+func unknownMember(field *catalog.Field, name string) error {
+	return &DimensionError{
+		Code: codeUnknownKey,
+		Message: fmt.Sprintf("field %q has no member %q; its members are %s",
+			field.Name, name, strings.Join(field.Members(), ", ")),
+		Suggestion: filter.Nearest(name, field.Members()),
+	}
+}
