@@ -184,3 +184,23 @@ func (athena) eachArray(values []fragment, condition func(list fragment) fragmen
 	}
 	return either(parts)
 }
+
+func (athena) filtered(list, condition fragment) fragment {
+	return "filter(" + list + ", " + element + " -> " + condition + ")"
+}
+
+func (athena) mapped(list, value fragment) fragment {
+	return "transform(" + list + ", " + element + " -> " + value + ")"
+}
+
+// withElement leaves NULL out, because array_distinct keeps it. A list concatenated with NULL is NULL.
+func (athena) withElement(list, value fragment) fragment {
+	list = "coalesce(" + list + ", ARRAY[])"
+	return "IF(" + value + " IS NULL, " + list + ", " + list + " || " + value + ")"
+}
+
+func (athena) different(list fragment) fragment { return "array_distinct(" + list + ")" }
+
+func (athena) orNull(list fragment) fragment {
+	return "coalesce(nullif(" + list + ", ARRAY[]), ARRAY[NULL])"
+}

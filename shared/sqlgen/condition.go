@@ -93,14 +93,18 @@ func (p *printer) fails(t query.Term) fragment {
 
 // scalar returns the value of a scalar source in the type that the test needs: for numeric tests a boolean is 1 or 0.
 func scalar(s catalog.Source, test query.Test) fragment {
-	value := name(s.Column)
-	if s.Member != "" {
-		value += "." + name(s.Member)
-	}
 	if _, boolean := test.(query.BoolIs); s.Type == catalog.Bool && !boolean {
-		return "CAST(" + value + " AS integer)"
+		return "CAST(" + value(s) + " AS integer)"
 	}
-	return value
+	return value(s)
+}
+
+// value returns the value of a scalar source.
+func value(s catalog.Source) fragment {
+	if s.Member == "" {
+		return name(s.Column)
+	}
+	return name(s.Column) + "." + name(s.Member)
 }
 
 // test is true if the value passes the test.

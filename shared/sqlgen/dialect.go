@@ -35,4 +35,14 @@ type dialect interface {
 	length(list fragment) fragment
 	// last is the last element, or NULL if there is none.
 	last(list fragment) fragment
+	// filtered returns the elements x for which the condition holds.
+	filtered(list, condition fragment) fragment
+	// mapped returns the list of the values of an expression on each element x.
+	mapped(list, value fragment) fragment
+	// withElement returns the list and one more element, which may be NULL. The list may be NULL, which is an empty one.
+	withElement(list, value fragment) fragment
+	// different returns each of the elements, which are texts, once. Whether NULL is among them depends on the engine.
+	different(list fragment) fragment
+	// orNull returns the list, or a list with only the element NULL if it is empty or NULL.
+	orNull(list fragment) fragment
 }

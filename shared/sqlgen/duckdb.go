@@ -82,3 +82,22 @@ func duckDBType(t lake.Type) fragment {
 	}
 	panic(fmt.Sprintf("sqlgen: no type of DuckDB for %s", t))
 }
+
+func (duckDB) filtered(list, condition fragment) fragment {
+	return "list_filter(" + list + ", lambda " + element + ": " + condition + ")"
+}
+
+func (duckDB) mapped(list, value fragment) fragment {
+	return "list_transform(" + list + ", lambda " + element + ": " + value + ")"
+}
+
+func (duckDB) withElement(list, value fragment) fragment {
+	return "list_append(" + list + ", " + value + ")"
+}
+
+// different uses list_distinct, which leaves out NULL.
+func (duckDB) different(list fragment) fragment { return "list_distinct(" + list + ")" }
+
+func (duckDB) orNull(list fragment) fragment {
+	return "coalesce(nullif(" + list + ", []), [NULL])"
+}

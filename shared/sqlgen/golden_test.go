@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff before you commit it")
@@ -27,6 +28,10 @@ var shapes = map[string]query.Shape{
 	"stats by hostname": query.Stats{SegmentSeconds: 300, GroupByHostname: true},
 	"timeline":          query.Timeline{SegmentSeconds: 3600},
 	"topx":              query.TopX{Limit: 50},
+	"facets":            query.Facets{Limit: 10},
+	"facets of every kind": query.Facets{
+		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
+	},
 }
 
 // TestGolden prints whole statements. A golden file holds a filter, a shape, the watermark, and the SQL of both

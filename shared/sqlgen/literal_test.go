@@ -68,9 +68,13 @@ func FuzzRender(f *testing.F) {
 			text = "plaïn"
 		}
 		overPath := func(q query.Query) (Script, error) { return DuckDB(q, []lake.Object{{Path: a}}) }
-		for _, shape := range []query.Shape{query.Logs{Limit: 1}, query.TopX{Limit: 1}} {
+		for _, shape := range []func(name string) query.Shape{
+			func(string) query.Shape { return query.Logs{Limit: 1} },
+			func(string) query.Shape { return query.TopX{Limit: 1} },
+			func(name string) query.Shape { return query.Facets{Limit: 1, By: membersNamed(name)} },
+		} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
-			plain.Shape, odd.Shape = shape, shape
+			plain.Shape, odd.Shape = shape(text), shape(a)
 			for _, print := range []func(query.Query) (Script, error){Athena, overPath} {
 				want, err := print(plain)
 				if err != nil {
@@ -86,6 +90,18 @@ func FuzzRender(f *testing.F) {
 			}
 		}
 	})
+}
+
+// membersNamed returns dimensions with a name in them.
+func membersNamed(name string) []query.Dimension {
+	var list []query.Dimension
+	for _, field := range []string{"cookies", "headers"} {
+		f, _ := catalog.Lookup(field)
+		list = append(list, query.Dimension{
+			Field: f, Key: &query.Key{Name: name}, Fold: f.Keys == catalog.FoldedKeys, Sources: f.Sources,
+		})
+	}
+	return list
 }
 
 // valuesQuery returns a query with a condition for every kind of value in SQL.

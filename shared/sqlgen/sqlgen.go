@@ -79,6 +79,8 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"figures per segment", p.athenaTimeline(shape)}}
 	case query.TopX:
 		return []statement{{"top keys per label", p.athenaTopX(shape)}}
+	case query.Facets:
+		return []statement{{"top values per dimension", p.athenaFacets(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
@@ -93,6 +95,8 @@ func (p *printer) duckDBStatements() []statement {
 		return p.duckDBTimeline(shape)
 	case query.TopX:
 		return []statement{{"top keys per label", p.duckDBTopX(shape)}}
+	case query.Facets:
+		return []statement{{"top values per dimension", p.duckDBFacets(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Answer answers a query for figures (stats, timeline, topx) over exactly the given objects.
+// Answer answers a query for figures (stats, timeline, topx, facets) over exactly the given objects.
 func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
 	script, err := sqlgen.DuckDB(q, objects)
 	if err != nil {
 		return query.Answer{}, err
 	}
-	switch q.Shape.(type) {
+	switch shape := q.Shape.(type) {
 	case query.Stats:
 		rows, err := e.stats(ctx, script)
 		return query.Answer{Stats: rows}, err
@@ -27,6 +27,9 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 	case query.TopX:
 		rows, err := e.topX(ctx, script)
 		return query.Answer{TopX: rows}, err
+	case query.Facets:
+		facets, err := e.facets(ctx, script, len(shape.By))
+		return query.Answer{Facets: facets}, err
 	}
 	panic(fmt.Sprintf("duckdb: no answer for %T", q.Shape))
 }

@@ -60,7 +60,7 @@ func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 				q.Shape = shapes[n.number%len(shapes)]
 				check(t, e, q, matching)
 				switch q.Shape.(type) {
-				case query.Logs, query.TopX:
+				case query.Logs, query.TopX, query.Facets:
 					q.Shape = counting
 					check(t, e, q, matching)
 				}
@@ -94,6 +94,8 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60, GroupByHostname: true},
 	query.Timeline{SegmentSeconds: 21_600},
 	query.TopX{Limit: 80},
+	query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
+	query.Facets{Limit: 5, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`), ByBlocked: true},
 }
 
 // forEachQuery calls do with n queries with generated filters.

@@ -186,6 +186,8 @@ var caseShapes = []query.Shape{
 	query.TopX{Limit: 80},
 	query.TopX{Limit: 3, Labels: []string{"reason"}},
 	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
+	query.Facets{Limit: 80, By: querytest.Dimensions(query.DefaultFacets)},
+	query.Facets{Limit: 2, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
 }
 
 // testEmptyLake tests an engine without data.

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/query/reference"
 )
 
@@ -30,6 +31,7 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60},
 	query.Timeline{SegmentSeconds: 60},
 	query.TopX{Limit: 9},
+	query.Facets{Limit: 9, By: querytest.Dimensions("ip,tags")},
 }
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {

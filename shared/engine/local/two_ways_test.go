@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/query/reference"
 )
 
@@ -168,18 +169,21 @@ var anyPagesShapes = [][]query.Shape{
 		query.TopX{Limit: 80},
 		query.Stats{SegmentSeconds: 300},
 		query.Logs{Limit: 2_500},
+		query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 	},
 	{
 		query.Timeline{SegmentSeconds: 86_400},
 		query.TopX{Limit: 2},
 		query.Stats{SegmentSeconds: 3600, GroupByHostname: true},
 		query.Logs{Limit: 1},
+		query.Facets{Limit: 2, By: querytest.Dimensions(query.DefaultFacets)},
 	},
 	{
 		query.Timeline{SegmentSeconds: 900},
 		query.TopX{Limit: 3, Labels: []string{"svc_time", "reason"}},
 		query.Stats{SegmentSeconds: 60},
 		query.Logs{Limit: 40},
+		query.Facets{Limit: 1, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
 	},
 }
 

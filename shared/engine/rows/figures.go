@@ -94,3 +94,25 @@ func (r *result) times(name string) query.Times {
 		Max:   r.integer(name + "_max"),
 	}
 }
+
+// facetRowOf returns a row about one of n dimensions.
+func facetRowOf(r *result, n int) query.FacetRow {
+	dimension := r.integer("dimension")
+	if dimension < 0 || dimension > int64(n) {
+		r.fail("dimension", "%d is not one of %d dimensions", dimension, n)
+	}
+	return query.FacetRow{
+		Dimension: int(dimension),
+		Value:     r.cell("value"),
+		Flagged: query.Flagged{
+			Requests:   r.integer("requests"),
+			Blocked:    r.integer("blocked"),
+			Challenges: r.integer("challenges"),
+			Monitored:  r.integer("monitored"),
+			Human:      r.integer("human"),
+		},
+		Distinct:   r.integer("distinct_values"),
+		Sum:        r.integer("sum_requests"),
+		SumBlocked: r.integer("sum_blocked"),
+	}
+}

@@ -43,6 +43,10 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		answer.Timeline, err = all(in, timelineOf)
 	case query.TopX:
 		answer.TopX, err = all(in, topXOf)
+	case query.Facets:
+		var list []query.FacetRow
+		list, err = all(in, func(r *result) query.FacetRow { return facetRowOf(r, len(shape.By)) })
+		answer.Facets = query.FacetsOf(list, len(shape.By))
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

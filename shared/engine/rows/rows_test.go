@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 )
 
 var (
@@ -24,6 +25,8 @@ var (
 	topXColumns = strings.Fields("label key requests blocked bots challenges human monitored " +
 		"bytes_sent request_length origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max " +
 		"total_count total_sum total_min total_max first_asn first_country first_organization")
+	facetsColumns = strings.Fields("dimension value requests blocked challenges monitored human " +
+		"distinct_values sum_requests sum_blocked")
 	logsColumns = strings.Fields("ts_ms ts_nanos source line record")
 )
 
@@ -97,6 +100,39 @@ func TestAnswerTopX(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// TestAnswerFacets checks that the rows of dimension 0 and of the value NULL count all records and those without a value.
+func TestAnswerFacets(t *testing.T) {
+	shape := query.Facets{Limit: 2, By: querytest.Dimensions("country,tags,url")}
+	got, err := answer(shape, facetsColumns,
+		[]string{"0", null, "9", "1", "0", "0", "0", "1", "9", "1"},
+		[]string{"1", "", "4", "1", "2", "3", "0", "3", "6", "2"},
+		[]string{"1", "\u00c4", "1", "1", "0", "0", "1", "3", "6", "2"},
+		[]string{"1", null, "3", "0", "0", "0", "0", "1", "3", "0"},
+		[]string{"2", "a", "9", "1", "0", "0", "0", "1", "9", "1"},
+		[]string{"3", null, "9", "1", "0", "0", "0", "1", "9", "1"})
+	want := query.Answer{Facets: query.FacetsAnswer{Requests: 9, Facets: []query.Facet{
+		{Requests: 6, Distinct: 3, Sum: 6, SumBlocked: 2, Values: []query.FacetValue{
+			{Flagged: query.Flagged{Requests: 4, Blocked: 1, Challenges: 2, Monitored: 3}},
+			{Value: "\u00c4", Flagged: query.Flagged{Requests: 1, Blocked: 1, Human: 1}},
+		}},
+		{Requests: 9, Distinct: 1, Sum: 9, SumBlocked: 1, Values: []query.FacetValue{
+			{Value: "a", Flagged: query.Flagged{Requests: 9, Blocked: 1}},
+		}},
+		{},
+	}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if got, err := answer(shape, facetsColumns); err != nil || !reflect.DeepEqual(got, query.Answer{}) {
+		t.Errorf("no rows: %+v, %v", got, err)
+	}
+	wrong := []string{"4", "a", "1", "0", "0", "0", "0", "1", "1", "0"}
+	total := []string{"0", null, "9", "1", "0", "0", "0", "1", "9", "1"}
+	if _, err := answer(shape, facetsColumns, total, wrong); err == nil {
+		t.Error("a dimension that the query does not have is no error")
 	}
 }
 

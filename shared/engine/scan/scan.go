@@ -1,7 +1,7 @@
 // Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
-// (stats, timeline, topx) and finds the newest records (logs). It counts texts by their codes in the dictionaries,
-// tests conditions once for an entry of a dictionary and not for every record, and looks at a text again only to join
-// row groups. It needs no SQL and no C.
+// (stats, timeline, topx, facets) and finds the newest records (logs). It counts texts by their codes in the
+// dictionaries, tests conditions once for an entry of a dictionary and not for every record, and looks at a text again
+// only to join row groups. It needs no SQL and no C.
 //
 // Package query defines the answers, and tests compare them with query/reference. Another engine answers what the scan
 // does not support, or what it cannot do within its memory.
@@ -40,7 +40,7 @@ const maxValues = 64
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
-	case query.Stats, query.Timeline, query.TopX:
+	case query.Stats, query.Timeline, query.TopX, query.Facets:
 		return cheap(q.Conditions)
 	}
 	return false
@@ -107,6 +107,9 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	case query.TopX:
 		rows, err := r.topX(ctx, shape, groups)
 		return query.Answer{TopX: rows}, err
+	case query.Facets:
+		facets, err := r.facets(ctx, shape, groups)
+		return query.Answer{Facets: facets}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", q.Shape))
 }

@@ -11,7 +11,7 @@ import (
 
 // figures holds the twenty figures of one key.
 type figures struct {
-	requests                 [1 << 5]int64 // by their flags
+	requests                 [2 * manyFlags]int64 // by their flags
 	bytesSent, requestLength sum
 	origin, svc, total       times
 	codes                    [3]codeSet // of asn, country and organization, in one row group
@@ -122,38 +122,26 @@ type codeSet []uint64
 
 func (s codeSet) add(code int32) { s[code/64] |= 1 << (code % 64) }
 
-const isBlocked, isBot, isChallenged, isHuman, isMonitored = 1, 2, 4, 8, 16
-
 func (w *worker) measures() (*measures, error) {
 	columns, err := w.all("bytes_sent", "request_length", "origin_us", "svc_us", "total_us",
-		"asn", "country", "organization",
-		"blocked", "bot", "challenge", "ichallenge", "human", "monitor", "monitor_reasons")
+		"asn", "country", "organization", "bot")
 	if err != nil {
 		return nil, err
 	}
-	m := &measures{
+	flags, err := w.flags()
+	if err != nil {
+		return nil, err
+	}
+	addFlag(flags, isBot, columns[8])
+	return &measures{
 		bytesSent:     columns[0].Ints,
 		requestLength: columns[1].Ints,
 		origin:        columns[2],
 		svc:           columns[3],
 		total:         columns[4],
 		texts:         [3]*parquet.ColumnValues(columns[5:8]),
-		flags:         make([]uint8, len(columns[8].Flags)),
-	}
-	for i, flag := range []uint8{isBlocked, isBot, isChallenged, isChallenged, isHuman, isMonitored} {
-		for row, is := range columns[8+i].Flags {
-			if is == 1 {
-				m.flags[row] |= flag
-			}
-		}
-	}
-	reasons := columns[14].Starts
-	for row := range m.flags {
-		if reasons[row] < reasons[row+1] {
-			m.flags[row] |= isMonitored
-		}
-	}
-	return m, nil
+		flags:         flags,
+	}, nil
 }
 
 // begin gives figures the sets for the codes of the row group.

@@ -134,8 +134,33 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)
 		}
 		return t.Result
+	case query.Facets:
+		return facetsResult(a.Facets)
 	}
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
+}
+
+func facetsResult(a query.FacetsAnswer) emulator.Result {
+	t := newResult("dimension value requests blocked challenges monitored human " +
+		"distinct_values sum_requests sum_blocked")
+	add := func(dimension int, value any, v query.Flagged, f query.Facet) {
+		t.add(int64(dimension), value, v.Requests, v.Blocked, v.Challenges, v.Monitored, v.Human,
+			f.Distinct, f.Sum, f.SumBlocked)
+	}
+	if a.Requests == 0 {
+		return t.Result
+	}
+	all := query.Flagged{Requests: a.Requests}
+	add(0, nil, all, query.Facet{Distinct: 1, Sum: a.Requests})
+	for i, f := range a.Facets {
+		for _, v := range f.Values {
+			add(i+1, v.Value, v.Flagged, f)
+		}
+		if absent := a.Requests - f.Requests; absent > 0 {
+			add(i+1, nil, query.Flagged{Requests: absent}, query.Facet{Distinct: 1, Sum: absent})
+		}
+	}
+	return t.Result
 }
 
 // table is a result to which rows are added.

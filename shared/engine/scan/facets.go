@@ -1,0 +1,196 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// facets counts the values of every dimension in one pass: by code in each row group, then by text in all.
+func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
+	f := &facets{run: r, by: make([]facet, len(shape.By))}
+	for i, d := range shape.By {
+		f.by[i].dimension = d
+	}
+	if err := r.scan(ctx, groups, f.read); err != nil {
+		return query.FacetsAnswer{}, err
+	}
+	answer := query.FacetsAnswer{Requests: f.requests}
+	if f.requests == 0 {
+		return answer, nil
+	}
+	answer.Facets = make([]query.Facet, len(f.by))
+	err := r.each(ctx, len(f.by), func(_ *worker, i int) error {
+		answer.Facets[i] = f.by[i].answer(shape)
+		return nil
+	})
+	return answer, err
+}
+
+// facets holds what has been counted so far.
+type facets struct {
+	run *run
+	by  []facet
+
+	mu       sync.Mutex
+	requests int64 // of all matching records
+}
+
+// facet holds the counts of a dimension.
+type facet struct {
+	dimension query.Dimension
+
+	mu       sync.Mutex
+	requests int64 // of the records that have a value
+	values   parquet.Dictionary
+	counts   []query.Flagged // of the values, by their codes
+}
+
+// flaggedBytes is the memory of the counts of a value.
+const flaggedBytes = 5 * 8
+
+// read counts a row group. Row groups begin with different dimensions, so that workers seldom wait for each other.
+func (f *facets) read(w *worker, group int) error {
+	rows, err := w.chosen()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	flags, err := w.flags()
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.requests += int64(len(rows))
+	f.mu.Unlock()
+	for i := range f.by {
+		if err := f.by[(group+i)%len(f.by)].read(w, rows, flags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read counts the values of a row group.
+func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
+	of, err := w.valuesOf(f.dimension)
+	if err != nil {
+		return err
+	}
+	counts, present := of.count(rows, flags)
+	met, hashes := make([]int32, 0, len(counts)), make([]uint32, 0, len(counts))
+	for code := range counts {
+		if counts[code] != (flagCounts{}) {
+			met = append(met, int32(code))
+			hashes = append(hashes, parquet.Hash(of.entries.At(int32(code))))
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.bytes()
+	f.requests += present
+	for i, code := range met {
+		place := int(f.values.Code(of.entries.At(code), hashes[i]))
+		if place == len(f.counts) {
+			f.counts = append(f.counts, query.Flagged{})
+		}
+		counts[code].addTo(&f.counts[place])
+	}
+	return w.run.reserve(f.bytes() - before)
+}
+
+// bytes returns about how much memory the values and counts take.
+func (f *facet) bytes() int64 { return f.values.Memory() + int64(cap(f.counts))*flaggedBytes }
+
+// flagCounts counts records by their flags.
+type flagCounts [manyFlags]int32
+
+// count counts the rows that have each of the keys, and the rows that have any.
+func (k *keyColumn) count(rows []int32, flags []uint8) (counts []flagCounts, present int64) {
+	counts = make([]flagCounts, k.entries.Len())
+	if k.starts == nil {
+		for _, row := range rows {
+			if code := k.codes[row]; code != parquet.Absent {
+				counts[code][flags[row]%manyFlags]++
+				present++
+			}
+		}
+		return counts, present
+	}
+	for _, row := range rows {
+		codes := k.codes[k.starts[row]:k.starts[row+1]]
+		if len(codes) > 0 {
+			present++
+		}
+		for _, code := range codes {
+			counts[code][flags[row]%manyFlags]++
+		}
+	}
+	return counts, present
+}
+
+func (c *flagCounts) addTo(to *query.Flagged) {
+	for flags, n := range c {
+		if n == 0 {
+			continue
+		}
+		n := int64(n)
+		to.Requests += n
+		if flags&isBlocked != 0 {
+			to.Blocked += n
+		}
+		if flags&isChallenged != 0 {
+			to.Challenges += n
+		}
+		if flags&isMonitored != 0 {
+			to.Monitored += n
+		}
+		if flags&isHuman != 0 {
+			to.Human += n
+		}
+	}
+}
+
+// answer returns the first values of the dimension.
+func (f *facet) answer(shape query.Facets) query.Facet {
+	out := query.Facet{Requests: f.requests, Distinct: int64(len(f.counts))}
+	compare := func(a, b int) int {
+		blocked := 0
+		if shape.ByBlocked {
+			blocked = cmp.Compare(f.counts[b].Blocked, f.counts[a].Blocked)
+		}
+		if order := cmp.Or(blocked, cmp.Compare(f.counts[b].Requests, f.counts[a].Requests)); order != 0 {
+			return order
+		}
+		return bytes.Compare(f.values.At(int32(a)), f.values.At(int32(b)))
+	}
+	var first []int // codes, sorted
+	for code, n := range f.counts {
+		out.Sum += n.Requests
+		out.SumBlocked += n.Blocked
+		first = insertFirst(first, code, shape.Limit, compare)
+	}
+	for _, code := range first {
+		out.Values = append(out.Values, query.FacetValue{
+			Value:   string(f.values.At(int32(code))),
+			Flagged: f.counts[code],
+		})
+	}
+	return out
+}
+
+// insertFirst inserts an element into a sorted list, of which it keeps the first elements up to the limit.
+func insertFirst[T any](sorted []T, element T, limit int, compare func(a, b T) int) []T {
+	if len(sorted) == limit {
+		if compare(element, sorted[limit-1]) >= 0 {
+			return sorted
+		}
+		sorted = sorted[:limit-1]
+	}
+	at, _ := slices.BinarySearchFunc(sorted, element, compare)
+	return slices.Insert(sorted, at, element)
+}
