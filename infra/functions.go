@@ -35,6 +35,7 @@ var needsOf = map[string]needs{
 	"topx":            {memory: 1024},
 	"stats":           {memory: 1024},
 	"timeline":        {memory: 1024},
+	"facets":          {memory: 1024},
 	"logs":            {memory: 1024},
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},

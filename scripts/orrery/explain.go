@@ -18,14 +18,16 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
+	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets" help:"logs, stats, timeline, topx or facets."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs) or keys per label (topx)."`
+	Limit   string `help:"Number of records (logs), keys per label (topx) or values per field (facets)."`
 	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
+	By      string `help:"facets: the fields to group by, comma-separated; a member as headers[\"accept\"]."`
+	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	cluster
 }
 
@@ -39,6 +41,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	request := search.Request{
 		Route: search.Route(e.Shape), Filters: text,
 		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
+		By: e.By, Order: e.Order,
 	}
 	q, stages, err := search.Stages(request)
 	if err != nil {

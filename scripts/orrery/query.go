@@ -16,13 +16,15 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx" help:"logs, stats, timeline or topx."`
+	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets" help:"logs, stats, timeline, topx or facets."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   *int    `help:"Number of records (logs) or keys per label (topx)."`
+	Limit   *int    `help:"Number of records (logs), keys per label (topx) or values per field (facets)."`
 	Segment *string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
+	By      *string `help:"facets: the fields to group by, comma-separated; a member as headers[\"accept\"]."`
+	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
@@ -38,7 +40,9 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if q.Limit != nil {
 		parameters["limit"] = *q.Limit
 	}
-	for name, value := range map[string]*string{"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields} {
+	for name, value := range map[string]*string{
+		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
+	} {
 		if value != nil {
 			parameters[name] = *value
 		}
@@ -152,8 +156,9 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 			format = "table"
 		}
 	}
+	var err error
 	if format == "json" {
-		_, err := c.out.Write(append(body, '\n'))
+		_, err = c.out.Write(append(body, '\n'))
 		return err
 	}
 	if format == "ndjson" {
@@ -164,11 +169,17 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 		return nil
 	}
-	if len(a.Data.Results) == 0 {
+	results := a.Data.Results
+	if q.Route == "facets" {
+		if results, err = facetRows(results); err != nil {
+			return err
+		}
+	}
+	if len(results) == 0 {
 		_, err := fmt.Fprintln(c.err, "no records match")
 		return err
 	}
-	return writeTable(c.out, q.columns(), a.Data.Results)
+	return writeTable(c.out, q.columns(), results)
 }
 
 // columns returns the requested fields, or the columns of the route.

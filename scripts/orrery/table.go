@@ -18,6 +18,7 @@ var tableColumns = map[string][]string{
 		"timeperiod_string", "num_of_requests", "num_of_blocked_requests", "num_of_challenges", "num_of_ip",
 		"num_of_sessions", "array_status_codes",
 	},
+	"facets": {"by", "value", "num_of_requests", "num_of_blocked_requests", "share"},
 	"topx": {
 		"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time",
 		"first_geo_country",

@@ -76,6 +76,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
+		By: args["by"], Order: args["order"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
@@ -99,6 +100,9 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 		return sendResults(c, result.Timeline, result.Meta)
 	case search.TopX:
 		return sendResults(c, shortKeys(result.TopX), result.Meta)
+	case search.Facets:
+		shortenValues(result.Facets)
+		return sendResults(c, result.Facets, result.Meta)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
@@ -122,7 +126,7 @@ func sendResults[T any](c *call, results []T, meta search.Meta) error {
 	return nil
 }
 
-// maxKey is the maximum length of a topx key in characters.
+// maxKey is the maximum length in characters of a topx key or the value of a facet.
 const maxKey = 1024
 
 // shortKeys cuts keys that are too long.
@@ -130,16 +134,35 @@ func shortKeys(results []search.TopXResult) []TopXResult {
 	short := make([]TopXResult, len(results))
 	for i, r := range results {
 		short[i] = TopXResult{TopXResult: r}
-		if len(r.Key) <= maxKey { // bytes, of which there are at least as many as characters
-			continue
-		}
-		if runes := []rune(r.Key); len(runes) > maxKey {
-			hash := fmt.Sprintf("…%x", sha256.Sum256([]byte(r.Key)))
-			short[i].Key = string(runes[:maxKey-len([]rune(hash))]) + hash
-			short[i].KeyTruncated = true
-		}
+		short[i].Key, short[i].KeyTruncated = shortened(r.Key)
 	}
 	return short
+}
+
+// shortenValues cuts values that are too long, and leaves out their conditions.
+func shortenValues(results []search.FacetResult) {
+	for _, facet := range results {
+		for i := range facet.Values {
+			v := &facet.Values[i]
+			text, isText := v.Value.(string)
+			if short, cut := shortened(text); isText && cut {
+				v.Value, v.ValueTruncated, v.Condition = short, true, ""
+			}
+		}
+	}
+}
+
+// shortened cuts a text that has more than maxKey characters, and appends its hash.
+func shortened(text string) (_ string, cut bool) {
+	if len(text) <= maxKey { // bytes, of which there are at least as many as characters
+		return text, false
+	}
+	runes := []rune(text)
+	if len(runes) <= maxKey {
+		return text, false
+	}
+	hash := fmt.Sprintf("…%x", sha256.Sum256([]byte(text)))
+	return string(runes[:maxKey-len([]rune(hash))]) + hash, true
 }
 
 // Functions that read the parameters of data routes from members of a body.

@@ -67,6 +67,9 @@ func describe(routes []route, version string) []byte {
 	for _, schema := range d.schemas.Map() {
 		loosen(schema)
 	}
+	if facet := d.schemas.Map()["FacetResult"]; facet != nil {
+		facet.Properties["rest"] = orNull(facet.Properties["rest"])
+	}
 	text, err := d.MarshalJSON()
 	if err != nil {
 		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
@@ -85,6 +88,11 @@ func loosen(s *huma.Schema) {
 			loosen(p)
 		}
 	}
+}
+
+// orNull returns a schema that also accepts null.
+func orNull(s *huma.Schema) *huma.Schema {
+	return &huma.Schema{Description: s.Description, OneOf: []*huma.Schema{s, {Type: "null"}}}
 }
 
 // schemaName returns the name of a type in the document: Container[search.StatsResult] is StatsResultContainer.
@@ -398,7 +406,7 @@ type CanonicalCondition struct {
 // queryResultSchema returns the schema of the answers of all data routes.
 func queryResultSchema() *huma.Schema {
 	s := &huma.Schema{}
-	for _, name := range []string{"TopXResult", "StatsResult", "TimelineResult", "LogRecord"} {
+	for _, name := range []string{"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "LogRecord"} {
 		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
 	}
 	return s

@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -272,10 +273,22 @@ func (s *server) dataRoutes() []route {
 		doc:     "The newest matching records, newest first. Fields that a record does not have are absent.",
 		params:  []param{limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam},
 	}
+	facets := route{
+		summary: "Most frequent values of fields",
+		doc: "One result per field of `by`, in that order: its most frequent values, how many different ones there " +
+			"are, and how many requests have none. A request counts once for each different element of a list.",
+		params: []param{
+			byParam("Fields to group by, at most 16, separated by commas. A field with members needs a key, as in "+
+				"`headers[\"accept\"]`.", query.DefaultFacets, `country,headers["accept"]`),
+			limitParam("Values per field.", search.DefaultFacetLimit, search.MaxFacetLimit),
+			orderParam,
+		},
+	}
 	return slices.Concat(
 		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
 		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
+		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
 		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
 	)
 }
@@ -466,6 +479,15 @@ var (
 		example: "hostname",
 		read:    readText,
 	}
+	orderParam = param{
+		name: "order",
+		doc:  "What comes first: the values with the most requests, or with the most blocked requests.",
+		schema: &huma.Schema{
+			Type: "string", Enum: []any{search.OrderRequests, search.OrderBlocked}, Default: search.OrderRequests,
+		},
+		example: search.OrderBlocked,
+		read:    readText,
+	}
 	fieldsParam = param{
 		name:    "fields",
 		doc:     "Names of the fields to return, separated by commas. By default all.",
@@ -502,7 +524,23 @@ const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
 const limitName = "limit"
 
 // dataParams are the parameters of all data routes.
-var dataParams = []string{filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name}
+var dataParams = []string{
+	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
+}
+
+const byName = "by"
+
+func byParam(doc, standard, example string) param {
+	p := param{
+		name: byName, doc: doc, example: example, read: readNames,
+		schema: &huma.Schema{Type: "string"},
+		body:   &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+	}
+	if standard != "" {
+		p.schema.Default = standard
+	}
+	return p
+}
 
 func limitParam(doc string, standard, most float64) param {
 	return param{

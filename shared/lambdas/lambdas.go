@@ -119,6 +119,12 @@ var All = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "facets",
+		Doc:       "Most frequent values of fields.",
+		Serves:    []string{"facets", "facets-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "logs",
 		Doc:       "Request records.",
 		Serves:    []string{"logs", "logs-post"},

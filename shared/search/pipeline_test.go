@@ -120,6 +120,10 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.Fields = value
 		case "group_by":
 			r.GroupBy = value
+		case "by":
+			r.By = value
+		case "order":
+			r.Order = value
 		default:
 			return r, fmt.Errorf("unknown parameter %q in shape line", name)
 		}

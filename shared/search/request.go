@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Route is one of the four data routes.
+// Route is one of the data routes.
 type Route string
 
 const (
@@ -18,12 +19,15 @@ const (
 	Stats    Route = "stats"
 	Timeline Route = "timeline"
 	TopX     Route = "topx"
+	Facets   Route = "facets"
 )
 
 // Limits of the limit parameter, per route.
 const (
 	DefaultLogs, MaxLogs = query.DefaultLogs, 2500
 	DefaultTopX, MaxTopX = query.DefaultTopX, 80
+
+	DefaultFacetLimit, MaxFacetLimit = query.DefaultFacetLimit, 80
 )
 
 // Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
@@ -32,10 +36,12 @@ type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500, topx: 1…80
+	Limit    string      // logs: 1…2500; topx, facets: 1…80
 	Segment  string      // stats, timeline: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
+	By       string      // facets: comma-separated fields, with keys
+	Order    string      // facets: "requests" or "blocked"
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -66,8 +72,45 @@ func (r Request) shape() (query.Shape, error) {
 	case TopX:
 		limit, err := limitOf(r.Limit, DefaultTopX, MaxTopX)
 		return query.TopX{Limit: limit}, err
+	case Facets:
+		return r.facets()
 	}
 	return nil, fmt.Errorf("search: unknown route %q", r.Route)
+}
+
+func (r Request) facets() (query.Shape, error) {
+	limit, err := limitOf(r.Limit, DefaultFacetLimit, MaxFacetLimit)
+	if err != nil {
+		return nil, err
+	}
+	if r.Order != "" && r.Order != OrderRequests && r.Order != OrderBlocked {
+		return nil, &ParamError{
+			Param:      "order",
+			Message:    fmt.Sprintf("cannot order by %q; the values are %s and %s", r.Order, OrderRequests, OrderBlocked),
+			Suggestion: OrderRequests,
+		}
+	}
+	by, err := dimensionsOf(r.By)
+	return query.Facets{By: by, Limit: limit, ByBlocked: r.Order == OrderBlocked}, err
+}
+
+// The values of the order parameter.
+const (
+	OrderRequests = "requests"
+	OrderBlocked  = "blocked"
+)
+
+// dimensionsOf parses the fields by which records are grouped. It returns nil, the default of the shape, for "".
+func dimensionsOf(text string) ([]query.Dimension, error) {
+	if text == "" {
+		return nil, nil
+	}
+	list, err := query.ParseDimensions(text)
+	var wrong *query.DimensionError
+	if errors.As(err, &wrong) {
+		return nil, &ParamError{Param: "by", Message: wrong.Message, Suggestion: wrong.Suggestion, Code: wrong.Code}
+	}
+	return list, err
 }
 
 func limitOf(text string, standard, most int) (int, error) {

@@ -18,6 +18,7 @@ type Result struct {
 	Stats    []StatsResult
 	Timeline []TimelineResult
 	TopX     []TopXResult
+	Facets   []FacetResult
 	Meta     Meta
 }
 
@@ -27,6 +28,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment, for stats and timeline"`
+	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets"`
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
@@ -138,6 +140,9 @@ func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 		r.Timeline = timelineOf(a.Timeline, q.Period, shape)
 	case query.TopX:
 		r.TopX = topxOf(a.TopX)
+	case query.Facets:
+		r.Meta.NumOfRequests = &a.Facets.Requests
+		r.Facets = facetsOf(a.Facets, shape)
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

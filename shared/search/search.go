@@ -118,6 +118,7 @@ type ParamError struct {
 	Param      string // "limit"
 	Message    string
 	Suggestion string // a valid value, or ""
+	Code       string // stable name of the mistake, or ""
 }
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Message }

@@ -365,6 +365,9 @@ func TestSearchErrors(t *testing.T) {
 		},
 		"a group that is not supported": {search.Request{Route: search.Stats, GroupBy: "ip"}, "group_by"},
 		"a field that does not exist":   {search.Request{Route: search.Logs, Fields: "ip,hots"}, "fields"},
+		"a limit of facets over 80":     {search.Request{Route: search.Facets, Limit: "81"}, "limit"},
+		"an order that does not exist":  {search.Request{Route: search.Facets, Order: "human"}, "order"},
+		"a facet that is not groupable": {search.Request{Route: search.Facets, By: "timestamp"}, "by"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.request.Filters == "" {

@@ -131,6 +131,7 @@ var tasksOf = map[string][]Task{
 	"topx":            {authentication, querying},
 	"stats":           {authentication, querying},
 	"timeline":        {authentication, querying},
+	"facets":          {authentication, querying},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},

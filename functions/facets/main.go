@@ -1,0 +1,22 @@
+// Command facets is the AWS Lambda function that returns the most frequent values of fields from Athena.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	logger := function.SetLog("facets", os.Stderr)
+	function, err := wire.Searching(context.Background(), "facets", os.LookupEnv, logger)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}
