@@ -11,11 +11,12 @@ import (
 // Answer is the result of an engine. Only the field of the query's shape is set. Figures are exact integers;
 // package search computes averages and adds empty segments, so both are equal on every engine.
 type Answer struct {
-	Logs     []*lake.Row   // newest first
-	Stats    []StatsRow    // by segment, then hostname; segments without records are missing
-	Timeline []TimelineRow // by segment; segments without records are missing
-	TopX     []TopXRow     // by label, then blocked, requests (descending), key
-	Facets   FacetsAnswer
+	Logs      []*lake.Row   // newest first
+	Stats     []StatsRow    // by segment, then hostname; segments without records are missing
+	Timeline  []TimelineRow // by segment; segments without records are missing
+	TopX      []TopXRow     // by label, then blocked, requests (descending), key
+	Facets    FacetsAnswer
+	Histogram []Series
 
 	// Truncated reports that Logs lacks older matching records, because they would take too much memory.
 	Truncated bool

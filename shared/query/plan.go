@@ -95,6 +95,11 @@ func shapeColumns(shape Shape) []string {
 		return columns
 	case Facets:
 		return append(dimensionColumns(s.By), flagColumns...)
+	case Histogram:
+		if s.By == nil {
+			return s.Measure.columns()
+		}
+		return append(dimensionColumns([]Dimension{*s.By}), s.Measure.columns()...)
 	}
 	panic(fmt.Sprintf("query: unknown shape %T", shape))
 }

@@ -15,6 +15,7 @@ const (
 	DefaultTopX = 50
 
 	DefaultFacetLimit = 10
+	DefaultSeries     = 5 // of a histogram
 )
 
 const (
@@ -112,6 +113,15 @@ func (q Query) withDefaults() (Query, error) {
 			s.By, err = ParseDimensions(DefaultFacets)
 		}
 		q.Shape = s
+	case Histogram:
+		if s.Limit == 0 && s.By != nil {
+			s.Limit = DefaultSeries
+		}
+		if s.Measure == "" {
+			s.Measure = Measures[0]
+		}
+		s.SegmentSeconds, err = q.segmentOfSeries(s.SegmentSeconds, s.series())
+		q.Shape = s
 	}
 	return q, err
 }
@@ -122,6 +132,22 @@ func (q Query) segment(requested int64) (int64, error) {
 		return SegmentFor(q.Period), nil
 	}
 	return requested, CheckSegment(q.Period, requested)
+}
+
+// segmentOfSeries is segment for an answer with several results a segment.
+func (q Query) segmentOfSeries(requested, series int64) (int64, error) {
+	if requested == 0 {
+		return max(SegmentFor(q.Period), shortestSegment(q.Period, Segments, maxSegments/series)), nil
+	}
+	if err := CheckSegment(q.Period, requested); err != nil {
+		return 0, err
+	}
+	if n := SegmentCount(q.Period, requested); n > maxSegments/series {
+		const message = "%d segments of %d s and %d series are more than %d results; the shortest segment that fits is %d s"
+		return 0, fault.New(fault.Invalid, message, n, requested, series, maxSegments,
+			shortestSegment(q.Period, Segments, maxSegments/series))
+	}
+	return requested, nil
 }
 
 // Clamp returns the query with its scope narrowed to the time of the data. The period stays the same.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -118,4 +119,38 @@ func TestClamp(t *testing.T) {
 			t.Errorf("%+v: empty is %v", c.extent, got.Scope.Empty())
 		}
 	}
+}
+
+// TestSegmentOfHistogram checks that segments times series are at most 10,000.
+func TestSegmentOfHistogram(t *testing.T) {
+	status, err := query.ParseDimensions("status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const day = "timestamp between 2026-01-01 and 2026-01-01 23:59:59"
+	for _, c := range []struct {
+		name  string
+		shape query.Histogram
+		want  int64
+	}{
+		{"not split", query.Histogram{}, 60},
+		{"five series by default", query.Histogram{By: &status[0]}, 60},
+		{"six series", query.Histogram{By: &status[0], Limit: 6}, 60},
+		{"seven series are too many for a minute", query.Histogram{By: &status[0], Limit: 7}, 300},
+		{"a length that fits", query.Histogram{By: &status[0], Limit: 20, SegmentSeconds: 300}, 300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			shape, ok := bindShape(t, day, c.shape).Shape.(query.Histogram)
+			if !ok || shape.SegmentSeconds != c.want || shape.Measure != query.MeasureRequests {
+				t.Errorf("%+v, want segments of %d s", shape, c.want)
+			}
+		})
+	}
+	t.Run("a length that gives too many results", func(t *testing.T) {
+		_, err := query.Bind(filter.Parse(day), query.Histogram{By: &status[0], Limit: 7, SegmentSeconds: 60})
+		const want = "1440 segments of 60 s and 7 series are more than 10000 results; the shortest segment that fits is 300 s"
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	})
 }

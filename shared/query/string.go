@@ -64,6 +64,12 @@ func shapeText(s Shape) string {
 			order = "blocked"
 		}
 		return fmt.Sprintf("facets limit=%d order=%s by=%s", s.Limit, order, strings.Join(dimensionTexts(s.By), ","))
+	case Histogram:
+		text := fmt.Sprintf("histogram segment=%ds measure=%s", s.SegmentSeconds, s.Measure)
+		if s.By != nil {
+			text += fmt.Sprintf(" by=%s limit=%d", s.By, s.Limit)
+		}
+		return text
 	}
 	panic(fmt.Sprintf("query: no text for %T", s))
 }

@@ -29,6 +29,13 @@ var shapes = map[string]query.Shape{
 	"timeline":          query.Timeline{SegmentSeconds: 3600},
 	"topx":              query.TopX{Limit: 50},
 	"facets":            query.Facets{Limit: 10},
+	"histogram":         query.Histogram{SegmentSeconds: 3600},
+	"histogram of a value": query.Histogram{
+		SegmentSeconds: 300, Measure: query.MeasureChallenges, By: &querytest.Dimensions("status")[0],
+	},
+	"histogram of a list": query.Histogram{
+		SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 3, By: &querytest.Dimensions("tags")[0],
+	},
 	"facets of every kind": query.Facets{
 		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
 	},

@@ -72,6 +72,11 @@ func FuzzRender(f *testing.F) {
 			func(string) query.Shape { return query.Logs{Limit: 1} },
 			func(string) query.Shape { return query.TopX{Limit: 1} },
 			func(name string) query.Shape { return query.Facets{Limit: 1, By: membersNamed(name)} },
+			func(name string) query.Shape {
+				return query.Histogram{
+					SegmentSeconds: 60, Measure: query.MeasureBlocked, Limit: 1, By: &membersNamed(name)[0],
+				}
+			},
 		} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
 			plain.Shape, odd.Shape = shape(text), shape(a)

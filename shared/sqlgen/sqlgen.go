@@ -81,6 +81,8 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"top keys per label", p.athenaTopX(shape)}}
 	case query.Facets:
 		return []statement{{"top values per dimension", p.athenaFacets(shape)}}
+	case query.Histogram:
+		return []statement{{"series per segment", p.athenaHistogram(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
@@ -97,6 +99,8 @@ func (p *printer) duckDBStatements() []statement {
 		return []statement{{"top keys per label", p.duckDBTopX(shape)}}
 	case query.Facets:
 		return []statement{{"top values per dimension", p.duckDBFacets(shape)}}
+	case query.Histogram:
+		return []statement{{"series per segment", p.duckDBHistogram(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }

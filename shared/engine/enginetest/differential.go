@@ -60,7 +60,7 @@ func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 				q.Shape = shapes[n.number%len(shapes)]
 				check(t, e, q, matching)
 				switch q.Shape.(type) {
-				case query.Logs, query.TopX, query.Facets:
+				case query.Logs, query.TopX, query.Facets, query.Histogram:
 					q.Shape = counting
 					check(t, e, q, matching)
 				}
@@ -96,6 +96,9 @@ var shapes = []query.Shape{
 	query.TopX{Limit: 80},
 	query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 	query.Facets{Limit: 5, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`), ByBlocked: true},
+	query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests, Limit: 5, By: dimension("country")},
+	query.Histogram{SegmentSeconds: 300, Measure: query.MeasureChallenges, Limit: 3, By: dimension(`headers["user-agent"]`)},
+	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 9, By: dimension("svcid")},
 }
 
 // forEachQuery calls do with n queries with generated filters.

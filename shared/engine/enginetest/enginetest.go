@@ -188,7 +188,14 @@ var caseShapes = []query.Shape{
 	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
 	query.Facets{Limit: 80, By: querytest.Dimensions(query.DefaultFacets)},
 	query.Facets{Limit: 2, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
+	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
+	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 2, By: dimension("status")},
+	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("tags")},
+	query.Histogram{SegmentSeconds: 86_400, Measure: query.MeasureMonitored, Limit: 1, By: dimension("blocked")},
 }
+
+// dimension parses one dimension.
+func dimension(text string) *query.Dimension { return &querytest.Dimensions(text)[0] }
 
 // testEmptyLake tests an engine without data.
 func testEmptyLake(t *testing.T, open func(rows []lake.Row) engine.Engine) {

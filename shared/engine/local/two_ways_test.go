@@ -170,6 +170,8 @@ var anyPagesShapes = [][]query.Shape{
 		query.Stats{SegmentSeconds: 300},
 		query.Logs{Limit: 2_500},
 		query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
+		query.Histogram{SegmentSeconds: 300, Measure: query.MeasureHuman, Limit: 2, By: dimension("url")},
+		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
 	},
 	{
 		query.Timeline{SegmentSeconds: 86_400},
@@ -177,6 +179,7 @@ var anyPagesShapes = [][]query.Shape{
 		query.Stats{SegmentSeconds: 3600, GroupByHostname: true},
 		query.Logs{Limit: 1},
 		query.Facets{Limit: 2, By: querytest.Dimensions(query.DefaultFacets)},
+		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureMonitored, Limit: 1, By: dimension("svcid")},
 	},
 	{
 		query.Timeline{SegmentSeconds: 900},
@@ -184,8 +187,12 @@ var anyPagesShapes = [][]query.Shape{
 		query.Stats{SegmentSeconds: 60},
 		query.Logs{Limit: 40},
 		query.Facets{Limit: 1, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
+		query.Histogram{SegmentSeconds: 900, Measure: query.MeasureChallenges, Limit: 20, By: dimension("upstream_status")},
+		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 3, By: dimension("bytes_sent")},
 	},
 }
+
+func dimension(text string) *query.Dimension { return &querytest.Dimensions(text)[0] }
 
 // sparse returns records of which most fields are absent, and the others empty, negative or repeated.
 func sparse(random *rand.Rand, n int) []lake.Row {

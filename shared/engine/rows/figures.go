@@ -116,3 +116,12 @@ func facetRowOf(r *result, n int) query.FacetRow {
 		SumBlocked: r.integer("sum_blocked"),
 	}
 }
+
+func histogramRowOf(r *result) query.HistogramRow {
+	return query.HistogramRow{
+		Series: int(r.integer("series")),
+		Value:  r.cell("value"),
+		Total:  r.integer("total"),
+		Point:  query.Point{Segment: r.integer("segment"), N: r.integer("n")},
+	}
+}

@@ -47,6 +47,10 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		var list []query.FacetRow
 		list, err = all(in, func(r *result) query.FacetRow { return facetRowOf(r, len(shape.By)) })
 		answer.Facets = query.FacetsOf(list, len(shape.By))
+	case query.Histogram:
+		var list []query.HistogramRow
+		list, err = all(in, histogramRowOf)
+		answer.Histogram = query.SeriesOf(list, shape)
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

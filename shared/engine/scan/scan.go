@@ -1,5 +1,5 @@
 // Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
-// (stats, timeline, topx, facets) and finds the newest records (logs). It counts texts by their codes in the
+// (stats, timeline, topx, facets, histogram) and finds the newest records (logs). It counts texts by their codes in the
 // dictionaries, tests conditions once for an entry of a dictionary and not for every record, and looks at a text again
 // only to join row groups. It needs no SQL and no C.
 //
@@ -40,7 +40,7 @@ const maxValues = 64
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
-	case query.Stats, query.Timeline, query.TopX, query.Facets:
+	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
 		return cheap(q.Conditions)
 	}
 	return false
@@ -110,6 +110,9 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	case query.Facets:
 		facets, err := r.facets(ctx, shape, groups)
 		return query.Answer{Facets: facets}, err
+	case query.Histogram:
+		series, err := r.histogram(ctx, shape, groups)
+		return query.Answer{Histogram: series}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", q.Shape))
 }

@@ -32,6 +32,9 @@ var shapes = []query.Shape{
 	query.Timeline{SegmentSeconds: 60},
 	query.TopX{Limit: 9},
 	query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
+	query.Histogram{
+		SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 5, By: &querytest.Dimensions("url")[0],
+	},
 }
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {

@@ -28,6 +28,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{TopX: evaluateTopX(shape, matching)}
 	case query.Facets:
 		return query.Answer{Facets: evaluateFacets(shape, matching)}
+	case query.Histogram:
+		return query.Answer{Histogram: evaluateHistogram(shape, matching)}
 	}
 	panic(fmt.Sprintf("reference: unknown shape %T", q.Shape))
 }

@@ -270,3 +270,64 @@ func TestFacets(t *testing.T) {
 		t.Errorf("without records: %+v", answer)
 	}
 }
+
+func TestHistogram(t *testing.T) {
+	rows := []*lake.Row{
+		{TsMs: 1_000, Country: ptr("b"), Blocked: ptr(true), Tags: []string{"x", "y", "x"}, BytesSent: ptr(int64(5))},
+		{TsMs: 2_000, Country: ptr("a"), Tags: []string{"y"}, BytesSent: ptr(int64(-7))},
+		{TsMs: 61_000, Country: ptr("c"), Tags: []string{"z"}, Monitor: ptr(true)},
+		{TsMs: 62_000, Country: ptr("b"), Human: ptr(true), Challenge: ptr(true)},
+		{TsMs: 183_000},
+	}
+	for _, c := range []struct {
+		name    string
+		by      string
+		limit   int
+		measure query.Measure
+		want    string
+	}{
+		{"not split", "", 0, query.MeasureRequests, "all: 5 = 0:2 60:2 180:1"},
+		{
+			"values by total, then by text", "country", 5, query.MeasureRequests,
+			"value b: 2 = 0:1 60:1; value a: 1 = 0:1; value c: 1 = 60:1; absent: 1 = 180:1",
+		},
+		{
+			"other values together", "country", 1, query.MeasureRequests,
+			"value b: 2 = 0:1 60:1; other: 2 = 0:1 60:1; absent: 1 = 180:1",
+		},
+		{
+			"a record in the series of each of its elements", "tags", 1, query.MeasureRequests,
+			"value y: 2 = 0:2; other: 2 = 0:1 60:1; absent: 2 = 60:1 180:1",
+		},
+		{"blocked", "country", 1, query.MeasureBlocked, "value b: 1 = 0:1 60:0; other: 0 = 0:0 60:0; absent: 0 = 180:0"},
+		{"negative sums", "country", 1, query.MeasureBytesSent, "value b: 5 = 0:5 60:0; other: -7 = 0:-7 60:0; absent: 0 = 180:0"},
+		{"monitored", "", 0, query.MeasureMonitored, "all: 1 = 0:0 60:1 180:0"},
+		{"challenges", "", 0, query.MeasureChallenges, "all: 1 = 0:0 60:1 180:0"},
+		{"human", "", 0, query.MeasureHuman, "all: 1 = 0:0 60:1 180:0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			shape := query.Histogram{SegmentSeconds: 60, Limit: c.limit, Measure: c.measure}
+			if c.by != "" {
+				list, err := query.ParseDimensions(c.by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shape.By = &list[0]
+			}
+			var texts []string
+			for _, s := range evaluate(shape, rows...).Histogram {
+				text := fmt.Sprintf("%s: %d =", strings.TrimSpace(fmt.Sprint(s.Kind, " ", s.Value)), s.Total)
+				for _, p := range s.Points {
+					text += fmt.Sprintf(" %d:%d", p.Segment, p.N)
+				}
+				texts = append(texts, text)
+			}
+			if got := strings.Join(texts, "; "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	if got := evaluate(query.Histogram{SegmentSeconds: 60}).Histogram; got != nil {
+		t.Errorf("without records: %+v", got)
+	}
+}

@@ -136,8 +136,31 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 		return t.Result
 	case query.Facets:
 		return facetsResult(a.Facets)
+	case query.Histogram:
+		return histogramResult(shape, a.Histogram)
 	}
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
+}
+
+func histogramResult(shape query.Histogram, all []query.Series) emulator.Result {
+	t := newResult("series value total segment n")
+	for i, s := range all {
+		number, value := i+1, any(nil)
+		switch s.Kind {
+		case query.SeriesAll:
+			number = 0
+		case query.SeriesValue:
+			value = s.Value
+		case query.SeriesOther:
+			number = shape.Limit + 1
+		case query.SeriesAbsent:
+			number = shape.Limit + 2
+		}
+		for _, p := range s.Points {
+			t.add(int64(number), value, s.Total, p.Segment, p.N)
+		}
+	}
+	return t.Result
 }
 
 func facetsResult(a query.FacetsAnswer) emulator.Result {

@@ -1,0 +1,77 @@
+package reference
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// evaluateHistogram returns the series of the values with the largest totals, of the others, and of absent values.
+func evaluateHistogram(shape query.Histogram, rows []*lake.Row) []query.Series {
+	if len(rows) == 0 {
+		return nil
+	}
+	if shape.By == nil {
+		return []query.Series{seriesOf(query.SeriesAll, "", shape, rows)}
+	}
+	groups := map[string][]*lake.Row{}
+	var absent []*lake.Row
+	for _, r := range rows {
+		values := shape.By.Values(r)
+		for _, value := range values {
+			groups[value] = append(groups[value], r)
+		}
+		if len(values) == 0 {
+			absent = append(absent, r)
+		}
+	}
+	var all []query.Series
+	for value, in := range groups {
+		all = append(all, seriesOf(query.SeriesValue, value, shape, in))
+	}
+	slices.SortFunc(all, func(a, b query.Series) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Value, b.Value))
+	})
+	if len(all) > shape.Limit {
+		var others []*lake.Row // a record once for each of its other values
+		for _, s := range all[shape.Limit:] {
+			others = append(others, groups[s.Value]...)
+		}
+		all = append(all[:shape.Limit], seriesOf(query.SeriesOther, "", shape, others))
+	}
+	if len(absent) > 0 {
+		all = append(all, seriesOf(query.SeriesAbsent, "", shape, absent))
+	}
+	return all
+}
+
+func seriesOf(kind query.SeriesKind, value string, shape query.Histogram, rows []*lake.Row) query.Series {
+	s := query.Series{Kind: kind, Value: value, Total: measure(shape.Measure, rows)}
+	groups, segments := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
+	slices.Sort(segments)
+	for _, segment := range segments {
+		s.Points = append(s.Points, query.Point{Segment: segment, N: measure(shape.Measure, groups[segment])})
+	}
+	return s
+}
+
+func measure(m query.Measure, rows []*lake.Row) int64 {
+	f := flagged(rows)
+	switch m {
+	case query.MeasureRequests:
+		return f.Requests
+	case query.MeasureBlocked:
+		return f.Blocked
+	case query.MeasureChallenges:
+		return f.Challenges
+	case query.MeasureMonitored:
+		return f.Monitored
+	case query.MeasureHuman:
+		return f.Human
+	case query.MeasureBytesSent:
+		return sum(rows, bytesSent)
+	}
+	panic("reference: unknown measure " + string(m))
+}
