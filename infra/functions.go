@@ -36,6 +36,7 @@ var needsOf = map[string]needs{
 	"stats":           {memory: 1024},
 	"timeline":        {memory: 1024},
 	"facets":          {memory: 1024},
+	"histogram":       {memory: 1024},
 	"logs":            {memory: 1024},
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},

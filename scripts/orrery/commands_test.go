@@ -305,7 +305,7 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 	if err := os.Truncate(objects[0], 100); err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range []string{"logs", "stats", "timeline", "topx", "facets"} {
+	for _, route := range []string{"logs", "stats", "timeline", "topx", "facets", "histogram"} {
 		for _, format := range []string{"json", "ndjson", "table"} {
 			args := []string{"query", route, tourDay, "--data", data, "--format", format}
 			if route == "logs" { // the newest 200 are all in later hours

@@ -18,15 +18,16 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets" help:"logs, stats, timeline, topx or facets."`
+	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"logs, stats, timeline, topx, facets or histogram."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs), keys per label (topx) or values per field (facets)."`
-	Segment string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
+	Limit   string `help:"Number of records (logs), keys per label (topx), values per field (facets), series (histogram)."`
+	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
-	By      string `help:"facets: the fields to group by, comma-separated; a member as headers[\"accept\"]."`
+	By      string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
+	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent." placeholder:"requests"`
 	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	cluster
 }
@@ -41,7 +42,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	request := search.Request{
 		Route: search.Route(e.Shape), Filters: text,
 		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
-		By: e.By, Order: e.Order,
+		By: e.By, Order: e.Order, Measure: e.Measure,
 	}
 	q, stages, err := search.Stages(request)
 	if err != nil {

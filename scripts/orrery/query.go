@@ -16,14 +16,15 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets" help:"logs, stats, timeline, topx or facets."`
+	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"logs, stats, timeline, topx, facets or histogram."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   *int    `help:"Number of records (logs), keys per label (topx) or values per field (facets)."`
-	Segment *string `help:"Length of a segment for stats and timeline: 60s, 5m, 1h …"`
+	Limit   *int    `help:"Number of records (logs), keys per label (topx), values per field (facets), series (histogram)."`
+	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
-	By      *string `help:"facets: the fields to group by, comma-separated; a member as headers[\"accept\"]."`
+	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
+	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent." placeholder:"requests"`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
@@ -42,6 +43,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	}
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
+		"measure": q.Measure,
 	} {
 		if value != nil {
 			parameters[name] = *value
@@ -170,8 +172,8 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		return nil
 	}
 	results := a.Data.Results
-	if q.Route == "facets" {
-		if results, err = facetRows(results); err != nil {
+	if rowsOf, ok := tableRows[q.Route]; ok {
+		if results, err = rowsOf(results); err != nil {
 			return err
 		}
 	}

@@ -18,11 +18,18 @@ var tableColumns = map[string][]string{
 		"timeperiod_string", "num_of_requests", "num_of_blocked_requests", "num_of_challenges", "num_of_ip",
 		"num_of_sessions", "array_status_codes",
 	},
-	"facets": {"by", "value", "num_of_requests", "num_of_blocked_requests", "share"},
+	"facets":    {"by", "value", "num_of_requests", "num_of_blocked_requests", "share"},
+	"histogram": {"timeperiod_string", "series", "value", "bar"},
 	"topx": {
 		"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time",
 		"first_geo_country",
 	},
+}
+
+// tableRows make the rows of a table from the results of a route, where these are not rows already.
+var tableRows = map[string]func(results []json.RawMessage) ([]json.RawMessage, error){
+	"facets":    facetRows,
+	"histogram": histogramRows,
 }
 
 // writeTable prints the columns of each JSON object, aligned. It escapes values for a terminal, see cell.

@@ -76,7 +76,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
-		By: args["by"], Order: args["order"],
+		By: args["by"], Order: args["order"], Measure: args["measure"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
@@ -103,6 +103,9 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 	case search.Facets:
 		shortenValues(result.Facets)
 		return sendResults(c, result.Facets, result.Meta)
+	case search.Histogram:
+		shortenSeries(&result)
+		return sendResults(c, result.Histogram, result.Meta)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
@@ -126,7 +129,7 @@ func sendResults[T any](c *call, results []T, meta search.Meta) error {
 	return nil
 }
 
-// maxKey is the maximum length in characters of a topx key or the value of a facet.
+// maxKey is the maximum length in characters of a topx key or of a value of facets and histograms.
 const maxKey = 1024
 
 // shortKeys cuts keys that are too long.
@@ -150,6 +153,26 @@ func shortenValues(results []search.FacetResult) {
 			}
 		}
 	}
+}
+
+// shortenSeries cuts the names of series that are too long.
+func shortenSeries(result *search.Result) {
+	for i := range result.Histogram {
+		r := &result.Histogram[i]
+		r.Series, r.SeriesTruncated = shortName(r.Series)
+	}
+	for i := range result.Meta.Series {
+		s := &result.Meta.Series[i]
+		s.Series, s.SeriesTruncated = shortName(s.Series)
+	}
+}
+
+func shortName(name *string) (_ *string, cut bool) {
+	if name == nil {
+		return nil, false
+	}
+	short, cut := shortened(*name)
+	return &short, cut
 }
 
 // shortened cuts a text that has more than maxKey characters, and appends its hash.

@@ -284,11 +284,24 @@ func (s *server) dataRoutes() []route {
 			orderParam,
 		},
 	}
+	histogram := route{
+		summary: "A measure per time segment, split by a field",
+		doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with the " +
+			"largest totals, then `other` for all other values and `absent` for requests without a value, if there are " +
+			"any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
+		params: []param{
+			segmentParam,
+			byParam("The field to split by, with a key if it has members.", "", "status"),
+			limitParam("Values with a series of their own; needs `by`.", search.DefaultSeries, search.MaxSeries),
+			measureParam,
+		},
+	}
 	return slices.Concat(
 		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
 		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
+		s.dataRoute(search.Histogram, histogram, Container[search.HistogramResult]{}),
 		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
 	)
 }
@@ -488,6 +501,13 @@ var (
 		example: search.OrderBlocked,
 		read:    readText,
 	}
+	measureParam = param{
+		name:    "measure",
+		doc:     "What to sum up.",
+		schema:  &huma.Schema{Type: "string", Enum: measures(), Default: string(query.Measures[0])},
+		example: string(query.MeasureBlocked),
+		read:    readText,
+	}
 	fieldsParam = param{
 		name:    "fields",
 		doc:     "Names of the fields to return, separated by commas. By default all.",
@@ -526,6 +546,15 @@ const limitName = "limit"
 // dataParams are the parameters of all data routes.
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
+	measureParam.name,
+}
+
+func measures() []any {
+	var list []any
+	for _, m := range query.Measures {
+		list = append(list, string(m))
+	}
+	return list
 }
 
 const byName = "by"

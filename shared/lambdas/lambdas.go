@@ -125,6 +125,12 @@ var All = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "histogram",
+		Doc:       "A measure per time segment, split by a field.",
+		Serves:    []string{"histogram", "histogram-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "logs",
 		Doc:       "Request records.",
 		Serves:    []string{"logs", "logs-post"},

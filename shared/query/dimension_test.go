@@ -189,3 +189,36 @@ func FuzzParseDimensions(f *testing.F) {
 		}
 	})
 }
+
+// TestSeriesAddUp checks that the series of a segment add up to the requests of the timeline, for dimensions of which a
+// record has at most one value.
+func TestSeriesAddUp(t *testing.T) {
+	rows := querytest.Rows(rand.New(rand.NewPCG(3, 4)), 200)
+	const all = "timestamp between 2026-01-01 and 2026-01-03"
+	tested := 0
+	for _, d := range everyDimension(t) {
+		if !d.Single() {
+			continue
+		}
+		tested++
+		timeline := bindShape(t, all, query.Timeline{SegmentSeconds: 3600})
+		left := map[int64]int64{}
+		for _, row := range reference.Evaluate(&timeline, rows).Timeline {
+			left[row.Segment] = row.Requests
+		}
+		histogram := bindShape(t, all, query.Histogram{SegmentSeconds: 3600, By: &d, Limit: 2})
+		for _, s := range reference.Evaluate(&histogram, rows).Histogram {
+			for _, p := range s.Points {
+				left[p.Segment] -= p.N
+			}
+		}
+		for segment, n := range left {
+			if n != 0 {
+				t.Errorf("%s: the series of segment %d lack %d requests", d, segment, n)
+			}
+		}
+	}
+	if tested < 30 {
+		t.Errorf("only %d dimensions are tested", tested)
+	}
+}

@@ -124,6 +124,8 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.By = value
 		case "order":
 			r.Order = value
+		case "measure":
+			r.Measure = value
 		default:
 			return r, fmt.Errorf("unknown parameter %q in shape line", name)
 		}

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,8 @@ const (
 	Timeline Route = "timeline"
 	TopX     Route = "topx"
 	Facets   Route = "facets"
+
+	Histogram Route = "histogram"
 )
 
 // Limits of the limit parameter, per route.
@@ -28,6 +32,7 @@ const (
 	DefaultTopX, MaxTopX = query.DefaultTopX, 80
 
 	DefaultFacetLimit, MaxFacetLimit = query.DefaultFacetLimit, 80
+	DefaultSeries, MaxSeries         = query.DefaultSeries, 20
 )
 
 // Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
@@ -36,12 +41,13 @@ type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500; topx, facets: 1…80
-	Segment  string      // stats, timeline: "60", "5m", "1h" …
+	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20
+	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
-	By       string      // facets: comma-separated fields, with keys
+	By       string      // facets: comma-separated fields, with keys; histogram: one
 	Order    string      // facets: "requests" or "blocked"
+	Measure  string      // histogram: "requests", "blocked" …
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -74,6 +80,8 @@ func (r Request) shape() (query.Shape, error) {
 		return query.TopX{Limit: limit}, err
 	case Facets:
 		return r.facets()
+	case Histogram:
+		return r.histogram()
 	}
 	return nil, fmt.Errorf("search: unknown route %q", r.Route)
 }
@@ -93,6 +101,50 @@ func (r Request) facets() (query.Shape, error) {
 	by, err := dimensionsOf(r.By)
 	return query.Facets{By: by, Limit: limit, ByBlocked: r.Order == OrderBlocked}, err
 }
+
+func (r Request) histogram() (query.Shape, error) {
+	shape := query.Histogram{Measure: query.Measure(cmp.Or(r.Measure, string(query.Measures[0])))}
+	if !slices.Contains(query.Measures, shape.Measure) {
+		e := &ParamError{
+			Param:      "measure",
+			Message:    fmt.Sprintf("unknown measure %q; the measures are %s", r.Measure, joined(query.Measures)),
+			Suggestion: string(query.Measures[0]),
+		}
+		if near := filter.Nearest(r.Measure, textsOf(query.Measures)); near != "" {
+			e.Suggestion = near
+		}
+		return nil, e
+	}
+	by, err := dimensionsOf(r.By)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(by) > 1:
+		return nil, &ParamError{
+			Param: "by", Message: fmt.Sprintf("a histogram is split by one field, not by %d", len(by)),
+			Suggestion: by[0].String(),
+		}
+	case by == nil && r.Limit != "":
+		return nil, &ParamError{Param: "limit", Message: "without by, a histogram has one series, so it takes no limit"}
+	case by != nil:
+		shape.By = &by[0]
+		if shape.Limit, err = limitOf(r.Limit, DefaultSeries, MaxSeries); err != nil {
+			return nil, err
+		}
+	}
+	shape.SegmentSeconds, err = segmentOf(r.Segment)
+	return shape, err
+}
+
+func textsOf[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, one := range list {
+		texts[i] = string(one)
+	}
+	return texts
+}
+
+func joined[T ~string](list []T) string { return strings.Join(textsOf(list), ", ") }
 
 // The values of the order parameter.
 const (

@@ -14,12 +14,13 @@ import (
 
 // Result is the answer to one request. Only the results of the request's route are set.
 type Result struct {
-	Logs     Records
-	Stats    []StatsResult
-	Timeline []TimelineResult
-	TopX     []TopXResult
-	Facets   []FacetResult
-	Meta     Meta
+	Logs      Records
+	Stats     []StatsResult
+	Timeline  []TimelineResult
+	TopX      []TopXResult
+	Facets    []FacetResult
+	Histogram []HistogramResult
+	Meta      Meta
 }
 
 // Meta describes an answer: its query, its cost, and what is missing in it.
@@ -143,6 +144,10 @@ func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 	case query.Facets:
 		r.Meta.NumOfRequests = &a.Facets.Requests
 		r.Facets = facetsOf(a.Facets, shape)
+	case query.Histogram:
+		series := seriesOf(a.Histogram, shape)
+		r.Meta.SegmentSeconds, r.Meta.Series = shape.SegmentSeconds, seriesMetaOf(series)
+		r.Histogram = histogramOf(series, q.Period, shape)
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

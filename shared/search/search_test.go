@@ -368,6 +368,13 @@ func TestSearchErrors(t *testing.T) {
 		"a limit of facets over 80":     {search.Request{Route: search.Facets, Limit: "81"}, "limit"},
 		"an order that does not exist":  {search.Request{Route: search.Facets, Order: "human"}, "order"},
 		"a facet that is not groupable": {search.Request{Route: search.Facets, By: "timestamp"}, "by"},
+		"a limit of series over 20":     {search.Request{Route: search.Histogram, By: "ip", Limit: "21"}, "limit"},
+		"a limit without series":        {search.Request{Route: search.Histogram, Limit: "3"}, "limit"},
+		"a histogram of two fields":     {search.Request{Route: search.Histogram, By: "ip,url"}, "by"},
+		"a measure that does not exist": {search.Request{Route: search.Histogram, Measure: "bytes"}, "measure"},
+		"a segment with too many results of series": {
+			search.Request{Route: search.Histogram, By: "ip", Limit: "20", Segment: "1m"}, "segment",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.request.Filters == "" {

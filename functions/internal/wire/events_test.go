@@ -174,7 +174,9 @@ func failed(t *testing.T, err error) []byte {
 // TestFinishedQueryHasTheSameAnswer checks that query-status returns the same answer for an asynchronous query as a
 // request that waits for it.
 func TestFinishedQueryHasTheSameAnswer(t *testing.T) {
-	for _, event := range []string{"topx-found", "stats-found", "timeline-found", "facets-found", "logs-found"} {
+	for _, event := range []string{
+		"topx-found", "stats-found", "timeline-found", "facets-found", "histogram-found", "logs-found",
+	} {
 		w := newWorld(t, event)
 		var request map[string]any
 		read(t, event+".json", &request)

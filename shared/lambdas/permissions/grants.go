@@ -132,6 +132,7 @@ var tasksOf = map[string][]Task{
 	"stats":           {authentication, querying},
 	"timeline":        {authentication, querying},
 	"facets":          {authentication, querying},
+	"histogram":       {authentication, querying},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},
