@@ -77,7 +77,9 @@ func checkReport(t *testing.T, r Report) {
 			t.Errorf("%s: %+v", q.Name, q)
 		}
 	}
-	if want := []string{"topx", "timeline", "stats", "logs", "needle", "needle_hour"}; !slices.Equal(names, want) {
+	if want := []string{
+		"topx", "facets", "histogram_status", "histogram_country", "timeline", "stats", "logs", "needle", "needle_hour",
+	}; !slices.Equal(names, want) {
 		t.Errorf("questions %v, want %v", names, want)
 	}
 	for _, route := range r.Load.Routes {
@@ -326,13 +328,14 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
 		found, err := service.Search(req.Context(), search.Request{
 			Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"),
-			GroupBy: p.Get("group_by")})
+			GroupBy: p.Get("group_by"), By: p.Get("by")})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		results := map[search.Route]any{
 			search.Logs: found.Logs, search.Stats: found.Stats, search.Timeline: found.Timeline, search.TopX: found.TopX,
+			search.Facets: found.Facets, search.Histogram: found.Histogram,
 		}[route]
 		answer := map[string]any{"data": map[string]any{"results": results}, "meta": found.Meta}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {

@@ -127,3 +127,47 @@ func logsFacts(data json.RawMessage) ([]string, error) {
 	}
 	return factsOf(data, func(r result) string { return r.ID })
 }
+
+func facetsFacts(data json.RawMessage) ([]string, error) {
+	type facet struct {
+		By     string `json:"by"`
+		Values []struct {
+			Value      any   `json:"value"`
+			N          int64 `json:"num_of_requests"`
+			Blocked    int64 `json:"num_of_blocked_requests"`
+			Challenges int64 `json:"num_of_challenges"`
+			Monitored  int64 `json:"num_of_monitored_requests"`
+			Human      int64 `json:"num_of_human_requests"`
+		} `json:"values"`
+	}
+	list, err := results[facet](data)
+	var facts []string
+	for _, f := range list {
+		for _, v := range f.Values {
+			facts = append(facts, line(f.By, v.Value, v.N, v.Blocked, v.Challenges, v.Monitored, v.Human))
+		}
+	}
+	slices.Sort(facts)
+	return facts, err
+}
+
+func histogramFacts(data json.RawMessage) ([]string, error) {
+	type result struct {
+		Segment int64   `json:"time_period"`
+		Series  *string `json:"series"`
+		Kind    string  `json:"kind"`
+		N       int64   `json:"value"`
+	}
+	facts, err := factsOf(data, func(r result) string {
+		if r.N == 0 { // SQL has no row for it
+			return ""
+		}
+		series := "(" + r.Kind + ")"
+		if r.Series != nil {
+			series = *r.Series
+		}
+		return line(r.Segment, series, r.N)
+	})
+	slices.Sort(facts)
+	return facts, err
+}

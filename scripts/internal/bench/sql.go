@@ -134,6 +134,37 @@ from (select %s as seg, coalesce(hostname, host, '') as name, count(*) n, coales
 group by seg order by seg`, segment, t.from(), t.where()))}
 }
 
+// facetColumns are the fields of facets by default, except for the list tags.
+var facetColumns = []string{
+	"country", "host", "ip", "method", "organization", "path", "result", "status", "user_agent",
+}
+
+// facetsSQL groups the records by one field after the other, over one copy of the required columns.
+func facetsSQL(t table, limit int) []statement {
+	const flags = `blocked, human, coalesce(challenge, false) or coalesce(ichallenge, false) as challenged,
+    coalesce(monitor, false) or len(coalesce(monitor_reasons, [])) > 0 as monitored`
+	const counts = `count(*) n, count_if(blocked is true) nb, count_if(challenged) nch, count_if(monitored) nmo, count_if(human is true) nhu`
+	var parts []string
+	for _, column := range facetColumns {
+		parts = append(parts, fmt.Sprintf("(select '%[1]s' as field, %[1]s::varchar as value, %[2]s from base where %[1]s is not null group by %[1]s order by n desc, value limit %[3]d)",
+			column, counts, limit))
+	}
+	parts = append(parts, fmt.Sprintf("(select 'tags' as field, tag as value, %s from (select unnest(list_distinct(tags)) as tag, * from base) group by tag order by n desc, value limit %d)",
+		counts, limit))
+	return []statement{statement(fmt.Sprintf("with base as materialized (select %s, tags, %s from %s where %s)\nselect concat_ws('|', field, value, n, nb, nch, nmo, nhu) as fact, * from (\n%s)\norder by fact",
+		strings.Join(facetColumns, ", "), flags, t.from(), t.where(), strings.Join(parts, " union all\n")))}
+}
+
+// histogramSQL counts segments and values at once. Then it ranks the values, of which there are few.
+func histogramSQL(t table, column string, limit int) []statement {
+	return []statement{statement(fmt.Sprintf(`with points as materialized (select %[1]s as seg, %[2]s as value, count(*) n from %[3]s where %[4]s group by all),
+ranked as (select value, row_number() over (order by value is null, sum(n) desc, value::varchar) as place from points group by value)
+select concat_ws('|', seg, series, sum(n)::bigint) as fact, seg, series, sum(n)::bigint
+from (select seg, n, case when points.value is null then '(absent)' when place <= %[5]d then points.value::varchar else '(other)' end as series
+  from points join ranked on points.value is not distinct from ranked.value)
+group by seg, series order by fact`, segment, column, t.from(), t.where(), limit))}
+}
+
 const newest = "ts_ms desc, ts_nanos desc, source desc, line desc"
 
 // logsSQL finds the time of the oldest result with two columns, then reads whole rows from that time on.

@@ -47,6 +47,9 @@ func BenchmarkRun(b *testing.B) {
 	}{
 		{"topx", day, query.TopX{Limit: 10}},
 		{"topx/50", day, query.TopX{Limit: 50}},
+		{"facets", day, query.Facets{}},
+		{"histogram/status", day, query.Histogram{SegmentSeconds: 300, By: dimension("status")}},
+		{"histogram/country", day, query.Histogram{SegmentSeconds: 300, By: dimension("country")}},
 		{"timeline", day, query.Timeline{SegmentSeconds: 60}},
 		{"timeline/5m", day, query.Timeline{SegmentSeconds: 300}},
 		{"stats", day, query.Stats{SegmentSeconds: 60}},

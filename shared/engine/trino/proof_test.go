@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -60,6 +61,8 @@ func TestPartitions(t *testing.T) {
 		query.Stats{SegmentSeconds: 3600},
 		query.Timeline{SegmentSeconds: 3600},
 		query.TopX{Limit: 10},
+		query.Facets{},
+		query.Histogram{SegmentSeconds: 3600, By: &querytest.Dimensions("status")[0]},
 	}
 	for _, c := range []struct {
 		filter      string
@@ -151,6 +154,12 @@ func TestBytes(t *testing.T) {
 	}{
 		{"topx", period, query.TopX{Limit: 50}, whole, naiveTopX(), 5},
 		{"topx, blocked", period + ", blocked is true", query.TopX{Limit: 50}, whole, "", 0},
+		{"facets", period, query.Facets{}, whole, "", 0},
+		{
+			"histogram", period,
+			query.Histogram{SegmentSeconds: 60, By: &querytest.Dimensions("country")[0]},
+			whole, "", 0,
+		},
 		{"stats", period, query.Stats{SegmentSeconds: 60}, whole, naiveStats(), 1},
 		{"timeline", period, query.Timeline{SegmentSeconds: 60}, whole, "", 0},
 		{"timeline, one host", oneHost, query.Timeline{SegmentSeconds: 60}, whole, naiveTimeline(), 1},
