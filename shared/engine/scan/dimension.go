@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// valuesOf returns the different values of each row for a dimension.
+// valuesOf returns the different values of each row for a dimension. They are valid until the next call.
 func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
 	terms := d.Terms()
 	values, err := w.column(terms[0].Source.Column, valueMember(terms[0].Source))
@@ -28,29 +28,43 @@ func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
 		return keyColumn{codes: codes, entries: entries}, nil
 	}
 	if terms[0].Source.Layout != catalog.Pairs {
-		return differentCodes(values.Starts, codes, entries, func(int32) bool { return true }), nil
+		return w.differentCodes(values.Starts, codes, entries, nil), nil
 	}
 	names, err := w.column(terms[0].Source.Column, "name")
 	if err != nil {
 		return keyColumn{}, err
 	}
 	named := onEntries(names, func(entry int32) bool { return terms[0].MatchesName(string(names.Texts.At(entry))) })
-	return differentCodes(values.Starts, codes, entries, named), nil
+	return w.differentCodes(values.Starts, codes, entries, named), nil
 }
 
-// differentCodes returns the different codes of those elements of each row that hold.
-func differentCodes(starts, codes []int32, entries texts, holds func(element int32) bool) keyColumn {
-	k := keyColumn{starts: make([]int32, 1, len(starts)), entries: entries}
+// differentCodes returns the different codes of those elements of each row that hold; nil: all. It uses the memory of
+// the worker.
+func (w *worker) differentCodes(starts, codes []int32, entries texts, holds func(element int32) bool) keyColumn {
+	w.lastRow = cleared(w.lastRow, entries.Len())
+	w.codes, w.starts = slices.Grow(w.codes[:0], len(codes)), slices.Grow(w.starts[:0], len(starts))
+	different := w.codes
+	w.starts = append(w.starts, 0)
 	for row := range len(starts) - 1 {
-		first := len(k.codes)
 		for i := starts[row]; i < starts[row+1]; i++ {
-			if holds(i) && !slices.Contains(k.codes[first:], codes[i]) {
-				k.codes = append(k.codes, codes[i])
+			code := codes[i]
+			if w.lastRow[code] == int32(row)+1 || holds != nil && !holds(i) {
+				continue
 			}
+			w.lastRow[code] = int32(row) + 1
+			different = append(different, code)
 		}
-		k.starts = append(k.starts, int32(len(k.codes)))
+		w.starts = append(w.starts, int32(len(different)))
 	}
-	return k
+	w.codes = different
+	return keyColumn{starts: w.starts, codes: w.codes, entries: entries}
+}
+
+// cleared returns a slice of n zero values, in the memory of a slice that is no longer needed.
+func cleared[T any](used []T, n int) []T {
+	used = slices.Grow(used[:0], n)[:n]
+	clear(used)
+	return used
 }
 
 // coded returns the codes of the values of a column, and the texts of the codes.

@@ -81,20 +81,21 @@ func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
 	if err != nil {
 		return err
 	}
-	counts, present := of.count(rows, flags)
-	met, hashes := make([]int32, 0, len(counts)), make([]uint32, 0, len(counts))
+	w.counts = cleared(w.counts, of.entries.Len())
+	counts, present := w.counts, of.count(w.counts, rows, flags)
+	w.met, w.hashes = w.met[:0], w.hashes[:0]
 	for code := range counts {
 		if counts[code] != (flagCounts{}) {
-			met = append(met, int32(code))
-			hashes = append(hashes, parquet.Hash(of.entries.At(int32(code))))
+			w.met = append(w.met, int32(code))
+			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.bytes()
 	f.requests += present
-	for i, code := range met {
-		place := int(f.values.Code(of.entries.At(code), hashes[i]))
+	for i, code := range w.met {
+		place := int(f.values.Code(of.entries.At(code), w.hashes[i]))
 		if place == len(f.counts) {
 			f.counts = append(f.counts, query.Flagged{})
 		}
@@ -109,9 +110,8 @@ func (f *facet) bytes() int64 { return f.values.Memory() + int64(cap(f.counts))*
 // flagCounts counts records by their flags.
 type flagCounts [manyFlags]int32
 
-// count counts the rows that have each of the keys, and the rows that have any.
-func (k *keyColumn) count(rows []int32, flags []uint8) (counts []flagCounts, present int64) {
-	counts = make([]flagCounts, k.entries.Len())
+// count adds the rows that have each of the keys to counts. It returns the number of rows that have any.
+func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (present int64) {
 	if k.starts == nil {
 		for _, row := range rows {
 			if code := k.codes[row]; code != parquet.Absent {
@@ -119,7 +119,7 @@ func (k *keyColumn) count(rows []int32, flags []uint8) (counts []flagCounts, pre
 				present++
 			}
 		}
-		return counts, present
+		return present
 	}
 	for _, row := range rows {
 		codes := k.codes[k.starts[row]:k.starts[row+1]]
@@ -130,7 +130,7 @@ func (k *keyColumn) count(rows []int32, flags []uint8) (counts []flagCounts, pre
 			counts[code][flags[row]%manyFlags]++
 		}
 	}
-	return counts, present
+	return present
 }
 
 func (c *flagCounts) addTo(to *query.Flagged) {

@@ -11,24 +11,37 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// histogram works in two passes over the columns, which are kept between them as memory allows. The first counts the
-// total of each value, by its code, and ranks the values. The second counts the series of the first ones, of the others
-// and of absent values in each segment. A histogram that is not split needs only the second.
+// histogram counts the total of each value, by its code, and ranks the values. Row groups with few codes and segments
+// are counted in every segment at the same time; the others need a second pass, after the values have been ranked. A
+// histogram that is not split needs one pass and no ranks.
 func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*group) ([]query.Series, error) {
-	h := &histogram{
-		run: r, shape: shape,
-		chosen: make([][]int32, len(groups)), places: make([][]int32, len(groups)), segments: map[int64][]cell{},
-	}
-	if shape.By != nil {
-		if err := r.scan(ctx, groups, h.rank); err != nil {
+	h := &histogram{run: r, shape: shape, parts: make([]part, len(groups)), segments: map[int64][]cell{}}
+	if shape.By == nil {
+		if err := r.scan(ctx, groups, h.countAll); err != nil {
 			return nil, err
 		}
-		if err := whole(h.totals...); err != nil {
+		return h.series()
+	}
+	if err := r.scan(ctx, groups, h.rank); err != nil {
+		return nil, err
+	}
+	if err := whole(h.totals...); err != nil {
+		return nil, err
+	}
+	h.choose()
+	var left []int // row groups that have not been counted
+	var leftGroups []*group
+	for i := range h.parts {
+		p := &h.parts[i]
+		if p.segments == nil && len(p.rows) > 0 {
+			left, leftGroups = append(left, i), append(leftGroups, groups[i])
+		}
+		if err := h.fold(p); err != nil {
 			return nil, err
 		}
-		h.choose()
 	}
-	if err := r.scan(ctx, groups, h.count); err != nil {
+	err := r.scan(ctx, leftGroups, func(w *worker, i int) error { return h.count(w, &h.parts[left[i]]) })
+	if err != nil {
 		return nil, err
 	}
 	return h.series()
@@ -36,18 +49,27 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 
 // histogram holds what has been counted so far.
 type histogram struct {
-	run    *run
-	shape  query.Histogram
-	chosen [][]int32 // matching rows of each row group
-	places [][]int32 // of each row group, the places in values of the codes that occur
+	run   *run
+	shape query.Histogram
+	parts []part // of the row groups
 
 	mu       sync.Mutex
 	values   parquet.Dictionary
-	totals   []sum   // of the values
-	numbers  []int32 // of the values: the index of their series
-	first    []int   // places of the values that have a series of their own
-	segments map[int64][]cell
+	totals   []sum            // of the values
+	numbers  []int32          // of the values: the index of their series
+	first    []int            // places of the values that have a series of their own
+	segments map[int64][]cell // of each series, by the start of the segment
 }
+
+// part is what is kept of a row group until the values have been ranked.
+type part struct {
+	places   []int32          // of the codes in values; parquet.Absent for codes that do not occur
+	rows     []int32          // matching rows, for a second pass
+	segments map[int64][]cell // of each code, then of absent values; nil: they need a second pass
+}
+
+// fewCells is the largest number of codes times segments of a row group that are counted at once.
+const fewCells = 1 << 14
 
 // cell is the measure of a series in a segment.
 type cell struct {
@@ -108,39 +130,120 @@ func (h *histogram) rank(w *worker, i int) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	measured, err := w.measured(h.shape.Measure)
+	in, err := w.measuredRows(h.shape)
 	if err != nil {
 		return err
 	}
-	of, err := w.valuesOf(*h.shape.By)
-	if err != nil {
-		return err
+	entries := in.of.entries
+	p := part{places: slices.Repeat([]int32{parquet.Absent}, entries.Len())}
+	counts := make([]cell, entries.Len()+1) // the last is of absent values
+	ts := in.ts
+	last := query.SegmentStart(ts[rows[len(rows)-1]], h.shape.SegmentSeconds)
+	segments := (last-query.SegmentStart(ts[rows[0]], h.shape.SegmentSeconds))/h.shape.SegmentSeconds + 1
+	if segments*int64(len(counts)) <= fewCells {
+		p.segments = in.split(rows, h.shape.SegmentSeconds, len(counts), nil)
+		for _, cells := range p.segments {
+			for code := range cells {
+				counts[code].merge(&cells[code])
+			}
+		}
+	} else {
+		p.rows = rows
+		in.count(counts, rows, nil)
+		w.keep(h.run.query.Columns())
 	}
-	counts := make([]cell, of.entries.Len())
-	of.each(rows, func(row, code int32) { counts[code].count(measured, row) })
-	places, hashes := make([]int32, len(counts)), make([]uint32, len(counts))
-	for code := range counts {
+	hashes := make([]uint32, entries.Len())
+	for code := range hashes {
 		if counts[code].requests > 0 {
-			hashes[code] = parquet.Hash(of.entries.At(int32(code)))
+			hashes[code] = parquet.Hash(entries.At(int32(code)))
 		}
 	}
-	h.chosen[i], h.places[i] = rows, places
-	w.keep(h.run.query.Columns())
+	h.parts[i] = p
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.bytes()
-	for code := range counts {
+	for code := range hashes {
 		if counts[code].requests == 0 {
 			continue
 		}
-		places[code] = h.values.Code(of.entries.At(int32(code)), hashes[code])
-		if int(places[code]) == len(h.totals) {
+		p.places[code] = h.values.Code(entries.At(int32(code)), hashes[code])
+		if int(p.places[code]) == len(h.totals) {
 			h.totals = append(h.totals, sum{})
 		}
-		h.totals[places[code]].join(counts[code].sum)
+		h.totals[p.places[code]].join(counts[code].sum)
 	}
-	return h.run.reserve(h.bytes() - before + int64(4*(cap(rows)+cap(places))))
+	kept := int64(4*(cap(p.rows)+cap(p.places))) + int64(len(p.segments)*len(counts))*cellBytes
+	return h.run.reserve(h.bytes() - before + kept)
+}
+
+// measuredRows are the columns of a row group that a histogram counts.
+type measuredRows struct {
+	ts       []int64
+	measured []int64   // nil: 1 for every row
+	of       keyColumn // empty if the histogram is not split
+}
+
+func (w *worker) measuredRows(shape query.Histogram) (in measuredRows, err error) {
+	ts, err := w.column("ts_ms", "")
+	if err != nil {
+		return in, err
+	}
+	in.ts = ts.Ints
+	if in.measured, err = w.measured(shape.Measure); err != nil {
+		return in, err
+	}
+	if shape.By != nil {
+		in.of, err = w.valuesOf(*shape.By)
+	}
+	return in, err
+}
+
+// split counts the rows of each segment in as many cells. numbers are the cells of the codes; nil: a cell for each code.
+func (in *measuredRows) split(rows []int32, seconds int64, cells int, numbers []int32) map[int64][]cell {
+	segments := map[int64][]cell{}
+	for len(rows) > 0 {
+		start := query.SegmentStart(in.ts[rows[0]], seconds)
+		end := (start + seconds) * 1000
+		n, _ := slices.BinarySearchFunc(rows, end, func(row int32, end int64) int { return cmp.Compare(in.ts[row], end) })
+		segments[start] = make([]cell, cells)
+		in.count(segments[start], rows[:n], numbers)
+		rows = rows[n:]
+	}
+	return segments
+}
+
+// count counts rows in the cells of their codes. Rows without a code are counted in the last cell.
+func (in *measuredRows) count(cells []cell, rows []int32, numbers []int32) {
+	absent := &cells[len(cells)-1]
+	number := func(code int32) int32 { return code }
+	if numbers != nil {
+		number = func(code int32) int32 { return numbers[code] }
+	}
+	switch {
+	case in.of.codes == nil:
+		for _, row := range rows {
+			absent.count(in.measured, row)
+		}
+	case in.of.starts == nil:
+		for _, row := range rows {
+			if code := in.of.codes[row]; code != parquet.Absent {
+				cells[number(code)].count(in.measured, row)
+			} else {
+				absent.count(in.measured, row)
+			}
+		}
+	default:
+		for _, row := range rows {
+			codes := in.of.codes[in.of.starts[row]:in.of.starts[row+1]]
+			if len(codes) == 0 {
+				absent.count(in.measured, row)
+			}
+			for _, code := range codes {
+				cells[number(code)].count(in.measured, row)
+			}
+		}
+	}
 }
 
 func (c *cell) count(measured []int64, row int32) {
@@ -150,6 +253,11 @@ func (c *cell) count(measured []int64, row int32) {
 		return
 	}
 	c.add(measured[row])
+}
+
+func (c *cell) merge(other *cell) {
+	c.requests += other.requests
+	c.join(other.sum)
 }
 
 // bytes returns about how much memory the values and totals take.
@@ -171,78 +279,69 @@ func (h *histogram) choose() {
 	}
 }
 
-// count is the second pass over row group i.
-func (h *histogram) count(w *worker, i int) error {
-	var err error
-	rows := h.chosen[i]
-	if h.shape.By == nil {
-		rows, err = w.chosen()
+// width is the number of series: those of values, the others, and absent values, which are also all values if the
+// histogram is not split.
+func (h *histogram) width() int { return h.shape.Limit + 2 }
+
+// numbersOf returns the index of the series of each code of a row group.
+func (h *histogram) numbersOf(p *part) []int32 {
+	numbers := make([]int32, len(p.places))
+	for code, place := range p.places {
+		if place != parquet.Absent {
+			numbers[code] = h.numbers[place]
+		}
 	}
+	return numbers
+}
+
+// fold adds the cells of the codes of a row group to the series.
+func (h *histogram) fold(p *part) error {
+	if p.segments == nil {
+		return nil
+	}
+	numbers := h.numbersOf(p)
+	folded := map[int64][]cell{}
+	for start, cells := range p.segments {
+		series := make([]cell, h.width())
+		for code, number := range numbers {
+			if cells[code].requests > 0 {
+				series[number].merge(&cells[code])
+			}
+		}
+		series[h.width()-1] = cells[len(cells)-1]
+		folded[start] = series
+	}
+	return h.join(folded)
+}
+
+// count is the second pass over a row group.
+func (h *histogram) count(w *worker, p *part) error {
+	in, err := w.measuredRows(h.shape)
+	if err != nil {
+		return err
+	}
+	return h.join(in.split(p.rows, h.shape.SegmentSeconds, h.width(), h.numbersOf(p)))
+}
+
+// countAll is the only pass over a row group of a histogram that is not split.
+func (h *histogram) countAll(w *worker, _ int) error {
+	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	measured, err := w.measured(h.shape.Measure)
+	in, err := w.measuredRows(h.shape)
 	if err != nil {
 		return err
 	}
-	ts, err := w.column("ts_ms", "")
-	if err != nil {
-		return err
-	}
-	var of keyColumn
-	if h.shape.By != nil {
-		if of, err = w.valuesOf(*h.shape.By); err != nil {
-			return err
-		}
-	}
-	parts := map[int64][]cell{}
-	for len(rows) > 0 {
-		start := query.SegmentStart(ts.Ints[rows[0]], h.shape.SegmentSeconds)
-		end := (start + h.shape.SegmentSeconds) * 1000
-		n, _ := slices.BinarySearchFunc(rows, end, func(row int32, end int64) int { return cmp.Compare(ts.Ints[row], end) })
-		parts[start] = h.cells(rows[:n], of, h.places[i], measured)
-		rows = rows[n:]
-	}
-	return h.join(parts)
+	return h.join(in.split(rows, h.shape.SegmentSeconds, h.width(), nil))
 }
 
-// cells counts the series of rows of one segment.
-func (h *histogram) cells(rows []int32, of keyColumn, places []int32, measured []int64) []cell {
-	cells := make([]cell, h.shape.Limit+2)
-	other, absent := h.shape.Limit, h.shape.Limit+1
-	switch {
-	case h.shape.By == nil:
-		for _, row := range rows {
-			cells[other].count(measured, row)
-		}
-	case of.starts == nil:
-		for _, row := range rows {
-			number := int32(absent)
-			if code := of.codes[row]; code != parquet.Absent {
-				number = h.numbers[places[code]]
-			}
-			cells[number].count(measured, row)
-		}
-	default:
-		for _, row := range rows {
-			codes := of.codes[of.starts[row]:of.starts[row+1]]
-			if len(codes) == 0 {
-				cells[absent].count(measured, row)
-			}
-			for _, code := range codes {
-				cells[h.numbers[places[code]]].count(measured, row)
-			}
-		}
-	}
-	return cells
-}
-
-// join adds the cells of a row group to those of other row groups.
-func (h *histogram) join(parts map[int64][]cell) error {
+// join adds the cells of the series in a row group to those of other row groups.
+func (h *histogram) join(segments map[int64][]cell) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	taken := int64(0)
-	for start, cells := range parts {
+	for start, cells := range segments {
 		known, met := h.segments[start]
 		if !met {
 			h.segments[start] = cells
@@ -250,8 +349,7 @@ func (h *histogram) join(parts map[int64][]cell) error {
 			continue
 		}
 		for i := range cells {
-			known[i].join(cells[i].sum)
-			known[i].requests += cells[i].requests
+			known[i].merge(&cells[i])
 		}
 	}
 	return h.run.reserve(taken)
@@ -268,7 +366,7 @@ func (h *histogram) series() ([]query.Series, error) {
 	}
 	slices.Sort(starts)
 	var all []query.Series
-	for i := range h.shape.Limit + 2 {
+	for i := range h.width() {
 		s := query.Series{Kind: h.shape.KindOf(i + 1)}
 		if i < len(h.first) {
 			s.Value = string(h.values.At(int32(h.first[i])))

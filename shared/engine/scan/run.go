@@ -183,6 +183,13 @@ type worker struct {
 	group   *group
 	columns map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
 	free    []*parquet.ColumnValues                  // of earlier groups; their memory is used again
+
+	// Memory for the values of a dimension in a group, used again for the next one.
+	starts, codes []int32
+	lastRow       []int32 // of each code: the last row that has it, plus one
+	counts        []flagCounts
+	met           []int32
+	hashes        []uint32
 }
 
 // begin makes g the row group that the worker reads.

@@ -183,6 +183,32 @@ func TestPatternsOnManyTexts(t *testing.T) {
 	}
 }
 
+// TestHistogramPasses checks histograms of many and of few values and segments, of which only the former need a second
+// pass, and one of a column without any value.
+func TestHistogramPasses(t *testing.T) {
+	rows := enginetest.Records(t, 900, 37)
+	for i, r := range manyTexts() {
+		r.TsMs += int64(i) * 7_000
+		rows = append(rows, r)
+	}
+	for i := range rows {
+		rows[i].Version = nil
+	}
+	objects := stored(t, rows)
+	for _, by := range []string{"url", "host", "status", "version", "tags", "bytes_sent"} {
+		for _, seconds := range []int64{60, 86_400} {
+			for _, measure := range query.Measures {
+				q := bind(t, hours, query.Histogram{
+					SegmentSeconds: seconds, Measure: measure, Limit: 3, By: &querytest.Dimensions(by)[0],
+				})
+				if err := answer(t, q, rows, objects, scan.Options{Workers: 2}); err != nil {
+					t.Errorf("%s: %v", q, err)
+				}
+			}
+		}
+	}
+}
+
 // outOfOrder writes an object of four records that are not in the order of time, and returns its last time.
 func outOfOrder(t *testing.T) (path string, last int64) {
 	t.Helper()
