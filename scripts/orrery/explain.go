@@ -18,16 +18,16 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"logs, stats, timeline, topx, facets or histogram."`
+	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs), keys per label (topx), values per field (facets), series (histogram)."`
+	Limit   string `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
 	By      string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
-	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent." placeholder:"requests"`
+	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	cluster
 }

@@ -16,15 +16,15 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"logs, stats, timeline, topx, facets or histogram."`
+	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   *int    `help:"Number of records (logs), keys per label (topx), values per field (facets), series (histogram)."`
+	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
-	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent." placeholder:"requests"`
+	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }

@@ -215,7 +215,11 @@ func (s *server) errorOf(c *call, err error) Error {
 		e.Message = summary(e.Errors)
 	case errors.As(err, &inParam):
 		e.Code = http.StatusUnprocessableEntity
-		e.Detail = details{{Loc: []any{c.place(), inParam.Param}, Msg: inParam.Message, Type: cmp.Or(inParam.Code, "value_error")}}
+		e.Detail = details{{
+			Loc:  []any{c.place(), inParam.Param},
+			Msg:  inParam.Message,
+			Type: cmp.Or(inParam.Code, "value_error"),
+		}}
 		e.Message = inParam.Error()
 	case errors.As(err, &inRequest):
 		e.Code = http.StatusUnprocessableEntity

@@ -406,7 +406,9 @@ type CanonicalCondition struct {
 // queryResultSchema returns the schema of the answers of all data routes.
 func queryResultSchema() *huma.Schema {
 	s := &huma.Schema{}
-	for _, name := range []string{"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "LogRecord"} {
+	for _, name := range []string{
+		"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "LogRecord",
+	} {
 		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
 	}
 	return s

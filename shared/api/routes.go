@@ -286,9 +286,9 @@ func (s *server) dataRoutes() []route {
 	}
 	histogram := route{
 		summary: "A measure per time segment, split by a field",
-		doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with the " +
-			"largest totals, then `other` for all other values and `absent` for requests without a value, if there are " +
-			"any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
+		doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with " +
+			"the largest totals, then `other` for all other values and `absent` for requests without a value, if there " +
+			"are any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
 		params: []param{
 			segmentParam,
 			byParam("The field to split by, with a key if it has members.", "", "status"),

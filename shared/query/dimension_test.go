@@ -15,11 +15,17 @@ import (
 
 func TestParseDimensions(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"fields of every kind", "status, blocked,tags,processing_stage,svcid", "status,blocked,tags,processing_stage,svcid"},
+		{
+			"fields of every kind",
+			"status, blocked,tags,processing_stage,svcid", "status,blocked,tags,processing_stage,svcid",
+		},
 		{"header names are in lower case", `headers["User-Agent"]`, `headers["user-agent"]`},
 		{"other names are exact", `cookies["SID"],arguments[""]`, `cookies["SID"],arguments[""]`},
-		{"members with one value, and in lists", `security_config["acl_active"],upstream_data["status"]`,
-			`security_config["acl_active"],upstream_data["status"]`},
+		{
+			"members with one value, and in lists",
+			`security_config["acl_active"],upstream_data["status"]`,
+			`security_config["acl_active"],upstream_data["status"]`,
+		},
 		{"the defaults of facets", query.DefaultFacets, query.DefaultFacets},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -173,7 +179,9 @@ func TestDimensionValues(t *testing.T) {
 
 // FuzzParseDimensions checks that a printed dimension is the same dimension.
 func FuzzParseDimensions(f *testing.F) {
-	for _, text := range []string{query.DefaultFacets, `headers["A"],cookies["\\"]`, `trigger_counters["acl"]`, "ip,ip"} {
+	for _, text := range []string{
+		query.DefaultFacets, `headers["A"],cookies["\\"]`, `trigger_counters["acl"]`, "ip,ip",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -143,7 +143,8 @@ func (q Query) segmentOfSeries(requested, series int64) (int64, error) {
 		return 0, err
 	}
 	if n := SegmentCount(q.Period, requested); n > maxSegments/series {
-		const message = "%d segments of %d s and %d series are more than %d results; the shortest segment that fits is %d s"
+		const message = "%d segments of %d s and %d series are more than %d results; " +
+			"the shortest segment that fits is %d s"
 		return 0, fault.New(fault.Invalid, message, n, requested, series, maxSegments,
 			shortestSegment(q.Period, Segments, maxSegments/series))
 	}

@@ -148,7 +148,8 @@ func TestSegmentOfHistogram(t *testing.T) {
 	}
 	t.Run("a length that gives too many results", func(t *testing.T) {
 		_, err := query.Bind(filter.Parse(day), query.Histogram{By: &status[0], Limit: 7, SegmentSeconds: 60})
-		const want = "1440 segments of 60 s and 7 series are more than 10000 results; the shortest segment that fits is 300 s"
+		const want = "1440 segments of 60 s and 7 series are more than 10000 results; " +
+			"the shortest segment that fits is 300 s"
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}

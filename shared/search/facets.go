@@ -15,7 +15,7 @@ type FacetResult struct {
 	NumOfRequests int64              `json:"num_of_requests" doc:"Requests that have a value"`
 	NumOfAbsent   int64              `json:"num_of_absent" doc:"Requests without one"`
 	Distinct      int64              `json:"distinct" doc:"Different values, exact"`
-	Values        []FacetValueResult `json:"values" doc:"The first values; a request counts once for each different one"`
+	Values        []FacetValueResult `json:"values" doc:"A request counts once for each different value"`
 	Rest          *FacetRest         `json:"rest" doc:"The other values; null if a request can have several"`
 }
 
@@ -27,7 +27,7 @@ type FacetValueResult struct {
 	NumOfChallenges        int64  `json:"num_of_challenges"`
 	NumOfMonitoredRequests int64  `json:"num_of_monitored_requests"`
 	NumOfHumanRequests     int64  `json:"num_of_human_requests"`
-	Condition              string `json:"condition,omitempty" doc:"Condition on these requests, if a filter can hold it"`
+	Condition              string `json:"condition,omitempty" doc:"Selects these requests, if a filter can"`
 	ValueTruncated         bool   `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
 }
 

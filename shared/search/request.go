@@ -94,7 +94,7 @@ func (r Request) facets() (query.Shape, error) {
 	if r.Order != "" && r.Order != OrderRequests && r.Order != OrderBlocked {
 		return nil, &ParamError{
 			Param:      "order",
-			Message:    fmt.Sprintf("cannot order by %q; the values are %s and %s", r.Order, OrderRequests, OrderBlocked),
+			Message:    fmt.Sprintf("cannot order by %q; use %s or %s", r.Order, OrderRequests, OrderBlocked),
 			Suggestion: OrderRequests,
 		}
 	}

@@ -128,11 +128,15 @@ func (p *printer) duckDBHistogram(shape query.Histogram) block {
 		from:    lines("groups"),
 		group:   "value",
 	}
+	joined := selection{
+		columns: []fragment{"groups.*", "series"},
+		from:    lines("groups", "JOIN numbered ON groups.value IS NOT DISTINCT FROM numbered.value"),
+	}
 	b := groups.block().bracketed("WITH groups AS MATERIALIZED ", ",")
 	b = append(b, numbered.block().bracketed("numbered AS MATERIALIZED ", "")...)
 	return append(b, p.withTotals(selection{
 		columns: []fragment{"series", valueOfSeries(shape.Limit), "segment", p.wholeAs("sum(n)", "n")},
-		from:    lines("(SELECT groups.*, series FROM groups JOIN numbered ON groups.value IS NOT DISTINCT FROM numbered.value)"),
+		from:    joined.block().bracketed("", " AS joined"),
 		group:   "1, 2, 3",
 	}.block())...)
 }

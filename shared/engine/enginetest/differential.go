@@ -97,7 +97,9 @@ var shapes = []query.Shape{
 	query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 	query.Facets{Limit: 5, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`), ByBlocked: true},
 	query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests, Limit: 5, By: dimension("country")},
-	query.Histogram{SegmentSeconds: 300, Measure: query.MeasureChallenges, Limit: 3, By: dimension(`headers["user-agent"]`)},
+	query.Histogram{
+		SegmentSeconds: 300, Measure: query.MeasureChallenges, Limit: 3, By: dimension(`headers["user-agent"]`),
+	},
 	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 9, By: dimension("svcid")},
 }
 

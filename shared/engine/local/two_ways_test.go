@@ -187,7 +187,9 @@ var anyPagesShapes = [][]query.Shape{
 		query.Stats{SegmentSeconds: 60},
 		query.Logs{Limit: 40},
 		query.Facets{Limit: 1, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
-		query.Histogram{SegmentSeconds: 900, Measure: query.MeasureChallenges, Limit: 20, By: dimension("upstream_status")},
+		query.Histogram{
+			SegmentSeconds: 900, Measure: query.MeasureChallenges, Limit: 20, By: dimension("upstream_status"),
+		},
 		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 3, By: dimension("bytes_sent")},
 	},
 }

@@ -104,7 +104,8 @@ func TestAnswerTopX(t *testing.T) {
 	}
 }
 
-// TestAnswerFacets checks that the rows of dimension 0 and of the value NULL count all records and those without a value.
+// TestAnswerFacets checks that the row of dimension 0 counts all records, and rows of the value NULL those without a
+// value.
 func TestAnswerFacets(t *testing.T) {
 	shape := query.Facets{Limit: 2, By: querytest.Dimensions("country,tags,url")}
 	got, err := answer(shape, facetsColumns,
@@ -145,7 +146,10 @@ func TestAnswerHistogram(t *testing.T) {
 		[]string{"2", null, "-1", "60", "-1"},
 		[]string{"3", null, "0", "180", "0"})
 	want := query.Answer{Histogram: []query.Series{
-		{Kind: query.SeriesValue, Value: "a", Total: 5, Points: []query.Point{{Segment: 60, N: 2}, {Segment: 120, N: 3}}},
+		{
+			Kind: query.SeriesValue, Value: "a", Total: 5,
+			Points: []query.Point{{Segment: 60, N: 2}, {Segment: 120, N: 3}},
+		},
 		{Kind: query.SeriesOther, Total: -1, Points: []query.Point{{Segment: 60, N: -1}}},
 		{Kind: query.SeriesAbsent, Points: []query.Point{{Segment: 180}}},
 	}}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -199,13 +200,14 @@ func (w *worker) measuredRows(shape query.Histogram) (in measuredRows, err error
 	return in, err
 }
 
-// split counts the rows of each segment in as many cells. numbers are the cells of the codes; nil: a cell for each code.
+// split counts the rows of each segment in as many cells. numbers are the cells of the codes; nil: a cell for each
+// code.
 func (in *measuredRows) split(rows []int32, seconds int64, cells int, numbers []int32) map[int64][]cell {
 	segments := map[int64][]cell{}
 	for len(rows) > 0 {
 		start := query.SegmentStart(in.ts[rows[0]], seconds)
 		end := (start + seconds) * 1000
-		n, _ := slices.BinarySearchFunc(rows, end, func(row int32, end int64) int { return cmp.Compare(in.ts[row], end) })
+		n := sort.Search(len(rows), func(i int) bool { return in.ts[rows[i]] >= end })
 		segments[start] = make([]cell, cells)
 		in.count(segments[start], rows[:n], numbers)
 		rows = rows[n:]

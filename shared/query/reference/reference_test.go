@@ -299,8 +299,14 @@ func TestHistogram(t *testing.T) {
 			"a record in the series of each of its elements", "tags", 1, query.MeasureRequests,
 			"value y: 2 = 0:2; other: 2 = 0:1 60:1; absent: 2 = 60:1 180:1",
 		},
-		{"blocked", "country", 1, query.MeasureBlocked, "value b: 1 = 0:1 60:0; other: 0 = 0:0 60:0; absent: 0 = 180:0"},
-		{"negative sums", "country", 1, query.MeasureBytesSent, "value b: 5 = 0:5 60:0; other: -7 = 0:-7 60:0; absent: 0 = 180:0"},
+		{
+			"blocked", "country", 1, query.MeasureBlocked,
+			"value b: 1 = 0:1 60:0; other: 0 = 0:0 60:0; absent: 0 = 180:0",
+		},
+		{
+			"negative sums", "country", 1, query.MeasureBytesSent,
+			"value b: 5 = 0:5 60:0; other: -7 = 0:-7 60:0; absent: 0 = 180:0",
+		},
 		{"monitored", "", 0, query.MeasureMonitored, "all: 1 = 0:0 60:1 180:0"},
 		{"challenges", "", 0, query.MeasureChallenges, "all: 1 = 0:0 60:1 180:0"},
 		{"human", "", 0, query.MeasureHuman, "all: 1 = 0:0 60:1 180:0"},
