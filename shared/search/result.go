@@ -28,7 +28,7 @@ type Meta struct {
 	Filter         string     `json:"filter" doc:"Canonical filter, in the query-string form"`
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
-	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment, for stats and timeline"`
+	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
 	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets"`
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
@@ -40,6 +40,8 @@ type Meta struct {
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
+
+	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
