@@ -64,6 +64,7 @@ class ProcessExecutor(RuntimeExecutor):
         self.function = function_version.id.function_name
         self.process, self.environment, self.running, self.init_error = None, {}, None, None
         self.events, self.asked, self.lines = queue.Queue(), threading.Event(), []
+        self.starting = threading.Lock()
         self.temporary = tempfile.mkdtemp(prefix=f"{self.function}-")
         self.api = ThreadingHTTPServer(("127.0.0.1", 0), RuntimeAPI)
         self.api.daemon_threads, self.api.executor = True, self
@@ -85,9 +86,11 @@ class ProcessExecutor(RuntimeExecutor):
         """Starts the process and waits until it asks for its first event."""
         self.asked.clear()
         self.init_error = None
-        self.process = subprocess.Popen(
-            [str(self.root() / "bootstrap")], cwd=self.root(), env=self.environment | self.beside(),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        with self.starting:
+            self.events = queue.Queue()  # of this process: otherwise the last one's request could take an event
+            self.process = subprocess.Popen(
+                [str(self.root() / "bootstrap")], cwd=self.root(), env=self.environment | self.beside(),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.pid_file().write_text(self.function)
         threading.Thread(target=self.read_output, args=(self.process,), daemon=True).start()
         until = time.time() + INIT_SECONDS
@@ -191,11 +194,13 @@ class RuntimeAPI(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):  # /2018-06-01/runtime/invocation/next
-        executor, process = self.server.executor, self.server.executor.process
+        executor = self.server.executor
+        with executor.starting:
+            process, events = executor.process, executor.events
         executor.asked.set()
         while True:
             try:
-                event, deadline = executor.events.get(timeout=0.2)
+                event, deadline = events.get(timeout=0.2)
                 break
             except queue.Empty:
                 if executor.process is not process or process.poll() is not None:
