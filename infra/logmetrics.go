@@ -32,6 +32,13 @@ var (
 		pattern: `{ $.msg = "damaged object*" }`,
 		value:   "1",
 	}
+	// newerObjects counts the objects of a newer schema that compaction meets, after a version was rolled back.
+	newerObjects = logMetric{
+		name:    "newer-schema",
+		of:      func(f function) bool { return f.Name == compactName },
+		pattern: `{ $.msg = "object of a newer schema*" }`,
+		value:   "1",
+	}
 	// newestAge is the age of the newest record in seconds.
 	newestAge = logMetric{
 		name:    "newest-age",
@@ -62,7 +69,9 @@ var (
 	}
 )
 
-var allLogMetrics = []logMetric{quarantinedLogs, damagedObjects, newestAge, behind, lostLogs, athenaThrottled}
+var allLogMetrics = []logMetric{
+	quarantinedLogs, damagedObjects, newerObjects, newestAge, behind, lostLogs, athenaThrottled,
+}
 
 // in returns the name of the metric in a deployment.
 func (m logMetric) in(p Props) string { return p.Name + "-" + m.name }

@@ -141,6 +141,11 @@ func (o *opsStack) alarms() []alarm {
 				"Queries fail at it, or compaction has set it aside or cannot rebuild it.",
 			runbook: "damaged-object",
 		},
+		{
+			name: "newer-schema", metric: o.logged(newerObjects, "Sum", 5), periods: 1,
+			says:    "A newer version wrote objects with columns that this version does not know.",
+			runbook: "newer-schema",
+		},
 	}
 	for _, use := range []string{interactive, reports} {
 		all = append(all, alarm{
@@ -232,8 +237,9 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact"), o.deadLetters("reconcile")),
-				graph("Put into quarantine, damaged objects, lost logs",
-					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60)),
+				graph("Put into quarantine, damaged objects, lost logs, objects of a newer schema",
+					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60),
+					o.logged(newerObjects, "Sum", 5)),
 			),
 		},
 	})

@@ -91,7 +91,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 }
 
 // alarms is the approximate number of alarms of a deployment.
-const alarms = 46
+const alarms = 51
 
 // Total returns the sum of the items.
 func Total(items []Item) (usd float64) {

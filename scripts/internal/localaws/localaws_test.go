@@ -173,9 +173,9 @@ func pids(t *testing.T, dir string) (all []int) {
 	return all
 }
 
-// lives reports whether a process is still running after a second. A killed process may need a moment to end.
+// lives reports whether a process is still running after a minute. A killed process may need a moment to end.
 func lives(pid int) bool {
-	for range 100 {
+	for range 6000 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if errors.Is(err, fs.ErrNotExist) && syscall.Kill(pid, 0) != nil || strings.Contains(string(state), ") Z ") {
 			return false
