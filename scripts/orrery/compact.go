@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -36,8 +38,18 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 			return err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(report.Damaged)) {
+		_, err := fmt.Fprintf(c.err, "%s is not merged, and answers leave it out: %s; restore the file from a backup, "+
+			"or import its logs into a new folder\n", name, report.Damaged[name])
+		if err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintf(c.out,
 		"merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
 		report.Objects, report.Hours, report.Rows, report.Before, report.After, report.Removed)
+	if err == nil && len(report.Damaged) > 0 {
+		return &exitError{code: exitIncomplete}
+	}
 	return err
 }

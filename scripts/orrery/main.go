@@ -20,7 +20,7 @@ const (
 	exitFailed      = 1 // standard error has the reason
 	exitUsage       = 2 // the command line is invalid
 	exitRejected    = 3 // imported, but some lines were rejected and put into quarantine
-	exitIncomplete  = 5 // answered, but some objects could not be read
+	exitIncomplete  = 5 // answered or compacted, but some objects could not be read
 	exitInterrupted = 130
 )
 

@@ -43,6 +43,9 @@ type CompactReport struct {
 	// Newer lists objects that were left as they are, because a newer program wrote them with columns that this program
 	// does not know. Only hours with several objects are examined.
 	Newer []string
+	// Damaged has the reason of each object that could not be read, by name. These objects are left as they are, and
+	// answers leave them out. Only hours with several objects are examined.
+	Damaged map[string]string
 }
 
 // Compact merges the objects of each hour into one object of the present schema, and removes the files of objects that
@@ -100,15 +103,39 @@ func (s *Store) compactHour(
 	}
 	if len(objects) >= options.MinObjects {
 		staging := filepath.Join(s.stagingRoot(), key)
-		err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755))
-		if err == nil {
-			err = s.mergeHour(ctx, hour, objects, staging, report)
+		err := s.mergeHour(ctx, hour, objects, staging, report)
+		if whole := withoutDamaged(ctx, err, objects, report); len(whole) < len(objects) {
+			err = nil
+			if len(whole) >= options.MinObjects {
+				err = s.mergeHour(ctx, hour, whole, staging, report)
+			}
 		}
-		if err := errors.Join(err, os.RemoveAll(staging)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return s.sweep(ctx, hour, options.Grace, report)
+}
+
+// withoutDamaged returns the objects that can be read, after a merge of them has failed with an error, and adds the
+// others to the report.
+func withoutDamaged(ctx context.Context, failure error, objects []lake.Object, report *CompactReport) []lake.Object {
+	if failure == nil || ctx.Err() != nil {
+		return objects
+	}
+	var whole []lake.Object
+	for _, o := range objects {
+		err := ingest.Verify(o.Path)
+		if err == nil {
+			whole = append(whole, o)
+			continue
+		}
+		if report.Damaged == nil {
+			report.Damaged = map[string]string{}
+		}
+		report.Damaged[lake.NameOf(o.Path)] = err.Error()
+	}
+	return whole
 }
 
 // withoutNewer returns the objects that can be merged, and adds the others to the report.
@@ -129,7 +156,11 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 // are kept.
 func (s *Store) mergeHour(
 	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
-) error {
+) (err error) {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	paths := make([]string, len(objects))
 	change := manifest.Change{At: s.now()}
 	var rows, before int64

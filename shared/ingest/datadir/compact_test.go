@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,6 +85,26 @@ func TestCompactMergesHoursAndKeepsEveryRow(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, records(t, s)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestCompactLeavesDamagedObjects: the other objects of the hour, and the other hours, are merged.
+func TestCompactLeavesDamagedObjects(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	importInSteps(t, s, 1500, 100)
+	paths := objectPaths(t, s)
+	damaged := paths[1]
+	if err := os.WriteFile(damaged, []byte("not Parquet"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second compaction leaves it, too
+		report := compact(t, s, CompactOptions{})
+		if len(report.Damaged) != 1 || !strings.Contains(report.Damaged[lake.NameOf(damaged)], "not a Parquet file") {
+			t.Errorf("damaged objects %v, want %s", report.Damaged, lake.NameOf(damaged))
+		}
+		if now := objectPaths(t, s); len(now) != 4 || !slices.Contains(now, damaged) {
+			t.Errorf("objects %v", now)
+		}
 	}
 }
 
