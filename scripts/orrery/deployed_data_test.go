@@ -317,8 +317,8 @@ func (s *targets) pathOf(t *testing.T, response reply) string {
 	return path
 }
 
-// testPoison puts an unreadable log into the bucket, and checks that it ends in quarantine, that its message is done and
-// that other records are not affected.
+// testPoison puts an unreadable log into the bucket, and checks that it ends in quarantine, that its message is done
+// and that other records are not affected.
 func testPoison(t *testing.T, d *localaws.Deployment, s *targets) {
 	before := countDeployed(t, s, wholeDay)
 	putObject(t, d, "raw/poison.ndjson.gz", []byte("\x1f\x8bthis is no gzip"))

@@ -249,8 +249,8 @@ func (up *upRun) kill(t *testing.T) {
 	}
 }
 
-// end sends a signal to a process, or to the group -pid. It checks that the command acknowledges it, and that no process
-// of the run and no file outside its folder is left.
+// end sends a signal to a process, or to the group -pid. It checks that the command acknowledges it, and that no
+// process of the run and no file outside its folder is left.
 func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, signal); err != nil {

@@ -19,8 +19,8 @@ type upCommand struct {
 	Dir      string `default:".orrery-up" env:"ORRERY_UP" help:"Folder for the data, the key and the logs." placeholder:"DIR"`
 }
 
-// Run deploys the stacks to this machine, prints how to use the deployment, and runs until ctx ends. Then it stops every
-// process. The data stays in the folder for the next run.
+// Run deploys the stacks to this machine, prints how to use the deployment, and runs until ctx ends. Then it stops
+// every process. The data stays in the folder for the next run.
 func (u *upCommand) Run(ctx context.Context, c console) error {
 	defer uninterrupted()()
 	screen := newUpScreen(c.err)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// upScreen shows the progress of `orrery up`: a line for each step that is done and, on terminals only, a last line with
-// the steps that are running.
+// upScreen shows the progress of `orrery up`: a line for each step that is done and, on terminals only, a last line
+// with the steps that are running.
 type upScreen struct {
 	mu      sync.Mutex
 	w       io.Writer

@@ -60,8 +60,8 @@ func DamageIn(q query.Query, name, message string, err error) *DamageError {
 	return suspectIn(q, message, err)
 }
 
-// UnreadableIn is like DamageIn for failures to read an object that may also be temporary. It returns nil if the message
-// does not name the object.
+// UnreadableIn is like DamageIn for failures to read an object that may also be temporary. It returns nil if the
+// message does not name the object.
 func UnreadableIn(q query.Query, name, message string, err error) *DamageError {
 	if !strings.HasPrefix(name, "HIVE_CURSOR_ERROR") {
 		return nil

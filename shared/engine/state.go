@@ -37,12 +37,13 @@ const rebuiltSkew = time.Minute
 // have read objects after one of them was removed, which is at least StateAge after the state lists it.
 func (s State) Skipped(q query.Query, began time.Time) []string {
 	span := q.Span()
+	from, to := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	var names []string
 	for _, o := range s.Lost {
 		if !o.Rebuilt.IsZero() && o.Rebuilt.Before(began.Add(-rebuiltSkew)) {
 			continue
 		}
-		if span.FromMs <= span.ToMs && lake.PartitionOf(span.FromMs) <= o.Partition && o.Partition <= lake.PartitionOf(span.ToMs) {
+		if span.FromMs <= span.ToMs && from <= o.Partition && o.Partition <= to {
 			names = append(names, o.Name)
 		}
 	}

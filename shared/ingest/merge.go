@@ -135,9 +135,9 @@ func mergeable(paths []string) (groups [][]string, err error) {
 }
 
 // Merge merges objects of one hour into one verified object, a file with that name in dir. It compares every value of
-// every row written with the rows read. The new object has the present schema, whatever those of the others are; objects
-// of a newer schema cannot be merged, see IsNewer. Merge also writes temporary files to dir; the
-// caller removes the directory.
+// every row written with the rows read. The new object has the present schema, whatever those of the others are;
+// objects of a newer schema cannot be merged, see IsNewer. Merge also writes temporary files to dir; the caller removes
+// the directory.
 func Merge(dir, name string, paths []string) (lake.Object, error) {
 	narrowed, err := narrow(dir, paths)
 	if err != nil {

@@ -46,8 +46,8 @@ func WriteEmpty(path string) error {
 	return Verify(path)
 }
 
-// Verify reads all pages of an object in a file. It returns an error if the object is damaged. An object without rows is
-// not damaged, nor is one of a newer schema that this program cannot read.
+// Verify reads all pages of an object in a file. It returns an error if the object is damaged. An object without rows
+// is not damaged, nor is one of a newer schema that this program cannot read.
 func Verify(path string) error {
 	return withObject(path, func(f *os.File, size int64) error {
 		_, err := parquet.Verify(f, size)

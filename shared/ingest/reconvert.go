@@ -27,8 +27,8 @@ var (
 	ErrStopped = errors.New("the conversion was stopped before its end")
 )
 
-// Reconvert converts the lines of an earlier import again, and writes the rows for which keep returns true to objects in
-// the directory staging. It returns their files. Several goroutines call keep at the same time.
+// Reconvert converts the lines of an earlier import again, and writes the rows for which keep returns true to objects
+// in the directory staging. It returns their files. Several goroutines call keep at the same time.
 //
 // r is the log, which may have grown since the import. From and Until of the options must be the times that the import
 // allowed. Reconvert returns ErrOtherLog if the bytes up to the end of the import, or the number of records in them,

@@ -12,8 +12,8 @@ const (
 	// ShortestIngest is the shortest time in which ingest gets work done: it stops cloud.DefaultReserve before its
 	// deadline, so that the work it has done is published.
 	ShortestIngest = 2 * time.Minute
-	// Deliveries is how often the queue of raw logs delivers a message before it becomes a dead letter. With the delays of
-	// package ingest/cloud/queue these are at least two hours, so that logs outlast a failure of a service.
+	// Deliveries is how often the queue of raw logs delivers a message before it becomes a dead letter. With the delays
+	// of package ingest/cloud/queue these are at least two hours, so that logs outlast a failure of a service.
 	Deliveries = 24
 	// DeliveryMargin is how much longer than the timeout of ingest a received message stays hidden. AWS refuses a queue
 	// that hides messages for less than the timeout of its function.

@@ -326,7 +326,8 @@ func TestMetaOmitsUnknownFigures(t *testing.T) {
 		"an engine that knows only its cost": {quiet{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, err := service(t, test.engine).Search(t.Context(), search.Request{Route: search.Stats, Filters: text})
+			request := search.Request{Route: search.Stats, Filters: text}
+			result, err := service(t, test.engine).Search(t.Context(), request)
 			if err != nil {
 				t.Fatal(err)
 			}

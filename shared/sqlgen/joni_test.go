@@ -139,8 +139,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestAmbiguousIsFast: the analysis of a pattern never takes long, however large the pattern is. An exponential one would
-// not end before the tests time out.
+// TestAmbiguousIsFast: the analysis of a pattern never takes long, however large the pattern is. An exponential one
+// would not end before the tests time out.
 func TestAmbiguousIsFast(t *testing.T) {
 	words := strings.Repeat("word|", 300)
 	for _, pattern := range []string{

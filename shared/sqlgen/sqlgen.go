@@ -119,8 +119,8 @@ func (p *printer) warn(text string) {
 	}
 }
 
-// Probe writes a statement for DuckDB that reads every value of some columns of an object and returns one row. It leaves
-// out columns that the object does not have.
+// Probe writes a statement for DuckDB that reads every value of some columns of an object and returns one row. It
+// leaves out columns that the object does not have.
 func Probe(o lake.Object, columns []string) (string, error) {
 	p := &printer{dialect: duckDB{}}
 	columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return !o.Has(c) })

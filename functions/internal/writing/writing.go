@@ -1,5 +1,5 @@
-// Package writing builds the functions that write the lake, and the one that has logs imported again. Only they use Parquet, so that the other functions do not
-// link its code.
+// Package writing builds the functions that write the lake, and the one that has logs imported again. Only they use
+// Parquet, so that the other functions do not link its code.
 package writing
 
 import (

@@ -24,8 +24,8 @@ type Connection struct {
 // ErrNotRunning means that no usable deployment is running in a folder.
 var ErrNotRunning = errors.New("no deployment is running in this folder")
 
-// ReadConnection returns the connection of the deployment that is running in a folder. It returns ErrNotRunning if there
-// is none, also after a killed one has left its file.
+// ReadConnection returns the connection of the deployment that is running in a folder. It returns ErrNotRunning if
+// there is none, also after a killed one has left its file.
 func ReadConnection(dir string) (Connection, error) {
 	text, err := os.ReadFile(connectionFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,8 +60,8 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	return answer, cost, nil
 }
 
-// read reads a result. It reads the result's object, row after row, if the result is one of logs, whose pages may be too
-// large for the memory, or if it has several pages. Otherwise it reads the page. Each takes one request.
+// read reads a result. It reads the result's object, row after row, if the result is one of logs, whose pages may be
+// too large for the memory, or if it has several pages. Otherwise it reads the page. Each takes one request.
 func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Query) (query.Answer, error) {
 	location := ""
 	if e.S3 != nil && x.ResultConfiguration != nil {

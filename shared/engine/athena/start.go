@@ -44,8 +44,8 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 	return w.execution(), nil
 }
 
-// checkFirstYear returns an error if q, which is clamped to the data, reads hours for which the tables have no partition.
-// Athena would leave out their records without an error.
+// checkFirstYear returns an error if q, which is clamped to the data, reads hours for which the tables have no
+// partition. Athena would leave out their records without an error.
 func (e *Engine) checkFirstYear(q query.Query) error {
 	first := time.UnixMilli(q.Scope.FromMs).UTC()
 	if e.FromYear == 0 || q.Scope.Empty() || first.Year() >= e.FromYear {

@@ -83,8 +83,8 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	return answer, cost, err
 }
 
-// withRemedy returns the failure of a query with what to do about a damaged object. If no state is provided, there is no
-// compaction that sets it aside.
+// withRemedy returns the failure of a query with what to do about a damaged object. If no state is provided, there is
+// no compaction that sets it aside.
 func (e *Engine) withRemedy(err error) error {
 	var damage *engine.DamageError
 	if e.probes() && fault.KindOf(err) == fault.Damaged && errors.As(err, &damage) {

@@ -35,8 +35,8 @@ import (
 // must see all rows of the logs that were put before the time to which the state is complete. At the end, when every
 // log has been delivered again, the lake must have every row exactly once.
 //
-// In half of the plays, objects that readers read get damaged. A reader that fails at one reports it. The others may lack
-// the rows of objects that their answer names as lost, and no others. At the end every row must be rebuilt.
+// In half of the plays, objects that readers read get damaged. A reader that fails at one reports it. The others may
+// lack the rows of objects that their answer names as lost, and no others. At the end every row must be rebuilt.
 //
 // ORRERY_TEST_SEEDS is the number of seeds. ORRERY_TEST_SEED selects a single seed.
 func TestAnyInterleaving(t *testing.T) {
@@ -155,9 +155,9 @@ func newPlay(t *testing.T, seed uint64) *play {
 
 func (p *play) now() time.Time { return p.time }
 
-// writeLogs writes logs, which are put into the bucket when they are first delivered. Some of them grow: the bucket gets
-// several versions of different lengths. In every second play all logs begin with a blank line, so that they are one
-// family of the ledger.
+// writeLogs writes logs, which are put into the bucket when they are first delivered. Some of them grow: the bucket
+// gets several versions of different lengths. In every second play all logs begin with a blank line, so that they are
+// one family of the ledger.
 func (p *play) writeLogs() {
 	next := 0
 	for n := range 4 {
@@ -469,8 +469,8 @@ func (p *play) compact(a *actor) {
 	p.sum.Swept += report.Removed
 }
 
-// unlessFault reports errors that are not faults of the play. If an object is damaged or removed while a compaction works
-// with it, the compaction fails and the next one continues.
+// unlessFault reports errors that are not faults of the play. If an object is damaged or removed while a compaction
+// works with it, the compaction fails and the next one continues.
 func (p *play) unlessFault(a *actor, err error) {
 	if p.damaging && !p.calm && err != nil {
 		text := err.Error()
@@ -640,7 +640,8 @@ func (p *play) settle() {
 	}
 	rounds := 3
 	if p.damaging {
-		rounds += 2 * maxDamaged // a query finds one damaged object at a time, and the next compaction but one rebuilds it
+		// A query finds one damaged object at a time, and the next compaction but one rebuilds it.
+		rounds += 2 * maxDamaged
 	}
 	for range rounds {
 		p.alone("read", p.read)

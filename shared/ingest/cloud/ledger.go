@@ -29,8 +29,8 @@ import (
 // One more item of each source leads from its id to its family: ingest#source#<id>, family.
 //
 // An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
-// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines. If
-// only other logs of the family were imported meanwhile, it reads the family again and commits.
+// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines.
+// If only other logs of the family were imported meanwhile, it reads the family again and commits.
 type familyLedger struct {
 	table   lakestate.Table
 	family  string

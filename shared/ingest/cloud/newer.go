@@ -14,9 +14,9 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// After a rollback, an hour may have objects of a newer schema than the program that compacts it. They cannot be merged,
-// because their rows would lose columns, and they must stay visible when the watermark passes the hour. Programs of both
-// versions may compact the hour at the same time. This rule makes their results agree:
+// After a rollback, an hour may have objects of a newer schema than the program that compacts it. They cannot be
+// merged, because their rows would lose columns, and they must stay visible when the watermark passes the hour.
+// Programs of both versions may compact the hour at the same time. This rule makes their results agree:
 //
 //	The object with the name of a group has the rows of those objects of the group that are not newer than itself.
 //	Every newer object of the group is copied as a group of its own.
@@ -25,8 +25,8 @@ import (
 // program puts an object without all rows of the group, it records the versions of the group, so that any program can
 // make the copies.
 
-// versions are the versions of the schemas of the objects of a group, by the names of the objects. An object that cannot
-// be read has version 0.
+// versions are the versions of the schemas of the objects of a group, by the names of the objects. An object that
+// cannot be read has version 0.
 type versions map[string]int
 
 // versionsName returns the name of the versions of the group that an object is named for.
@@ -47,8 +47,8 @@ func splitNewer(copies []localCopy) (mergeable, newer []localCopy) {
 	return mergeable, newer
 }
 
-// wholeNewer returns those of the objects of a newer schema that are not damaged, and sets the others aside. Merging does
-// not read these objects, so nothing else would find the damage.
+// wholeNewer returns those of the objects of a newer schema that are not damaged, and sets the others aside. Merging
+// does not read these objects, so nothing else would find the damage.
 func (c *Store) wholeNewer(
 	ctx context.Context, hour lake.Partition, newer []localCopy, report *CompactReport,
 ) (whole []localCopy, err error) {
@@ -123,8 +123,8 @@ func (r *CompactReport) noteNewer(object string, version int) {
 	}
 }
 
-// schemaVersion returns the version of the schema of an object in the bucket. It reads only the footer. The version is 0
-// if the object is damaged.
+// schemaVersion returns the version of the schema of an object in the bucket. It reads only the footer. The version is
+// 0 if the object is damaged.
 func (c *Store) schemaVersion(ctx context.Context, name string) (version int, err error) {
 	in, err := blob.Open(ctx, c.lake, name, "")
 	if err != nil {

@@ -113,7 +113,8 @@ func TestRebuild(t *testing.T) {
 			prepare: func(w *world) {
 				var text bytes.Buffer
 				z := gzip.NewWriter(&text)
-				if _, err := z.Write([]byte(records(0, 10, time.Second) + "no record\n" + records(10, 15, time.Second))); err != nil {
+				lines := records(0, 10, time.Second) + "no record\n" + records(10, 15, time.Second)
+				if _, err := z.Write([]byte(lines)); err != nil {
 					w.t.Fatal(err)
 				}
 				if err := z.Close(); err != nil {
@@ -151,7 +152,8 @@ func TestRebuild(t *testing.T) {
 				t.Errorf("rebuilt before the hour is over: %q", report.Rebuilt)
 			}
 			w.time = w.time.Add(65 * time.Minute)
-			if report := w.compact(); !slices.Equal(report.Rebuilt, []string{lake.NameOf(lost)}) || len(report.NotRebuilt) > 0 {
+			report := w.compact()
+			if !slices.Equal(report.Rebuilt, []string{lake.NameOf(lost)}) || len(report.NotRebuilt) > 0 {
 				t.Errorf("rebuilt %q, not rebuilt %v; want %s", report.Rebuilt, report.NotRebuilt, lost)
 			}
 			w.expectLost(0)

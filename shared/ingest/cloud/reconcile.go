@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// DefaultMinAge is the default of Reconciliation.MinAge. The queue delivers a message for two to four hours before it
-	// gives up.
+	// DefaultMinAge is the default of Reconciliation.MinAge. The queue delivers a message for two to four hours before
+	// it gives up.
 	DefaultMinAge = 6 * time.Hour
 	// DefaultSendLimit is the default of Reconciliation.Limit.
 	DefaultSendLimit = 1000
@@ -32,8 +32,8 @@ type Reconciliation struct {
 	Send func(ctx context.Context, log Log, put time.Time) error
 	Now  func() time.Time
 
-	// MinAge is the age from which a log should have arrived; 0 for DefaultMinAge, negative for none. Younger logs may be
-	// on their way.
+	// MinAge is the age from which a log should have arrived; 0 for DefaultMinAge, negative for none. Younger logs may
+	// be on their way.
 	MinAge time.Duration
 	// Limit is the maximum number of lost logs that a run sends, and also that of earlier logs; 0 for DefaultSendLimit.
 	Limit int
@@ -47,8 +47,8 @@ type ReconcileReport struct {
 	// Lost is the number of logs that were sent because they have not arrived.
 	Lost int
 	// Earlier is the number of logs that were sent because it is not known whether they have arrived: they were put
-	// before the first log whose arrival was recorded. EarlierSent is the number of those that were sent by a run before
-	// and have not arrived.
+	// before the first log whose arrival was recorded. EarlierSent is the number of those that were sent by a run
+	// before and have not arrived.
 	Earlier, EarlierSent int
 	// Left is the number of logs that were not sent because of the limit. Later runs send them.
 	Left       int

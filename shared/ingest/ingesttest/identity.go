@@ -163,8 +163,8 @@ type host struct {
 }
 
 // testRandom lets the logs of some hosts grow and rotate, imports them under the paths that they have at the time, and
-// compares the records with the lines of all logs. Every log begins with the same two lines. No log ends before it has a
-// line of its own: a log of which another one has all lines cannot be distinguished from an older copy.
+// compares the records with the lines of all logs. Every log begins with the same two lines. No log ends before it has
+// a line of its own: a log of which another one has all lines cannot be distinguished from an older copy.
 func testRandom(t *testing.T, lake Lake, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 7))
 	hosts := make([]*host, 3)

@@ -22,8 +22,8 @@ import (
 )
 
 // Ledger is a ledger.Ledger in a SQLite file. A source is a log as it grows. Each import of it is an entry with the
-// name of the log, and with the length and the SHA-256 of the decompressed bytes from the beginning of the source to the
-// end of that import. Compaction does not use the ledger.
+// name of the log, and with the length and the SHA-256 of the decompressed bytes from the beginning of the source to
+// the end of that import. Compaction does not use the ledger.
 //
 // The database is in WAL mode, so that several processes can use it at the same time.
 type Ledger struct{ db *sql.DB }
