@@ -190,7 +190,7 @@ var caseShapes = []query.Shape{
 	query.Facets{Limit: 2, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
 	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
 	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 2, By: dimension("status")},
-	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("tags")},
+	query.Histogram{SegmentSeconds: 300, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("tags")},
 	query.Histogram{SegmentSeconds: 86_400, Measure: query.MeasureMonitored, Limit: 1, By: dimension("blocked")},
 }
 
