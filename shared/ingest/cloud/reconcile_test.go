@@ -346,7 +346,7 @@ func TestReconcileUnderFaults(t *testing.T) {
 				for reached := true; reached; n += stride() {
 					reached = testReconcileUnderFault(t, n, script, test.arrived, strings.Fields(test.want))
 				}
-				if n < 50 {
+				if n < 40 {
 					t.Errorf("the test reached only %d requests", n)
 				}
 			})
