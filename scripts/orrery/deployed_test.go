@@ -17,7 +17,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
@@ -104,12 +103,11 @@ func testResources(t *testing.T, d *localaws.Deployment) {
 	for _, stack := range []string{"data", "api", "ops"} {
 		for _, r := range resourcesOf(t, d, localaws.Name+"-"+stack) {
 			seen++
-			name, kind := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType)
-			if _, excused := notCreated[kind]; aws.ToString(r.PhysicalResourceId) == "unknown" && !excused {
-				t.Errorf("%s (%s) of stack %s was not created", name, kind, stack)
+			if _, excused := notCreated[r.Type]; r.ID == "unknown" && !excused {
+				t.Errorf("%s (%s) of stack %s was not created", r.Name, r.Type, stack)
 			}
-			if !strings.HasSuffix(string(r.ResourceStatus), "_COMPLETE") {
-				t.Errorf("%s (%s) of stack %s is %s", name, kind, stack, r.ResourceStatus)
+			if !strings.HasSuffix(r.Status, "_COMPLETE") {
+				t.Errorf("%s (%s) of stack %s is %s", r.Name, r.Type, stack, r.Status)
 			}
 		}
 	}
@@ -118,15 +116,26 @@ func testResources(t *testing.T, d *localaws.Deployment) {
 	}
 }
 
+// resource is a resource of a stack.
+type resource struct{ Name, Type, ID, Status string }
+
 // resourcesOf returns the resources of a stack.
-func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) []types.StackResource {
+func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) (list []resource) {
 	t.Helper()
 	answer, err := cloudformation.NewFromConfig(d.Config()).DescribeStackResources(t.Context(),
 		&cloudformation.DescribeStackResourcesInput{StackName: &stack})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StackResources
+	for _, r := range answer.StackResources {
+		list = append(list, resource{
+			Name:   aws.ToString(r.LogicalResourceId),
+			Type:   aws.ToString(r.ResourceType),
+			ID:     aws.ToString(r.PhysicalResourceId),
+			Status: string(r.ResourceStatus),
+		})
+	}
+	return list
 }
 
 // authorization returns the header of a request to a service. LocalStack does not verify the signature.
