@@ -726,7 +726,11 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 		}
 	})
 	t.Run("to the objects that readers see, whatever was imported, compacted and removed", func(t *testing.T) {
-		for seed := range uint64(12) {
+		seeds := uint64(12)
+		if testing.Short() {
+			seeds = 1
+		}
+		for seed := range seeds {
 			random := rand.New(rand.NewPCG(seed, 1))
 			w := newWorld(t)
 			for step := range 25 {

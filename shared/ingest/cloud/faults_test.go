@@ -231,7 +231,7 @@ func stride() int {
 	case os.Getenv("ORRERY_TEST_LONG") != "":
 		return 1
 	case testing.Short():
-		return 30
+		return 60
 	}
 	return 6
 }
