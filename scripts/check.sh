@@ -123,9 +123,9 @@ fi
 say "Trino: equal answers from every engine, also through Athena's protocol"
 if server trino; then
 	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
-	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=300
+	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=150
 	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -suite.every=10 # minutes more with all
-	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestDifferential' -differential.filters=50
+	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestDifferential' -differential.filters=30
 	go test -timeout 10m ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE

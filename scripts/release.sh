@@ -2,9 +2,9 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | fuzz | race | trino | bench]
+#   scripts/release.sh [checks | fuzz | race | engines | trino | bench]
 #
-# FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters on Trino (default 2000).
+# FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000).
 # A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,6 +27,12 @@ fuzz() { bash scripts/fuzz.sh "${FUZZ:-5m}"; }
 # race runs every test with the race detector, also those that check.sh leaves to the ordinary run.
 race() { go test -race -count=1 -vet=off -timeout 3h $(go list ./... | grep -v /infra$); }
 
+# engines compares the engines of one machine with the reference evaluation.
+engines() {
+	go test -count=1 -timeout 3h ./shared/engine/local -run TestDifferential \
+		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed"
+}
+
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
 trino() {
 	local url
@@ -43,10 +49,10 @@ trino() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks fuzz race trino bench)
+steps=(checks fuzz race engines trino bench)
 case "${1:-all}" in
 all) ;;
-checks | fuzz | race | trino | bench) steps=("$1") ;;
+checks | fuzz | race | engines | trino | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2
