@@ -71,7 +71,7 @@ func layoutError(format string, args ...any) error {
 }
 
 // parse splits a format string into variables and the texts between them. The function next cuts a variable or some
-// text off the beginning of a format. The text of a variable is empty if there is none.
+// text off the beginning of a format. If it cuts off text, the variable has no text.
 func (l *layout) parse(format string, next func(string) (v variable, text, rest string, err error)) error {
 	literal := &l.start
 	for len(format) > 0 {

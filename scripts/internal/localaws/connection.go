@@ -25,7 +25,7 @@ type Connection struct {
 var ErrNotRunning = errors.New("no deployment is running in this folder")
 
 // ReadConnection returns the connection of the deployment that is running in a folder. It returns ErrNotRunning if
-// there is none, also after a killed one has left its file.
+// no deployment is running, even if one that was killed has left its file.
 func ReadConnection(dir string) (Connection, error) {
 	text, err := os.ReadFile(connectionFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

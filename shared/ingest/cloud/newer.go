@@ -21,7 +21,7 @@ import (
 //	The object with the name of a group has the rows of those objects of the group that are not newer than itself.
 //	Every newer object of the group is copied as a group of its own.
 //
-// The object of a group is put only if there is none, so the first program that puts it decides for all. Before a
+// An existing object of a group is not replaced, so the first program that puts it decides for all. Before a
 // program puts an object without all rows of the group, it records the versions of the group, so that any program can
 // make the copies.
 

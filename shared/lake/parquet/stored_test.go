@@ -64,7 +64,7 @@ func TestStoredObjects(t *testing.T) {
 	}
 }
 
-// storePresent writes the object of the present version of the schema if -update is set and there is none.
+// storePresent writes the object of the present version of the schema if -update is set and the object does not exist.
 func storePresent(t *testing.T) {
 	t.Helper()
 	path := fmt.Sprintf("%sv%d.parquet", storedFolder, lake.SchemaVersion())
