@@ -38,8 +38,8 @@ func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 			every := awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(float64(p.CompactMinutes))))
 			a.schedule(lambda, p, f, "Merges the objects of every finished hour", every)
 		case reconcileName:
-			daily := awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("3"), Minute: jsii.String("17")})
-			a.schedule(lambda, p, f, "Sends raw logs again that have not arrived", daily)
+			hourly := awsevents.Schedule_Cron(&awsevents.CronOptions{Minute: jsii.String("17")})
+			a.schedule(lambda, p, f, "Sends raw logs again that have not arrived", hourly)
 		}
 	}
 	a.addGateway(p)

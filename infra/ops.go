@@ -102,7 +102,7 @@ func (o *opsStack) alarms() []alarm {
 		},
 		{
 			name: "reconcile-dead-letters", metric: o.deadLetters("reconcile"), periods: 1,
-			says: "The daily search for lost logs could not be started.", runbook: "dlq",
+			says: "The search for lost logs could not be started.", runbook: "dlq",
 		},
 		{
 			name: "lost-notifications", metric: o.logged(lostLogs, "Sum", 60), periods: 1,

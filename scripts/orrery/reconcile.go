@@ -24,7 +24,7 @@ type reconcileCommand struct {
 }
 
 // Run invokes the function reconcile of a deployment and prints its report. The function has the permissions and the
-// deadline that the daily run has.
+// deadline that scheduled runs have.
 func (r *reconcileCommand) Run(ctx context.Context, c console) error {
 	switch {
 	case r.Stack == "":

@@ -12,12 +12,17 @@ import "time"
 //
 // One message can hide from both counts: the one that replaces the message about a log that is imported in part. Times
 // soon after such a message do not count.
+//
+// A queue that always has messages proves nothing either. A comparison of all raw logs with those that have arrived does,
+// and it also finds the logs of which S3 sent no message.
 type Backlog struct {
 	// Through is a time such that every log that was put before it is imported, refused, or an open import. It is zero
 	// as long as no such time is known.
 	Through time.Time `json:"through,omitzero"`
 	// Empty is the latest time at which the queues were empty, and that is followed by another one LooksApart later.
 	Empty time.Time `json:"empty,omitzero"`
+	// Lost is when the oldest log was put that the last comparison found lost. It is zero if there was no such log.
+	Lost time.Time `json:"lost,omitzero"`
 	// Resent is the latest time before a message was replaced by one with the same logs.
 	Resent time.Time `json:"resent,omitzero"`
 }
@@ -46,16 +51,41 @@ func (b *Backlog) SawEmpty(at time.Time) bool {
 		if at.Before(b.Empty.Add(LooksApart)) {
 			return false
 		}
-		b.Through = b.Empty.Add(-emptyMargin)
+		b.advance(b.Empty.Add(-emptyMargin))
 	}
 	b.Empty = at
 	return true
 }
 
+// Compared records that all raw logs were compared with those that have arrived. Every log that was put before through has
+// arrived, except logs that an earlier version may have imported. Lost is when the oldest log was put that should have
+// arrived, or zero. Compared reports whether b has changed.
+func (b *Backlog) Compared(through, lost time.Time) bool {
+	before := *b
+	b.advance(through)
+	b.Lost = lost
+	return *b != before
+}
+
+// advance moves Through to a later time.
+func (b *Backlog) advance(to time.Time) {
+	if to.After(b.Through) {
+		b.Through = to
+	}
+}
+
+// Handled returns Through, or Lost if that is earlier.
+func (b Backlog) Handled() time.Time {
+	if !b.Lost.IsZero() && b.Lost.Before(b.Through) {
+		return b.Lost
+	}
+	return b.Through
+}
+
 // CompleteThrough returns a time such that every log that was put into the raw bucket before it is completely visible
 // to readers, or was refused, or lacks only rows of lost objects. It is zero if no such time is known.
 func (s State) CompleteThrough() time.Time {
-	through := s.Backlog.Through
+	through := s.Backlog.Handled()
 	for _, o := range s.Open {
 		if o.Rebuilds == "" && o.Arrived.Before(through) {
 			through = o.Arrived

@@ -53,6 +53,31 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
+func TestBacklogCompared(t *testing.T) {
+	at := func(n float64) time.Time { return noon.Add(minutes(n)) }
+	b := lakestate.Backlog{Through: at(10)}
+	for _, step := range []struct {
+		name          string
+		through, lost time.Time
+		changed       bool
+		handled       time.Time
+	}{
+		{"an earlier time changes nothing", at(5), time.Time{}, false, at(10)},
+		{"a later time moves it on", at(20), time.Time{}, true, at(20)},
+		{"a lost log holds it back", at(20), at(3), true, at(3)},
+		{"until the next comparison finds that it has arrived", at(30), time.Time{}, true, at(30)},
+	} {
+		if changed := b.Compared(step.through, step.lost); changed != step.changed || !b.Handled().Equal(step.handled) {
+			t.Errorf("%s: changed %t, handled %v", step.name, changed, b.Handled())
+		}
+	}
+	b.SawEmpty(at(25))
+	b.SawEmpty(at(29))
+	if !b.Through.Equal(at(30)) {
+		t.Errorf("empty queues of before have changed the time to %v", b.Through)
+	}
+}
+
 func TestCompleteThrough(t *testing.T) {
 	known := lakestate.Backlog{Through: noon}
 	open := func(arrived ...time.Time) map[string]lakestate.OpenImport {
@@ -69,6 +94,9 @@ func TestCompleteThrough(t *testing.T) {
 	}{
 		"is unknown before the queues were empty": {lakestate.State{}, time.Time{}},
 		"is that of the queues":                   {lakestate.State{Backlog: known}, noon},
+		"is before the oldest lost log": {
+			lakestate.State{Backlog: lakestate.Backlog{Through: noon, Lost: noon.Add(-hour)}}, noon.Add(-hour),
+		},
 		"is before every open import": {
 			lakestate.State{Backlog: known, Open: open(noon.Add(-hour), noon.Add(-2*hour))}, noon.Add(-2 * hour),
 		},

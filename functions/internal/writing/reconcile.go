@@ -38,8 +38,9 @@ func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*
 	}, time.Now), nil
 }
 
-// reconcileEvent is the event of a run. That of the schedule has none of these members.
+// reconcileEvent is the event of a run. That of the schedule has only the type.
 type reconcileEvent struct {
+	Type   string `json:"detail-type"`
 	MinAge string `json:"min_age"` // such as "10m"; "" for the default
 	Limit  int    `json:"limit"`   // 0 for the default
 }
@@ -67,6 +68,10 @@ func reconcile(
 			log.ErrorContext(ctx, "not reconciled", "error", err)
 			return report, err
 		}
+		if report.NotDue {
+			log.InfoContext(ctx, "not due")
+			return report, nil
+		}
 		// An alarm watches the number of lost logs.
 		log.InfoContext(ctx, "reconciled", "listed", report.Listed, "arrived", report.Arrived, "recent", report.Recent,
 			"lost", report.Lost, "earlier", report.Earlier, "earlier_sent", report.EarlierSent, "left", report.Left,
@@ -86,7 +91,7 @@ func (e reconcileEvent) reconciliation() (r cloud.Reconciliation, err error) {
 	if e.Limit < 0 {
 		return r, errors.New("limit must not be negative")
 	}
-	r.Limit = e.Limit
+	r.Limit, r.Scheduled = e.Limit, e.Type == "Scheduled Event"
 	if e.MinAge == "" {
 		return r, nil
 	}

@@ -15,8 +15,16 @@ const maxConflicts = 100
 // changeState changes the state of the lake with a function. The function may be called several times, and reports
 // whether it has changed the state. changeState returns the resulting state.
 func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bool) (lakestate.State, error) {
+	return changeState(ctx, c.table, alter, c.pause)
+}
+
+// changeState is Store.changeState with a table and a function that waits after the conflict n.
+func changeState(
+	ctx context.Context, table lakestate.Table, alter func(*lakestate.State) bool,
+	pause func(ctx context.Context, n int) error,
+) (lakestate.State, error) {
 	for conflicts := 0; ; conflicts++ {
-		s, item, err := lakestate.Load(ctx, c.table)
+		s, item, err := lakestate.Load(ctx, table)
 		if err != nil {
 			return lakestate.State{}, err
 		}
@@ -25,7 +33,7 @@ func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bo
 		}
 		change, err := lakestate.ChangeOf(item, s)
 		if err == nil {
-			err = c.table.Write(ctx, change)
+			err = table.Write(ctx, change)
 		}
 		if err == nil {
 			return s, nil
@@ -33,7 +41,7 @@ func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bo
 		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
 			return lakestate.State{}, fmt.Errorf("change state of the lake: %w", err)
 		}
-		if err := c.pause(ctx, conflicts); err != nil {
+		if err := pause(ctx, conflicts); err != nil {
 			return lakestate.State{}, err
 		}
 	}

@@ -142,6 +142,25 @@ func TestCompleteThrough(t *testing.T) {
 			t.Errorf("after the compaction: complete through minute %v", got)
 		}
 	})
+	t.Run("does not pass an earlier copy of such a log", func(t *testing.T) {
+		w := world(t)
+		short := strings.ReplaceAll(records(0, 5, time.Minute), `:"r`, `:"b`)
+		w.put("raw/b", short)
+		w.time = w.time.Add(4 * time.Hour)
+		config := w.config()
+		config.Lake = refusingStore{w.lake, "lake/compact/"}
+		if _, err := w.cloudOf(config).Compact(t.Context(), time.Time{}); !errors.Is(err, errRefused) {
+			t.Fatal(err)
+		}
+		w.importLog("raw/b.1", short+strings.ReplaceAll(records(5, 9, time.Minute), `:"r`, `:"b`))
+		if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/b"}); err != nil { // all its lines are known
+			t.Fatal(err)
+		}
+		w.time = w.time.Add(time.Hour)
+		if got := w.lookTwice(waiting(0), waiting(0)); got != -300 {
+			t.Errorf("complete through minute %v, want -300, when the earlier copy was put", got)
+		}
+	})
 	t.Run("reports errors of the queues", func(t *testing.T) {
 		w := world(t)
 		if err := w.cloud().Look(t.Context(), waiting(0), brokenQueue{}); err == nil {

@@ -131,6 +131,9 @@ func (c *Store) importOpen(
 	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family }); err != nil {
 		return report, err
 	}
+	if err := c.antedate(ctx, ledger.family, options.Arrival); err != nil {
+		return report, err
+	}
 	switch {
 	case conversion.Stopped && conversion.New:
 		return report, ErrUnfinished
@@ -138,6 +141,22 @@ func (c *Store) importOpen(
 		return report, errNoProgress
 	}
 	return report, nil
+}
+
+// antedate changes the arrival of the open imports of a family to that of a log that arrived before them. The log may
+// consist of lines that they have imported from a later copy of it, and that readers do not see yet.
+func (c *Store) antedate(ctx context.Context, family string, arrival time.Time) error {
+	_, err := c.changeState(ctx, func(s *lakestate.State) (changed bool) {
+		for id, o := range s.Open {
+			if o.Family == family && o.Rebuilds == "" && o.Arrived.After(arrival) {
+				o.Arrived = arrival.UTC()
+				s.Open[id] = o
+				changed = true
+			}
+		}
+		return changed
+	})
+	return err
 }
 
 // horizon returns the horizon of a log and the time when the log arrived. That is the time when it was put, so that a

@@ -56,7 +56,7 @@ func TestAnyInterleaving(t *testing.T) {
 	}
 	t.Logf("%+v", sum)
 	missing := sum.Damaged == 0 || sum.Rebuilt == 0 || sum.Incomplete == 0 || sum.Complete == 0 ||
-		sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0
+		sum.Reconciled == 0 || sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 || sum.Swept == 0
 	if n >= 8 && (missing || sum.Compared < 10*n) {
 		t.Errorf("too few events happened: %+v", sum)
 	}
@@ -75,7 +75,7 @@ func number(t *testing.T, text string) int {
 type tally struct {
 	Steps, Killed, Failed, Lost, Readers, Compared, Late, Hours, Swept int
 
-	Complete, Held               int
+	Complete, Held, Reconciled   int
 	Damaged, Rebuilt, Incomplete int
 }
 
@@ -189,7 +189,7 @@ func (p *play) run(sum *tally) {
 	*sum = tally{
 		sum.Steps + s.Steps, sum.Killed + s.Killed, sum.Failed + s.Failed, sum.Lost + s.Lost, sum.Readers + s.Readers,
 		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
-		sum.Complete + s.Complete, sum.Held + s.Held,
+		sum.Complete + s.Complete, sum.Held + s.Held, sum.Reconciled + s.Reconciled,
 		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete,
 	}
 }
@@ -206,7 +206,11 @@ func (p *play) act() {
 		case p.looks < 30 && len(p.put) > 0 && (len(p.queue) == 0 && p.random.IntN(10) == 0 || p.random.IntN(50) == 0):
 			p.looks++ // most of them with an empty queue: the others should have no effect
 			p.passTime()
-			p.start(work{name: "look", do: p.look})
+			if p.random.IntN(3) > 0 {
+				p.start(work{name: "look", do: p.look})
+			} else {
+				p.start(work{name: "reconcile", do: p.reconcile})
+			}
 		case p.damaging && p.sum.Damaged < maxDamaged && p.random.IntN(80) == 0:
 			p.damage()
 		case p.random.IntN(15) == 0:
@@ -443,9 +447,37 @@ func (p *play) importLog(a *actor, key string) {
 	}
 }
 
-// look looks at the queue. In every second case a reader follows.
+// look looks at the queue.
 func (p *play) look(a *actor) {
 	p.unlessFault(a, p.cloudOf(a).Look(context.Background(), p))
+	p.readSometimes()
+}
+
+// reconcile compares the logs that were put with those that have arrived. The queue still has the messages about the
+// others.
+func (p *play) reconcile(a *actor) {
+	before := p.backlog()
+	_, err := cloud.Reconciliation{
+		Raw: steppedStore{p.raw, a}, Table: steppedTable{p.table, a}, Now: p.now,
+		Send: func(context.Context, cloud.Log, time.Time) error { return nil },
+	}.Run(context.Background())
+	p.unlessFault(a, err)
+	if p.backlog().Through.After(before.Through) {
+		p.sum.Reconciled++
+	}
+	p.readSometimes()
+}
+
+func (p *play) backlog() lakestate.Backlog {
+	s, _, err := lakestate.Load(context.Background(), p.table)
+	if err != nil {
+		p.t.Error(err)
+	}
+	return s.Backlog
+}
+
+// readSometimes has a reader follow in every second case.
+func (p *play) readSometimes() {
 	if p.random.IntN(2) == 0 {
 		p.todo = append([]work{{name: "read", reader: true, do: p.read}}, p.todo...)
 	}
@@ -469,17 +501,17 @@ func (p *play) compact(a *actor) {
 	p.sum.Swept += report.Removed
 }
 
-// unlessFault reports errors that are not faults of the play. If an object is damaged or removed while a compaction
-// works with it, the compaction fails and the next one continues.
+// unlessFault reports errors that are not faults of the play. What a dead process returns does not matter. If an object
+// is damaged or removed while a compaction works with it, the compaction fails and the next one continues.
 func (p *play) unlessFault(a *actor, err error) {
 	if p.damaging && !p.calm && err != nil {
 		text := err.Error()
 		if errors.Is(err, blob.ErrNotFound) || strings.Contains(text, "its content was changed") ||
-			strings.Contains(text, "two reads have") {
+			strings.Contains(text, "two reads have") || strings.Contains(text, "was replaced while it was read") {
 			return
 		}
 	}
-	if err != nil && !errors.Is(err, errFault) && !errors.Is(err, errKilled) {
+	if err != nil && !errors.Is(err, errFault) && !a.dead {
 		p.t.Errorf("%s: %v", a.name, err)
 	}
 }

@@ -19,12 +19,20 @@ const (
 	DefaultSendLimit = 1000
 	// sendEarlierAfter is the time after which a log that an earlier version may have imported is sent a second time.
 	sendEarlierAfter = 30 * 24 * time.Hour
+	// compareEvery is the time after which a scheduled run compares all logs again. The schedule starts runs that are an
+	// hour apart, a little more or less.
+	compareEvery = 23*time.Hour + 30*time.Minute
+	// compareBehind is how long ago Backlog.Handled must be for a scheduled run to compare all logs before that time.
+	compareBehind = time.Hour
+	// clockMargin is the time by which the clocks of the function and of the bucket may differ.
+	clockMargin = time.Minute
 	// reconcilePage is the number of logs that are compared at a time. S3 lists as many with one request.
 	reconcilePage = 1000
 )
 
 // Reconciliation compares the raw logs in a bucket with those that have arrived, and sends messages about the others.
-// It finds logs whose notification was lost, and logs whose message became a dead letter that expired.
+// It finds logs whose notification was lost, and logs whose message became a dead letter that expired. If a run compares
+// all logs, the time to which the lake is complete follows from it, see lakestate.Backlog.
 type Reconciliation struct {
 	Raw   blob.Store
 	Table lakestate.Table
@@ -37,6 +45,9 @@ type Reconciliation struct {
 	MinAge time.Duration
 	// Limit is the maximum number of lost logs that a run sends, and also that of earlier logs; 0 for DefaultSendLimit.
 	Limit int
+	// Scheduled has the run do nothing unless the last comparison was a day ago, or the time before which all messages
+	// were handled is more than an hour ago: the queue always has messages then, or logs were lost.
+	Scheduled bool
 }
 
 // ReconcileReport describes a run.
@@ -52,6 +63,7 @@ type ReconcileReport struct {
 	Earlier, EarlierSent int
 	// Left is the number of logs that were not sent because of the limit. Later runs send them.
 	Left       int
+	NotDue     bool // nothing was compared, because it was not time yet
 	Unfinished bool // the time was up before all logs were compared, and the next run continues
 	Elapsed    time.Duration
 }
@@ -63,6 +75,8 @@ type reconcileState struct {
 	Since time.Time `json:"since"`
 	// After is the key after which the next run begins.
 	After string `json:"after,omitempty"`
+	// Compared is when the last run began that compared all logs.
+	Compared time.Time `json:"compared,omitzero"`
 }
 
 var reconcileKey = lakestate.Key{Partition: "reconcile", Sort: "state"}
@@ -79,6 +93,7 @@ func (r Reconciliation) Run(ctx context.Context) (ReconcileReport, error) {
 	began := r.Now()
 	run := &reconcileRun{
 		Reconciliation: r,
+		began:          began,
 		missedBefore:   began.Add(-max(0, r.MinAge)),
 		timeUp:         timeUp(ctx, DefaultReserve, r.Now),
 	}
@@ -93,9 +108,13 @@ func (r Reconciliation) Run(ctx context.Context) (ReconcileReport, error) {
 // reconcileRun is one run.
 type reconcileRun struct {
 	Reconciliation
+	began        time.Time
 	missedBefore time.Time
 	timeUp       func() bool
 	since        time.Time // reconcileState.Since
+
+	missing time.Time // when the oldest log was put that has not arrived; zero without one
+	lost    time.Time // the same of those that should have arrived
 
 	previous string  // key of the log before the one that is compared
 	next     *string // key after which the next run begins; nil if it may begin anywhere
@@ -112,6 +131,15 @@ func (r *reconcileRun) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Scheduled {
+		due, err := r.due(ctx, state)
+		if err != nil {
+			return err
+		}
+		if r.report.NotDue = !due; !due {
+			return nil
+		}
+	}
 	if state.Since.IsZero() {
 		if state.Since, err = r.firstArrival(ctx); err != nil {
 			return err
@@ -126,6 +154,12 @@ func (r *reconcileRun) all(ctx context.Context) error {
 		return err
 	}
 	r.report.Unfinished = !done
+	if done {
+		if err := r.compared(ctx); err != nil {
+			return err
+		}
+		state.Compared = r.began.UTC()
+	}
 	state.After = ""
 	if r.next != nil {
 		state.After = *r.next
@@ -137,6 +171,28 @@ func (r *reconcileRun) all(ctx context.Context) error {
 	if errors.Is(err, lakestate.ErrConflict) {
 		return nil // another run has ended meanwhile, and the next one continues after it
 	}
+	return err
+}
+
+// due reports whether it is time for a scheduled run.
+func (r *reconcileRun) due(ctx context.Context, state reconcileState) (bool, error) {
+	if r.began.Sub(state.Compared) >= compareEvery {
+		return true, nil
+	}
+	s, _, err := lakestate.Load(ctx, r.Table)
+	return r.began.Sub(s.Backlog.Handled()) >= compareBehind, err
+}
+
+// compared records in the state of the lake that all logs were compared. Every log that was put before the run began was
+// listed. An arrived log is visible to readers, or was refused, or its import is open and in that state.
+func (r *reconcileRun) compared(ctx context.Context) error {
+	through := r.began.Add(-clockMargin).UTC()
+	if !r.missing.IsZero() && r.missing.Before(through) {
+		through = r.missing
+	}
+	compared := func(s *lakestate.State) bool { return s.Backlog.Compared(through, r.lost) }
+	atOnce := func(context.Context, int) error { return nil } // no other writer waits for this one
+	_, err := changeState(ctx, r.Table, compared, atOnce)
 	return err
 }
 
@@ -239,9 +295,15 @@ func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakes
 	r.report.Listed++
 	found := item.Revision > 0 && known.isOf(raw)
 	earlier := raw.Modified.Before(r.since)
-	switch {
-	case found && known.Sent.IsZero():
+	if found && known.Sent.IsZero() {
 		r.report.Arrived++
+		return nil
+	}
+	r.missing = earliest(r.missing, raw.Modified)
+	if !earlier && !raw.Modified.After(r.missedBefore) {
+		r.lost = earliest(r.lost, raw.Modified)
+	}
+	switch {
 	case raw.Modified.After(r.missedBefore):
 		r.report.Recent++
 	case earlier && found && r.Now().Sub(known.Sent) < sendEarlierAfter:
@@ -258,6 +320,14 @@ func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakes
 		return r.send(ctx, raw)
 	}
 	return nil
+}
+
+// earliest returns the earlier time, or t if at is zero.
+func earliest(at, t time.Time) time.Time {
+	if at.IsZero() || t.Before(at) {
+		return t.UTC()
+	}
+	return at
 }
 
 func (r *reconcileRun) send(ctx context.Context, raw blob.Info) error {

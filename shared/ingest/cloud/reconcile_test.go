@@ -149,6 +149,99 @@ func (failingWrites) Write(context.Context, ...lakestate.Change) error {
 	return errors.New("the table is down")
 }
 
+// TestReconcileProvesCompleteness compares while the queue has messages all the time, so that nothing else moves the
+// time to which the lake is complete.
+func TestReconcileProvesCompleteness(t *testing.T) {
+	through := func(w *world) string {
+		at := w.state().CompleteThrough
+		if at.IsZero() {
+			return "unknown"
+		}
+		return at.Sub(testTime).String()
+	}
+	// expect runs a reconciliation and checks the time, which is given after testTime.
+	expect := func(t *testing.T, w *world, want string) {
+		t.Helper()
+		w.reconcile(t.Context(), 0)
+		if got := through(w); got != want {
+			t.Errorf("complete through %s after the start, want %s", got, want)
+		}
+	}
+	world := func(t *testing.T) *world {
+		w := newReconciled(t)
+		w.time = testTime.Add(time.Hour)
+		return w
+	}
+	t.Run("without missing logs up to the run, less the difference of clocks", func(t *testing.T) {
+		w := world(t)
+		if got := through(w); got != "unknown" {
+			t.Fatal(got)
+		}
+		expect(t, w, "59m0s")
+	})
+	t.Run("up to the oldest log on its way", func(t *testing.T) {
+		w := world(t)
+		w.put("raw/a", records(0, 3, 0))
+		w.time = testTime.Add(2 * time.Hour)
+		w.put("raw/b", records(0, 3, 0))
+		w.time = testTime.Add(3 * time.Hour)
+		expect(t, w, "1h0m0s")
+	})
+	t.Run("a lost log moves it back until the log has arrived", func(t *testing.T) {
+		w := world(t)
+		for range 2 { // looks at empty queues: S3 has sent no message about the log
+			if err := w.cloud().Look(t.Context(), waiting(0)); err != nil {
+				t.Fatal(err)
+			}
+			w.put("raw/a", records(0, 3, 0))
+			w.time = w.time.Add(8 * time.Hour)
+		}
+		w.put("raw/a", records(0, 3, 0))
+		w.time = w.time.Add(8 * time.Hour)
+		expect(t, w, "17h0m0s")
+		w.importLog("raw/a", records(0, 3, 0))
+		expect(t, w, "24h59m0s")
+	})
+	t.Run("a run that is cut off proves nothing", func(t *testing.T) {
+		w := world(t)
+		w.importLog("raw/a", records(0, 3, 0))
+		w.reconcile(deadline{t.Context(), w.time}, 0)
+		if got := through(w); got != "unknown" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestScheduledReconciliation runs reconciliations as the schedule does.
+func TestScheduledReconciliation(t *testing.T) {
+	w := newReconciled(t)
+	run := func(after time.Duration, due bool, why string) {
+		t.Helper()
+		w.time = testTime.Add(after)
+		report, err := cloud.Reconciliation{Raw: w.raw, Table: w.table, Now: w.now, Scheduled: true}.Run(t.Context())
+		if err != nil || report.NotDue == due || (report.Listed > 0) != due {
+			t.Errorf("after %v: %s: %+v %v", after, why, report, err)
+		}
+	}
+	look := func(after time.Duration) {
+		t.Helper()
+		w.time = testTime.Add(after)
+		if err := w.cloud().Look(t.Context(), waiting(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hour := time.Hour
+	run(1*hour, true, "the first run")
+	run(2*hour-2*time.Minute, false, "the time to which the lake is complete is less than an hour ago")
+	run(2*hour, true, "the queue has not been empty for an hour")
+	look(3*hour - 20*time.Minute)
+	look(3*hour - 10*time.Minute)
+	run(3*hour, false, "the queue was empty")
+	look(26*hour - 20*time.Minute)
+	look(26*hour - 10*time.Minute)
+	run(26*hour, true, "the last comparison was a day ago")
+}
+
 // TestReconcileKnowsFinishedLogs imports logs with every final result.
 func TestReconcileKnowsFinishedLogs(t *testing.T) {
 	for name, text := range map[string]string{
