@@ -164,6 +164,37 @@ func TestCommands(t *testing.T) {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "$msec $remote_addr $status", spaced},
 			code: exitDone, stdout: "(format string)",
 		},
+		"import reads a log by a pattern": {
+			args: []string{
+				"import", "--data", t.TempDir(), "--pattern", `(?P<timestamp>\S+) (?P<ip>\S+) (?P<status>\d+)`, spaced,
+			},
+			code: exitDone, stdout: "(pattern)",
+		},
+		"import refuses a pattern without a time": {
+			args: []string{"import", "--data", t.TempDir(), "--pattern", `(?P<ip>\S+)`, junk},
+			code: exitUsage, stderr: "no group has the name timestamp",
+		},
+		"import refuses two formats": {
+			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--pattern", "x", junk},
+			code: exitUsage, stderr: "leave out one of them",
+		},
+		"import lists the formats for an unknown name": {
+			args: []string{"import", "--data", t.TempDir(), "--format", "haproxy", junk},
+			code: exitUsage, stderr: "use one of auto, orrery, aws-waf",
+		},
+		"import shows the first line of a log of no known format": {
+			args: []string{"import", "--data", t.TempDir(), spaced},
+			code: exitFailed, stderr: "begins with",
+		},
+		"formats lists every format": {
+			args: []string{"formats"}, code: exitDone, stdout: "--pattern REGEXP",
+		},
+		"formats describes a format": {
+			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the request line; the path stays percent-encoded",
+		},
+		"formats refuses an unknown name": {
+			args: []string{"formats", "iis"}, code: exitUsage, stderr: "unknown format",
+		},
 		"import refuses a folder as a log": {
 			args: []string{"import", "--data", t.TempDir(), t.TempDir()},
 			code: exitFailed, stderr: "is a folder",

@@ -16,17 +16,19 @@ import (
 )
 
 type importCommand struct {
-	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
-	Format string   `enum:"auto,orrery,aws-waf,caddy,alb,combined" default:"auto" help:"Format: ${enum}."`
-	Layout string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
-	Set    []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
-	Last   bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
-	As     string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
-	Files  []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
+	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
+	Format string `default:"auto" help:"Format; 'orrery formats' lists them; auto: the first lines decide." placeholder:"NAME"`
+	Layout string `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
+
+	Pattern string `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
+
+	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
+	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
+	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
+	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
 
-// Run imports the logs one by one. A log that cannot be read does not prevent the import of the others. The format auto
-// means that each log's first lines decide.
+// Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
 func (i *importCommand) Run(ctx context.Context, c console) error {
 	defaults, err := defaultsOf(i.Set)
 	if err != nil {
@@ -35,14 +37,8 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	if i.As != "" && len(i.Files) > 1 {
 		return &exitError{code: exitUsage, message: "--as is the path of one log; import the files one by one"}
 	}
-	if i.Layout != "" {
-		if i.Format != "auto" {
-			return &exitError{code: exitUsage, message: "--log-format is a format; leave out --format"}
-		}
-		if _, err := logformat.ByFormatString(i.Layout); err != nil {
-			return &exitError{code: exitUsage, message: err.Error()}
-		}
-		i.Format = i.Layout
+	if err := i.chooseFormat(); err != nil {
+		return &exitError{code: exitUsage, message: err.Error()}
 	}
 	defer forImport()()
 	product, err := local.Open(ctx, string(i.Data))
@@ -70,6 +66,33 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	return nil
 }
 
+// chooseFormat sets Format to the name of the format that a flag defines, and checks it.
+func (i *importCommand) chooseFormat() error {
+	switch {
+	case i.Layout != "" && i.Pattern != "":
+		return errors.New("--log-format and --pattern are two formats; leave out one of them")
+	case i.Format != "auto" && i.Layout != "":
+		return errors.New("--log-format is a format; leave out --format")
+	case i.Format != "auto" && i.Pattern != "":
+		return errors.New("--pattern is a format; leave out --format")
+	case i.Layout != "":
+		if _, err := logformat.ByFormatString(i.Layout); err != nil {
+			return err
+		}
+		i.Format = i.Layout
+	case i.Pattern != "":
+		f, err := logformat.ByPattern(i.Pattern)
+		if err != nil {
+			return err
+		}
+		i.Format = f.Name()
+	case i.Format != "auto":
+		_, err := logformat.ByName(i.Format)
+		return err
+	}
+	return nil
+}
+
 // one imports one log.
 func (i *importCommand) one(
 	ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default,
@@ -90,7 +113,25 @@ func (i *importCommand) one(
 		Growing:  size >= 0 && !i.Last,
 		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
 	})
-	return report, errors.Join(err, bar.Finish(), in.Close())
+	if closing := errors.Join(bar.Finish(), in.Close()); closing != nil {
+		return report, errors.Join(err, closing)
+	}
+	var unknown *logformat.UnrecognizedError
+	if errors.As(err, &unknown) {
+		printUnrecognized(c.err, name, unknown)
+	}
+	return report, err
+}
+
+// maxShownLine is the number of bytes of a line that an error shows.
+const maxShownLine = 400
+
+// printUnrecognized prints the first line of a log, and why each format does not match it.
+func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
+	fmt.Fprintf(w, "%s begins with\n  %.*q\n", log, maxShownLine, e.First)
+	for _, miss := range e.Missed {
+		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, miss.Reason)
+	}
 }
 
 // openLog opens a log and returns its name and its size in bytes, which is -1 unless it is a regular file.
@@ -135,6 +176,8 @@ func printReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
 		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
 	switch {
+	case logformat.IsPattern(r.Format):
+		text += " (pattern)"
 	case logformat.IsFormatString(r.Format):
 		text += " (format string)"
 	case r.Format != "":

@@ -34,6 +34,7 @@ type commands struct {
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
+	Formats  formatsCommand  `cmd:"" help:"List the log formats, or describe one."`
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	Key      keyCommand      `cmd:"" help:"Create, list and revoke API keys."`

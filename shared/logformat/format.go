@@ -5,6 +5,8 @@ package logformat
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
@@ -27,22 +29,38 @@ type Format interface {
 }
 
 // Formats lists the formats in the order in which detection prefers them.
-var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, combined{}}
+var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, envoy, istio, haproxyHTTP, combined{}}
+
+// aliases are further names of formats.
+var aliases = map[string]string{"common": "combined", "vcombined": "combined", "apache": "combined", "nginx": "combined"}
 
 // ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
-// nginx. The error for an unknown name lists the formats.
+// nginx, or a regular expression after "pattern:". The error for an unknown name lists the formats.
 func ByName(name string) (Format, error) {
+	if text, ok := strings.CutPrefix(name, patternPrefix); ok {
+		return ByPattern(text)
+	}
 	if IsFormatString(name) {
 		return ByFormatString(name)
 	}
-	names := make([]string, len(Formats))
-	for i, s := range Formats {
-		if s.Name() == name {
-			return s, nil
-		}
-		names[i] = s.Name()
+	if of, ok := aliases[name]; ok {
+		name = of
 	}
-	return nil, fault.New(fault.Invalid, "unknown format %q; use one of auto, %s", name, strings.Join(names, ", "))
+	for _, f := range Formats {
+		if f.Name() == name {
+			return f, nil
+		}
+	}
+	return nil, fault.New(fault.Invalid, "unknown format %q; use one of auto, %s", name, strings.Join(Names(), ", "))
+}
+
+// Names returns the names of the formats, in the order of Formats, and then their further names.
+func Names() []string {
+	names := make([]string, len(Formats))
+	for i, f := range Formats {
+		names[i] = f.Name()
+	}
+	return append(names, slices.Sorted(maps.Keys(aliases))...)
 }
 
 // BadLine is the code of a line that does not have the format of its log.
@@ -60,6 +78,7 @@ const detectLines = 20
 
 // Detect returns the format that matches most of the first lines of a log.
 func Detect(head []byte) (Format, error) {
+	var first []byte
 	votes := make([]int, len(Formats))
 	seen := 0
 	for line := range bytes.Lines(bytes.TrimPrefix(head, ByteOrderMark)) {
@@ -69,6 +88,9 @@ func Detect(head []byte) (Format, error) {
 		}
 		if seen++; seen > detectLines {
 			break
+		}
+		if seen == 1 {
+			first = line
 		}
 		for i, s := range Formats {
 			if s.Matches(line) {
@@ -84,9 +106,36 @@ func Detect(head []byte) (Format, error) {
 		}
 	}
 	if votes[best] == 0 {
-		const message = "none of the first %d lines looks like a known log format; name the format with --format, " +
-			"or give the format string of the server with --log-format"
-		return nil, fault.New(fault.Invalid, message, min(seen, detectLines))
+		return nil, &fault.Error{Kind: fault.Invalid, Err: unrecognized(first, min(seen, detectLines))}
 	}
 	return Formats[best], nil
+}
+
+// UnrecognizedError is the error for a log of no known format. Its text has nothing of the log.
+type UnrecognizedError struct {
+	Lines  int    // how many lines Detect has read
+	First  string // the first line
+	Missed []Miss
+}
+
+// Miss is why a line does not have a format.
+type Miss struct{ Format, Reason string }
+
+func unrecognized(first []byte, lines int) error {
+	e := &UnrecognizedError{Lines: lines, First: string(first)}
+	for _, f := range Formats {
+		reason := "the line is no JSON object"
+		if _, err := f.Convert(nil, first); err != nil {
+			reason = err.Error()
+		} else if len(first) > 0 && first[0] == '{' {
+			reason = "the object has no member that the format always has"
+		}
+		e.Missed = append(e.Missed, Miss{f.Name(), reason})
+	}
+	return e
+}
+
+func (e *UnrecognizedError) Error() string {
+	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
+		"or describe it with --log-format or --pattern", e.Lines)
 }

@@ -24,6 +24,10 @@ var logFiles = map[string]string{
 	"alb":      "alb.log",
 	"aws-waf":  "aws-waf.jsonl",
 	"caddy":    "caddy.jsonl",
+	"envoy":    "envoy.log",
+	"istio":    "istio.log",
+
+	"haproxy-http": "haproxy-http.log",
 }
 
 func TestConvert(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // role is what the value of a variable means.
@@ -17,6 +16,8 @@ const (
 	roleIgnored
 	roleTime
 	roleClient
+	roleForwarded // the header X-Forwarded-For; its last address is the client, unless another variable is
+	rolePeer      // address:port of the connection; the client, unless another variable is
 	roleRequest   // GET /path?query HTTP/1.1
 	roleTarget    // /path?query
 	rolePath      // /path
@@ -51,6 +52,8 @@ func (r role) single() bool {
 type layoutLine struct {
 	o               object
 	request         request
+	client          []byte
+	forwarded, peer []byte // the client, unless it is known
 	host, authority []byte // the header Host, and what the server takes for the host
 	hostname, port  []byte
 	headers         []pair
@@ -75,9 +78,19 @@ func (c *layoutLine) set(v variable, value []byte) error {
 		if !isClient(value) {
 			return badLine("%s is %.80q, which is neither an address nor a host name", v.text, value)
 		}
-		c.o.text("ip", value)
+		c.client = value
+	case roleForwarded:
+		c.headers = append(c.headers, pair{[]byte("x-forwarded-for"), value})
+		if last := bytes.TrimSpace(value[bytes.LastIndexByte(value, ',')+1:]); isAddress(last) {
+			c.forwarded = last
+		}
+	case rolePeer:
+		c.proxy = append(c.proxy, pair{[]byte(v.name), value})
+		if host, _ := splitHostPort(value); isAddress(bytes.Trim(host, "[]")) {
+			c.peer = bytes.Trim(host, "[]")
+		}
 	case roleStatus:
-		if len(value) != 3 || !isDigits(value) {
+		if (len(value) != 3 || !isDigits(value)) && string(value) != "0" { // 0: no answer was sent
 			return badLine("%s is %.80q, which is not a status of three digits", v.text, value)
 		}
 		c.o.raw("status", unpadded(value))
@@ -156,6 +169,7 @@ func (c *layoutLine) setHeader(name string, value []byte) {
 
 // The ways to write a time, besides layouts of package time.
 const (
+	timeAny          = "any"
 	timeSeconds      = "s"
 	timeMilliseconds = "ms"
 	timeMicroseconds = "us"
@@ -163,7 +177,11 @@ const (
 
 // setTime writes the time of the record.
 func (c *layoutLine) setTime(v variable, value []byte) error {
-	switch v.unit {
+	unit := v.unit
+	if unit == timeAny && isNumber(value) {
+		unit = timeSeconds
+	}
+	switch unit {
 	case timeSeconds, timeMilliseconds, timeMicroseconds: // the decoder tells the units apart by magnitude
 		if _, err := strconv.ParseFloat(string(value), 64); err != nil {
 			return badLine("%s is %.80q, which is not a time", v.text, value)
@@ -171,9 +189,13 @@ func (c *layoutLine) setTime(v variable, value []byte) error {
 		c.o.text("timestamp", value)
 		return nil
 	}
-	t, err := time.Parse(v.unit, string(value))
-	if err != nil {
-		return badLine("%s is %.80q, which is not a time like %s", v.text, value, v.unit)
+	layouts := []string{unit}
+	if unit == timeAny {
+		layouts = timeLayouts
+	}
+	t, ok := parseTime(value, layouts)
+	if !ok {
+		return badLine("%s is %.80q, which is not a time like %s", v.text, value, strings.Join(layouts, " or "))
 	}
 	c.o.text("timestamp", t.UTC().AppendFormat(nil, "2006-01-02T15:04:05.999999999Z"))
 	return nil
@@ -234,7 +256,7 @@ func (c *layoutLine) setUpstream(v variable, value []byte) error {
 	case roleUpstreamTimes:
 		total := int64(0)
 		for _, x := range list {
-			us, ok := durationOf(x, timeSeconds)
+			us, ok := durationOf(x, v.unit)
 			if !ok {
 				return badLine("%s is %.80q, which is not a list of durations", v.text, value)
 			}
@@ -249,6 +271,12 @@ func (c *layoutLine) setUpstream(v variable, value []byte) error {
 
 // close writes the remaining fields and returns the record.
 func (c *layoutLine) close(rest []byte) ([]byte, error) {
+	for _, ip := range [][]byte{c.client, c.forwarded, c.peer} {
+		if ip != nil {
+			c.o.text("ip", ip)
+			break
+		}
+	}
 	r := &c.request
 	for _, authority := range [][]byte{c.host, c.authority, c.hostname} {
 		if r.authority == nil && string(authority) != "_" {

@@ -29,7 +29,7 @@ var nginxVariables = map[string]variable{
 	"body_bytes_sent":        {role: roleBytesSent},
 	"request_length":         {role: roleRequestLength},
 	"request_time":           {role: roleDuration, unit: timeSeconds},
-	"upstream_response_time": {role: roleUpstreamTimes},
+	"upstream_response_time": {role: roleUpstreamTimes, unit: timeSeconds},
 	"upstream_addr":          {role: roleUpstreamAddresses},
 	"upstream_status":        {role: roleUpstreamStatuses},
 	"realip_remote_addr":     {role: roleProxy, name: "remote_ip"},
