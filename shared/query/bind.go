@@ -12,30 +12,18 @@ import (
 // The error is a *FilterError with every mistake of the filter, including those of its syntax, or an error of kind
 // fault.Invalid when the filter is right but the shape's segments are not.
 func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
-	n := len(f.Conditions)
-	b := binder{
-		filter:     f,
-		problems:   slices.Clone(f.Problems),
-		seen:       make(map[string]bool, n),
-		conditions: make([]Condition, 0, n),
-		canonical:  make([]filter.Condition, 1, n+1), // the first is the period
-	}
-	b.parserProblems = len(b.problems)
+	b := newBinder(f)
+	b.canonical = append(b.canonical, filter.Condition{}) // the period
 	b.bindPeriod()
-	for i := range f.Incomplete {
-		b.bindNames(&f.Incomplete[i])
-	}
-	b.problemsBefore = len(b.problems)
-	for i := range f.Conditions {
-		if i != b.periodAt && !b.full() {
-			b.bindCondition(&f.Conditions[i])
-		}
-	}
+	b.bindConditions()
 	for _, opt := range opts {
-		opt(&b)
+		opt(b)
 	}
 	if len(b.problems) > 0 {
-		return Query{}, b.failure(shape, opts)
+		return Query{}, b.failure(func(fixed filter.Filter) error {
+			_, err := Bind(fixed, shape, append(slices.Clone(opts), withoutFix)...)
+			return err
+		})
 	}
 	q := Query{
 		Period:     b.period,
@@ -45,6 +33,32 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
 	}
 	return q.withDefaults()
+}
+
+func newBinder(f filter.Filter) *binder {
+	n := len(f.Conditions)
+	return &binder{
+		filter:         f,
+		problems:       slices.Clone(f.Problems),
+		parserProblems: len(f.Problems),
+		seen:           make(map[string]bool, n),
+		conditions:     make([]Condition, 0, n),
+		canonical:      make([]filter.Condition, 0, n+1),
+	}
+}
+
+// bindConditions binds the conditions that are not the period.
+func (b *binder) bindConditions() {
+	f := &b.filter
+	for i := range f.Incomplete {
+		b.bindNames(&f.Incomplete[i])
+	}
+	b.problemsBefore = len(b.problems)
+	for i := range f.Conditions {
+		if i != b.periodAt && !b.full() {
+			b.bindCondition(&f.Conditions[i])
+		}
+	}
 }
 
 // Option changes how Bind binds a filter.
@@ -78,7 +92,7 @@ type binder struct {
 	periodAt        int  // index of the condition that is the period, -1 when there is none
 	periodMisplaced bool // the period is not the first condition of the JSON form
 	conditions      []Condition
-	canonical       []filter.Condition // the period first
+	canonical       []filter.Condition // the period first, if there is one
 	seen            map[string]bool    // canonical conditions, so that a repeated one is kept once
 	programs        int                // size of all patterns so far, in instructions
 }

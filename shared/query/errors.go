@@ -12,6 +12,7 @@ import (
 
 // FilterError is the error of a filter with mistakes in its syntax or its meaning.
 type FilterError struct {
+	Param  string // the parameter that has the filter, if it is not filters
 	Text   string
 	Errors filter.Errors // sorted by position, at most filter.MaxErrors
 	Fixed  string        // the whole filter with every mistake corrected, or "" when there is no mechanical correction

@@ -69,14 +69,14 @@ func (b *binder) mergeDotted(c *filter.Condition, e filter.Error) filter.Error {
 	return e
 }
 
-// failure returns the error of a filter with mistakes.
-func (b *binder) failure(shape Shape, opts []Option) *FilterError {
-	return &FilterError{Text: b.filter.Text, Errors: b.problems.Sorted(), Fixed: b.fixed(shape, opts)}
+// failure returns the error of a filter with mistakes. rebind binds a corrected filter without correcting it again.
+func (b *binder) failure(rebind func(fixed filter.Filter) error) *FilterError {
+	return &FilterError{Text: b.filter.Text, Errors: b.problems.Sorted(), Fixed: b.fixed(rebind)}
 }
 
 // fixed returns the filter with every mistake corrected, or "". It returns only a text that binds, because a
 // correction that leads to the next mistake does not help.
-func (b *binder) fixed(shape Shape, opts []Option) string {
+func (b *binder) fixed(rebind func(fixed filter.Filter) error) string {
 	if b.noFix || len(b.problems) > filter.MaxErrors {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (b *binder) fixed(shape Shape, opts []Option) string {
 		text = filter.FormatJSON(f)
 		f = filter.ParseJSON(text)
 	}
-	if _, err := Bind(f, shape, append(slices.Clone(opts), withoutFix)...); err != nil {
+	if rebind(f) != nil {
 		return ""
 	}
 	return text

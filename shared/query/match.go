@@ -15,13 +15,22 @@ func Match(q *Query, r *lake.Row) bool {
 	if r.TsMs < q.Scope.FromMs || r.TsMs > q.Scope.ToMs {
 		return false
 	}
-	for _, c := range q.Conditions {
-		if !holds(c, r) {
+	if d, ok := q.Shape.(Diff); ok && d.Against.Kind != AgainstNothing {
+		if !q.Period.contains(r.TsMs) && !d.Baseline.contains(r.TsMs) {
 			return false
 		}
 	}
-	return true
+	return allHold(q.Conditions, r)
 }
+
+func allHold(conditions []Condition, r *lake.Row) bool {
+	return !slices.ContainsFunc(conditions, func(c Condition) bool { return !holds(c, r) })
+}
+
+// Selected reports whether a matching record is one of the selected ones.
+func (s Diff) Selected(r *lake.Row) bool { return allHold(s.Select.Conditions, r) }
+
+func (p Period) contains(ms int64) bool { return p.FromMs <= ms && ms <= p.ToMs }
 
 // holds reports whether a condition holds: any of its terms does or, if it is negated, none does.
 func holds(c Condition, r *lake.Row) bool {

@@ -33,6 +33,41 @@ func (q Query) Span() Period {
 	return span
 }
 
+// Spans returns the span, or the parts of it in which records can match if the two periods of a diff do not adjoin. They
+// are in the order of time. There is at least one; it is empty when no record can match.
+func (q Query) Spans() []Period {
+	span := q.Span()
+	d, ok := q.Shape.(Diff)
+	if !ok || d.Against.Kind == AgainstNothing {
+		return []Period{span}
+	}
+	first, second := q.Period, d.Baseline
+	if first.FromMs > second.FromMs {
+		first, second = second, first
+	}
+	if first.ToMs+1 == second.FromMs {
+		return []Period{span}
+	}
+	var parts []Period
+	for _, p := range []Period{first, second} {
+		p = Period{max(p.FromMs, span.FromMs), min(p.ToMs, span.ToMs)}
+		if !p.Empty() {
+			parts = append(parts, p)
+		}
+	}
+	if parts == nil {
+		return []Period{{span.FromMs, span.FromMs - 1}}
+	}
+	return parts
+}
+
+// Touches reports whether records from one instant to another, both in milliseconds, can match.
+func (q Query) Touches(fromMs, toMs int64) bool {
+	return slices.ContainsFunc(q.Spans(), func(p Period) bool {
+		return !p.Empty() && fromMs <= p.ToMs && toMs >= p.FromMs
+	})
+}
+
 // Columns lists the top-level columns that the query reads, in the order of the table.
 func (q Query) Columns() []string {
 	return inTableOrder(shapeColumns(q.Shape), q.ConditionColumns())
@@ -40,13 +75,17 @@ func (q Query) Columns() []string {
 
 // ConditionColumns lists the columns that decide whether a record matches, in the order of the table.
 func (q Query) ConditionColumns() []string {
-	columns := []string{"ts_ms"}
-	for _, c := range q.Conditions {
+	return inTableOrder([]string{"ts_ms"}, columnsOf(q.Conditions))
+}
+
+func columnsOf(conditions []Condition) []string {
+	var columns []string
+	for _, c := range conditions {
 		for _, t := range c.Terms {
 			columns = append(columns, t.Source.Column)
 		}
 	}
-	return inTableOrder(columns)
+	return columns
 }
 
 // FindingColumns lists the columns needed to find the newest matching records, in the order of the table.
@@ -95,6 +134,8 @@ func shapeColumns(shape Shape) []string {
 		return columns
 	case Facets:
 		return append(dimensionColumns(s.By), flagColumns...)
+	case Diff:
+		return append(dimensionColumns(s.By), columnsOf(s.Select.Conditions)...)
 	case Histogram:
 		if s.By == nil {
 			return s.Measure.columns()

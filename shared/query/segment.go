@@ -113,6 +113,20 @@ func (q Query) withDefaults() (Query, error) {
 			s.By, err = ParseDimensions(DefaultFacets)
 		}
 		q.Shape = s
+	case Diff:
+		if s.Limit == 0 {
+			s.Limit = DefaultFindings
+		}
+		if s.Least == 0 {
+			s.Least = DefaultLeast
+		}
+		if s.By == nil {
+			s.By, err = ParseDimensions(DefaultDiff)
+		}
+		q.Shape = s
+		if s.Against.Kind != AgainstNothing && err == nil {
+			q, err = q.compared(s)
+		}
 	case Histogram:
 		if s.Limit == 0 && s.By != nil {
 			s.Limit = DefaultSeries

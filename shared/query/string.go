@@ -19,6 +19,14 @@ func (q Query) String() string {
 		fmt.Fprintf(&b, "scope  %s\n", q.Scope.Period)
 	}
 	fmt.Fprintf(&b, "shape  %s\n", shapeText(q.Shape))
+	if d, ok := q.Shape.(Diff); ok {
+		if d.Against.Kind != AgainstNothing {
+			fmt.Fprintf(&b, "other  %s\n", d.Baseline)
+		}
+		for _, c := range d.Select.Conditions {
+			fmt.Fprintf(&b, "select %s\n", c)
+		}
+	}
 	for _, c := range q.Conditions {
 		fmt.Fprintf(&b, "where  %s\n", c)
 	}
@@ -64,6 +72,8 @@ func shapeText(s Shape) string {
 			order = "blocked"
 		}
 		return fmt.Sprintf("facets limit=%d order=%s by=%s", s.Limit, order, strings.Join(dimensionTexts(s.By), ","))
+	case Diff:
+		return fmt.Sprintf("diff limit=%d least=%d by=%s", s.Limit, s.Least, strings.Join(dimensionTexts(s.By), ","))
 	case Histogram:
 		text := fmt.Sprintf("histogram segment=%ds measure=%s", s.SegmentSeconds, s.Measure)
 		if s.By != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/reference"
@@ -335,5 +336,48 @@ func TestHistogram(t *testing.T) {
 	}
 	if got := evaluate(query.Histogram{SegmentSeconds: 60}).Histogram; got != nil {
 		t.Errorf("without records: %+v", got)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	rows := []*lake.Row{
+		{Country: ptr("b"), Tags: []string{"x", "x", "y"}, Blocked: ptr(true)},
+		{Country: ptr("a"), Tags: []string{"x"}},
+		{Country: ptr("b"), Tags: []string{}},
+		{Country: ptr(""), Blocked: ptr(true)},
+		{Blocked: ptr(false)},
+	}
+	selection, err := query.BindSelection(filter.Parse("blocked is true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := query.ParseDimensions("country,tags,url")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := evaluate(query.Diff{By: by, Least: 1, Select: selection}, rows...).Diff
+	value := func(text string, selected, baseline int64) query.DiffValue {
+		return query.DiffValue{Value: text, Sides: query.Sides{Selected: selected, Baseline: baseline}}
+	}
+	want := query.DiffAnswer{
+		Requests: query.Sides{Selected: 2, Baseline: 3},
+		Terms: []query.DiffTerm{
+			{
+				Requests: query.Sides{Selected: 2, Baseline: 2}, Distinct: 3,
+				Values: []query.DiffValue{value("", 1, 0), value("a", 0, 1), value("b", 1, 1)},
+			},
+			{
+				Requests: query.Sides{Selected: 1, Baseline: 1}, Distinct: 2,
+				Values: []query.DiffValue{value("x", 1, 1), value("y", 1, 0)},
+			},
+			{},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got = evaluate(query.Diff{By: by, Least: 2, Select: selection}, rows...).Diff
+	if n := len(got.Terms[0].Values) + len(got.Terms[1].Values); n != 0 || got.Terms[0].Distinct != 3 {
+		t.Errorf("with least 2: %+v", got)
 	}
 }

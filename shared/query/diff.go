@@ -1,0 +1,229 @@
+package query
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/orrery/orrery/shared/fault"
+)
+
+// Diff asks which values of some dimensions are more or less frequent among the selected records than among the others,
+// the baseline. The selected records are those of the query's period if there is another period to compare with, and
+// otherwise those for which the selection holds.
+type Diff struct {
+	By    []Dimension // 1…16
+	Limit int         // findings, 1…80
+	Least int64       // see Findings
+
+	Against Against // the other period, if there is one
+
+	// Select holds for the selected records. Bind sets it, to a condition on the time, if there is another period.
+	Select Selection
+	// Baseline is the other period. Bind sets it. It does not overlap the query's period.
+	Baseline Period
+}
+
+func (Diff) shape() {}
+
+// DefaultDiff are the dimensions of a diff if the request names none.
+const DefaultDiff = "asn,country,geo_region,host,ip,method,organization,path,protocol,result,status,tags,user_agent,reason"
+
+// Defaults of a diff.
+const (
+	DefaultFindings = 20
+	DefaultLeast    = 5
+)
+
+// Sides counts the selected requests and those of the baseline.
+type Sides struct{ Selected, Baseline int64 }
+
+// DiffAnswer is the answer to Diff: exact counts, from which Findings are computed. It is empty if no record matches.
+type DiffAnswer struct {
+	Requests Sides      // of all matching records
+	Terms    []DiffTerm // of each dimension, in the order of the query
+}
+
+// DiffTerm counts the values of a dimension.
+type DiffTerm struct {
+	Requests Sides       // of the records that have a value
+	Distinct int64       // the number of different values
+	Values   []DiffValue // those for which Diff.Frequent holds, by their bytes
+}
+
+// DiffValue counts the records that have a value.
+type DiffValue struct {
+	Value string
+	Sides
+}
+
+// Frequent reports whether a value with these counts can be a finding. Engines leave out the others.
+func (s Diff) Frequent(n Sides) bool { return n.Selected >= s.Least || n.Baseline >= s.Least }
+
+// MaxDiffValues is the largest number of values for which Frequent holds, of all dimensions of a query.
+const MaxDiffValues = 200_000
+
+// CheckValues returns an error of kind fault.EngineLimit if there are more than MaxDiffValues values.
+func (s Diff) CheckValues(n int) error {
+	if n <= MaxDiffValues {
+		return nil
+	}
+	return fault.New(fault.EngineLimit, "more than %d values have %d requests or more on one side; "+
+		"raise least, name fewer fields in by, or narrow the period", MaxDiffValues, s.Least)
+}
+
+// Finding is a value whose share differs between the two sides.
+type Finding struct {
+	By    Dimension
+	Value string
+	Sides
+	Score float64 // of the G-test, to a tenth; negative if the value is less frequent among the selected records
+}
+
+// The least score of a finding is minScore, which a single value exceeds by chance once in a thousand times, plus a
+// correction for the number of values that are compared.
+const minScore = 10.83
+
+// Findings returns the values whose shares differ most. A finding has a score of at least 10.83 + 2·ln(values), where
+// values is the number of different values of all dimensions, and at least shape.Least requests on the side on which
+// its share is larger. The order is by the difference of the shares, descending, then by score, dimension and value.
+func Findings(shape Diff, a DiffAnswer) []Finding {
+	values := int64(0)
+	for _, t := range a.Terms {
+		values += t.Distinct
+	}
+	least := minScore + 2*math.Log(float64(max(values, 1)))
+	type candidate struct {
+		Finding
+		difference product
+	}
+	var found []candidate
+	for i, t := range a.Terms {
+		for _, v := range t.Values {
+			score, difference := compare(v.Sides, a.Requests)
+			side := v.Selected
+			if score < 0 {
+				side = v.Baseline
+			}
+			if math.Abs(score) >= least && side >= shape.Least {
+				score = math.Round(score*10) / 10
+				found = append(found, candidate{Finding{shape.By[i], v.Value, v.Sides, score}, difference})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { // the values of a dimension are sorted already
+		return cmp.Or(
+			b.difference.compare(a.difference),
+			cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)),
+			cmp.Compare(a.By.String(), b.By.String()),
+		)
+	})
+	findings := make([]Finding, min(len(found), shape.Limit))
+	for i := range findings {
+		findings[i] = found[i].Finding
+	}
+	return findings
+}
+
+// compare returns the score of a value, see Finding, before it is rounded, and the size of the difference between its
+// shares on the two sides, multiplied by the requests of both sides.
+func compare(n, all Sides) (score float64, difference product) {
+	a, b := times(n.Selected, all.Baseline), times(n.Baseline, all.Selected)
+	sign := a.compare(b)
+	if sign == 0 {
+		return 0, product{}
+	}
+	if sign < 0 {
+		a, b = b, a
+	}
+	requests := float64(all.Selected + all.Baseline)
+	for _, has := range []Sides{n, {all.Selected - n.Selected, all.Baseline - n.Baseline}} {
+		row := float64(has.Selected + has.Baseline)
+		score += unexpected(has.Selected, row, float64(all.Selected)/requests)
+		score += unexpected(has.Baseline, row, float64(all.Baseline)/requests)
+	}
+	return 2 * score * float64(sign), a.minus(b)
+}
+
+// unexpected returns a term of the G-test: n·ln(n/expected), where the expected number is a share of the row.
+func unexpected(n int64, row, share float64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(float64(n) * math.Log(float64(n)/(row*share))) // the conversion prevents a fused operation
+}
+
+// product is a product of two counts, in 128 bits.
+type product struct{ high, low uint64 }
+
+func times(a, b int64) product {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	return product{high, low}
+}
+
+func (p product) compare(other product) int {
+	return cmp.Or(cmp.Compare(p.high, other.high), cmp.Compare(p.low, other.low))
+}
+
+func (p product) minus(other product) product {
+	low, borrow := bits.Sub64(p.low, other.low, 0)
+	high, _ := bits.Sub64(p.high, other.high, borrow)
+	return product{high, low}
+}
+
+// DiffKind is the kind of a row of the result of the SQL for Diff.
+type DiffKind int
+
+const (
+	DiffFrequent DiffKind = iota // a value for which Diff.Frequent holds
+	DiffOthers                   // the sum of all other values
+	DiffAbsent                   // the records without a value
+)
+
+// DiffRow is a row of the result of the SQL for Diff.
+type DiffRow struct {
+	Dimension int // from 1; 0: the row counts all matching records, as absent ones
+	Kind      DiffKind
+	Value     *string // of DiffFrequent
+	Distinct  int64   // the number of different values
+	Sides
+}
+
+// DiffOf returns the answer for the rows of a result, which are ordered by dimension and value. The error is that of
+// Diff.CheckValues.
+func DiffOf(rows []DiffRow, shape Diff) (DiffAnswer, error) {
+	var a DiffAnswer
+	values := 0
+	for _, r := range rows {
+		switch {
+		case r.Dimension == 0:
+			a.Requests = r.Sides
+		case r.Kind == DiffFrequent:
+			values++
+		}
+	}
+	if err := shape.CheckValues(values); err != nil || a.Requests == (Sides{}) {
+		return DiffAnswer{}, err
+	}
+	a.Terms = make([]DiffTerm, len(shape.By))
+	for i := range a.Terms {
+		a.Terms[i].Requests = a.Requests
+	}
+	for _, r := range rows {
+		if r.Dimension == 0 {
+			continue
+		}
+		t := &a.Terms[r.Dimension-1]
+		switch r.Kind {
+		case DiffAbsent:
+			t.Requests.Selected -= r.Selected
+			t.Requests.Baseline -= r.Baseline
+			continue
+		case DiffFrequent:
+			t.Values = append(t.Values, DiffValue{*r.Value, r.Sides})
+		}
+		t.Distinct += r.Distinct
+	}
+	return a, nil
+}
