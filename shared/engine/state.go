@@ -36,14 +36,12 @@ const rebuiltSkew = time.Minute
 // read: objects that were rebuilt later count as lost. An engine must read the state after its query: the query may
 // have read objects after one of them was removed, which is at least StateAge after the state lists it.
 func (s State) Skipped(q query.Query, began time.Time) []string {
-	span := q.Span()
-	from, to := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	var names []string
 	for _, o := range s.Lost {
 		if !o.Rebuilt.IsZero() && o.Rebuilt.Before(began.Add(-rebuiltSkew)) {
 			continue
 		}
-		if span.FromMs <= span.ToMs && from <= o.Partition && o.Partition <= to {
+		if q.Touches(o.Partition.Start(), (o.Partition+1).Start()-1) {
 			names = append(names, o.Name)
 		}
 	}

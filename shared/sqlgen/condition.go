@@ -16,27 +16,43 @@ import (
 // record is dropped, as if it were false, and engines push only plain comparisons down to row groups, pages and bloom
 // filters. A negated condition names the absent value.
 func (p *printer) conditions() []block {
-	var out []block
-	expressions, negated := 0, 0
-	for _, g := range query.Groups(p.query.Conditions) {
+	parts, all := p.holding(p.query.Conditions)
+	if d, ok := p.query.Shape.(query.Diff); ok {
+		_, selection := p.holding(d.Select.Conditions)
+		all.expressions += selection.expressions
+		all.negated += selection.negated
+	}
+	if most := p.dialect.maxExpressions(all.expressions, all.negated); all.expressions > most {
+		p.fail(&LimitError{What: "expressions that cannot be merged", Got: all.expressions, Limit: most})
+	}
+	out := make([]block, len(parts))
+	for i, part := range parts {
+		out[i] = lines(part)
+	}
+	return out
+}
+
+// load is the number of expressions that an engine has to compile, and how many of them are negated.
+type load struct{ expressions, negated int }
+
+// holding returns expressions, all of which are true if all conditions hold. Otherwise one is false or NULL.
+func (p *printer) holding(conditions []query.Condition) (out []fragment, all load) {
+	for _, g := range query.Groups(conditions) {
 		switch {
 		case len(g.Every) > 0:
 			demands := p.demands(g.Terms[0], g.Every)
-			expressions += len(demands)
+			all.expressions += len(demands)
 			out = append(out, demands...)
 		case g.Negated:
-			negated += len(g.Terms)
-			expressions += len(g.Terms)
-			out = append(out, lines(both(p.each(g.Terms, p.fails))))
+			all.negated += len(g.Terms)
+			all.expressions += len(g.Terms)
+			out = append(out, both(p.each(g.Terms, p.fails)))
 		default:
-			expressions += len(g.Terms)
-			out = append(out, lines(either(p.each(g.Terms, p.holds))))
+			all.expressions += len(g.Terms)
+			out = append(out, either(p.each(g.Terms, p.holds)))
 		}
 	}
-	if most := p.dialect.maxExpressions(expressions, negated); expressions > most {
-		p.fail(&LimitError{What: "expressions that cannot be merged", Got: expressions, Limit: most})
-	}
-	return out
+	return out, all
 }
 
 func (p *printer) each(terms []query.Term, print func(query.Term) fragment) []fragment {
@@ -48,14 +64,14 @@ func (p *printer) each(terms []query.Term, print func(query.Term) fragment) []fr
 }
 
 // demands returns the conditions for tests that must all be passed, each by some value at the term's source.
-func (p *printer) demands(t query.Term, tests []query.Test) []block {
+func (p *printer) demands(t query.Term, tests []query.Test) []fragment {
 	if all, ok := p.dialect.demands(p, t, tests); ok {
-		return []block{lines(all)}
+		return []fragment{all}
 	}
-	var out []block
+	var out []fragment
 	for _, test := range tests {
 		t.Test = test
-		out = append(out, lines(p.holds(t)))
+		out = append(out, p.holds(t))
 	}
 	return out
 }

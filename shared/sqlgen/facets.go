@@ -75,10 +75,14 @@ func asText(value fragment, s catalog.Source) fragment {
 
 // athenaFacets uses one scan. Every record becomes one row for each of its values, and the rows are grouped.
 func (p *printer) athenaFacets(shape query.Facets) block {
+	return p.topValues(shape, p.athenaGroups(shape.By, p.flags(), p.flagCounts()).bracketed("", " AS groups"))
+}
+
+// athenaGroups returns the groups with their counts, which need some columns of the records.
+func (p *printer) athenaGroups(by []query.Dimension, records, counts []fragment) block {
 	rows := []fragment{"CAST(ROW(0, NULL) AS " + dimensionRow + ")"}
 	var lists []fragment
-	records := p.flags()
-	for i, d := range shape.By {
+	for i, d := range by {
 		column, number := valueColumn(i), integer(int64(i+1))
 		records = append(records, p.dimension(d)+" AS "+column)
 		if d.Single() {
@@ -91,26 +95,29 @@ func (p *printer) athenaFacets(shape query.Facets) block {
 	for _, list := range lists {
 		values = append(values, line{0, "|| " + list})
 	}
-	groups := selection{
-		columns: append([]fragment{"dimension", "value"}, p.flagCounts()...),
+	return selection{
+		columns: append([]fragment{"dimension", "value"}, counts...),
 		from: append(
 			p.matching(selection{columns: records}, p.query.Columns()).block().bracketed("", " AS records"),
 			values.around("", ") AS dimensions(dimension, value)")...),
 		group: "1, 2",
-	}
-	return p.topValues(shape, groups.block().bracketed("", " AS groups"))
+	}.block()
 }
 
 const dimensionRow fragment = "ROW(dimension integer, value varchar)"
 
 // duckDBFacets groups a materialised narrow base once for each dimension.
 func (p *printer) duckDBFacets(shape query.Facets) block {
-	base := p.flags()
+	return append(p.duckDBGroups(shape.By, p.flags(), p.flagCounts()), p.topValues(shape, lines("groups"))...)
+}
+
+// duckDBGroups defines the table groups, with the counts, which need some columns of the records.
+func (p *printer) duckDBGroups(by []query.Dimension, base, counts []fragment) block {
 	groups := []block{selection{
-		columns: append([]fragment{"0 AS dimension", "NULL AS value"}, p.flagCounts()...),
+		columns: append([]fragment{"0 AS dimension", "NULL AS value"}, counts...),
 		from:    lines("base"),
 	}.block()}
-	for i, d := range shape.By {
+	for i, d := range by {
 		column := valueColumn(i)
 		base = append(base, p.dimension(d)+" AS "+column)
 		from := lines("base")
@@ -118,14 +125,13 @@ func (p *printer) duckDBFacets(shape query.Facets) block {
 			from = lines("(SELECT * EXCLUDE (" + column + "), unnest(" + column + ") AS " + column + " FROM base)")
 		}
 		groups = append(groups, selection{
-			columns: append([]fragment{integer(int64(i+1)) + " AS dimension", column + " AS value"}, p.flagCounts()...),
+			columns: append([]fragment{integer(int64(i+1)) + " AS dimension", column + " AS value"}, counts...),
 			from:    from,
 			group:   column,
 		}.block())
 	}
 	b := p.reading(selection{columns: base}).block().bracketed("WITH base AS MATERIALIZED ", ",")
-	b = append(b, unionAll(groups).bracketed("groups AS MATERIALIZED ", "")...)
-	return append(b, p.topValues(shape, lines("groups"))...)
+	return append(b, unionAll(groups).bracketed("groups AS MATERIALIZED ", "")...)
 }
 
 // topValues selects the first values of each dimension among groups, each with the number of values of the dimension

@@ -39,6 +39,13 @@ var shapes = map[string]query.Shape{
 	"facets of every kind": query.Facets{
 		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
 	},
+	"diff": query.Diff{Least: 5, Select: querytest.Selection(`blocked is true, headers["x"]!="1"`)},
+	"diff of days": query.Diff{
+		By: querytest.Dimensions("status,tags"), Against: query.Against{Kind: query.AgainstEarlier, BackMs: 7 * 86_400_000},
+	},
+	"diff of adjoining periods": query.Diff{
+		By: querytest.Dimensions("status"), Against: query.Against{Kind: query.AgainstPrevious},
+	},
 }
 
 // TestGolden prints whole statements. A golden file holds a filter, a shape, the watermark, and the SQL of both

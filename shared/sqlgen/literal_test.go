@@ -77,6 +77,10 @@ func FuzzRender(f *testing.F) {
 					SegmentSeconds: 60, Measure: query.MeasureBlocked, Limit: 1, By: &membersNamed(name)[0],
 				}
 			},
+			func(name string) query.Shape {
+				selection := query.Selection{Conditions: valuesQuery(name, name+"2", number, float).Conditions}
+				return query.Diff{Least: 1, By: membersNamed(name), Select: selection}
+			},
 		} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
 			plain.Shape, odd.Shape = shape(text), shape(a)

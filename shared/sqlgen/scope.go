@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// source returns the FROM clause of the query on Athena: the branches of the two tables that the span touches, each
+// source returns the FROM clause of the query on Athena: the branches of the two tables that the spans touch, each
 // bounded by partition and by exact time. The engine does not know how the two are related, so both bounds are always
 // written. The bounds of the partition are literals in exactly the key's format: with a function around the key, or
 // another spelling, Athena reads every partition.
@@ -30,17 +30,22 @@ func (p *printer) source(columns []string) (from block, bounds []block) {
 	return unionAll(parts).bracketed("", " AS traffic"), nil
 }
 
-// branch is the part of the span that one table holds.
+// branch is the part of a span that one table holds.
 type branch struct {
 	table  fragment
 	bounds []block
 }
 
-func (p *printer) branches() []branch {
-	span := p.query.Span()
+func (p *printer) branches() (out []branch) {
+	for _, span := range p.query.Spans() {
+		out = append(out, p.branchesOf(span)...)
+	}
+	return out
+}
+
+func (p *printer) branchesOf(span query.Period) (out []branch) {
 	first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	watermark := p.query.Scope.Watermark
-	var out []branch
 	if first < watermark {
 		out = append(out, p.branch(lake.CompactTable, span, first, min(last, watermark-1)))
 	}
@@ -53,13 +58,17 @@ func (p *printer) branches() []branch {
 func (p *printer) branch(table fragment, span query.Period, first, last lake.Partition) branch {
 	return branch{table, []block{
 		lines(lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())),
-		lines(exactTime(span)),
+		lines(exactTime([]query.Period{span})),
 	}}
 }
 
-// exactTime returns the condition on the time itself.
-func exactTime(span query.Period) fragment {
-	return "ts_ms BETWEEN " + integer(span.FromMs) + " AND " + integer(span.ToMs)
+// exactTime returns the condition on the time itself, which is in any of the spans.
+func exactTime(spans []query.Period) fragment {
+	parts := make([]fragment, len(spans))
+	for i, span := range spans {
+		parts[i] = "ts_ms BETWEEN " + integer(span.FromMs) + " AND " + integer(span.ToMs)
+	}
+	return either(parts)
 }
 
 // objectSource returns the FROM clause on DuckDB, which lists exactly the objects that can hold records of the query,
@@ -69,7 +78,7 @@ func exactTime(span query.Period) fragment {
 // with the same columns together. DuckDB's union_by_name would open every object before the query starts, and could not
 // name a column that no object has.
 func (p *printer) objectSource(columns []string, virtual ...fragment) (from block, bounds []block) {
-	bounds = []block{lines(exactTime(p.query.Span()))}
+	bounds = []block{lines(exactTime(p.query.Spans()))}
 	parts := byColumns(p.objects, columns)
 	if len(parts) == 0 || len(parts) == 1 && len(parts[0].missing) == 0 {
 		return p.readParquet(p.objects), bounds

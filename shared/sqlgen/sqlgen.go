@@ -83,6 +83,8 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"top values per dimension", p.athenaFacets(shape)}}
 	case query.Histogram:
 		return []statement{{"series per segment", p.athenaHistogram(shape)}}
+	case query.Diff:
+		return []statement{{"counts of values on both sides", p.athenaDiff(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
@@ -101,6 +103,8 @@ func (p *printer) duckDBStatements() []statement {
 		return []statement{{"top values per dimension", p.duckDBFacets(shape)}}
 	case query.Histogram:
 		return []statement{{"series per segment", p.duckDBHistogram(shape)}}
+	case query.Diff:
+		return []statement{{"counts of values on both sides", p.duckDBDiff(shape)}}
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }

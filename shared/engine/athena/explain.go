@@ -3,6 +3,7 @@ package athena
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
@@ -30,10 +31,14 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 	}
-	if span := q.Clamp(state.Extent).Span(); !span.Empty() {
+	for _, span := range q.Clamp(state.Extent).Spans() {
+		if span.Empty() {
+			continue
+		}
 		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
 			plan.Partitions = append(plan.Partitions, p)
 		}
 	}
+	plan.Partitions = slices.Compact(plan.Partitions) // both spans of a diff may be in one hour
 	return plan, nil
 }

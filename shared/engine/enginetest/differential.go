@@ -101,6 +101,14 @@ var shapes = []query.Shape{
 		SegmentSeconds: 300, Measure: query.MeasureChallenges, Limit: 3, By: dimension(`headers["user-agent"]`),
 	},
 	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 9, By: dimension("svcid")},
+	query.Diff{
+		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions),
+		Select: querytest.Selection(`status>=400, not blocked is true`),
+	},
+	query.Diff{
+		Least: 3, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`),
+		Select: querytest.Selection(`timestamp between 2026-01-01 22:15 and 2026-01-02 01:00, not tags~"a", url~"a|e"`),
+	},
 }
 
 // forEachQuery calls do with n queries with generated filters.

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("empty lake", func(t *testing.T) { testEmptyLake(t, open) })
 	t.Run("pruning does not change answers", func(t *testing.T) { testPruning(t, open) })
 	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
+	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
 	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })
@@ -192,6 +193,13 @@ var caseShapes = []query.Shape{
 	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 2, By: dimension("status")},
 	query.Histogram{SegmentSeconds: 300, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("tags")},
 	query.Histogram{SegmentSeconds: 86_400, Measure: query.MeasureMonitored, Limit: 1, By: dimension("blocked")},
+	query.Diff{
+		Least: 5, By: querytest.Dimensions(query.DefaultDiff),
+		Select: querytest.Selection(`headers["x"]!="1", upstream_status>=200`),
+	},
+	query.Diff{
+		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection(`method="GET"`),
+	},
 }
 
 // dimension parses one dimension.

@@ -11,12 +11,17 @@ import (
 // mayBeObject reports whether an object that is gone or damaged may have caused an error, and not the caller, the
 // deadline, the memory or the query. The scan names the object in its error; DuckDB may not.
 func (e *Engine) mayBeObject(ctx context.Context, err error) bool {
-	var named *engine.ObjectError
+	var (
+		named *engine.ObjectError
+		known *fault.Error // of the query
+	)
 	switch {
 	case ctx.Err() != nil:
 		return false
 	case errors.As(err, &named):
 		return true
+	case errors.As(err, &known):
+		return false
 	}
 	return e.duckDB != nil && e.duckDB.MayBeObject(err)
 }

@@ -43,7 +43,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 }
 
 // objects lists the objects that can hold matching records at this moment. The index lists those of the partitions;
-// objects that do not overlap the span are left out.
+// objects that do not overlap the spans are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
 	span := q.Span()
 	if span.FromMs > span.ToMs {
@@ -55,7 +55,7 @@ func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, err
 	}
 	var touched []lake.Object
 	for _, o := range all {
-		if o.Rows > 0 && o.MinTsMs <= span.ToMs && o.MaxTsMs >= span.FromMs {
+		if o.Rows > 0 && q.Touches(o.MinTsMs, o.MaxTsMs) {
 			touched = append(touched, o)
 		}
 	}

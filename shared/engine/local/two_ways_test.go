@@ -172,6 +172,9 @@ var anyPagesShapes = [][]query.Shape{
 		query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 		query.Histogram{SegmentSeconds: 300, Measure: query.MeasureHuman, Limit: 2, By: dimension("url")},
 		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
+		query.Diff{
+			Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection(`blocked is true`),
+		},
 	},
 	{
 		query.Timeline{SegmentSeconds: 86_400},
@@ -180,6 +183,7 @@ var anyPagesShapes = [][]query.Shape{
 		query.Logs{Limit: 1},
 		query.Facets{Limit: 2, By: querytest.Dimensions(query.DefaultFacets)},
 		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureMonitored, Limit: 1, By: dimension("svcid")},
+		query.Diff{Least: 2, Select: querytest.Selection(`tags="b", status>=200`), By: querytest.Dimensions("url,tags,ip")},
 	},
 	{
 		query.Timeline{SegmentSeconds: 900},

@@ -95,14 +95,34 @@ func (r *result) times(name string) query.Times {
 	}
 }
 
-// facetRowOf returns a row about one of n dimensions.
-func facetRowOf(r *result, n int) query.FacetRow {
+// dimension returns the number of one of n dimensions, or 0.
+func (r *result) dimension(n int) int {
 	dimension := r.integer("dimension")
 	if dimension < 0 || dimension > int64(n) {
 		r.fail("dimension", "%d is not one of %d dimensions", dimension, n)
 	}
+	return int(dimension)
+}
+
+// diffRowOf returns a row about one of n dimensions.
+func diffRowOf(r *result, n int) query.DiffRow {
+	row := query.DiffRow{
+		Dimension: r.dimension(n),
+		Kind:      query.DiffKind(r.integer("kind")),
+		Value:     r.cell("value"),
+		Distinct:  r.integer("distinct_values"),
+		Sides:     query.Sides{Selected: r.integer("selected"), Baseline: r.integer("baseline")},
+	}
+	if row.Kind == query.DiffFrequent && row.Value == nil {
+		r.fail("value", "it is NULL")
+	}
+	return row
+}
+
+// facetRowOf returns a row about one of n dimensions.
+func facetRowOf(r *result, n int) query.FacetRow {
 	return query.FacetRow{
-		Dimension: int(dimension),
+		Dimension: r.dimension(n),
 		Value:     r.cell("value"),
 		Flagged: query.Flagged{
 			Requests:   r.integer("requests"),

@@ -51,6 +51,11 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		var list []query.HistogramRow
 		list, err = all(in, histogramRowOf)
 		answer.Histogram = query.SeriesOf(list, shape)
+	case query.Diff:
+		var list []query.DiffRow
+		if list, err = all(in, func(r *result) query.DiffRow { return diffRowOf(r, len(shape.By)) }); err == nil {
+			answer.Diff, err = query.DiffOf(list, shape)
+		}
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

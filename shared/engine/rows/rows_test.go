@@ -28,6 +28,7 @@ var (
 	facetsColumns = strings.Fields("dimension value requests blocked challenges monitored human " +
 		"distinct_values sum_requests sum_blocked")
 	histogramColumns = strings.Fields("series value total segment n")
+	diffColumns      = strings.Fields("dimension kind value distinct_values selected baseline")
 	logsColumns      = strings.Fields("ts_ms ts_nanos source line record")
 )
 
@@ -135,6 +136,37 @@ func TestAnswerFacets(t *testing.T) {
 	total := []string{"0", null, "9", "1", "0", "0", "0", "1", "9", "1"}
 	if _, err := answer(shape, facetsColumns, total, wrong); err == nil {
 		t.Error("a dimension that the query does not have is no error")
+	}
+}
+
+func TestAnswerDiff(t *testing.T) {
+	shape := query.Diff{Least: 2, By: querytest.Dimensions("country,tags")}
+	all := []string{"0", "2", null, "1", "3", "6"}
+	got, err := answer(shape, diffColumns, all,
+		[]string{"1", "0", "", "1", "2", "1"},
+		[]string{"1", "1", null, "7", "1", "4"},
+		[]string{"1", "2", null, "1", "0", "1"},
+		[]string{"2", "2", null, "1", "3", "6"})
+	want := query.Answer{Diff: query.DiffAnswer{Requests: query.Sides{Selected: 3, Baseline: 6}, Terms: []query.DiffTerm{
+		{
+			Requests: query.Sides{Selected: 3, Baseline: 5}, Distinct: 8,
+			Values: []query.DiffValue{{Sides: query.Sides{Selected: 2, Baseline: 1}}},
+		},
+		{},
+	}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if got, err := answer(shape, diffColumns); err != nil || !reflect.DeepEqual(got, query.Answer{}) {
+		t.Errorf("no rows: %+v, %v", got, err)
+	}
+	for name, wrong := range map[string][]string{
+		"a dimension that the query does not have": {"3", "0", "a", "1", "1", "1"},
+		"a value that is NULL":                     {"1", "0", null, "1", "2", "1"},
+	} {
+		if _, err := answer(shape, diffColumns, all, wrong); err == nil {
+			t.Errorf("%s is no error", name)
+		}
 	}
 }
 

@@ -16,10 +16,11 @@ func (w *worker) chosen() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	span := w.run.query.Span()
+	spans := w.run.query.Spans()
+	first, last := spans[0], spans[len(spans)-1] // there are at most two
 	rows := make([]int32, 0, len(ts.Ints))
 	for row, ms := range ts.Ints {
-		if span.FromMs <= ms && ms <= span.ToMs {
+		if first.FromMs <= ms && ms <= first.ToMs || last.FromMs <= ms && ms <= last.ToMs {
 			rows = append(rows, int32(row))
 		}
 	}

@@ -13,62 +13,76 @@ import (
 
 // facets counts the values of every dimension in one pass: by code in each row group, then by text in all.
 func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
-	f := &facets{run: r, by: make([]facet, len(shape.By))}
-	for i, d := range shape.By {
-		f.by[i].dimension = d
-	}
+	flags := func(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
+	f := newFacets(r, shape.By, flags, (*flagCounts).addTo)
 	if err := r.scan(ctx, groups, f.read); err != nil {
 		return query.FacetsAnswer{}, err
 	}
-	answer := query.FacetsAnswer{Requests: f.requests}
-	if f.requests == 0 {
+	answer := query.FacetsAnswer{Requests: f.all.Requests}
+	if answer.Requests == 0 {
 		return answer, nil
 	}
 	answer.Facets = make([]query.Facet, len(f.by))
 	err := r.each(ctx, len(f.by), func(_ *worker, i int) error {
-		answer.Facets[i] = f.by[i].answer(shape)
+		answer.Facets[i] = facetAnswer(&f.by[i], shape)
 		return nil
 	})
 	return answer, err
 }
 
-// facets holds what has been counted so far.
-type facets struct {
-	run *run
-	by  []facet
+// facets holds what has been counted so far, in counts of type C.
+type facets[C any] struct {
+	run   *run
+	by    []facet[C]
+	flags func(w *worker, rows []int32) ([]uint8, error) // returns the flags of each row of a row group
+	add   func(n *flagCounts, to *C)                     // adds the records that have each combination of flags
 
-	mu       sync.Mutex
-	requests int64 // of all matching records
+	mu  sync.Mutex
+	all C // of all matching records
 }
 
 // facet holds the counts of a dimension.
-type facet struct {
+type facet[C any] struct {
 	dimension query.Dimension
 
-	mu       sync.Mutex
-	requests int64 // of the records that have a value
-	values   parquet.Dictionary
-	counts   []query.Flagged // of the values, by their codes
+	mu      sync.Mutex
+	present C // of the records that have a value
+	values  parquet.Dictionary
+	counts  []C // of the values, by their codes
 }
 
-// flaggedBytes is the memory of the counts of a value.
-const flaggedBytes = 5 * 8
+func newFacets[C any](
+	r *run, by []query.Dimension, flags func(*worker, []int32) ([]uint8, error), add func(*flagCounts, *C),
+) *facets[C] {
+	f := &facets[C]{run: r, by: make([]facet[C], len(by)), flags: flags, add: add}
+	for i, d := range by {
+		f.by[i].dimension = d
+	}
+	return f
+}
+
+// countBytes is the memory of the counts of a value, at most.
+const countBytes = 5 * 8
 
 // read counts a row group. Row groups begin with different dimensions, so that workers seldom wait for each other.
-func (f *facets) read(w *worker, group int) error {
+func (f *facets[C]) read(w *worker, group int) error {
 	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	flags, err := w.flags()
+	flags, err := f.flags(w, rows)
 	if err != nil {
 		return err
 	}
+	var all flagCounts
+	for _, row := range rows {
+		all[flags[row]%manyFlags]++
+	}
 	f.mu.Lock()
-	f.requests += int64(len(rows))
+	f.add(&all, &f.all)
 	f.mu.Unlock()
 	for i := range f.by {
-		if err := f.by[(group+i)%len(f.by)].read(w, rows, flags); err != nil {
+		if err := f.by[(group+i)%len(f.by)].read(w, rows, flags, f.add); err != nil {
 			return err
 		}
 	}
@@ -76,7 +90,7 @@ func (f *facets) read(w *worker, group int) error {
 }
 
 // read counts the values of a row group.
-func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
+func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCounts, *C)) error {
 	of, err := w.valuesOf(f.dimension)
 	if err != nil {
 		return err
@@ -93,30 +107,30 @@ func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.bytes()
-	f.requests += present
+	add(&present, &f.present)
 	for i, code := range w.met {
 		place := int(f.values.Code(of.entries.At(code), w.hashes[i]))
 		if place == len(f.counts) {
-			f.counts = append(f.counts, query.Flagged{})
+			f.counts = append(f.counts, *new(C))
 		}
-		counts[code].addTo(&f.counts[place])
+		add(&counts[code], &f.counts[place])
 	}
 	return w.run.reserve(f.bytes() - before)
 }
 
 // bytes returns about how much memory the values and counts take.
-func (f *facet) bytes() int64 { return f.values.Memory() + int64(cap(f.counts))*flaggedBytes }
+func (f *facet[C]) bytes() int64 { return f.values.Memory() + int64(cap(f.counts))*countBytes }
 
 // flagCounts counts records by their flags.
 type flagCounts [manyFlags]int32
 
-// count adds the rows that have each of the keys to counts. It returns the number of rows that have any.
-func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (present int64) {
+// count adds the rows that have each of the keys to counts. It returns the counts of the rows that have any.
+func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (present flagCounts) {
 	if k.starts == nil {
 		for _, row := range rows {
 			if code := k.codes[row]; code != parquet.Absent {
 				counts[code][flags[row]%manyFlags]++
-				present++
+				present[flags[row]%manyFlags]++
 			}
 		}
 		return present
@@ -124,7 +138,7 @@ func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (pre
 	for _, row := range rows {
 		codes := k.codes[k.starts[row]:k.starts[row+1]]
 		if len(codes) > 0 {
-			present++
+			present[flags[row]%manyFlags]++
 		}
 		for _, code := range codes {
 			counts[code][flags[row]%manyFlags]++
@@ -155,9 +169,9 @@ func (c *flagCounts) addTo(to *query.Flagged) {
 	}
 }
 
-// answer returns the first values of the dimension.
-func (f *facet) answer(shape query.Facets) query.Facet {
-	out := query.Facet{Requests: f.requests, Distinct: int64(len(f.counts))}
+// facetAnswer returns the first values of the dimension.
+func facetAnswer(f *facet[query.Flagged], shape query.Facets) query.Facet {
+	out := query.Facet{Requests: f.present.Requests, Distinct: int64(len(f.counts))}
 	compare := func(a, b int) int {
 		blocked := 0
 		if shape.ByBlocked {

@@ -60,14 +60,13 @@ type group struct {
 
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
 func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group, err error) {
-	span := r.query.Span()
 	all, err := c.RowGroups()
 	if err != nil {
 		return nil, &engine.ObjectError{Path: path, Err: err}
 	}
 	first := int64(0)
 	for number, g := range all {
-		if g.Rows > 0 && g.MinTsMs <= span.ToMs && g.MaxTsMs >= span.FromMs {
+		if g.Rows > 0 && r.query.Touches(g.MinTsMs, g.MaxTsMs) {
 			found = append(found, &group{path: path, number: number, first: first, RowGroup: g})
 		}
 		first += int64(g.Rows)

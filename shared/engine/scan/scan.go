@@ -1,5 +1,5 @@
 // Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
-// (stats, timeline, topx, facets, histogram) and finds the newest records (logs). It counts texts by their codes in the
+// (stats, timeline, topx, facets, histogram, diff) and finds the newest records (logs). It counts texts by their codes in the
 // dictionaries, tests conditions once for an entry of a dictionary and not for every record, and looks at a text again
 // only to join row groups. It needs no SQL and no C.
 //
@@ -39,7 +39,9 @@ const maxValues = 64
 // Supports reports whether Answer is a fast way to answer q: q asks for figures, and its conditions are cheap for a
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
-	switch q.Shape.(type) {
+	switch shape := q.Shape.(type) {
+	case query.Diff:
+		return cheap(q.Conditions) && cheap(shape.Select.Conditions)
 	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
 		return cheap(q.Conditions)
 	}
@@ -90,7 +92,7 @@ func valuesOf(t query.Term) int {
 
 // Answer answers q, a query for figures, over exactly these objects. Cancelling ctx stops it within milliseconds.
 //
-// Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own, and that of query.Diff.CheckValues.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
 	r := newRun(q, o)
 	groups, err := r.survey(ctx, objects)
@@ -113,6 +115,9 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	case query.Histogram:
 		series, err := r.histogram(ctx, shape, groups)
 		return query.Answer{Histogram: series}, err
+	case query.Diff:
+		counts, err := r.diff(ctx, shape, groups)
+		return query.Answer{Diff: counts}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", q.Shape))
 }

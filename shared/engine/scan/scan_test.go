@@ -35,6 +35,9 @@ var shapes = []query.Shape{
 	query.Histogram{
 		SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 5, By: &querytest.Dimensions("url")[0],
 	},
+	query.Diff{
+		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection("status>=400"),
+	},
 }
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {
@@ -139,7 +142,8 @@ func TestSumOver64Bits(t *testing.T) {
 	}
 	objects := stored(t, []lake.Row{at(&huge, 1), at(&huge, 2), at(nil, 3)})
 	for _, shape := range shapes {
-		if _, counts := shape.(query.Facets); counts { // it has no sums
+		switch shape.(type) {
+		case query.Facets, query.Diff: // they have no sums
 			continue
 		}
 		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})

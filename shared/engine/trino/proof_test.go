@@ -62,6 +62,7 @@ func TestPartitions(t *testing.T) {
 		query.Timeline{SegmentSeconds: 3600},
 		query.TopX{Limit: 10},
 		query.Facets{},
+		query.Diff{Select: querytest.Selection("status>=400")},
 		query.Histogram{SegmentSeconds: 3600, By: &querytest.Dimensions("status")[0]},
 	}
 	for _, c := range []struct {

@@ -138,6 +138,8 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 		return facetsResult(a.Facets)
 	case query.Histogram:
 		return histogramResult(shape, a.Histogram)
+	case query.Diff:
+		return diffResult(a.Diff)
 	}
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
 }
@@ -158,6 +160,33 @@ func histogramResult(shape query.Histogram, all []query.Series) emulator.Result 
 		}
 		for _, p := range s.Points {
 			t.add(int64(number), value, s.Total, p.Segment, p.N)
+		}
+	}
+	return t.Result
+}
+
+func diffResult(a query.DiffAnswer) emulator.Result {
+	t := newResult("dimension kind value distinct_values selected baseline")
+	add := func(dimension int, kind query.DiffKind, value any, distinct int64, n query.Sides) {
+		t.add(int64(dimension), int64(kind), value, distinct, n.Selected, n.Baseline)
+	}
+	if a.Requests == (query.Sides{}) {
+		return t.Result
+	}
+	add(0, query.DiffAbsent, nil, 1, a.Requests)
+	for i, term := range a.Terms {
+		for _, v := range term.Values {
+			add(i+1, query.DiffFrequent, v.Value, 1, v.Sides)
+		}
+		if others := term.Distinct - int64(len(term.Values)); others > 0 {
+			add(i+1, query.DiffOthers, nil, others, query.Sides{})
+		}
+		absent := query.Sides{
+			Selected: a.Requests.Selected - term.Requests.Selected,
+			Baseline: a.Requests.Baseline - term.Requests.Baseline,
+		}
+		if absent != (query.Sides{}) {
+			add(i+1, query.DiffAbsent, nil, 1, absent)
 		}
 	}
 	return t.Result
