@@ -106,6 +106,13 @@ func lengthText(ms int64) string {
 	return text
 }
 
+// FilterOf returns the canonical filter with another period.
+func (q Query) FilterOf(p Period) filter.Filter {
+	f := q.Filter
+	f.Conditions = append([]filter.Condition{canonicalPeriod(p)}, f.Conditions[1:]...)
+	return f
+}
+
 // compared returns the query with the other period of the shape.
 func (q Query) compared(shape Diff) (Query, error) {
 	other, err := shape.Against.baseline(q.Period)

@@ -126,6 +126,12 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.Order = value
 		case "measure":
 			r.Measure = value
+		case "against":
+			r.Against = value
+		case "least":
+			r.Least = value
+		case "select":
+			r.Select = strings.ReplaceAll(value, "+", " ")
 		default:
 			return r, fmt.Errorf("unknown parameter %q in shape line", name)
 		}

@@ -24,6 +24,7 @@ const (
 	Facets   Route = "facets"
 
 	Histogram Route = "histogram"
+	Diff      Route = "diff"
 )
 
 // Limits of the limit parameter, per route.
@@ -41,13 +42,16 @@ type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20
+	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20; diff: 1…80
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
-	By       string      // facets: comma-separated fields, with keys; histogram: one
+	By       string      // facets, diff: comma-separated fields, with keys; histogram: one
 	Order    string      // facets: "requests" or "blocked"
 	Measure  string      // histogram: "requests", "blocked" …
+	Select   string      // diff: conditions of the selected requests
+	Against  string      // diff: the other period: "previous", "1d", "2026-01-01..2026-01-02"
+	Least    string      // diff: requests of a finding
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -82,6 +86,8 @@ func (r Request) shape() (query.Shape, error) {
 		return r.facets()
 	case Histogram:
 		return r.histogram()
+	case Diff:
+		return r.diff()
 	}
 	return nil, fmt.Errorf("search: unknown route %q", r.Route)
 }

@@ -20,6 +20,7 @@ type Result struct {
 	TopX      []TopXResult
 	Facets    []FacetResult
 	Histogram []HistogramResult
+	Diff      []DiffResult
 	Meta      Meta
 }
 
@@ -29,7 +30,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
-	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets"`
+	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets and diff"`
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
@@ -40,6 +41,8 @@ type Meta struct {
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
+
+	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
@@ -99,7 +102,7 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
-		Period:         MetaPeriod{From: instant(q.Period.FromMs), To: instant(q.Period.ToMs)},
+		Period:         metaPeriodOf(q.Period),
 		Engine:         cmp.Or(cost.By, s.engine.Name()),
 		Objects:        cost.Objects,
 		BytesScanned:   cost.BytesScanned,
@@ -150,6 +153,10 @@ func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 		series := seriesOf(a.Histogram, shape)
 		r.Meta.SegmentSeconds, r.Meta.Series = shape.SegmentSeconds, seriesMetaOf(series)
 		r.Histogram = histogramOf(series, q.Period, shape)
+	case query.Diff:
+		n := a.Diff.Requests.Selected + a.Diff.Requests.Baseline
+		r.Meta.NumOfRequests, r.Meta.Diff = &n, diffMetaOf(a.Diff, q, shape)
+		r.Diff = diffOf(a.Diff, shape)
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

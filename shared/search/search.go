@@ -35,7 +35,7 @@ func New(e engine.Engine, o Options) (*Service, error) {
 
 // Search answers one request. It is the whole read path, with one line for each step.
 //
-// Errors: *query.FilterError for the filter, *ParamError for a parameter, *TimeoutError if the query takes longer than
+// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query takes longer than
 // a caller waits, and otherwise an error of a kind that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	began := s.now()
@@ -76,7 +76,7 @@ func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.P
 }
 
 // bind turns the request into a bound query. An error of query.Bind that is not about the filter is about a segment
-// that does not fit the period.
+// that does not fit the period, or about the other period of a diff.
 func bind(r Request) (query.Query, error) {
 	shape, err := r.shape()
 	if err != nil {
@@ -85,6 +85,9 @@ func bind(r Request) (query.Query, error) {
 	q, err := query.Bind(parse(r.Filters, r.Form), shape, query.WithBranches(r.Branches))
 	var wrong *query.FilterError
 	if err != nil && !errors.As(err, &wrong) {
+		if r.Route == Diff {
+			return query.Query{}, againstError(err)
+		}
 		return query.Query{}, &ParamError{Param: "segment", Message: err.Error()}
 	}
 	return q, err

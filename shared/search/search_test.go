@@ -376,6 +376,16 @@ func TestSearchErrors(t *testing.T) {
 		"a segment with too many results of series": {
 			search.Request{Route: search.Histogram, By: "ip", Limit: "20", Segment: "1m"}, "segment",
 		},
+		"a diff without another side":  {search.Request{Route: search.Diff}, "select"},
+		"a diff with two other sides":  {search.Request{Route: search.Diff, Select: "ip=1", Against: "1d"}, "against"},
+		"a selection of all records":   {search.Request{Route: search.Diff, Select: "[]"}, "select"},
+		"another period that overlaps": {search.Request{Route: search.Diff, Against: "1s"}, "against"},
+		"another period without a unit": {
+			search.Request{Route: search.Diff, Against: "10"}, "against",
+		},
+		"a limit of findings over 80":    {search.Request{Route: search.Diff, Against: "1d", Limit: "81"}, "limit"},
+		"a number of requests of 0":      {search.Request{Route: search.Diff, Against: "1d", Least: "0"}, "least"},
+		"a field that is not comparable": {search.Request{Route: search.Diff, Against: "1d", By: "headers"}, "by"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.request.Filters == "" {
@@ -393,6 +403,14 @@ func TestSearchErrors(t *testing.T) {
 		var wrong *query.FilterError
 		if !errors.As(err, &wrong) || wrong.Fixed != "host=1, "+period {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("an invalid selection names its parameter", func(t *testing.T) {
+		_, err := s.Search(t.Context(), search.Request{Route: search.Diff, Filters: period, Select: "ip=1, hots=1"})
+		var wrong *query.FilterError
+		if !errors.As(err, &wrong) || wrong.Param != "select" || wrong.Fixed != "ip=1, host=1" ||
+			wrong.Errors[0].Span.Offset != 6 {
+			t.Errorf("got %+v", err)
 		}
 	})
 	t.Run("the kind of an engine's error is preserved", func(t *testing.T) {

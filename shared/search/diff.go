@@ -1,0 +1,171 @@
+package search
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// DiffResult is a value whose share differs between the selected requests and the baseline.
+type DiffResult struct {
+	By             string   `json:"by" doc:"The field, with its key if it has members" example:"country"`
+	Value          any      `json:"value" doc:"Text, an integer or a boolean"`
+	Selected       DiffSide `json:"selected"`
+	Baseline       DiffSide `json:"baseline"`
+	Lift           *float64 `json:"lift" nullable:"true" doc:"Share of the selected requests, divided by that of the baseline; null if the baseline has none"`
+	Score          float64  `json:"score" doc:"Of the G-test; negative if the share of the selected requests is the smaller one"`
+	Condition      string   `json:"condition,omitempty" doc:"Selects the requests with the value, if a filter can"`
+	Excluded       string   `json:"excluded,omitempty" doc:"Selects all other requests"`
+	ValueTruncated bool     `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
+}
+
+// DiffSide counts the requests of one side that have a value.
+type DiffSide struct {
+	NumOfRequests int64   `json:"num_of_requests"`
+	Share         float64 `json:"share" doc:"Of all requests of this side"`
+}
+
+// DiffMeta describes the two sides of a diff.
+type DiffMeta struct {
+	Selected DiffSideMeta   `json:"selected"`
+	Baseline DiffSideMeta   `json:"baseline"`
+	Small    bool           `json:"small,omitempty" doc:"Present if fewer than 30 requests are selected: findings may be chance"`
+	Fields   []DiffTermMeta `json:"fields" doc:"The fields that were compared, in the order of the request"`
+}
+
+// DiffSideMeta defines one side of a diff.
+type DiffSideMeta struct {
+	NumOfRequests int64      `json:"num_of_requests"`
+	Period        MetaPeriod `json:"period"`
+	Filter        string     `json:"filter" doc:"Canonical filter of this side"`
+	Except        string     `json:"except,omitempty" doc:"Requests for which all of these conditions hold are not on this side"`
+}
+
+// DiffTermMeta counts the values of a field in a diff.
+type DiffTermMeta struct {
+	By                  string `json:"by"`
+	Distinct            int64  `json:"distinct" doc:"Different values on both sides, exact"`
+	NumOfAbsentSelected int64  `json:"num_of_absent_selected" doc:"Selected requests without a value"`
+	NumOfAbsentBaseline int64  `json:"num_of_absent_baseline" doc:"Requests of the baseline without a value"`
+}
+
+// fewSelected is the number of selected requests below which meta marks an answer as small.
+const fewSelected = 30
+
+func diffOf(a query.DiffAnswer, shape query.Diff) []DiffResult {
+	findings := query.Findings(shape, a)
+	results := make([]DiffResult, len(findings))
+	for i, f := range findings {
+		r := DiffResult{
+			By:       f.By.String(),
+			Value:    typedValue(f.By, f.Value),
+			Selected: DiffSide{f.Selected, share(f.Selected, a.Requests.Selected)},
+			Baseline: DiffSide{f.Baseline, share(f.Baseline, a.Requests.Baseline)},
+			Score:    f.Score,
+		}
+		if f.Baseline > 0 {
+			lift := math.Round(r.Selected.Share/r.Baseline.Share*1000) / 1000
+			r.Lift = &lift
+		}
+		r.Condition, r.Excluded, _ = f.By.Condition(f.Value)
+		results[i] = r
+	}
+	return results
+}
+
+func share(n, all int64) float64 { return float64(n) / float64(all) }
+
+func diffMetaOf(a query.DiffAnswer, q query.Query, shape query.Diff) *DiffMeta {
+	meta := &DiffMeta{
+		Selected: DiffSideMeta{a.Requests.Selected, metaPeriodOf(q.Period), filter.Format(q.Filter), ""},
+		Baseline: DiffSideMeta{a.Requests.Baseline, metaPeriodOf(q.Period), filter.Format(q.Filter), ""},
+		Small:    a.Requests.Selected < fewSelected,
+		Fields:   make([]DiffTermMeta, len(shape.By)),
+	}
+	if shape.Against.Kind == query.AgainstNothing {
+		both := q.Filter
+		both.Conditions = slices.Concat(both.Conditions, shape.Select.Filter.Conditions)
+		meta.Selected.Filter = filter.Format(both)
+		meta.Baseline.Except = filter.Format(shape.Select.Filter)
+	} else {
+		meta.Baseline.Period = metaPeriodOf(shape.Baseline)
+		meta.Baseline.Filter = filter.Format(q.FilterOf(shape.Baseline))
+	}
+	for i, by := range shape.By {
+		var t query.DiffTerm
+		if a.Terms != nil {
+			t = a.Terms[i]
+		}
+		meta.Fields[i] = DiffTermMeta{
+			By: by.String(), Distinct: t.Distinct,
+			NumOfAbsentSelected: a.Requests.Selected - t.Requests.Selected,
+			NumOfAbsentBaseline: a.Requests.Baseline - t.Requests.Baseline,
+		}
+	}
+	return meta
+}
+
+func metaPeriodOf(p query.Period) MetaPeriod {
+	return MetaPeriod{From: instant(p.FromMs), To: instant(p.ToMs)}
+}
+
+// Limits of the parameters of a diff.
+const (
+	DefaultFindings, MaxFindings = query.DefaultFindings, 80
+	DefaultLeast                 = query.DefaultLeast
+)
+
+func (r Request) diff() (query.Shape, error) {
+	const how = "give either select, the conditions of the requests to compare with all others, " +
+		"or against, another period to compare with"
+	switch {
+	case r.Select == "" && r.Against == "":
+		return nil, &ParamError{Param: "select", Message: "it is missing; " + how, Suggestion: "blocked is true"}
+	case r.Select != "" && r.Against != "":
+		return nil, &ParamError{Param: "against", Message: "it cannot be combined with select; " + how}
+	}
+	limit, err := limitOf(r.Limit, DefaultFindings, MaxFindings)
+	if err != nil {
+		return nil, err
+	}
+	least, ok := int64(DefaultLeast), true
+	if r.Least != "" {
+		if least, ok = wholeNumber(r.Least); !ok {
+			return nil, &ParamError{
+				Param: "least", Message: "it is not a whole number of at least 1", Suggestion: "5",
+			}
+		}
+	}
+	by, err := dimensionsOf(r.By)
+	if err != nil {
+		return nil, err
+	}
+	shape := query.Diff{By: by, Limit: limit, Least: least}
+	if r.Against != "" {
+		shape.Against, err = query.ParseAgainst(r.Against)
+		return shape, againstError(err)
+	}
+	shape.Select, err = query.BindSelection(parse(r.Select, r.Form))
+	var wrong *query.FilterError
+	switch {
+	case errors.As(err, &wrong):
+		wrong.Param = "select"
+		return nil, wrong
+	case err == nil && len(shape.Select.Conditions) == 0:
+		return nil, &ParamError{Param: "select", Message: "it has no condition", Suggestion: "blocked is true"}
+	}
+	return shape, err
+}
+
+// againstError returns an error about the other period of a diff as one about its parameter.
+func againstError(err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return &ParamError{Param: "against", Message: known.Message, Suggestion: "previous"}
+	}
+	return err
+}
