@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,10 +102,11 @@ type refusal struct {
 	Status  int
 	Message string `json:"message"`
 	Errors  []struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Offset  int    `json:"offset"`
-		Length  int    `json:"length"`
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Offset    int    `json:"offset"`
+		Length    int    `json:"length"`
+		Parameter string `json:"parameter"`
 	} `json:"errors"`
 	Fixed  string `json:"fixed_filter"`
 	Detail []struct {
@@ -138,12 +140,14 @@ func (r *refusal) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// drawRefusal prints the mistakes of a filter under its text. It returns other errors unchanged.
-func drawRefusal(err error, text string, stderr io.Writer) error {
+// drawRefusal prints the mistakes of a filter, which is one of the parameters, under its text. It returns other errors
+// unchanged.
+func drawRefusal(err error, parameters map[string]any, stderr io.Writer) error {
 	var r *refusal
 	if !errors.As(err, &r) || len(r.Errors) == 0 {
 		return err
 	}
+	text, _ := parameters[cmp.Or(r.Errors[0].Parameter, "filters")].(string)
 	wrong := &query.FilterError{Text: text, Fixed: r.Fixed}
 	for _, e := range r.Errors {
 		wrong.Errors = append(wrong.Errors, filter.Error{

@@ -336,11 +336,14 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 	if err := os.Truncate(objects[0], 100); err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range []string{"logs", "stats", "timeline", "topx", "facets", "histogram"} {
+	for _, route := range []string{"logs", "stats", "timeline", "topx", "facets", "histogram", "diff"} {
 		for _, format := range []string{"json", "ndjson", "table"} {
 			args := []string{"query", route, tourDay, "--data", data, "--format", format}
 			if route == "logs" { // the newest 200 are all in later hours
 				args = append(args, "--limit", "1000")
+			}
+			if route == "diff" {
+				args = append(args, "--select", "status>=400")
 			}
 			stdout, stderr, code := orrery(t, "", args...)
 			if code != exitIncomplete || stdout == "" || !strings.Contains(stderr, "1 object") ||

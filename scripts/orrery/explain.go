@@ -18,17 +18,20 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
+	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
 	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
+	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
 	By      string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
+	Select  string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
+	Against string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
+	Least   string `help:"diff: the smallest number of requests of a finding."`
 	cluster
 }
 
@@ -43,6 +46,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 		Route: search.Route(e.Shape), Filters: text,
 		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
 		By: e.By, Order: e.Order, Measure: e.Measure,
+		Select: e.Select, Against: e.Against, Least: e.Least,
 	}
 	q, stages, err := search.Stages(request)
 	if err != nil {

@@ -16,16 +16,19 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
+	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 	target
-	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
+	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
+	Select  *string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
+	Against *string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
+	Least   *int    `help:"diff: the smallest number of requests of a finding."`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
@@ -41,9 +44,12 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if q.Limit != nil {
 		parameters["limit"] = *q.Limit
 	}
+	if q.Least != nil {
+		parameters["least"] = *q.Least
+	}
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
-		"measure": q.Measure,
+		"measure": q.Measure, "select": q.Select, "against": q.Against,
 	} {
 		if value != nil {
 			parameters[name] = *value
@@ -62,7 +68,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		err = closing
 	}
 	if err != nil {
-		return drawRefusal(err, text, c.err)
+		return drawRefusal(err, parameters, c.err)
 	}
 	var a answer
 	if err := json.Unmarshal(answerBody, &a); err != nil {
@@ -87,6 +93,7 @@ type answer struct {
 		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
+		Diff      *search.DiffMeta  `json:"diff"`
 	} `json:"meta"`
 }
 
@@ -171,6 +178,9 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 		return nil
 	}
+	if a.Meta.Diff != nil {
+		reportSides(c.err, a.Meta.Diff)
+	}
 	results := a.Data.Results
 	if rowsOf, ok := tableRows[q.Route]; ok {
 		if results, err = rowsOf(results); err != nil {
@@ -178,7 +188,11 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 	}
 	if len(results) == 0 {
-		_, err := fmt.Fprintln(c.err, "no records match")
+		nothing := "no records match"
+		if a.Meta.Diff != nil {
+			nothing = "no value differs significantly"
+		}
+		_, err := fmt.Fprintln(c.err, nothing)
 		return err
 	}
 	return writeTable(c.out, q.columns(), results)

@@ -20,6 +20,7 @@ var tableColumns = map[string][]string{
 	},
 	"facets":    {"by", "value", "num_of_requests", "num_of_blocked_requests", "share"},
 	"histogram": {"timeperiod_string", "series", "value", "bar"},
+	"diff":      {"by", "value", "selected", "baseline", "score", "share_of_selected", "share_of_baseline"},
 	"topx": {
 		"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time",
 		"first_geo_country",
@@ -30,6 +31,7 @@ var tableColumns = map[string][]string{
 var tableRows = map[string]func(results []json.RawMessage) ([]json.RawMessage, error){
 	"facets":    facetRows,
 	"histogram": histogramRows,
+	"diff":      diffRows,
 }
 
 // writeTable prints the columns of each JSON object, aligned. It escapes values for a terminal, see cell.

@@ -77,6 +77,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"],
+		Select: args["select"], Against: args["against"], Least: args["least"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
@@ -106,6 +107,9 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 	case search.Histogram:
 		shortenSeries(&result)
 		return sendResults(c, result.Histogram, result.Meta)
+	case search.Diff:
+		shortenFindings(result.Diff)
+		return sendResults(c, result.Diff, result.Meta)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
@@ -129,7 +133,7 @@ func sendResults[T any](c *call, results []T, meta search.Meta) error {
 	return nil
 }
 
-// maxKey is the maximum length in characters of a topx key or of a value of facets and histograms.
+// maxKey is the maximum length in characters of a topx key or of a value of facets, histograms and diffs.
 const maxKey = 1024
 
 // shortKeys cuts keys that are too long.
@@ -151,6 +155,17 @@ func shortenValues(results []search.FacetResult) {
 			if short, cut := shortened(text); isText && cut {
 				v.Value, v.ValueTruncated, v.Condition = short, true, ""
 			}
+		}
+	}
+}
+
+// shortenFindings cuts values that are too long, and leaves out their conditions.
+func shortenFindings(results []search.DiffResult) {
+	for i := range results {
+		r := &results[i]
+		text, isText := r.Value.(string)
+		if short, cut := shortened(text); isText && cut {
+			r.Value, r.ValueTruncated, r.Condition, r.Excluded = short, true, "", ""
 		}
 	}
 }

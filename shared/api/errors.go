@@ -27,6 +27,8 @@ type Error struct {
 	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
 	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body"`
 	RequestID   string          `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
+
+	filter string // the text that has the mistakes
 }
 
 // FilterMistake is one mistake in a filter.
@@ -40,6 +42,7 @@ type FilterMistake struct {
 	Pointer    string   `json:"pointer,omitempty" doc:"JSON pointer, for a filter in the JSON form"`
 	Expected   []string `json:"expected,omitempty" doc:"What is expected instead"`
 	Suggestion string   `json:"suggestion,omitempty" doc:"The most likely meaning"`
+	Parameter  string   `json:"parameter,omitempty" doc:"The parameter that has the filter, if it is not filters"`
 }
 
 // Detail is one invalid part of a request.
@@ -177,7 +180,7 @@ func (s *server) fail(c *call, err error) {
 	}
 	s.errorHeaders(c.w.Header(), e.Code, err)
 	stillRunning(c.w.Header(), err)
-	body, contentType := e.text(c.filters), textType
+	body, contentType := e.text(), textType
 	if negotiate(c.r.Header.Values("Accept"), jsonType, textType) != textType {
 		body, contentType = encode(e), jsonType
 	}
@@ -210,8 +213,11 @@ func (s *server) errorOf(c *call, err error) Error {
 	switch {
 	case errors.As(err, &inFilter):
 		e.Code = http.StatusBadRequest
-		e.Errors = mistakesOf(inFilter.Text, inFilter.Errors)
+		e.Errors, e.filter = mistakesOf(inFilter.Text, inFilter.Errors), inFilter.Text
 		e.FixedFilter = inFilter.Fixed
+		for i := range e.Errors {
+			e.Errors[i].Parameter = inFilter.Param
+		}
 		e.Message = summary(e.Errors)
 	case errors.As(err, &inParam):
 		e.Code = http.StatusUnprocessableEntity
@@ -251,7 +257,7 @@ func (s *server) errorOf(c *call, err error) Error {
 	case fault.RegexRefused:
 		wholeFilter := filter.Span{Length: len(c.filters)}
 		mistake := filter.Error{Code: "regex_refused", Message: e.Message, Span: wholeFilter}
-		e.Errors = mistakesOf(c.filters, filter.Errors{mistake})
+		e.Errors, e.filter = mistakesOf(c.filters, filter.Errors{mistake}), c.filters
 	}
 	if e.Code == http.StatusUnprocessableEntity && e.Detail == nil {
 		e.Detail = details{{Loc: []any{c.place()}, Msg: e.Message, Type: "value_error"}}
@@ -310,7 +316,8 @@ func mistakesOf(text string, errs filter.Errors) []FilterMistake {
 // summary returns a line about the first mistake of a filter and the number of others.
 func summary(mistakes []FilterMistake) string {
 	first := mistakes[0]
-	text := fmt.Sprintf("the filter is invalid: line %d, column %d: %s", first.Line, first.Column, first.Message)
+	what := cmp.Or(first.Parameter, "the filter")
+	text := fmt.Sprintf("%s is invalid: line %d, column %d: %s", what, first.Line, first.Column, first.Message)
 	switch more := len(mistakes) - 1; more {
 	case 0:
 		return text
@@ -322,9 +329,12 @@ func summary(mistakes []FilterMistake) string {
 }
 
 // text returns the error as plain text. Mistakes of a filter are marked under its lines.
-func (e Error) text(filters string) []byte {
+func (e Error) text() []byte {
 	var b strings.Builder
 	if len(e.Errors) > 0 {
+		if of := e.Errors[0].Parameter; of != "" {
+			b.WriteString(of + ":\n")
+		}
 		drawn := make(filter.Errors, len(e.Errors))
 		for i, m := range e.Errors {
 			drawn[i] = filter.Error{
@@ -334,7 +344,7 @@ func (e Error) text(filters string) []byte {
 				Suggestion: m.Suggestion,
 			}
 		}
-		b.WriteString(strings.TrimRight(filter.Draw(filters, drawn), "\n"))
+		b.WriteString(strings.TrimRight(filter.Draw(e.filter, drawn), "\n"))
 		b.WriteByte('\n')
 	} else {
 		b.WriteString(e.Message + "\n")

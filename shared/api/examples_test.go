@@ -133,7 +133,16 @@ func newTestServer(t testing.TB, setup ...string) *testServer {
 }
 
 var specials = map[string]func(testing.TB, *Config){
-	"keys":            func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"keys": func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"many records": func(t testing.TB, c *Config) {
+		o := newOracle(t)
+		few := o.rows
+		for range 39 {
+			o.rows = append(o.rows, few...)
+		}
+		service := newSearch(t, o, 0)
+		c.Search, c.Queries = service, service
+	},
 	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },

@@ -299,7 +299,7 @@ func examplesAsText(examples []*example) []*example {
 			asText := *e
 			asText.response = message{
 				head: strings.Replace(e.response.head, jsonType, textType+"; charset=utf-8", 1),
-				body: strings.TrimRight(string(body.text("")), "\n"),
+				body: strings.TrimRight(string(body.text()), "\n"),
 			}
 			list = append(list, &asText)
 		}
@@ -407,7 +407,7 @@ type CanonicalCondition struct {
 func queryResultSchema() *huma.Schema {
 	s := &huma.Schema{}
 	for _, name := range []string{
-		"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "LogRecord",
+		"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "DiffResult", "LogRecord",
 	} {
 		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
 	}

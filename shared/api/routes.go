@@ -296,12 +296,28 @@ func (s *server) dataRoutes() []route {
 			measureParam,
 		},
 	}
+	diff := route{
+		summary: "Values that differ between two sides",
+		doc: "The values whose share of the selected requests differs most from their share of the baseline. With " +
+			"`select` the baseline is all other requests of the filter, with `against` those of another period; exactly " +
+			"one of them is required. A finding is statistically significant (G-test, corrected for the number of values " +
+			"compared), and has at least `least` requests on the side on which its share is larger. Order: by the " +
+			"difference of the shares, then score, field and value.",
+		params: []param{
+			selectParam, againstParam,
+			byParam("Fields to compare, at most 16, separated by commas. A field with members needs a key, as in "+
+				"`headers[\"accept\"]`.", query.DefaultDiff, `country,headers["accept"]`),
+			limitParam("Findings.", search.DefaultFindings, search.MaxFindings),
+			leastParam,
+		},
+	}
 	return slices.Concat(
 		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
 		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
 		s.dataRoute(search.Histogram, histogram, Container[search.HistogramResult]{}),
+		s.dataRoute(search.Diff, diff, Container[search.DiffResult]{}),
 		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
 	)
 }
@@ -508,6 +524,30 @@ var (
 		example: string(query.MeasureBlocked),
 		read:    readText,
 	}
+	selectParam = param{
+		name: "select",
+		doc: "Conditions of the selected requests, as in `filters`, but without a period: the other requests are the " +
+			"baseline.",
+		schema:  &huma.Schema{Type: "string"},
+		body:    filtersParam.body,
+		example: "blocked is true",
+		read:    readFilters,
+	}
+	againstParam = param{
+		name: "against",
+		doc: "The other period, which is the baseline: previous (the same length, right before), a length of time such " +
+			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02.",
+		schema:  &huma.Schema{Type: "string"},
+		example: "previous",
+		read:    readText,
+	}
+	leastParam = param{
+		name:    "least",
+		doc:     "Values with fewer requests, on the side on which their share is larger, are no findings.",
+		schema:  &huma.Schema{Type: "integer", Minimum: float(1), Default: float64(search.DefaultLeast)},
+		example: 5,
+		read:    readInteger,
+	}
 	fieldsParam = param{
 		name:    "fields",
 		doc:     "Names of the fields to return, separated by commas. By default all.",
@@ -546,7 +586,7 @@ const limitName = "limit"
 // dataParams are the parameters of all data routes.
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
-	measureParam.name,
+	measureParam.name, selectParam.name, againstParam.name, leastParam.name,
 }
 
 func measures() []any {

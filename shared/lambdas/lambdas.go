@@ -131,6 +131,12 @@ var All = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "diff",
+		Doc:       "Values that differ between two sides.",
+		Serves:    []string{"diff", "diff-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "logs",
 		Doc:       "Request records.",
 		Serves:    []string{"logs", "logs-post"},

@@ -175,7 +175,8 @@ func failed(t *testing.T, err error) []byte {
 // request that waits for it.
 func TestFinishedQueryHasTheSameAnswer(t *testing.T) {
 	for _, event := range []string{
-		"topx-found", "stats-found", "timeline-found", "facets-found", "histogram-found", "logs-found",
+		"topx-found", "stats-found", "timeline-found", "facets-found", "histogram-found", "diff-found",
+		"logs-found",
 	} {
 		w := newWorld(t, event)
 		var request map[string]any

@@ -62,7 +62,7 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
-// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, logs,
+// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
 // query-status.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)

@@ -133,6 +133,7 @@ var tasksOf = map[string][]Task{
 	"timeline":        {authentication, querying},
 	"facets":          {authentication, querying},
 	"histogram":       {authentication, querying},
+	"diff":            {authentication, querying},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},
