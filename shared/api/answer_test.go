@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -268,3 +269,20 @@ func BenchmarkTopXAnswer(b *testing.B) {
 }
 
 type noPlanets struct{ planet.Store }
+
+func TestLongFindingsAreCut(t *testing.T) {
+	results := []search.DiffResult{
+		{Value: strings.Repeat("ä", maxKey), Condition: "c", Excluded: "e"},
+		{Value: strings.Repeat("ä", maxKey+1), Condition: "c", Excluded: "e"},
+		{Value: int64(7), Condition: "c", Excluded: "e"},
+	}
+	shortenFindings(results)
+	for i, cut := range []bool{false, true, false} {
+		r := results[i]
+		text, _ := r.Value.(string)
+		if r.ValueTruncated != cut || (r.Condition == "") != cut || (r.Excluded == "") != cut ||
+			utf8.RuneCountInString(text) > maxKey {
+			t.Errorf("result %d is %+v", i, r)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // TestBranchesReachEverySearch: each data route passes the branches of the key to the search, by GET and by POST.
@@ -117,5 +120,83 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 				t.Errorf("the key sees %d records of %s", records, all.body)
 			}
 		})
+	}
+}
+
+// TestNoAnswerRevealsOtherBranches: no data route returns a value or a count of records of other branches to a key that
+// is limited to some.
+func TestNoAnswerRevealsOtherBranches(t *testing.T) {
+	s := newTestServer(t, "keys", "many records") // 160 records are of branch prod, 40 of branch staging
+	const period = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:05"
+	further := map[string]map[string]string{ // parameters, without which a request is refused or asks little
+		string(search.Facets):    {"by": "branch,country,host,path,status,tags,asn"},
+		string(search.Histogram): {"by": "host"},
+		string(search.Diff):      {"by": "branch,country,host,path,status,tags,asn", "select": "path=\"/\"", "least": "1"},
+	}
+	for _, r := range (&server{}).routes() {
+		if !r.searches || strings.Contains(r.path, "{") {
+			continue
+		}
+		id := strings.TrimSuffix(r.id, "-post")
+		for _, filters := range []string{period, period + `, branch!="staging"`, period + `, not status<0`} {
+			t.Run(r.id+" "+filters, func(t *testing.T) {
+				values, members := url.Values{"filters": {filters}}, map[string]any{"filters": filters}
+				for name, value := range further[id] {
+					values.Set(name, value)
+					members[name] = value
+				}
+				if id == string(search.Diff) {
+					members["least"] = 1
+				}
+				body, err := json.Marshal(members)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ask := func(key string) string {
+					m := get("/api/v4.0"+r.path+"?"+values.Encode(), "X-API-Key: "+key)
+					if r.method == http.MethodPost {
+						m = post("/api/v4.0"+r.path, jsonType, string(body))
+						m.head += "\nX-API-Key: " + key
+					}
+					got := s.send(t, m)
+					if got.StatusCode != http.StatusOK {
+						t.Fatalf("%s %s", got.Status, got.body)
+					}
+					return string(got.body)
+				}
+				all, own := ask("full-key"), ask("branch-key")
+				if filters == period && all == own {
+					t.Errorf("a key without branches gets the same answer: %s", own)
+				}
+				var answer struct {
+					Data struct{ Results json.RawMessage }
+					Meta struct {
+						NumOfRequests *int `json:"num_of_requests"`
+						Diff          *search.DiffMeta
+					}
+				}
+				if err := json.Unmarshal([]byte(own), &answer); err != nil {
+					t.Fatal(err)
+				}
+				for _, other := range []string{"shop.example", "/cart", "/login", "France", "AS64501", "prod", "403"} {
+					if strings.Contains(string(answer.Data.Results), other) {
+						t.Errorf("the results contain %s: %s", other, answer.Data.Results)
+					}
+				}
+				if n := answer.Meta.NumOfRequests; n != nil && *n > 40 {
+					t.Errorf("the key sees %d requests", *n)
+				}
+				if d := answer.Meta.Diff; d != nil {
+					if n := d.Selected.NumOfRequests + d.Baseline.NumOfRequests; n > 40 {
+						t.Errorf("the key sees %d requests on both sides", n)
+					}
+					for _, f := range d.Fields {
+						if f.Distinct > 1 || f.NumOfAbsentSelected+f.NumOfAbsentBaseline > 40 {
+							t.Errorf("the key sees values of other branches: %+v", f)
+						}
+					}
+				}
+			})
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -435,6 +436,45 @@ func TestSearchBranches(t *testing.T) {
 	}
 	if record := string(result.Logs.AppendJSON(nil, 0)); !strings.Contains(record, `"branch":"b"`) {
 		t.Errorf("got %s, want the record of branch b", record)
+	}
+}
+
+// TestDiffBranches checks that the answer to a key with branches is the answer over data without other branches, for
+// both kinds of sides.
+func TestDiffBranches(t *testing.T) {
+	var lines, own strings.Builder
+	for i := range 400 {
+		branch := []string{`"branch":"a",`, `"branch":"b",`, ""}[i%3]
+		line := fmt.Sprintf(`{"timestamp":"2026-01-01T10:%02d:00Z",%s"country":"x%d","status":%d,"tags":["t%d"]}`+"\n",
+			i%60, branch, i%7, 200+i/200, i%5)
+		lines.WriteString(line)
+		if strings.Contains(line, `"branch":"b"`) {
+			own.WriteString(line)
+		}
+	}
+	for _, r := range []search.Request{
+		{Select: "status<201"}, {Select: `tags="t1", country!="x1"`}, {Against: "previous"}, {Select: `branch="a"`},
+	} {
+		r.Route, r.Least, r.By = search.Diff, "1", "branch,country,status,tags"
+		r.Filters = "timestamp between 2026-01-01 10:30 and 2026-01-01 10:59"
+		answer := func(text string, branches []string) search.Result {
+			r.Branches = branches
+			result, err := service(t, oracle{rows: rowsOf(t, text)}).Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+		got, want := answer(lines.String(), []string{"b"}), answer(own.String(), []string{"b"})
+		if diff := cmp.Diff(want.Diff, got.Diff); diff != "" {
+			t.Errorf("%s%s: findings (-alone +among others):\n%s", r.Select, r.Against, diff)
+		}
+		if diff := cmp.Diff(want.Meta.Diff, got.Meta.Diff); diff != "" {
+			t.Errorf("%s%s: sides (-alone +among others):\n%s", r.Select, r.Against, diff)
+		}
+		if all := answer(lines.String(), nil); cmp.Equal(all.Meta.Diff, got.Meta.Diff) {
+			t.Errorf("%s%s: a key without branches gets the same answer", r.Select, r.Against)
+		}
 	}
 }
 
