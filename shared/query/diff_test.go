@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -259,8 +260,8 @@ func TestBindSelection(t *testing.T) {
 	})
 	t.Run("corrects mistakes", func(t *testing.T) {
 		_, err := query.BindSelection(filter.Parse(`staus=200, hots="a"`))
-		wrong, ok := err.(*query.FilterError)
-		if !ok || len(wrong.Errors) != 2 || wrong.Fixed != `status=200, host="a"` {
+		var wrong *query.FilterError
+		if !errors.As(err, &wrong) || len(wrong.Errors) != 2 || wrong.Fixed != `status=200, host="a"` {
 			t.Errorf("%+v", err)
 		}
 	})

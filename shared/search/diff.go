@@ -2,8 +2,10 @@ package search
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
@@ -132,13 +134,9 @@ func (r Request) diff() (query.Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	least, ok := int64(DefaultLeast), true
-	if r.Least != "" {
-		if least, ok = wholeNumber(r.Least); !ok {
-			return nil, &ParamError{
-				Param: "least", Message: "it is not a whole number of at least 1", Suggestion: "5",
-			}
-		}
+	least, err := leastOf(r.Least)
+	if err != nil {
+		return nil, err
 	}
 	by, err := dimensionsOf(r.By)
 	if err != nil {
@@ -159,6 +157,22 @@ func (r Request) diff() (query.Shape, error) {
 		return nil, &ParamError{Param: "select", Message: "it has no condition", Suggestion: "blocked is true"}
 	}
 	return shape, err
+}
+
+// leastOf parses the least number of requests of a finding.
+func leastOf(text string) (int64, error) {
+	if text == "" {
+		return DefaultLeast, nil
+	}
+	n, ok := wholeNumber(text)
+	if !ok {
+		return 0, &ParamError{
+			Param:      "least",
+			Message:    fmt.Sprintf("%q is not a whole number of at least 1", text),
+			Suggestion: strconv.Itoa(DefaultLeast),
+		}
+	}
+	return n, nil
 }
 
 // againstError returns an error about the other period of a diff as one about its parameter.

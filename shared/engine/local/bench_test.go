@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -48,6 +49,7 @@ func BenchmarkRun(b *testing.B) {
 		{"topx", day, query.TopX{Limit: 10}},
 		{"topx/50", day, query.TopX{Limit: 50}},
 		{"facets", day, query.Facets{}},
+		{"diff", day, query.Diff{Select: querytest.Selection("blocked is true")}},
 		{"histogram/status", day, query.Histogram{SegmentSeconds: 300, By: dimension("status")}},
 		{"histogram/country", day, query.Histogram{SegmentSeconds: 300, By: dimension("country")}},
 		{"timeline", day, query.Timeline{SegmentSeconds: 60}},
