@@ -11,7 +11,8 @@ import (
 // This file defines the time span and the columns that a query reads. Engines, estimates and error messages use them.
 // The labels of topx are in labels.go.
 
-// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp.
+// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp and
+// by the places between which logs are.
 // It is empty when no record can match.
 func (q Query) Span() Period {
 	span := q.Scope.Period
@@ -30,6 +31,9 @@ func (q Query) Span() Period {
 			span.ToMs = min(span.ToMs, *between.Max)
 		}
 	}
+	if logs, ok := q.Shape.(Logs); ok {
+		span = logs.within(span)
+	}
 	return span
 }
 
@@ -41,6 +45,9 @@ func (q Query) Columns() []string {
 // ConditionColumns lists the columns that decide whether a record matches, in the order of the table.
 func (q Query) ConditionColumns() []string {
 	columns := []string{"ts_ms"}
+	if logs, ok := q.Shape.(Logs); ok && logs.bounded() {
+		columns = slices.Clone(OrderColumns)
+	}
 	for _, c := range q.Conditions {
 		for _, t := range c.Terms {
 			columns = append(columns, t.Source.Column)

@@ -35,6 +35,54 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+func TestSpanOfAPage(t *testing.T) {
+	from, to := int64(1767308400000), int64(1767315600000)
+	early, late := query.Place{TsMs: from + 5}, query.Place{TsMs: to - 5}
+	for _, c := range []struct {
+		rule  string
+		shape query.Logs
+		want  query.Period
+	}{
+		{"the span ends at the place that records are older than", query.Logs{OlderThan: &late},
+			query.Period{FromMs: from, ToMs: to - 5}},
+		{"the span begins at the place that records are newer than", query.Logs{NewerThan: &early},
+			query.Period{FromMs: from + 5, ToMs: to}},
+		{"a place outside the period does not extend it", query.Logs{
+			OlderThan: &query.Place{TsMs: to + 5}, NewerThan: &query.Place{TsMs: from - 5},
+		}, query.Period{FromMs: from, ToMs: to}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			if got := bindShape(t, midnight, c.shape).Span(); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPlacesAreOrderedLikeRecords(t *testing.T) {
+	var rows []*lake.Row
+	for _, ms := range []int64{-1, 0, 1} {
+		for _, nanos := range []int64{0, 999_999} {
+			for _, source := range []string{"", "a", "b"} {
+				rows = append(rows, &lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: 1},
+					&lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: 2})
+			}
+		}
+	}
+	texts := map[string]bool{}
+	for _, a := range rows {
+		texts[query.PlaceOf(a).String()] = true
+		for _, b := range rows {
+			if got, want := query.PlaceOf(a).Compare(query.PlaceOf(b)), lake.Compare(a, b); got != want {
+				t.Errorf("%s and %s compare as %d, their records as %d", query.PlaceOf(a), query.PlaceOf(b), got, want)
+			}
+		}
+	}
+	if len(texts) != len(rows) {
+		t.Errorf("%d places have %d texts", len(rows), len(texts))
+	}
+}
+
 func TestColumns(t *testing.T) {
 	for _, c := range []struct {
 		filter string
@@ -52,6 +100,8 @@ func TestColumns(t *testing.T) {
 			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"},
 		},
 		{``, query.Logs{}, lake.ColumnNames},
+		{``, query.Logs{Fields: []string{"ip"}, OlderThan: &query.Place{}},
+			[]string{"ts_ms", "ts_nanos", "source", "line", "ip", "extra"}},
 	} {
 		q := bindShape(t, midnight+c.filter, c.shape)
 		if diff := cmp.Diff(c.want, q.Columns()); diff != "" {
