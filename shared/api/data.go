@@ -77,6 +77,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"],
+		Cursor: args["cursor"], Since: args["since"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)

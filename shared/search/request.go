@@ -48,6 +48,8 @@ type Request struct {
 	By       string      // facets: comma-separated fields, with keys; histogram: one
 	Order    string      // facets: "requests" or "blocked"
 	Measure  string      // histogram: "requests", "blocked" …
+	Cursor   string      // logs: meta.next of the page before
+	Since    string      // logs: meta.head of an earlier answer; only newer records are returned
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
