@@ -26,6 +26,9 @@ type queryCommand struct {
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
+	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
+	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
+	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson or json."`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
@@ -43,11 +46,14 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	}
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
-		"measure": q.Measure,
+		"measure": q.Measure, "since": q.Since, "cursor": q.Cursor,
 	} {
 		if value != nil {
 			parameters[name] = *value
 		}
+	}
+	if q.All {
+		return q.printAll(ctx, c, text, parameters)
 	}
 	body, err := json.Marshal(parameters)
 	if err != nil {
@@ -87,6 +93,7 @@ type answer struct {
 		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
+		Next      *string           `json:"next"`
 	} `json:"meta"`
 }
 
