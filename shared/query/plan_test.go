@@ -59,6 +59,34 @@ func TestSpanOfAPage(t *testing.T) {
 	}
 }
 
+func TestWindows(t *testing.T) {
+	text := "timestamp between 2026-01-01 00:30 and 2026-01-11 02:15"
+	q := bindShape(t, text, query.Logs{})
+	windows := q.Windows()
+	to := q.Period.ToMs
+	for i, w := range windows {
+		if w.ToMs != to || w.FromMs > w.ToMs {
+			t.Errorf("window %d is %v, want its end at %d", i, w, to)
+		}
+		to = w.FromMs - 1
+	}
+	if to != q.Period.FromMs-1 {
+		t.Errorf("the windows begin at %d, the period at %d", to+1, q.Period.FromMs)
+	}
+	const hour = 3_600_000
+	if len(windows) != 5 || windows[0].ToMs-windows[0].FromMs != hour/4 || windows[1].ToMs-windows[1].FromMs != 4*hour-1 {
+		t.Errorf("windows %v", windows)
+	}
+	for rule, q := range map[string]query.Query{
+		"figures need the whole period": bindShape(t, text, query.Stats{}),
+		"an empty span has one window":  bindShape(t, text, query.Logs{OlderThan: &query.Place{TsMs: 1}}),
+	} {
+		if windows := q.Windows(); len(windows) != 1 || windows[0] != q.Scope.Period {
+			t.Errorf("%s, but the windows are %v", rule, windows)
+		}
+	}
+}
+
 func TestPlacesAreOrderedLikeRecords(t *testing.T) {
 	var rows []*lake.Row
 	for _, ms := range []int64{-1, 0, 1} {
