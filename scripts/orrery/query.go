@@ -29,6 +29,9 @@ type queryCommand struct {
 	Select  *string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
 	Against *string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
 	Least   *int    `help:"diff: the smallest number of requests of a finding."`
+	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
+	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
+	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson or json."`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
@@ -49,11 +52,14 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	}
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
-		"measure": q.Measure, "select": q.Select, "against": q.Against,
+		"measure": q.Measure, "select": q.Select, "against": q.Against, "since": q.Since, "cursor": q.Cursor,
 	} {
 		if value != nil {
 			parameters[name] = *value
 		}
+	}
+	if q.All {
+		return q.printAll(ctx, c, parameters)
 	}
 	body, err := json.Marshal(parameters)
 	if err != nil {
@@ -94,6 +100,7 @@ type answer struct {
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
 		Diff      *search.DiffMeta  `json:"diff"`
+		Next      *string           `json:"next"`
 	} `json:"meta"`
 }
 

@@ -141,7 +141,7 @@ func TestETagOfCompressedPlanetIsValidForWriting(t *testing.T) {
 }
 
 // TestLogsStopAtTheLimit: for all records and codings, the answer is valid JSON within the limit, has the first records
-// in order, and comes close to the limit.
+// in order, comes close to the limit, and has the cursor of the first record that is not sent.
 func TestLogsStopAtTheLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
@@ -190,6 +190,9 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 				if stopped != (n < len(records)) {
 					t.Errorf("%d of %d records, truncated %+v", n, len(records), got.Meta.Truncated)
 				}
+				if next := got.Meta.Next; stopped && n > 0 && (next == nil || **next != fmt.Sprint("after ", n)) {
+					t.Errorf("the cursor after %d records is %v", n, next)
+				}
 				if stopped && len(sent) < kind.least {
 					t.Errorf("stopped at %d bytes of %d", len(sent), limit)
 				}
@@ -203,6 +206,12 @@ type textRecords []json.RawMessage
 
 func (p textRecords) Len() int                            { return len(p) }
 func (p textRecords) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
+func (p textRecords) LongestNext() int                    { return len("after 60000") }
+
+func (p textRecords) Next(n int) *string {
+	next := fmt.Sprint("after ", n)
+	return &next
+}
 
 func TestTooLargeAnswerIsAnErrorWithAdvice(t *testing.T) {
 	h := &searchSpy{}

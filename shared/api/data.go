@@ -78,6 +78,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"],
 		Select: args["select"], Against: args["against"], Least: args["least"],
+		Cursor: args["cursor"], Since: args["since"],
 	}
 	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)

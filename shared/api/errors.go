@@ -25,7 +25,7 @@ type Error struct {
 	Message     string          `json:"message" doc:"What is wrong, in words"`
 	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20"`
 	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
-	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body"`
+	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body; with 400: a cursor of another query"`
 	RequestID   string          `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
 
 	filter string // the text that has the mistakes
@@ -221,6 +221,9 @@ func (s *server) errorOf(c *call, err error) Error {
 		e.Message = summary(e.Errors)
 	case errors.As(err, &inParam):
 		e.Code = http.StatusUnprocessableEntity
+		if inParam.Code == search.CursorOfOtherQuery {
+			e.Code = http.StatusBadRequest
+		}
 		e.Detail = details{{
 			Loc:  []any{c.place(), inParam.Param},
 			Msg:  inParam.Message,

@@ -10,19 +10,23 @@ import (
 type records interface {
 	Len() int
 	AppendJSON(dst []byte, i int) []byte
+	// Next returns the cursor of the page after the first n records, or nil if no older record matches.
+	Next(n int) *string
+	// LongestNext returns the length of the longest cursor that Next returns.
+	LongestNext() int
 }
 
 // logsBody encodes an answer of logs of at most limit bytes. It stops before the first record that might not fit, and
-// then sets meta.Truncated.
+// then sets meta.Truncated and meta.Next.
 //
 // The compressed length of a record is known only after a flush. Until then its uncompressed length is counted, which
 // compression cannot exceed by much. The compressor is flushed only when the limit seems reached, some dozens of times
 // in a well compressed answer.
 func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 	stopped := meta
-	stopped.Truncated = &search.Truncated{Reason: "bytes"}
-	const frame = 2 + 64 // braces, and the frame of the coding
-	room := limit - len(resultsOpen) - len(resultsClose) - len(encode(stopped)) - frame
+	stopped.Truncated, stopped.Next = &search.Truncated{Reason: "bytes"}, nil
+	const frame = len(`"next":"",`) + 2 + 64 // a member, braces, and the frame of the coding
+	room := limit - len(resultsOpen) - len(resultsClose) - len(encode(stopped)) - found.LongestNext() - frame
 
 	var out bytes.Buffer
 	compressing(e, &out, func(w compressor) error {
@@ -41,7 +45,8 @@ func logsBody(e encoding, found records, meta search.Meta, limit int) []byte {
 				unflushed = 0
 			}
 			if out.Len()+worstCase(need) > room {
-				meta = stopped
+				next := found.Next(i)
+				meta, meta.Next = stopped, &next
 				break
 			}
 			c.add(record)

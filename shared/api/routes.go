@@ -270,8 +270,11 @@ func (s *server) dataRoutes() []route {
 	}
 	logs := route{
 		summary: "Request records",
-		doc:     "The newest matching records, newest first. Fields that a record does not have are absent.",
-		params:  []param{limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam},
+		doc: "The newest matching records, newest first. Fields that a record does not have are absent. " +
+			"`meta.next` is the cursor of the next page, with older records, and null on the last page.",
+		params: []param{
+			limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam, cursorParam, sinceParam,
+		},
 	}
 	facets := route{
 		summary: "Most frequent values of fields",
@@ -556,6 +559,18 @@ var (
 		example: "timestamp,host,status",
 		read:    readNames,
 	}
+	cursorParam = param{
+		name:   "cursor",
+		doc:    "`meta.next` of the page before. The other parameters, except `limit`, must be the same.",
+		schema: &huma.Schema{Type: "string"},
+		read:   readText,
+	}
+	sinceParam = param{
+		name:   "since",
+		doc:    "`meta.head` of an earlier answer: only records that are newer than those of that answer.",
+		schema: &huma.Schema{Type: "string"},
+		read:   readText,
+	}
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
 		doc: "respond-async: answer at once with the location of the result.",
@@ -586,7 +601,7 @@ const limitName = "limit"
 // dataParams are the parameters of all data routes.
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
-	measureParam.name, selectParam.name, againstParam.name, leastParam.name,
+	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
 }
 
 func measures() []any {

@@ -11,7 +11,8 @@ import (
 // This file defines the time span and the columns that a query reads. Engines, estimates and error messages use them.
 // The labels of topx are in labels.go.
 
-// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp.
+// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp and
+// by the places between which logs are.
 // It is empty when no record can match.
 func (q Query) Span() Period {
 	span := q.Scope.Period
@@ -29,6 +30,9 @@ func (q Query) Span() Period {
 		if between.Max != nil {
 			span.ToMs = min(span.ToMs, *between.Max)
 		}
+	}
+	if logs, ok := q.Shape.(Logs); ok {
+		span = logs.within(span)
 	}
 	return span
 }
@@ -75,7 +79,11 @@ func (q Query) Columns() []string {
 
 // ConditionColumns lists the columns that decide whether a record matches, in the order of the table.
 func (q Query) ConditionColumns() []string {
-	return inTableOrder([]string{"ts_ms"}, columnsOf(q.Conditions))
+	always := []string{"ts_ms"}
+	if logs, ok := q.Shape.(Logs); ok && logs.bounded() {
+		always = slices.Clone(OrderColumns)
+	}
+	return inTableOrder(always, columnsOf(q.Conditions))
 }
 
 func columnsOf(conditions []Condition) []string {
@@ -173,4 +181,25 @@ func inTableOrder(lists ...[]string) []string {
 		}
 	}
 	return ordered
+}
+
+// Windows divides the span of a query for logs, newest part first. The first part is the newest hour that the span
+// touches, and each further one has four times as many hours. An engine that is charged for what it reads searches the
+// parts one after the other until it has enough records. It then reads about four times what the answer needs, whatever
+// the length of the span. Other queries, and an empty span, have one part.
+func (q Query) Windows() []Period {
+	span := q.Span()
+	if _, logs := q.Shape.(Logs); !logs || span.Empty() {
+		return []Period{q.Scope.Period}
+	}
+	var windows []Period
+	for hours := lake.Partition(1); ; hours *= 4 {
+		first := lake.PartitionOf(span.ToMs) - hours + 1
+		window := Period{FromMs: max(span.FromMs, first.Start()), ToMs: span.ToMs}
+		windows = append(windows, window)
+		if window.FromMs == span.FromMs {
+			return windows
+		}
+		span.ToMs = window.FromMs - 1
+	}
 }

@@ -36,6 +36,9 @@ type Shape interface{ shape() }
 type Logs struct {
 	Limit  int      // 1…2500
 	Fields []string // fields to return; nil for all
+
+	OlderThan *Place // only records older than this place; nil: no such bound
+	NewerThan *Place // only records newer than this place; nil: no such bound
 }
 
 // Stats asks for traffic figures per segment.

@@ -51,6 +51,12 @@ func shapeText(s Shape) string {
 		if s.Fields != nil {
 			text += " fields=" + strings.Join(s.Fields, ",")
 		}
+		if s.OlderThan != nil {
+			text += " older than " + s.OlderThan.String()
+		}
+		if s.NewerThan != nil {
+			text += " newer than " + s.NewerThan.String()
+		}
 		return text
 	case Stats:
 		text := fmt.Sprintf("stats segment=%ds", s.SegmentSeconds)

@@ -13,6 +13,8 @@ import (
 type Records struct {
 	rows   []*lake.Row
 	fields []string // nil: all
+	cursor cursor   // of the next page, without the place of the last record
+	more   bool     // older records match
 }
 
 // Len returns the number of records.
@@ -32,15 +34,40 @@ func (r Records) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
+// Next returns the cursor of the page after the first n records, or nil if no older record matches.
+func (r Records) Next(n int) *string {
+	if n == 0 || n == len(r.rows) && !r.more {
+		return nil
+	}
+	r.cursor.Last = query.PlaceOf(r.rows[n-1])
+	token := r.cursor.token()
+	return &token
+}
+
+// LongestNext returns the length of the longest cursor that Next returns.
+func (r Records) LongestNext() int {
+	for _, row := range r.rows {
+		if len(row.Source) >= len(r.cursor.Last.Source) {
+			r.cursor.Last.Source = row.Source
+		}
+	}
+	return len(r.cursor.token())
+}
+
 // logsOf returns the records of the answer. The query has a limit that is one higher than the request's. If the engine
 // found as many records, or more than it can hold, the answer is truncated.
-func logsOf(a query.Answer, shape query.Logs) (Records, *Truncated) {
+func logsOf(r Request, q query.Query, a query.Answer, meta *Meta) Records {
+	shape := q.Shape.(query.Logs)
 	rows := a.Logs[:min(len(a.Logs), shape.Limit)]
+	records := Records{rows: rows, fields: shape.Fields, cursor: cursorAfter(r, q, rows)}
 	switch {
 	case len(a.Logs) > shape.Limit, a.Truncated && len(rows) == shape.Limit:
-		return Records{rows, shape.Fields}, &Truncated{Reason: "limit"}
+		meta.Truncated = &Truncated{Reason: "limit"}
 	case a.Truncated:
-		return Records{rows, shape.Fields}, &Truncated{Reason: "bytes"}
+		meta.Truncated = &Truncated{Reason: "bytes"}
 	}
-	return Records{rows, shape.Fields}, nil
+	records.more = meta.Truncated != nil
+	next := records.Next(len(rows))
+	meta.Next, meta.Head = &next, tokenOfHead(records.cursor.Head)
+	return records
 }

@@ -75,7 +75,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, queryError(r, q, err)
 	}
 	if status.Done = done; done {
-		status.Result = resultOf(q, answer, s.metaOf(q, cost, stored.freshness))
+		status.Result = resultOf(r, q, answer, s.metaOf(q, cost, stored.freshness))
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
 	}
 	return status, nil

@@ -52,6 +52,8 @@ type Request struct {
 	Select   string      // diff: conditions of the selected requests
 	Against  string      // diff: the other period: "previous", "1d", "2026-01-01..2026-01-02"
 	Least    string      // diff: requests of a finding
+	Cursor   string      // logs: meta.next of the page before
+	Since    string      // logs: meta.head of an earlier answer; only newer records are returned
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }

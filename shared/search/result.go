@@ -43,6 +43,9 @@ type Meta struct {
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
 	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
+	// Only logs have the following. Next is a pointer to nil if there is no next page.
+	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
+	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
@@ -133,11 +136,11 @@ func instant(ms int64) string {
 }
 
 // resultOf returns the route's results for the engine's answer.
-func resultOf(q query.Query, a query.Answer, meta Meta) Result {
+func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 	r := Result{Meta: meta}
 	switch shape := q.Shape.(type) {
 	case query.Logs:
-		r.Logs, r.Meta.Truncated = logsOf(a, shape)
+		r.Logs = logsOf(asked, q, a, &r.Meta)
 	case query.Stats:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Stats = statsOf(a.Stats, q.Period, shape)

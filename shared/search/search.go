@@ -51,7 +51,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := resultOf(q, answer, s.metaOf(q, cost, data))
+	result := resultOf(r, q, answer, s.metaOf(q, cost, data))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return result, nil
 }
@@ -84,13 +84,15 @@ func bind(r Request) (query.Query, error) {
 	}
 	q, err := query.Bind(parse(r.Filters, r.Form), shape, query.WithBranches(r.Branches))
 	var wrong *query.FilterError
-	if err != nil && !errors.As(err, &wrong) {
-		if r.Route == Diff {
-			return query.Query{}, againstError(err)
-		}
+	switch {
+	case errors.As(err, &wrong):
+		return q, err
+	case err != nil && r.Route == Diff:
+		return query.Query{}, againstError(err)
+	case err != nil:
 		return query.Query{}, &ParamError{Param: "segment", Message: err.Error()}
 	}
-	return q, err
+	return paged(r, q)
 }
 
 func parse(text string, form filter.Form) filter.Filter {

@@ -24,6 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files; read the diff
 var shapes = map[string]query.Shape{
 	"logs":              query.Logs{Limit: 200},
 	"logs of fields":    query.Logs{Limit: 1000, Fields: []string{"timestamp", "ip", "upstream_data", "gf_triggers"}},
+	"logs of a page":    query.Logs{Limit: 200, Fields: []string{"ip"}, OlderThan: &pageEnd, NewerThan: &pageBegin},
 	"stats":             query.Stats{SegmentSeconds: 60},
 	"stats by hostname": query.Stats{SegmentSeconds: 300, GroupByHostname: true},
 	"timeline":          query.Timeline{SegmentSeconds: 3600},
@@ -47,6 +48,12 @@ var shapes = map[string]query.Shape{
 		By: querytest.Dimensions("status"), Against: query.Against{Kind: query.AgainstPrevious},
 	},
 }
+
+// pageBegin and pageEnd are the places between which a page of logs is.
+var (
+	pageBegin = query.Place{TsMs: 1767307500000, TsNanos: 5, Source: "it's", Line: 3}
+	pageEnd   = query.Place{TsMs: 1767312600000, TsNanos: 999_999, Source: "a", Line: 70}
+)
 
 // TestGolden prints whole statements. A golden file holds a filter, a shape, the watermark, and the SQL of both
 // printers.

@@ -70,6 +70,10 @@ func FuzzRender(f *testing.F) {
 		overPath := func(q query.Query) (Script, error) { return DuckDB(q, []lake.Object{{Path: a}}) }
 		for _, shape := range []func(name string) query.Shape{
 			func(string) query.Shape { return query.Logs{Limit: 1} },
+			func(source string) query.Shape {
+				place := query.Place{TsMs: 9, Source: source, Line: 1}
+				return query.Logs{Limit: 1, OlderThan: &place, NewerThan: &place}
+			},
 			func(string) query.Shape { return query.TopX{Limit: 1} },
 			func(name string) query.Shape { return query.Facets{Limit: 1, By: membersNamed(name)} },
 			func(name string) query.Shape {

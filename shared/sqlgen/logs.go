@@ -33,7 +33,38 @@ func (p *printer) athenaLogs(shape query.Logs) block {
 func (p *printer) matching(s selection, columns []string) selection {
 	from, bounds := p.source(columns)
 	s.from, s.where = from, append(bounds, p.conditions()...)
+	s.where = append(s.where, p.places()...)
 	return s
+}
+
+// places returns the conditions of a query for logs that its records are older than one place and newer than another.
+func (p *printer) places() []block {
+	var conditions []block
+	shape, _ := p.query.Shape.(query.Logs)
+	if shape.OlderThan != nil {
+		conditions = append(conditions, p.beyond(*shape.OlderThan, " < "))
+	}
+	if shape.NewerThan != nil {
+		conditions = append(conditions, p.beyond(*shape.NewerThan, " > "))
+	}
+	return conditions
+}
+
+// beyond compares records with a place, column by column in their order. Engines do not read objects of other hours,
+// because the bounds of partition and time have the millisecond of the place, too.
+func (p *printer) beyond(place query.Place, comparison fragment) block {
+	values := []fragment{
+		integer(place.TsMs), integer(place.TsNanos), p.text(place.Source), integer(place.Line),
+	}
+	var condition fragment
+	for i, column := range slices.Backward(names(query.OrderColumns)) {
+		further := column + comparison + values[i]
+		if condition != "" {
+			further = "(" + further + " OR " + column + " = " + values[i] + " AND " + condition + ")"
+		}
+		condition = further
+	}
+	return lines(condition)
 }
 
 // recordAsJSON returns the columns as one JSON text. The cast names the members of the ROW, without which their names
@@ -60,6 +91,7 @@ func (p *printer) duckDBLogs(shape query.Logs) block {
 	}
 	from, bounds := p.objectSource(p.query.FindingColumns(), place...)
 	s.from, s.where = from, append(bounds, p.conditions()...)
+	s.where = append(s.where, p.places()...)
 	return s.block()
 }
 

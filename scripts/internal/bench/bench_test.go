@@ -78,7 +78,8 @@ func checkReport(t *testing.T, r Report) {
 		}
 	}
 	if want := []string{
-		"topx", "facets", "histogram_status", "histogram_country", "timeline", "stats", "logs", "needle", "needle_hour",
+		"topx", "facets", "histogram_status", "histogram_country", "timeline", "stats", "logs", "logs_page",
+		"needle", "needle_hour",
 	}; !slices.Equal(names, want) {
 		t.Errorf("questions %v, want %v", names, want)
 	}
@@ -276,10 +277,11 @@ func (r *inMemory) importLog(_ context.Context, name string, log io.Reader) erro
 	hours := map[lake.Partition][]lake.Row{}
 	decoder := record.NewDecoder()
 	for n, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
-		row := lake.Row{Source: name, Line: int64(n + 1)}
+		var row lake.Row
 		if _, err := decoder.Decode(line, &row); err != nil {
 			return err
 		}
+		row.Source, row.Line = name, int64(n+1)
 		p := lake.PartitionOf(row.TsMs)
 		hours[p] = append(hours[p], row)
 	}
@@ -328,7 +330,7 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
 		found, err := service.Search(req.Context(), search.Request{
 			Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"),
-			GroupBy: p.Get("group_by"), By: p.Get("by")})
+			GroupBy: p.Get("group_by"), By: p.Get("by"), Cursor: p.Get("cursor")})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return

@@ -54,7 +54,11 @@ func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comp
 	if err != nil {
 		return nil, err
 	}
-	all := questions(s, n)
+	second, err := secondPage(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	all := questions(s, n, second)
 	bar := newBar(o, len(all)*(o.Runs+1), "querying")
 	for _, q := range all {
 		compared, err := compare(ctx, o, q, c, db, func() error { return bar.Add(1) })

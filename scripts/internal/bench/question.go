@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,8 +34,28 @@ type goal struct {
 // fiveMinutes is the segment length of the reference figures, in seconds.
 const fiveMinutes = "300"
 
-// questions returns the queries of the benchmark. The needle is an existing record.
-func questions(s stored, n needle) []question {
+// firstPage is the request for the newest records of the ten days that end with the day of the data.
+func firstPage() request {
+	return newRequest("logs", period(Day.Add(-9*24*time.Hour), 10*24*time.Hour), "limit", "200")
+}
+
+// secondPage returns the request that continues the first page.
+func secondPage(ctx context.Context, c client) (request, error) {
+	r := firstPage()
+	a, err := c.ask(ctx, r)
+	if err != nil {
+		return request{}, err
+	}
+	if a.Meta.Next == "" {
+		return request{}, errors.New("the newest records have no next page")
+	}
+	r.parameters.Set("cursor", a.Meta.Next)
+	return r, nil
+}
+
+// questions returns the queries of the benchmark. The needle is an existing record, and second a request for a second
+// page.
+func questions(s stored, n needle, second request) []question {
 	nextDay := Day.Add(24 * time.Hour).UnixMilli()
 	all := s.paths(lake.PartitionOf(Day.UnixMilli()), lake.PartitionOf(nextDay))
 	hour := lake.PartitionOf(n.tsMs)
@@ -81,6 +102,11 @@ func questions(s stored, n needle) []question {
 			request: newRequest("logs", wholeDay+", status>=500", "limit", "1000"),
 			sql:     logsSQL(day, "status >= 500", 1000),
 			naive:   logsNaive(day, "status >= 500", 1000), facts: logsFacts,
+		},
+		{
+			name: "logs_page", what: "logs, second page of 200 of ten days", goal: goal{ms: 30},
+			request: second,
+			sql:     logsPageSQL(day, 200), facts: logsFacts,
 		},
 		{
 			name: "needle", what: "needle (request_id), 24 h", goal: goal{ms: 60},

@@ -49,6 +49,7 @@ type answer struct {
 	Meta struct {
 		EngineMS     float64 `json:"engine_ms"`
 		BytesScanned int64   `json:"bytes_scanned"`
+		Next         string  `json:"next"`
 	} `json:"meta"`
 	took  time.Duration
 	bytes int

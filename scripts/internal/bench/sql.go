@@ -175,6 +175,14 @@ func logsSQL(t table, condition string, limit int) []statement {
 	}
 }
 
+// logsPageSQL selects the second page of the newest records. The first statement finds the time of its oldest record.
+func logsPageSQL(t table, limit int) []statement {
+	return []statement{
+		statement(fmt.Sprintf(`select min(ts_ms) from (select ts_ms from %s where %s order by ts_ms desc limit %d)`, t.from(), t.where(), 2*limit)),
+		statement(fmt.Sprintf(`select request_id as fact, * from %s where ts_ms between %%v and %d order by %s limit %d offset %d`, t.from(), t.toMs, newest, limit, limit)),
+	}
+}
+
 // logsNaive does the same in one statement.
 func logsNaive(t table, condition string, limit int) []statement {
 	return []statement{statement(fmt.Sprintf(`select request_id as fact, * from %s where %s and %s order by %s limit %d`, t.from(), t.where(), condition, newest, limit))}

@@ -59,7 +59,10 @@ type Config struct {
 }
 
 // Engine answers bound queries. It may be used by several goroutines at once.
-type Engine struct{ Config }
+type Engine struct {
+	Config
+	counted counted
+}
 
 var (
 	_ engine.Starter      = (*Engine)(nil)
@@ -92,7 +95,7 @@ func New(c Config) (*Engine, error) {
 	if c.Random == nil {
 		c.Random = rand.Float64
 	}
-	return &Engine{c}, errors.Join(missing...)
+	return &Engine{Config: c}, errors.Join(missing...)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

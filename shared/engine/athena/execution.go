@@ -11,10 +11,11 @@ import (
 
 // work is the content of an engine.Execution. It has everything that another process needs to continue it.
 type work struct {
-	Scope   query.Scope `json:"scope"`           // the period and watermark that the statements use
-	Version int64       `json:"version"`         // the version of the data at the start
-	Split   bool        `json:"split,omitempty"` // one part for each of query.TopXParts
-	Parts   []part      `json:"parts"`           // one part, unless split
+	Scope   query.Scope `json:"scope"`             // the period and watermark that the statements use
+	Version int64       `json:"version"`           // the version of the data at the start
+	Split   bool        `json:"split,omitempty"`   // one part for each of query.TopXParts
+	Windows bool        `json:"windows,omitempty"` // one part for each of the first windows of a query for logs
+	Parts   []part      `json:"parts"`             // one part, unless split or for windows
 }
 
 // part is the execution of one statement.
@@ -23,6 +24,7 @@ type part struct {
 	Attempt   int    `json:"attempt"`         // number of earlier starts, or a Unix time in seconds, see startPart
 	Done      bool   `json:"done,omitempty"`  // it succeeded
 	Completed int64  `json:"found,omitempty"` // Unix milliseconds of its success, if that was before it was requested
+	Rows      *int   `json:"rows,omitempty"`  // of a window's result, once it has been counted
 }
 
 // setState makes w read the scope of q in a state of the lake.
@@ -54,7 +56,19 @@ func (w work) query(q query.Query, i int) query.Query {
 		topx.Labels = query.TopXParts[i].Labels
 		q.Shape = topx
 	}
+	if w.Windows {
+		q.Scope.Period = q.Windows()[i]
+	}
 	return q
+}
+
+// whole returns the query for all parts together.
+func (w work) whole(q query.Query) query.Query {
+	first, last := w.query(q, 0), w.query(q, len(w.Parts)-1)
+	if w.Windows {
+		first.Scope.FromMs = last.Scope.FromMs
+	}
+	return first
 }
 
 func (w work) done() bool {

@@ -11,7 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain returns the statements that Run would send to Athena, and the hours that they read. The plan has no objects
+// Explain returns the statements that Run would send to Athena, and the hours that they read. Most queries for logs need
+// only the first of their statements. The plan has no objects
 // and bytes, because they are not known before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
@@ -19,17 +20,25 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 		return engine.Plan{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	script, err := sqlgen.Athena(q)
-	var limit *sqlgen.LimitError
-	switch {
-	case errors.As(err, &limit):
-		return engine.Plan{}, engine.StatementError(limit)
-	case err != nil:
-		return engine.Plan{}, err
-	}
-	plan := engine.Plan{By: e.Name(), Columns: q.Columns(), Warnings: script.Warnings}
-	for _, s := range script.Statements {
-		plan.SQL = append(plan.SQL, engine.Statement(s))
+	plan := engine.Plan{By: e.Name(), Columns: q.Columns()}
+	for i, window := range q.Windows() {
+		part := q
+		part.Scope.Period = window
+		script, err := sqlgen.Athena(part)
+		var limit *sqlgen.LimitError
+		switch {
+		case errors.As(err, &limit):
+			return engine.Plan{}, engine.StatementError(limit)
+		case err != nil:
+			return engine.Plan{}, err
+		}
+		plan.Warnings = script.Warnings
+		for _, s := range script.Statements {
+			if i > 0 {
+				s.Title += " of earlier hours (run only if later hours have too few)"
+			}
+			plan.SQL = append(plan.SQL, engine.Statement(s))
+		}
 	}
 	for _, span := range q.Clamp(state.Extent).Spans() {
 		if span.Empty() {

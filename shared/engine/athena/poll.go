@@ -40,7 +40,8 @@ func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (e
 
 // Poll gets the states of the parts that have not succeeded yet. It restarts a part, after a pause, if the part failed
 // for a reason other than the query, and it splits a topx query that exhausted the engine's resources. A restarted part
-// uses the current watermark. If the watermark has moved, Poll restarts every part.
+// uses the current watermark. If the watermark has moved, Poll restarts every part. If all windows of a query for logs
+// that were searched have too few records, Poll starts the search of the next one.
 func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, bool, error) {
 	w, err := readWork(x)
 	if err != nil {
@@ -59,6 +60,15 @@ func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (e
 		}
 		if err != nil {
 			return "", false, errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
+		}
+	}
+	for w.done() {
+		more, err := e.startNextWindow(ctx, &w, q)
+		if err != nil {
+			return "", false, errors.Join(err, e.reportDamage(ctx, err))
+		}
+		if !more {
+			break
 		}
 	}
 	return w.execution(), w.done(), nil
@@ -138,6 +148,9 @@ func (e *Engine) refresh(ctx context.Context, w *work, q query.Query) (moved boo
 		return false, err
 	}
 	w.setState(q, state)
+	if w.Windows {
+		w.Parts = w.Parts[:1] // the windows depend on the extent
+	}
 	for i := range w.Parts {
 		w.Parts[i] = part{Attempt: w.Parts[i].Attempt}
 	}

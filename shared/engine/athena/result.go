@@ -25,7 +25,7 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	}
 	var (
 		answer query.Answer
-		used   usage
+		used   = usage{sequential: w.Windows}
 	)
 	for i, p := range w.Parts {
 		execution, err := e.get(ctx, p.ID)
@@ -33,7 +33,10 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 			return query.Answer{}, engine.Cost{}, err
 		}
 		used.add(execution)
-		one, err := e.read(ctx, execution, w.query(q, i))
+		one, counted := e.counted.take(p.ID)
+		if !counted {
+			one, err = e.read(ctx, execution, w.query(q, i))
+		}
 		if err != nil {
 			err = fmt.Errorf("read the result of query %s: %w", p.ID, err)
 			return query.Answer{}, engine.Cost{}, contextError(ctx, err)
@@ -43,6 +46,9 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 			continue
 		}
 		answer.TopX = append(answer.TopX, one.TopX...)
+		if w.Windows {
+			addRecords(&answer, one, q.Shape.(query.Logs).Limit)
+		}
 	}
 	if w.Split {
 		sortByLabel(answer.TopX)
@@ -56,7 +62,7 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	if used.reused {
 		began = began.Add(-e.ReuseFor)
 	}
-	cost.Skipped = state.Skipped(w.query(q, 0), began)
+	cost.Skipped = state.Skipped(w.whole(q), began)
 	return answer, cost, nil
 }
 
@@ -167,9 +173,10 @@ func (e *Engine) readObject(ctx context.Context, location string, q query.Query)
 	return answer, err
 }
 
-// usage sums up the statistics of the parts of an answer. Because the parts run at the same time, the times are those
-// of the slowest part.
+// usage sums up the statistics of the parts of an answer. If the parts run at the same time, the times are those of the
+// slowest part.
 type usage struct {
+	sequential    bool    // the parts run one after the other
 	scanned       []int64 // bytes scanned by each part
 	queue, engine time.Duration
 	began         time.Time // when the first part was submitted
@@ -187,8 +194,12 @@ func (u *usage) add(x *types.QueryExecution) {
 	if s == nil {
 		return
 	}
-	u.queue = max(u.queue, milliseconds(s.QueryQueueTimeInMillis))
-	u.engine = max(u.engine, milliseconds(s.EngineExecutionTimeInMillis))
+	queue, engine := milliseconds(s.QueryQueueTimeInMillis), milliseconds(s.EngineExecutionTimeInMillis)
+	if u.sequential {
+		u.queue, u.engine = u.queue+queue, u.engine+engine
+	} else {
+		u.queue, u.engine = max(u.queue, queue), max(u.engine, engine)
+	}
 	reused := s.ResultReuseInformation != nil && s.ResultReuseInformation.ReusedPreviousResult
 	u.reused = reused && (u.reused || len(u.scanned) == 1)
 }

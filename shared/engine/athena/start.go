@@ -25,6 +25,7 @@ const maxAttempts = 4
 // Start starts q over the current data. If the same statement was started before over the same data, Start returns
 // that execution, unless it failed or was stopped.
 func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, error) {
+	e.counted.keep("", query.Answer{}) // its memory is needed
 	state, err := e.state(ctx)
 	if err != nil {
 		return "", err
@@ -32,7 +33,8 @@ func (e *Engine) Start(ctx context.Context, q query.Query) (engine.Execution, er
 	if err := e.checkFirstYear(q.Clamp(state.Extent)); err != nil {
 		return "", err
 	}
-	w := work{Parts: make([]part, 1)}
+	_, logs := q.Shape.(query.Logs)
+	w := work{Windows: logs, Parts: make([]part, 1)}
 	w.setState(q, state)
 	err = e.startPart(ctx, &w, 0, q)
 	if canSplit(err, w, q) {

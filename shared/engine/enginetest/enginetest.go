@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("pruning does not change answers", func(t *testing.T) { testPruning(t, open) })
 	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
 	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
+	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
 	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })

@@ -1,8 +1,10 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,7 +29,7 @@ func (e *Engine) logs(
 }
 
 // newest finds the places of the newest matching records. The scan reads the newest objects first and usually stops
-// after two of them. DuckDB reads all objects, but skips most of their pages for a single address or request.
+// after two of them. DuckDB skips most pages of the objects for a single address or request.
 func (e *Engine) newest(
 	ctx context.Context, q query.Query, objects []lake.Object,
 ) (_ []engine.Place, read []lake.Object, _ error) {
@@ -40,8 +42,49 @@ func (e *Engine) newest(
 			return nil, nil, needsDuckDB(err)
 		}
 	}
-	places, err := e.duckDB.Newest(ctx, q, objects)
-	return places, objects, err
+	return e.newestBySQL(ctx, q, objects)
+}
+
+// DuckDB reads every object that a statement names. So the first statement is about the objects of few hours, the
+// newest ones, and each further statement about more, until there are enough records. A single record of a day is found
+// by two statements.
+const (
+	firstHours  = 4
+	hoursGrowth = 8
+)
+
+// newestBySQL finds the places of the newest matching records with DuckDB.
+func (e *Engine) newestBySQL(
+	ctx context.Context, q query.Query, objects []lake.Object,
+) (places []engine.Place, read []lake.Object, _ error) {
+	shape := q.Shape.(query.Logs)
+	limit := shape.Limit
+	left := slices.Clone(objects)
+	slices.SortStableFunc(left, func(a, b lake.Object) int { return cmp.Compare(b.Partition, a.Partition) })
+	for hours := firstHours; len(left) > 0 && len(places) < limit; hours *= hoursGrowth {
+		n := ofPartitions(left, hours)
+		shape.Limit = limit - len(places)
+		q.Shape = shape
+		found, err := e.duckDB.Newest(ctx, q, left[:n])
+		if err != nil {
+			return nil, nil, err
+		}
+		places, read, left = append(places, found...), append(read, left[:n]...), left[n:]
+	}
+	return places, read, nil
+}
+
+// ofPartitions returns how many of the objects, which are in the order of their partitions, are of the first n
+// partitions.
+func ofPartitions(objects []lake.Object, n int) int {
+	for i := 1; i < len(objects); i++ {
+		if objects[i].Partition != objects[i-1].Partition {
+			if n--; n == 0 {
+				return i
+			}
+		}
+	}
+	return len(objects)
 }
 
 // rowsAt reads some columns of the rows at the given places, in their order.

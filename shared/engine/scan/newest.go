@@ -39,7 +39,7 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	if logs.Limit < 1 {
 		return Found{}, nil
 	}
-	n := &newest{run: newRun(q, o), limit: logs.Limit}
+	n := &newest{run: newRun(q, o), shape: logs, limit: logs.Limit}
 	left := slices.Clone(objects)
 	slices.SortFunc(left, func(a, b lake.Object) int {
 		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))
@@ -62,6 +62,7 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 // newest is a search for the newest matching records.
 type newest struct {
 	run   *run
+	shape query.Logs
 	limit int
 	found []record // the newest so far, newest first
 }
@@ -146,6 +147,9 @@ func (n *newest) readGroup(w *worker) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rows, err = n.between(w, ts.Ints, rows); err != nil || len(rows) == 0 {
+		return nil, err
+	}
 	if len(rows) > n.limit {
 		oldest := ts.Ints[rows[len(rows)-n.limit]]
 		first := sort.Search(len(rows), func(i int) bool { return ts.Ints[rows[i]] >= oldest })
@@ -167,6 +171,33 @@ func (n *newest) readGroup(w *worker) ([]record, error) {
 		}
 	}
 	return records, nil
+}
+
+// between returns those of the rows that are between the places of the shape. The rows are in the order of time, and
+// within the span. It reads further columns only if a row has the same millisecond as one of the places.
+func (n *newest) between(w *worker, ts []int64, rows []int32) ([]int32, error) {
+	newest, oldest := n.shape.OlderThan, n.shape.NewerThan
+	after := newest != nil && ts[rows[len(rows)-1]] == newest.TsMs
+	before := oldest != nil && ts[rows[0]] == oldest.TsMs
+	if !after && !before {
+		return rows, nil
+	}
+	columns, err := w.all("ts_nanos", "source", "line")
+	if err != nil {
+		return nil, err
+	}
+	nanos, source, line := columns[0].Ints, columns[1], columns[2].Ints
+	kept := rows[:0]
+	for _, row := range rows {
+		if newest != nil && ts[row] == newest.TsMs || oldest != nil && ts[row] == oldest.TsMs {
+			text := string(source.Texts.At(source.Codes[row]))
+			if !n.shape.Between(query.Place{TsMs: ts[row], TsNanos: nanos[row], Source: text, Line: line[row]}) {
+				continue
+			}
+		}
+		kept = append(kept, row)
+	}
+	return kept, nil
 }
 
 func (n *newest) places() []engine.Place {

@@ -38,10 +38,14 @@ func NewReference(rows []lake.Row) *Reference {
 	return r
 }
 
-// Register registers a query, and for topx also its parts. The query must have the scope and watermark with which the
+// Register registers a query: for logs each window, and for topx also its parts. The query must have the scope and watermark with which the
 // engine prints it. Register ignores a query that cannot be printed, because the engine refuses it.
 func (r *Reference) Register(q query.Query) {
-	r.add(q)
+	for _, window := range q.Windows() {
+		part := q
+		part.Scope.Period = window
+		r.add(part)
+	}
 	if topx, ok := q.Shape.(query.TopX); ok {
 		for _, part := range query.TopXParts {
 			topx.Labels = part.Labels

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// interrupting is a writer that cancels a context at the first write.
+type interrupting struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (w *interrupting) Write(b []byte) (int, error) {
+	w.cancel()
+	return w.Buffer.Write(b)
+}
+
+func TestQueryAllPrintsEveryRecord(t *testing.T) {
+	const records = 6_000 // three pages
+	data := filepath.Join(t.TempDir(), "data")
+	command := func(ctx context.Context, args ...string) (stdout, stderr string, code int) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		code = run(ctx, args, console{in: strings.NewReader(""), out: &out, err: &errs})
+		return out.String(), errs.String(), code
+	}
+	_, stderr, code := command(t.Context(), "generate", "--records", "6000", "--data", data,
+		"--from", "2026-01-01", "--to", "2026-01-02")
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	query := []string{"query", "logs", tourDay, "--data", data, "--fields", "timestamp,request_id"}
+	all := append(slices.Clone(query), "--all")
+	lines, stderr, code := command(t.Context(), append(all, "--format", "ndjson")...)
+	if code != exitDone || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	list := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
+	t.Run("each once, newest first", func(t *testing.T) {
+		if !slices.IsSortedFunc(list, func(a, b string) int { return strings.Compare(b[:30], a[:30]) }) {
+			t.Error("the records are not in the order of time")
+		}
+		slices.Sort(list)
+		if n := len(slices.Compact(list)); n != records {
+			t.Errorf("%d different records are printed, want %d", n, records)
+		}
+	})
+	t.Run("as one answer of the API", func(t *testing.T) {
+		stdout, _, _ := command(t.Context(), append(all, "--format", "json")...)
+		var got answer
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatal(err)
+		}
+		var printed strings.Builder
+		for _, record := range got.Data.Results {
+			printed.Write(append(record, '\n'))
+		}
+		if printed.String() != lines || got.Meta.Next != nil || got.Meta.Period.From == "" {
+			t.Errorf("%d records, meta %+v", len(got.Data.Results), got.Meta)
+		}
+	})
+	t.Run("as an empty answer if none match", func(t *testing.T) {
+		args := []string{"query", "logs", tourDay + ", status=999", "--data", data, "--all", "--format", "json"}
+		stdout, stderr, code := command(t.Context(), args...)
+		if code != exitDone || !strings.HasPrefix(stdout, `{"data":{"results":[]},"meta":{`) {
+			t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+		}
+	})
+	t.Run("in two parts after an interruption", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		first, errs := &interrupting{cancel: cancel}, bytes.Buffer{}
+		code := run(ctx, all, console{in: strings.NewReader(""), out: first, err: &errs})
+		token := regexp.MustCompile(`interrupted; (\d+) records are printed; .* --cursor (\S+) `)
+		found := token.FindStringSubmatch(errs.String())
+		if code != exitInterrupted || found == nil {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+		rest, stderr, code := command(t.Context(), append(all, "--cursor", found[2])...)
+		if code != exitDone || first.Len() == 0 || first.String()+rest != lines {
+			t.Errorf("exit code %d: %d and %d of %d bytes: %s", code, first.Len(), len(rest), len(lines), stderr)
+		}
+	})
+	t.Run("not in forms that need all at once", func(t *testing.T) {
+		for _, wrong := range [][]string{
+			append(slices.Clone(all), "--format", "table"),
+			append(slices.Clone(all), "--limit", "5"),
+			{"query", "stats", tourDay, "--data", data, "--all"},
+		} {
+			if _, stderr, code := command(t.Context(), wrong...); code != exitUsage || !strings.Contains(stderr, "--all") {
+				t.Errorf("%q: exit code %d: %s", wrong, code, stderr)
+			}
+		}
+	})
+	t.Run("a mistake of the filter is drawn", func(t *testing.T) {
+		_, stderr, code := command(t.Context(), "query", "logs", "hots=1, "+tourDay, "--data", data, "--all")
+		if code != exitFailed || !strings.Contains(stderr, "corrected: host=1") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+// FuzzTokens: a token is read as the content it was made of, and every text that is read as a token is one that its
+// content makes.
+func FuzzTokens(f *testing.F) {
+	period := query.Period{FromMs: 1, ToMs: 9}
+	place := query.Place{TsMs: 5, TsNanos: 6, Source: "it's", Line: 7}
+	f.Add("", int64(5), int64(6), "it's", int64(7))
+	f.Add(tokenOfHead(place), int64(-1), int64(1_000_000), "\x00", int64(-1))
+	f.Add(cursor{Period: period, Head: place, Last: place}.token(), int64(9), int64(999_999), "\xff", int64(0))
+	f.Add(cursor{Period: period, Last: query.Place{TsMs: 10}}.token(), int64(1)<<62, int64(0), "", int64(1))
+	f.Fuzz(func(t *testing.T, text string, ms, nanos int64, source string, line int64) {
+		if p, ok := parseHead(text); ok && tokenOfHead(p) != text {
+			t.Errorf("%q is read as the head %s", text, p)
+		}
+		if c, ok := parseCursor(text); ok && c.token() != text {
+			t.Errorf("%q is read as the cursor %+v", text, c)
+		}
+		place := query.Place{TsMs: ms, TsNanos: nanos, Source: source, Line: line}
+		if len(source) > 100 {
+			return
+		}
+		if p, ok := parseHead(tokenOfHead(place)); ok && p != place {
+			t.Errorf("the head %s is read as %s", place, p)
+		}
+		c := cursor{Question: [16]byte{1, 2}, Period: query.Period{FromMs: ms, ToMs: ms}, Head: place, Last: place}
+		got, ok := parseCursor(c.token())
+		if _, possible := parseHead(tokenOfHead(place)); ok != possible || ok && got != c {
+			t.Errorf("the cursor %+v is read as %+v, %v", c, got, ok)
+		}
+	})
+}
+
+func TestCursorOutsideItsPeriodIsRefused(t *testing.T) {
+	c := cursor{Period: query.Period{FromMs: 10, ToMs: 20}}
+	for ms, want := range map[int64]bool{9: false, 10: true, 20: true, 21: false} {
+		c.Last.TsMs = ms
+		if _, ok := parseCursor(c.token()); ok != want {
+			t.Errorf("a place at %d in 10 to 20 is accepted: %v", ms, ok)
+		}
+	}
+}
+
+func TestPlacesThatNoRecordHasAreRefused(t *testing.T) {
+	for rule, place := range map[string]query.Place{
+		"a year of five digits": {TsMs: 253_402_300_800_000},
+		"a year before 0":       {TsMs: -62_167_219_200_001},
+		"negative nanoseconds":  {TsNanos: -1},
+		"a whole millisecond":   {TsNanos: 1_000_000},
+		"a negative line":       {Line: -1},
+		"NUL in the source":     {Source: "\x00"},
+		"invalid UTF-8":         {Source: "\xff"},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			if p, ok := parseHead(tokenOfHead(place)); ok {
+				t.Errorf("%s is accepted", p)
+			}
+		})
+	}
+}
