@@ -1,9 +1,6 @@
 package query
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Percentiles holds the percentiles of the three durations of some records.
 type Percentiles struct{ Origin, Svc, Total Ranks }
@@ -33,24 +30,57 @@ func RoundDuration(us int64) int64 {
 	return us - us%unit
 }
 
-// RanksOf returns the percentiles of durations, given the number of records that have each of them.
-func RanksOf(counts map[int64]int64) Ranks {
+// DurationCount counts the records with a rounded duration.
+type DurationCount struct{ Us, N int64 }
+
+// RanksOf returns the percentiles of durations, given the counts of each of them in ascending order.
+func RanksOf(counts []DurationCount) Ranks {
 	n := int64(0)
-	for _, count := range counts {
-		n += count
+	for _, c := range counts {
+		n += c.N
 	}
 	if n == 0 {
 		return Ranks{}
 	}
 	var ranks []int64
 	upTo := int64(0)
-	for _, us := range slices.Sorted(maps.Keys(counts)) {
-		upTo += counts[us]
+	for _, c := range counts {
+		upTo += c.N
 		for len(ranks) < len(Percents) && 100*upTo >= Percents[len(ranks)]*n {
-			ranks = append(ranks, us)
+			ranks = append(ranks, c.Us)
 		}
 	}
 	return RanksAt(ranks)
+}
+
+// MergeCounts adds up counts of the same durations. Both lists and the result are in ascending order.
+func MergeCounts(a, b []DurationCount) []DurationCount {
+	merged := make([]DurationCount, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Us < b[0].Us:
+			merged, a = append(merged, a[0]), a[1:]
+		case a[0].Us > b[0].Us:
+			merged, b = append(merged, b[0]), b[1:]
+		default:
+			merged = append(merged, DurationCount{a[0].Us, a[0].N + b[0].N})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(merged, a...), b...)
+}
+
+// CountDurations sorts rounded durations, and returns how often each occurs, in ascending order.
+func CountDurations(rounded []int64) []DurationCount {
+	slices.Sort(rounded)
+	var counts []DurationCount
+	for i, us := range rounded {
+		if i == 0 || us != rounded[i-1] {
+			counts = append(counts, DurationCount{Us: us})
+		}
+		counts[len(counts)-1].N++
+	}
+	return counts
 }
 
 // RanksAt returns percentiles in the order of Percents.

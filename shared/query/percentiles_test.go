@@ -51,20 +51,14 @@ func TestRoundDuration(t *testing.T) {
 }
 
 func TestRanks(t *testing.T) {
-	counts := func(list ...int64) map[int64]int64 {
-		all := map[int64]int64{}
-		for _, us := range list {
-			all[us]++
-		}
-		return all
-	}
-	hundred := map[int64]int64{}
+	counts := func(list ...int64) []query.DurationCount { return query.CountDurations(list) }
+	var hundred []query.DurationCount
 	for us := range int64(100) {
-		hundred[us+1] = 1
+		hundred = append(hundred, query.DurationCount{Us: us + 1, N: 1})
 	}
 	for _, test := range []struct {
 		name   string
-		counts map[int64]int64
+		counts []query.DurationCount
 		want   query.Ranks
 	}{
 		{"no durations have no percentiles", nil, query.Ranks{}},
@@ -88,14 +82,14 @@ func TestRanksOfManyDurations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 600; n++ {
 		exact := make([]int64, n)
-		counts, parts := map[int64]int64{}, [2]map[int64]int64{{}, {}}
+		rounded, parts := make([]int64, n), [2][]int64{}
 		for i := range exact {
 			exact[i] = int64(math.Exp(random.Float64() * 20))
-			counts[query.RoundDuration(exact[i])]++
-			parts[i%2][query.RoundDuration(exact[i])]++
+			rounded[i] = query.RoundDuration(exact[i])
+			parts[i%2] = append(parts[i%2], rounded[i])
 		}
 		slices.Sort(exact)
-		got := query.RanksOf(counts)
+		got := query.RanksOf(query.CountDurations(rounded))
 		if got.P50 > got.P90 || got.P90 > got.P99 {
 			t.Fatalf("the percentiles of %d durations are not in order: %+v", n, got)
 		}
@@ -108,11 +102,9 @@ func TestRanksOfManyDurations(t *testing.T) {
 				t.Fatalf("percentile %d of %d durations is %g below the nearest rank", query.Percents[i], n, below)
 			}
 		}
-		for us, count := range parts[1] {
-			parts[0][us] += count
-		}
-		if merged := query.RanksOf(parts[0]); merged != got {
-			t.Fatalf("the percentiles of merged counts are %+v, not %+v", merged, got)
+		merged := query.MergeCounts(query.CountDurations(parts[0]), query.CountDurations(parts[1]))
+		if ranks := query.RanksOf(merged); ranks != got {
+			t.Fatalf("the percentiles of merged counts are %+v, not %+v", ranks, got)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package querytest
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// BoundaryDurations returns durations around every power of ten and the places where rounding changes, of both signs.
+// BoundaryDurations returns durations around every power of ten and the places where rounding changes, of both signs, each once.
 func BoundaryDurations() []int64 {
 	list := []int64{0, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
 	for power, n := int64(1), 0; n <= 18; n++ {
@@ -17,5 +20,6 @@ func BoundaryDurations() []int64 {
 		}
 		power *= 10
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
