@@ -41,6 +41,8 @@ type Meta struct {
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
+	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
+
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	// The following are set only by engines that run as a service.
@@ -137,12 +139,14 @@ func resultOf(q query.Query, a query.Answer, meta Meta) Result {
 		r.Logs, r.Meta.Truncated = logsOf(a, shape)
 	case query.Stats:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
+		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
 		r.Stats = statsOf(a.Stats, q.Period, shape)
 	case query.Timeline:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Timeline = timelineOf(a.Timeline, q.Period, shape)
 	case query.TopX:
-		r.TopX = topxOf(a.TopX)
+		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
+		r.TopX = topxOf(a.TopX, shape)
 	case query.Facets:
 		r.Meta.NumOfRequests = &a.Facets.Requests
 		r.Facets = facetsOf(a.Facets, shape)
