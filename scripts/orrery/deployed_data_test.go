@@ -271,6 +271,11 @@ func dataQuestions(t *testing.T, filters []string) (all []question) {
 		all = append(all, question{"POST", post, string(body), map[string]string{"Content-Type": "application/json"}})
 	}
 	day := "filters=" + url.QueryEscape(wholeDay)
+	for _, query := range []string{
+		"stats?segment=3600&group_by=tags&figures=percentiles&", "topx?limit=3&figures=percentiles&",
+	} {
+		all = append(all, question{method: "GET", path: "/api/v4.0/data/" + query + day})
+	}
 	for _, query := range []string{"", day + "&limit=9999", "filters=x&fliters=y", day + "&segment=7"} {
 		all = append(all, question{method: "GET", path: "/api/v4.0/data/stats?" + query})
 	}

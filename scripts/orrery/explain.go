@@ -24,7 +24,8 @@ type explainCommand struct {
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	GroupBy string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
+	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
+	Figures string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
 	By      string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
@@ -45,7 +46,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	request := search.Request{
 		Route: search.Route(e.Shape), Filters: text,
 		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
-		By: e.By, Order: e.Order, Measure: e.Measure,
+		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
 		Select: e.Select, Against: e.Against, Least: e.Least,
 	}
 	q, stages, err := search.Stages(request)

@@ -21,7 +21,8 @@ type queryCommand struct {
 	target
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
+	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
+	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
@@ -53,6 +54,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
 		"measure": q.Measure, "select": q.Select, "against": q.Against, "since": q.Since, "cursor": q.Cursor,
+		"figures": q.Figures,
 	} {
 		if value != nil {
 			parameters[name] = *value
@@ -208,7 +210,7 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 // columns returns the requested fields, or the columns of the route.
 func (q *queryCommand) columns() []string {
 	if q.Fields == nil {
-		return tableColumns[q.Route]
+		return q.figureColumns()
 	}
 	names := strings.Split(*q.Fields, ",")
 	for i, name := range names {

@@ -215,8 +215,9 @@ func (p textRecords) Next(n int) *string {
 
 func TestTooLargeAnswerIsAnErrorWithAdvice(t *testing.T) {
 	h := &searchSpy{}
+	hostname := strings.Repeat("h", 200)
 	for i := range 20_000 {
-		result := search.StatsResult{TimePeriod: int64(i), Hostname: strings.Repeat("h", 200)}
+		result := search.StatsResult{TimePeriod: int64(i), Hostname: &hostname}
 		h.finds.Stats = append(h.finds.Stats, result)
 	}
 	s := newServer(t, func(c *Config) { c.Search = h })

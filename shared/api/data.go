@@ -76,7 +76,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
-		By: args["by"], Order: args["order"], Measure: args["measure"],
+		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
 		Select: args["select"], Against: args["against"], Least: args["least"],
 		Cursor: args["cursor"], Since: args["since"],
 	}
@@ -97,6 +97,7 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 	case search.Logs:
 		return sendLogs(c, result)
 	case search.Stats:
+		shortenGroups(result.Stats)
 		return sendResults(c, result.Stats, result.Meta)
 	case search.Timeline:
 		return sendResults(c, result.Timeline, result.Meta)
@@ -167,6 +168,17 @@ func shortenFindings(results []search.DiffResult) {
 		text, isText := r.Value.(string)
 		if short, cut := shortened(text); isText && cut {
 			r.Value, r.ValueTruncated, r.Condition, r.Excluded = short, true, "", ""
+		}
+	}
+}
+
+// shortenGroups cuts the values of stats that are too long.
+func shortenGroups(results []search.StatsResult) {
+	for i := range results {
+		r := &results[i]
+		text, isText := r.Value.(string)
+		if short, cut := shortened(text); isText && cut {
+			r.Value, r.ValueTruncated = short, true
 		}
 	}
 }

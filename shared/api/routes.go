@@ -255,13 +255,14 @@ func (s *server) dataRoutes() []route {
 		summary: "Top values per category",
 		doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
 			"and key. Each label holds its top `limit` keys.",
-		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX)},
+		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX), figuresParam},
 	}
 	stats := route{
 		summary: "Traffic per time segment",
 		doc: "One result per segment of the period, including empty ones; " +
-			"with `group_by=hostname` one per segment and hostname.",
-		params: []param{segmentParam, groupByParam},
+			"with `group_by=hostname` one per segment and hostname, and with another field one per segment and value, " +
+			"in the order of the values, those without a value last. A request counts for each of its values.",
+		params: []param{segmentParam, groupByParam, figuresParam},
 	}
 	timeline := route{
 		summary: "Security per time segment",
@@ -506,9 +507,16 @@ var (
 	}
 	groupByParam = param{
 		name:    "group_by",
-		doc:     "hostname: one result per segment and hostname.",
-		schema:  &huma.Schema{Type: "string", Enum: []any{"hostname"}},
+		doc:     "hostname (or host, if there is none), or another field, with a key if it has members.",
+		schema:  &huma.Schema{Type: "string"},
 		example: "hostname",
+		read:    readText,
+	}
+	figuresParam = param{
+		name:    "figures",
+		doc:     "percentiles: also p50, p90 and p99 of the total, the origin and the service time.",
+		schema:  &huma.Schema{Type: "string", Enum: []any{search.FiguresPercentiles}},
+		example: search.FiguresPercentiles,
 		read:    readText,
 	}
 	orderParam = param{
@@ -602,6 +610,7 @@ const limitName = "limit"
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
 	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
+	figuresParam.name,
 }
 
 func measures() []any {

@@ -41,6 +41,12 @@ func ResourcesError(err error) error {
 		"the query needs more memory or time than the engine has; narrow the period or the filter")
 }
 
+// GroupsError returns the error for stats that have more groups than allowed.
+func GroupsError(most int) error {
+	return fault.New(fault.EngineLimit,
+		"there are more than %d segments and values; use longer segments, or a field with fewer values", most)
+}
+
 // ConditionsError returns the error for a query that has more conditions than the engine can compile.
 func ConditionsError(err error) error {
 	return fault.Wrap(fault.EngineLimit, err, "the filter has more conditions than the engine supports; use fewer")

@@ -12,7 +12,7 @@ import (
 // package search computes averages and adds empty segments, so both are equal on every engine.
 type Answer struct {
 	Logs      []*lake.Row   // newest first
-	Stats     []StatsRow    // by segment, then hostname; segments without records are missing
+	Stats     []StatsRow    // by segment, then hostname or value; segments without records are missing
 	Timeline  []TimelineRow // by segment; segments without records are missing
 	TopX      []TopXRow     // by label, then blocked, requests (descending), key
 	Facets    FacetsAnswer
@@ -23,7 +23,7 @@ type Answer struct {
 	Truncated bool
 }
 
-// StatsRow holds the figures of one segment, or of one hostname in it.
+// StatsRow holds the figures of one segment, or of one hostname or value in it. The absent value is the last.
 type StatsRow struct {
 	Segment   int64  // start, Unix seconds
 	Hostname  string // the busiest hostname (ties by name), or the group's; "" when no record has one
@@ -31,6 +31,10 @@ type StatsRow struct {
 	Bandwidth int64 // bytes_sent + request_length
 	TimeUs    int64 // sum of request_time
 	Timed     int64 // number of records that have a request_time
+
+	Value       string      // if the shape has a dimension: the value of the records
+	HasValue    bool        // false for the records without a value
+	Percentiles Percentiles // if the shape asks for them
 }
 
 // TimelineRow holds the figures of one segment.
@@ -66,7 +70,8 @@ type TopXRow struct {
 	Requests, Blocked, Bots, Challenges, Human, Monitored int64
 	BytesSent, RequestLength                              int64
 	Origin, Svc, Total                                    Times
-	FirstASN, FirstCountry, FirstOrganization             string // the smallest in the group, "" when it has none
+	FirstASN, FirstCountry, FirstOrganization             string      // the smallest in the group, "" when it has none
+	Percentiles                                           Percentiles // if the shape asks for them
 }
 
 // Times summarizes durations in microseconds. When Count is 0, the other figures have no meaning.

@@ -125,7 +125,7 @@ func shapeColumns(shape Shape) []string {
 	case Logs:
 		return s.RecordColumns()
 	case Stats:
-		return []string{"hostname", "host", "bytes_sent", "request_length", "total_us"}
+		return s.columns()
 	case Timeline:
 		return []string{
 			"status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "ip", "session", "bytes_sent",

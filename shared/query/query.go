@@ -45,6 +45,10 @@ type Logs struct {
 type Stats struct {
 	SegmentSeconds  int64
 	GroupByHostname bool // one result per segment and hostname
+	// By asks for one result per segment and value instead, and one for the records without a value; nil: not grouped by
+	// a field. Then GroupByHostname is false.
+	By          *Dimension
+	Percentiles bool // also percentiles of the durations
 }
 
 // Timeline asks for security figures per segment.
@@ -57,7 +61,8 @@ type TopX struct {
 	Limit int // keys per label, 1…80
 	// Labels is a subset of the variable Labels; nil means all. An engine that cannot answer all labels at once splits
 	// the query by them.
-	Labels []string
+	Labels      []string
+	Percentiles bool // also percentiles of the durations of each key
 }
 
 func (Logs) shape()     {}

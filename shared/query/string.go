@@ -63,6 +63,12 @@ func shapeText(s Shape) string {
 		if s.GroupByHostname {
 			text += " group_by=hostname"
 		}
+		if s.By != nil {
+			text += " group_by=" + s.By.String()
+		}
+		if s.Percentiles {
+			text += " figures=percentiles"
+		}
 		return text
 	case Timeline:
 		return fmt.Sprintf("timeline segment=%ds", s.SegmentSeconds)
@@ -70,6 +76,9 @@ func shapeText(s Shape) string {
 		text := fmt.Sprintf("topx limit=%d", s.Limit)
 		if s.Labels != nil {
 			text += " labels=" + strings.Join(s.Labels, ",")
+		}
+		if s.Percentiles {
+			text += " figures=percentiles"
 		}
 		return text
 	case Facets:

@@ -138,7 +138,7 @@ func (r Request) diff() (query.Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := dimensionsOf(r.By)
+	by, err := dimensionsOf("by", r.By)
 	if err != nil {
 		return nil, err
 	}

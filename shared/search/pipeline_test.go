@@ -118,6 +118,8 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.Segment = value
 		case "fields":
 			r.Fields = value
+		case "figures":
+			r.Figures = value
 		case "group_by":
 			r.GroupBy = value
 		case "by":

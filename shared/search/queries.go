@@ -74,6 +74,9 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	if err != nil {
 		return status, queryError(r, q, err)
 	}
+	if err := checkSize(q, answer); err != nil {
+		return status, queryError(r, q, err)
+	}
 	if status.Done = done; done {
 		status.Result = resultOf(r, q, answer, s.metaOf(q, cost, stored.freshness))
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)

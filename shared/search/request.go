@@ -44,7 +44,8 @@ type Request struct {
 	Form     filter.Form // 0: determined by the first character
 	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20; diff: 1…80
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
-	GroupBy  string      // stats: "hostname"
+	GroupBy  string      // stats: "hostname", or a field, with its key
+	Figures  string      // stats, topx: "percentiles"
 	Fields   string      // logs: comma-separated field names
 	By       string      // facets, diff: comma-separated fields, with keys; histogram: one
 	Order    string      // facets: "requests" or "blocked"
@@ -69,21 +70,17 @@ func (r Request) shape() (query.Shape, error) {
 		fields, err := fieldsOf(r.Fields)
 		return query.Logs{Limit: limit, Fields: fields}, err
 	case Stats:
-		if r.GroupBy != "" && r.GroupBy != "hostname" {
-			return nil, &ParamError{
-				Param:      "group_by",
-				Message:    fmt.Sprintf("cannot group by %q; the only value is hostname", r.GroupBy),
-				Suggestion: "hostname",
-			}
-		}
-		seconds, err := segmentOf(r.Segment)
-		return query.Stats{SegmentSeconds: seconds, GroupByHostname: r.GroupBy != ""}, err
+		return r.stats()
 	case Timeline:
 		seconds, err := segmentOf(r.Segment)
 		return query.Timeline{SegmentSeconds: seconds}, err
 	case TopX:
 		limit, err := limitOf(r.Limit, DefaultTopX, MaxTopX)
-		return query.TopX{Limit: limit}, err
+		if err != nil {
+			return nil, err
+		}
+		percentiles, err := r.percentiles()
+		return query.TopX{Limit: limit, Percentiles: percentiles}, err
 	case Facets:
 		return r.facets()
 	case Histogram:
@@ -106,7 +103,7 @@ func (r Request) facets() (query.Shape, error) {
 			Suggestion: OrderRequests,
 		}
 	}
-	by, err := dimensionsOf(r.By)
+	by, err := dimensionsOf("by", r.By)
 	return query.Facets{By: by, Limit: limit, ByBlocked: r.Order == OrderBlocked}, err
 }
 
@@ -123,7 +120,7 @@ func (r Request) histogram() (query.Shape, error) {
 		}
 		return nil, e
 	}
-	by, err := dimensionsOf(r.By)
+	by, err := dimensionsOf("by", r.By)
 	switch {
 	case err != nil:
 		return nil, err
@@ -160,15 +157,16 @@ const (
 	OrderBlocked  = "blocked"
 )
 
-// dimensionsOf parses the fields by which records are grouped. It returns nil, the default of the shape, for "".
-func dimensionsOf(text string) ([]query.Dimension, error) {
+// dimensionsOf parses a parameter with the fields by which records are grouped. It returns nil, the default of the
+// shape, for "".
+func dimensionsOf(param, text string) ([]query.Dimension, error) {
 	if text == "" {
 		return nil, nil
 	}
 	list, err := query.ParseDimensions(text)
 	var wrong *query.DimensionError
 	if errors.As(err, &wrong) {
-		return nil, &ParamError{Param: "by", Message: wrong.Message, Suggestion: wrong.Suggestion, Code: wrong.Code}
+		return nil, &ParamError{Param: param, Message: wrong.Message, Suggestion: wrong.Suggestion, Code: wrong.Code}
 	}
 	return list, err
 }

@@ -44,8 +44,9 @@ type Meta struct {
 
 	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
-	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
-	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
+	Next        **string         `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
+	Head        string           `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
+	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
@@ -143,12 +144,14 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 		r.Logs = logsOf(asked, q, a, &r.Meta)
 	case query.Stats:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
+		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
 		r.Stats = statsOf(a.Stats, q.Period, shape)
 	case query.Timeline:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Timeline = timelineOf(a.Timeline, q.Period, shape)
 	case query.TopX:
-		r.TopX = topxOf(a.TopX)
+		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
+		r.TopX = topxOf(a.TopX, shape)
 	case query.Facets:
 		r.Meta.NumOfRequests = &a.Facets.Requests
 		r.Facets = facetsOf(a.Facets, shape)

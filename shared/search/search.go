@@ -48,6 +48,9 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return Result{}, queryError(r, q, err)
 	}
 	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data))
+	if err == nil {
+		err = checkSize(q, answer)
+	}
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}

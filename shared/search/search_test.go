@@ -241,15 +241,20 @@ func jsonEqual(t *testing.T, want, got []string) bool {
 	})
 }
 
+func text(s string) *string { return &s }
+
 func TestSearchStats(t *testing.T) {
 	r := ask(t, search.Request{Route: search.Stats})
 	want := []search.StatsResult{
 		{
-			AvgLatency: 0.375, Hostname: "b.example", NumOfRequests: 3, SumOfBandwidth: 110,
+			AvgLatency: 0.375, Hostname: text("b.example"), NumOfRequests: 3, SumOfBandwidth: 110,
 			TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00",
 		},
-		{TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00"},
-		{Hostname: "a.example", NumOfRequests: 1, TimePeriod: 1767261720, TimeperiodString: "2026-01-01 10:02:00"},
+		{Hostname: text(""), TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00"},
+		{
+			Hostname: text("a.example"), NumOfRequests: 1,
+			TimePeriod: 1767261720, TimeperiodString: "2026-01-01 10:02:00",
+		},
 	}
 	if diff := cmp.Diff(want, r.Stats); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -365,7 +370,10 @@ func TestSearchErrors(t *testing.T) {
 		"a segment that gives too many results": {
 			search.Request{Route: search.Timeline, Segment: "60", Filters: years}, "segment",
 		},
-		"a group that is not supported": {search.Request{Route: search.Stats, GroupBy: "ip"}, "group_by"},
+		"a group of times":              {search.Request{Route: search.Stats, GroupBy: "timestamp"}, "group_by"},
+		"groups of two fields":          {search.Request{Route: search.Stats, GroupBy: "ip,url"}, "group_by"},
+		"figures that do not exist":     {search.Request{Route: search.Stats, Figures: "p50"}, "figures"},
+		"figures of keys likewise":      {search.Request{Route: search.TopX, Figures: "p50"}, "figures"},
 		"a field that does not exist":   {search.Request{Route: search.Logs, Fields: "ip,hots"}, "fields"},
 		"a limit of facets over 80":     {search.Request{Route: search.Facets, Limit: "81"}, "limit"},
 		"an order that does not exist":  {search.Request{Route: search.Facets, Order: "human"}, "order"},

@@ -5,15 +5,20 @@ import "github.com/orrery/orrery/shared/query"
 // StatsResult is the traffic of one segment.
 type StatsResult struct {
 	AvgLatency       float64 `json:"avg_latency" doc:"Mean request_time in seconds"`
-	Hostname         string  `json:"hostname" doc:"Busiest host of the segment, or the group's host"`
+	Hostname         *string `json:"hostname,omitempty" doc:"Busiest host of the segment, or the group's host; absent if grouped by a field"`
 	NumOfRequests    int64   `json:"num_of_requests"`
 	SumOfBandwidth   int64   `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
 	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+
+	Value          any  `json:"value,omitempty" doc:"If grouped by a field: text, an integer or a boolean; absent for requests without a value"`
+	ValueTruncated bool `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
+
+	*Percentiles
 }
 
-// statsOf returns one result for every segment of the period, or one per segment and hostname. Empty segments have one
-// result with zeros.
+// statsOf returns one result for every segment of the period, or one per segment and hostname or value. Empty
+// segments have one result with zeros.
 func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsResult {
 	bySegment := map[int64][]query.StatsRow{}
 	for _, row := range rows {
@@ -23,20 +28,31 @@ func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsRe
 	found := func(start int64) bool { return len(bySegment[start]) > 0 }
 	eachSegment(p, shape.SegmentSeconds, found, func(start int64) {
 		if !found(start) {
-			results = append(results, StatsResult{TimePeriod: start, TimeperiodString: segmentName(start)})
+			results = append(results, statsResult(query.StatsRow{Segment: start}, shape))
 		}
 		for _, row := range bySegment[start] {
-			results = append(results, StatsResult{
-				AvgLatency:       mean(row.TimeUs, row.Timed),
-				Hostname:         row.Hostname,
-				NumOfRequests:    row.Requests,
-				SumOfBandwidth:   row.Bandwidth,
-				TimePeriod:       start,
-				TimeperiodString: segmentName(start),
-			})
+			results = append(results, statsResult(row, shape))
 		}
 	})
 	return results
+}
+
+func statsResult(row query.StatsRow, shape query.Stats) StatsResult {
+	r := StatsResult{
+		AvgLatency:       mean(row.TimeUs, row.Timed),
+		NumOfRequests:    row.Requests,
+		SumOfBandwidth:   row.Bandwidth,
+		TimePeriod:       row.Segment,
+		TimeperiodString: segmentName(row.Segment),
+		Percentiles:      percentilesOf(shape.Percentiles, row.Percentiles),
+	}
+	switch {
+	case shape.By == nil:
+		r.Hostname = &row.Hostname
+	case row.HasValue:
+		r.Value = typedValue(*shape.By, row.Value)
+	}
+	return r
 }
 
 // mean returns the mean of n durations in seconds, given their sum in microseconds. It returns 0 if n is 0.

@@ -26,9 +26,11 @@ type TopXResult struct {
 	NumOfRequests          int64    `json:"num_of_requests"`
 	SumOfBytesSent         int64    `json:"sum_of_bytes_sent"`
 	SumOfRequestLength     int64    `json:"sum_of_request_length"`
+
+	*Percentiles
 }
 
-func topxOf(rows []query.TopXRow) []TopXResult {
+func topxOf(rows []query.TopXRow, shape query.TopX) []TopXResult {
 	results := make([]TopXResult, len(rows))
 	for i, row := range rows {
 		r := TopXResult{
@@ -45,6 +47,7 @@ func topxOf(rows []query.TopXRow) []TopXResult {
 			NumOfRequests:          row.Requests,
 			SumOfBytesSent:         row.BytesSent,
 			SumOfRequestLength:     row.RequestLength,
+			Percentiles:            percentilesOf(shape.Percentiles, row.Percentiles),
 		}
 		r.AvgOriginTime, r.MaxOriginTime, r.MinOriginTime = secondsOf(row.Origin)
 		r.AvgSvcTime, r.MaxSvcTime, r.MinSvcTime = secondsOf(row.Svc)

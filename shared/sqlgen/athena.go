@@ -204,3 +204,19 @@ func (athena) different(list fragment) fragment { return "array_distinct(" + lis
 func (athena) orNull(list fragment) fragment {
 	return "coalesce(nullif(" + list + ", ARRAY[]), ARRAY[NULL])"
 }
+
+// gathered counts the records with each integer.
+func (athena) gathered(rounded fragment) fragment { return "histogram(" + rounded + ")" }
+
+// atRank adds up the counts, from the smallest integer on, until they reach the rank.
+func (athena) atRank(gathered, count fragment, i int) fragment {
+	const state fragment = " AS ROW(upto bigint, found bigint))"
+	reached := "100 * s.upto >= " + integer(query.Percents[i]) + " * " + count
+	next := "CAST(ROW(s.upto + e[2], e[1])" + state
+	return "IF(" + count + " > 0, reduce(array_sort(map_entries(" + gathered + ")), CAST(ROW(0, 0)" + state +
+		", (s, e) -> IF(" + reached + ", s, " + next + "), s -> s.found))"
+}
+
+func (athena) commonest(text fragment) fragment {
+	return "element_at(array_sort(transform(map_entries(histogram(" + text + ")), e -> ROW(-e[2], e[1]))), 1)[2]"
+}

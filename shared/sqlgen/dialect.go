@@ -45,4 +45,11 @@ type dialect interface {
 	different(list fragment) fragment
 	// orNull returns the list, or a list with only the element NULL if it is empty or NULL.
 	orNull(list fragment) fragment
+	// gathered is an aggregate from whose result atRank picks the percentiles of integers. NULL does not count.
+	gathered(rounded fragment) fragment
+	// atRank picks the percentile number i of query.Percents, by nearest rank and with integers only. It is NULL if the
+	// count, which is the number of integers, is 0.
+	atRank(gathered, count fragment, i int) fragment
+	// commonest is an aggregate: the most frequent text, of several the first, or NULL if there is none.
+	commonest(text fragment) fragment
 }

@@ -101,3 +101,22 @@ func (duckDB) different(list fragment) fragment { return "list_distinct(" + list
 func (duckDB) orNull(list fragment) fragment {
 	return "coalesce(nullif(" + list + ", []), [NULL])"
 }
+
+// gathered returns the list of all percentiles. quantile_disc takes the nearest rank; it computes the rank with integers
+// because the fractions are DECIMALs.
+func (duckDB) gathered(rounded fragment) fragment {
+	fractions := make([]fragment, len(query.Percents))
+	for i, percent := range query.Percents {
+		fractions[i] = "0." + integer(percent)
+	}
+	return "quantile_disc(" + rounded + ", [" + join(fractions, ", ") + "])"
+}
+
+func (duckDB) atRank(gathered, _ fragment, i int) fragment {
+	return gathered + "[" + integer(int64(i+1)) + "]"
+}
+
+func (duckDB) commonest(text fragment) fragment {
+	return "list_sort(list_transform(map_entries(histogram(" + text + ")), " +
+		"lambda e: row(-CAST(e.value AS BIGINT), e.key)))[1][2]"
+}

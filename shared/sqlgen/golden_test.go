@@ -22,15 +22,23 @@ var update = flag.Bool("update", false, "rewrite the golden files; read the diff
 
 // shapes are the shapes that a golden file may name.
 var shapes = map[string]query.Shape{
-	"logs":              query.Logs{Limit: 200},
-	"logs of fields":    query.Logs{Limit: 1000, Fields: []string{"timestamp", "ip", "upstream_data", "gf_triggers"}},
-	"logs of a page":    query.Logs{Limit: 200, Fields: []string{"ip"}, OlderThan: &pageEnd, NewerThan: &pageBegin},
-	"stats":             query.Stats{SegmentSeconds: 60},
-	"stats by hostname": query.Stats{SegmentSeconds: 300, GroupByHostname: true},
-	"timeline":          query.Timeline{SegmentSeconds: 3600},
-	"topx":              query.TopX{Limit: 50},
-	"facets":            query.Facets{Limit: 10},
-	"histogram":         query.Histogram{SegmentSeconds: 3600},
+	"logs":                               query.Logs{Limit: 200},
+	"logs of fields":                     query.Logs{Limit: 1000, Fields: []string{"timestamp", "ip", "upstream_data", "gf_triggers"}},
+	"stats":                              query.Stats{SegmentSeconds: 60},
+	"stats by hostname":                  query.Stats{SegmentSeconds: 300, GroupByHostname: true},
+	"stats with percentiles":             query.Stats{SegmentSeconds: 60, Percentiles: true},
+	"stats by hostname with percentiles": query.Stats{SegmentSeconds: 60, GroupByHostname: true, Percentiles: true},
+	"stats by a value":                   query.Stats{SegmentSeconds: 3600, By: &querytest.Dimensions("country")[0]},
+	"stats by a list with percentiles": query.Stats{
+		SegmentSeconds: 3600, By: &querytest.Dimensions("tags")[0], Percentiles: true,
+	},
+	"topx with percentiles": query.TopX{Limit: 50, Percentiles: true},
+
+	"logs of a page": query.Logs{Limit: 200, Fields: []string{"ip"}, OlderThan: &pageEnd, NewerThan: &pageBegin},
+	"timeline":       query.Timeline{SegmentSeconds: 3600},
+	"topx":           query.TopX{Limit: 50},
+	"facets":         query.Facets{Limit: 10},
+	"histogram":      query.Histogram{SegmentSeconds: 3600},
 	"histogram of a value": query.Histogram{
 		SegmentSeconds: 300, Measure: query.MeasureChallenges, By: &querytest.Dimensions("status")[0],
 	},

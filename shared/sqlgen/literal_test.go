@@ -75,6 +75,10 @@ func FuzzRender(f *testing.F) {
 				return query.Logs{Limit: 1, OlderThan: &place, NewerThan: &place}
 			},
 			func(string) query.Shape { return query.TopX{Limit: 1} },
+			func(string) query.Shape { return query.TopX{Limit: 1, Percentiles: true} },
+			func(name string) query.Shape {
+				return query.Stats{SegmentSeconds: 60, By: &membersNamed(name)[0], Percentiles: true}
+			},
 			func(name string) query.Shape { return query.Facets{Limit: 1, By: membersNamed(name)} },
 			func(name string) query.Shape {
 				return query.Histogram{

@@ -28,6 +28,9 @@ const segmentAndHost fragment = "1, 2"
 // athenaStats finds the busiest host by row_number over the figures per segment and host, so that one scan returns one
 // row per segment.
 func (p *printer) athenaStats(shape query.Stats) block {
+	if shape.By != nil || shape.Percentiles {
+		return p.athenaGroupedStats(shape)
+	}
 	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, p.query.Columns())
 	if shape.GroupByHostname {
 		return selection{
@@ -65,6 +68,9 @@ func (p *printer) athenaStats(shape query.Stats) block {
 
 // duckDBStats finds the busiest host by arg_min over the same figures, which takes less time than window functions.
 func (p *printer) duckDBStats(shape query.Stats) block {
+	if shape.By != nil || shape.Percentiles {
+		return p.duckDBGroupedStats(shape)
+	}
 	perHost := p.reading(selection{columns: p.statsFigures(shape), group: segmentAndHost})
 	if shape.GroupByHostname {
 		return selection{

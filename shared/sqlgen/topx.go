@@ -73,10 +73,18 @@ func average(time fragment) fragment {
 	return "CAST(" + time + "_sum AS double) / " + time + "_count"
 }
 
-// athenaTopX uses one scan. Every record becomes one row for each of its keys, and the rows are grouped. After that,
+// athenaTopX reads the records once, and once more for percentiles.
+func (p *printer) athenaTopX(shape query.TopX) block {
+	if shape.Percentiles {
+		return p.athenaWinnerPercentiles(shape)
+	}
+	return p.athenaWinners(shape)
+}
+
+// athenaWinners uses one scan. Every record becomes one row for each of its keys, and the rows are grouped. After that,
 // each URL becomes a row for each of its four labels, and row_number keeps the top ones, which the engine does before
 // it exchanges rows between its workers.
-func (p *printer) athenaTopX(shape query.TopX) block {
+func (p *printer) athenaWinners(shape query.TopX) block {
 	columns := []fragment{
 		"blocked",
 		"bot",
@@ -192,6 +200,13 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 		urls.columns = append(urls.columns, "CAST(CAST(sum("+us+") AS BIGINT) AS double) / count("+us+") AS "+t.time)
 	}
 
+	figuresOfKey, answered := p.topXFigures(), topXNames
+	if shape.Percentiles {
+		base.columns = append(base.columns, roundedDurations()...)
+		figuresOfKey = append(figuresOfKey, p.gatheredDurations()...)
+		answered = append(slices.Clone(answered), p.ranks(countOf)...)
+	}
+
 	var winners, figures []block
 	for _, column := range append(slices.Clone(keyColumns), "reason") {
 		from := fragment("base")
@@ -201,7 +216,7 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 		if column != "url" {
 			winners = append(winners, p.winnersOf(column, column, from, limit))
 		}
-		figures = append(figures, p.figuresOf(column, from))
+		figures = append(figures, figuresOf(column, from, figuresOfKey))
 	}
 	winners = append(winners, winnersAmong("url", "blocked", limit))
 	for _, t := range timeLabels {
@@ -230,12 +245,11 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 		}
 		b = append(b, w.body.bracketed(before, after)...)
 	}
-	timed := "winners.label IN (" + quotedLabels(timeLabels) + ")"
 	answer := selection{
-		columns: append([]fragment{"winners.label", "winners.key"}, topXNames...),
+		columns: append([]fragment{"winners.label", "winners.key"}, answered...),
 		from: lines("winners",
 			"JOIN figures ON figures.key = winners.key",
-			"AND figures.label = CASE WHEN "+timed+" THEN 'url' ELSE winners.label END"),
+			"AND figures.label = "+labelOfKeys),
 		order: "label, blocked DESC, requests DESC, key",
 	}
 	if shape.Labels != nil {
@@ -268,13 +282,13 @@ func winnersAmong(label, figure, limit fragment) block {
 }
 
 // figuresOf selects all figures of the winners of a column.
-func (p *printer) figuresOf(column, from fragment) block {
+func figuresOf(column, from fragment, figures []fragment) block {
 	labels := "'" + column + "'"
 	if column == "url" {
 		labels += ", " + quotedLabels(timeLabels)
 	}
 	return selection{
-		columns: append([]fragment{"'" + column + "' AS label", column + " AS key"}, p.topXFigures()...),
+		columns: append([]fragment{"'" + column + "' AS label", column + " AS key"}, figures...),
 		from:    lines(from),
 		where:   []block{lines(column + " IN (SELECT key FROM winners WHERE label IN (" + labels + "))")},
 		group:   column,

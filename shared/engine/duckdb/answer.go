@@ -19,13 +19,13 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 	}
 	switch shape := q.Shape.(type) {
 	case query.Stats:
-		rows, err := e.stats(ctx, script)
+		rows, err := e.stats(ctx, script, shape)
 		return query.Answer{Stats: rows}, err
 	case query.Timeline:
 		rows, err := e.timeline(ctx, script)
 		return query.Answer{Timeline: rows}, err
 	case query.TopX:
-		rows, err := e.topX(ctx, script)
+		rows, err := e.topX(ctx, script, shape)
 		return query.Answer{TopX: rows}, err
 	case query.Facets:
 		facets, err := e.facets(ctx, script, len(shape.By))

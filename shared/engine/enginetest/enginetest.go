@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
 	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
+	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
 	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })
@@ -182,11 +183,17 @@ var caseShapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60},
 	query.Stats{SegmentSeconds: 300, GroupByHostname: true},
 	query.Stats{SegmentSeconds: 86_400},
+	query.Stats{SegmentSeconds: 300, Percentiles: true},
+	query.Stats{SegmentSeconds: 86_400, GroupByHostname: true, Percentiles: true},
+	query.Stats{SegmentSeconds: 3600, By: dimension("status")},
+	query.Stats{SegmentSeconds: 86_400, By: dimension("tags"), Percentiles: true},
 	query.Timeline{SegmentSeconds: 60},
 	query.Timeline{SegmentSeconds: 2 * 86_400},
 	query.TopX{Limit: 1},
 	query.TopX{Limit: 80},
 	query.TopX{Limit: 3, Labels: []string{"reason"}},
+	query.TopX{Limit: 3, Labels: []string{"reason", "total_time", "url"}, Percentiles: true},
+	query.TopX{Limit: 2, Percentiles: true},
 	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
 	query.Facets{Limit: 80, By: querytest.Dimensions(query.DefaultFacets)},
 	query.Facets{Limit: 2, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},

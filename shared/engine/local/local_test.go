@@ -31,6 +31,8 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60},
 	query.Timeline{SegmentSeconds: 60},
 	query.TopX{Limit: 9},
+	query.TopX{Limit: 9, Percentiles: true},
+	query.Stats{SegmentSeconds: 300, By: dimension("ip"), Percentiles: true},
 	query.Facets{Limit: 9, By: querytest.Dimensions("ip,tags")},
 	query.Diff{Least: 1, By: querytest.Dimensions("ip,tags"), Select: querytest.Selection("status>=400")},
 	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureRequests, Limit: 5, By: dimension("ip")},

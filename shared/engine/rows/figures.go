@@ -2,21 +2,49 @@ package rows
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/orrery/orrery/shared/query"
 )
 
-func statsOf(r *result) query.StatsRow {
-	return query.StatsRow{
+// statsOf returns a row of stats of a shape.
+func statsOf(r *result, shape query.Stats) query.StatsRow {
+	row := query.StatsRow{
 		Segment:   r.integer("segment"),
-		Hostname:  r.text("hostname"),
 		Requests:  r.integer("requests"),
 		Bandwidth: r.integer("bandwidth"),
 		TimeUs:    r.integer("time_us"),
 		Timed:     r.integer("timed"),
 	}
+	if shape.By == nil {
+		row.Hostname = r.text("hostname")
+	} else if value := r.cell("value"); value != nil {
+		row.Value, row.HasValue = *value, true
+	}
+	if shape.Percentiles {
+		row.Percentiles = r.percentiles()
+	}
+	return row
+}
+
+// percentiles returns the percentiles of a group, which have three columns for each duration.
+func (r *result) percentiles() query.Percentiles {
+	return query.Percentiles{Origin: r.ranks("origin"), Svc: r.ranks("svc"), Total: r.ranks("total")}
+}
+
+// ranks returns the percentiles of a duration. All are NULL if no record has it.
+func (r *result) ranks(name string) query.Ranks {
+	us := make([]int64, len(query.Percents))
+	for i, percent := range query.Percents {
+		column := fmt.Sprintf("%s_p%d", name, percent)
+		if i == 0 && r.cell(column) == nil {
+			return query.Ranks{}
+		}
+		us[i] = r.integer(column)
+	}
+	return query.RanksAt(us)
 }
 
 func timelineOf(r *result) query.TimelineRow {
@@ -64,8 +92,8 @@ func (r *result) statuses(column string) []query.StatusCount {
 	return query.SortedStatuses(counts)
 }
 
-func topXOf(r *result) query.TopXRow {
-	return query.TopXRow{
+func topXOf(r *result, shape query.TopX) query.TopXRow {
+	row := query.TopXRow{
 		Label:             r.text("label"),
 		Key:               r.text("key"),
 		Requests:          r.integer("requests"),
@@ -83,6 +111,10 @@ func topXOf(r *result) query.TopXRow {
 		FirstCountry:      r.text("first_country"),
 		FirstOrganization: r.text("first_organization"),
 	}
+	if shape.Percentiles {
+		row.Percentiles = r.percentiles()
+	}
+	return row
 }
 
 // times returns the figures of a time, which has four columns.

@@ -38,11 +38,11 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 	case query.Logs:
 		answer.Logs, answer.Truncated, err = records(in)
 	case query.Stats:
-		answer.Stats, err = all(in, statsOf)
+		answer.Stats, err = all(in, func(r *result) query.StatsRow { return statsOf(r, shape) })
 	case query.Timeline:
 		answer.Timeline, err = all(in, timelineOf)
 	case query.TopX:
-		answer.TopX, err = all(in, topXOf)
+		answer.TopX, err = all(in, func(r *result) query.TopXRow { return topXOf(r, shape) })
 	case query.Facets:
 		var list []query.FacetRow
 		list, err = all(in, func(r *result) query.FacetRow { return facetRowOf(r, len(shape.By)) })

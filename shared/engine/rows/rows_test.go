@@ -45,6 +45,31 @@ func TestAnswerStats(t *testing.T) {
 	}
 }
 
+// TestAnswerStatsByField checks that NULL is the absent value, and that percentiles are NULL without durations.
+func TestAnswerStatsByField(t *testing.T) {
+	shape := query.Stats{SegmentSeconds: 60, By: &querytest.Dimensions("country")[0], Percentiles: true}
+	columns := strings.Fields("segment value requests bandwidth time_us timed origin_p50 origin_p90 origin_p99 " +
+		"svc_p50 svc_p90 svc_p99 total_p50 total_p90 total_p99")
+	got, err := answer(shape, columns,
+		[]string{"60", "", "3", "7", "8", "2", null, null, null, "0", "0", "1", "2", "3", "4"},
+		[]string{"60", null, "1", "0", "0", "0", null, null, null, null, null, null, null, null, null})
+	want := query.Answer{Stats: []query.StatsRow{
+		{
+			Segment: 60, HasValue: true, Requests: 3, Bandwidth: 7, TimeUs: 8, Timed: 2,
+			Percentiles: query.Percentiles{
+				Svc: query.RanksAt([]int64{0, 0, 1}), Total: query.RanksAt([]int64{2, 3, 4}),
+			},
+		},
+		{Segment: 60, Requests: 1},
+	}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if _, err := answer(shape, columns[:14], make([]string, 14)); err == nil {
+		t.Error("a result without a percentile is accepted")
+	}
+}
+
 // TestAnswerTimeline: each status of a list of origin statuses counts, and lists with the same status add up.
 func TestAnswerTimeline(t *testing.T) {
 	got, err := answer(query.Timeline{SegmentSeconds: 60}, timelineColumns,

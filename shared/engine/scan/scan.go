@@ -108,6 +108,9 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 		return query.Answer{Timeline: rows}, err
 	case query.TopX:
 		rows, err := r.topX(ctx, shape, groups)
+		if err == nil && shape.Percentiles {
+			err = r.addKeyPercentiles(ctx, groups, rows)
+		}
 		return query.Answer{TopX: rows}, err
 	case query.Facets:
 		facets, err := r.facets(ctx, shape, groups)

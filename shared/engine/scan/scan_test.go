@@ -31,6 +31,8 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60},
 	query.Timeline{SegmentSeconds: 60},
 	query.TopX{Limit: 9},
+	query.TopX{Limit: 9, Percentiles: true},
+	query.Stats{SegmentSeconds: 60, Percentiles: true},
 	query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
 	query.Histogram{
 		SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 5, By: &querytest.Dimensions("url")[0],

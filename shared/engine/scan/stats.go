@@ -13,12 +13,19 @@ import (
 
 // stats sums up the traffic of each host in each segment, and returns the rows that the shape asks for.
 func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]query.StatsRow, error) {
+	if shape.By != nil {
+		return r.statsBy(ctx, shape, groups)
+	}
 	s := &stats{run: r, seconds: shape.SegmentSeconds, figures: map[segmentHost]*traffic{}}
 	err := r.scan(ctx, groups, func(w *worker, _ int) error { return s.read(w) })
 	if err != nil {
 		return nil, err
 	}
-	return s.rows(shape.GroupByHostname)
+	rows, err := s.rows(shape.GroupByHostname)
+	if err == nil && shape.Percentiles {
+		err = r.addPercentiles(ctx, shape, groups, rows)
+	}
+	return rows, err
 }
 
 // stats holds the figures counted so far.

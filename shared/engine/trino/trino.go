@@ -115,7 +115,8 @@ func (e *Engine) answerParts(ctx context.Context, q query.Query, shape query.Top
 		total = engine.Cost{Split: true}
 	)
 	for _, part := range query.TopXParts {
-		q.Shape = query.TopX{Limit: shape.Limit, Labels: part.Labels}
+		shape.Labels = part.Labels
+		q.Shape = shape
 		one, cost, err := e.answer(ctx, q)
 		if err != nil {
 			return query.Answer{}, engine.Cost{}, err

@@ -75,6 +75,72 @@ func TestStats(t *testing.T) {
 	}
 }
 
+func TestStatsByField(t *testing.T) {
+	rows := []*lake.Row{
+		{TsMs: 0, Tags: []string{"a", "b", "a"}, Hostname: ptr("h"), BytesSent: ptr(int64(2)), TotalUs: ptr(int64(1009))},
+		{TsMs: 1, Tags: []string{"b"}, TotalUs: ptr(int64(3)), SvcUs: ptr(int64(0))},
+		{TsMs: 2, Tags: []string{}, OriginUs: ptr(int64(12345))},
+		{TsMs: 60_000, Tags: []string{""}},
+	}
+	by, err := query.ParseDimensions("tags")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike := func(us int64) query.Ranks { return query.RanksAt([]int64{us, us, us}) }
+	want := []query.StatsRow{
+		{
+			Value: "a", HasValue: true, Requests: 1, Bandwidth: 2, TimeUs: 1009, Timed: 1,
+			Percentiles: query.Percentiles{Total: alike(1000)},
+		},
+		{
+			Value: "b", HasValue: true, Requests: 2, Bandwidth: 2, TimeUs: 1012, Timed: 2,
+			Percentiles: query.Percentiles{Total: query.RanksAt([]int64{3, 1000, 1000}), Svc: alike(0)},
+		},
+		{Requests: 1, Percentiles: query.Percentiles{Origin: alike(12300)}},
+		{Segment: 60, HasValue: true, Requests: 1},
+	}
+	got := evaluate(query.Stats{SegmentSeconds: 60, By: &by[0], Percentiles: true}, rows...).Stats
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range want {
+		want[i].Percentiles = query.Percentiles{}
+	}
+	without := evaluate(query.Stats{SegmentSeconds: 60, By: &by[0]}, rows...).Stats
+	if diff := cmp.Diff(want, without); diff != "" {
+		t.Errorf("without percentiles (-want +got):\n%s", diff)
+	}
+}
+
+func TestPercentilesOfKeys(t *testing.T) {
+	rows := []*lake.Row{
+		{URL: ptr("/a"), TotalUs: ptr(int64(5)), OriginUs: ptr(int64(1_234_567))},
+		{URL: ptr("/a"), TotalUs: ptr(int64(4))},
+		{URL: ptr("/b"), TotalUs: ptr(int64(9))},
+	}
+	shape := query.TopX{Limit: 1, Labels: []string{"total_time", "url"}}
+	plain := evaluate(shape, rows...).TopX
+	shape.Percentiles = true
+	got := evaluate(shape, rows...).TopX
+	if len(got) != 2 || got[0].Key != "/b" || got[1].Key != "/a" {
+		t.Fatalf("keys %+v", got)
+	}
+	if want := (query.Percentiles{Total: query.RanksAt([]int64{9, 9, 9})}); got[0].Percentiles != want {
+		t.Errorf("percentiles of /b %+v, want %+v", got[0].Percentiles, want)
+	}
+	origin := query.RanksAt([]int64{1_230_000, 1_230_000, 1_230_000})
+	want := query.Percentiles{Total: query.RanksAt([]int64{4, 5, 5}), Origin: origin}
+	if got[1].Percentiles != want {
+		t.Errorf("percentiles of /a %+v, want %+v", got[1].Percentiles, want)
+	}
+	for i := range got {
+		got[i].Percentiles = query.Percentiles{}
+	}
+	if diff := cmp.Diff(plain, got); diff != "" {
+		t.Errorf("percentiles change other figures (-without +with):\n%s", diff)
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	rows := []*lake.Row{
 		{

@@ -2,14 +2,18 @@ package reference
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateStats returns the figures of the segments that have records, by segment, then hostname.
+// evaluateStats returns the figures of the segments that have records, by segment, then hostname or value.
 func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
+	if shape.By != nil {
+		return evaluateStatsBy(shape, rows)
+	}
 	type key struct {
 		segment  int64
 		hostname string
@@ -27,18 +31,56 @@ func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
 	var stats []query.StatsRow
 	for _, k := range keys {
 		in := groups[k]
-		row := query.StatsRow{
-			Segment:   k.segment,
-			Hostname:  k.hostname,
-			Requests:  int64(len(in)),
-			Bandwidth: sum(in, bytesSent) + sum(in, requestLength),
-			TimeUs:    sum(in, totalTime),
-			Timed:     count(in, func(r *lake.Row) bool { return r.TotalUs != nil }),
-		}
+		row := statsRow(shape, k.segment, in)
+		row.Hostname = k.hostname
 		if !shape.GroupByHostname {
 			row.Hostname = busiest(in)
 		}
 		stats = append(stats, row)
+	}
+	return stats
+}
+
+func statsRow(shape query.Stats, segment int64, in []*lake.Row) query.StatsRow {
+	row := query.StatsRow{
+		Segment:   segment,
+		Requests:  int64(len(in)),
+		Bandwidth: sum(in, bytesSent) + sum(in, requestLength),
+		TimeUs:    sum(in, totalTime),
+		Timed:     count(in, func(r *lake.Row) bool { return r.TotalUs != nil }),
+	}
+	if shape.Percentiles {
+		row.Percentiles = percentiles(in)
+	}
+	return row
+}
+
+// evaluateStatsBy groups the records of each segment by their values. A record counts in the group of each of its
+// values; records without a value are the last group.
+func evaluateStatsBy(shape query.Stats, rows []*lake.Row) []query.StatsRow {
+	var stats []query.StatsRow
+	segments, starts := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
+	slices.Sort(starts)
+	for _, start := range starts {
+		groups := map[string][]*lake.Row{}
+		var absent []*lake.Row
+		for _, r := range segments[start] {
+			values := shape.By.Values(r)
+			for _, value := range values {
+				groups[value] = append(groups[value], r)
+			}
+			if len(values) == 0 {
+				absent = append(absent, r)
+			}
+		}
+		for _, value := range slices.Sorted(maps.Keys(groups)) {
+			row := statsRow(shape, start, groups[value])
+			row.Value, row.HasValue = value, true
+			stats = append(stats, row)
+		}
+		if absent != nil {
+			stats = append(stats, statsRow(shape, start, absent))
+		}
 	}
 	return stats
 }

@@ -16,7 +16,7 @@ func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
 		if !shape.Has(label) {
 			continue
 		}
-		ranked := rankedKeys(label, rows)
+		ranked := rankedKeys(label, shape.Percentiles, rows)
 		top := ranked[:min(len(ranked), shape.Limit)]
 		slices.SortFunc(top, byBlocked)
 		all = append(all, top...)
@@ -26,7 +26,7 @@ func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
 
 // rankedKeys returns the figures of every key of a label, the highest rank first. The labels of a time rank by its
 // average, and omit keys without that time.
-func rankedKeys(label string, rows []*lake.Row) []query.TopXRow {
+func rankedKeys(label string, withPercentiles bool, rows []*lake.Row) []query.TopXRow {
 	groups := map[string][]*lake.Row{}
 	for _, r := range rows {
 		for _, key := range keysOf(label, r) {
@@ -37,6 +37,9 @@ func rankedKeys(label string, rows []*lake.Row) []query.TopXRow {
 	var ranked []query.TopXRow
 	for key, in := range groups {
 		row := sumTopX(label, key, in)
+		if withPercentiles {
+			row.Percentiles = percentiles(in)
+		}
 		if !ranksByTime || timeOf(row).Count > 0 {
 			ranked = append(ranked, row)
 		}

@@ -114,11 +114,7 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 	case query.Logs:
 		return logsResult(shape, a.Logs)
 	case query.Stats:
-		t := newResult("segment hostname requests bandwidth time_us timed")
-		for _, r := range a.Stats {
-			t.add(r.Segment, r.Hostname, r.Requests, r.Bandwidth, r.TimeUs, r.Timed)
-		}
-		return t.Result
+		return statsResult(shape, a.Stats)
 	case query.Timeline:
 		t := newResult("segment requests blocked challenges human origin_blocked ips sessions " +
 			"bytes_sent statuses origin_statuses")
@@ -130,12 +126,13 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 	case query.TopX:
 		t := newResult("label key requests blocked bots challenges human monitored bytes_sent request_length " +
 			"origin_count origin_sum origin_min origin_max svc_count svc_sum svc_min svc_max " +
-			"total_count total_sum total_min total_max first_asn first_country first_organization")
+			"total_count total_sum total_min total_max first_asn first_country first_organization" +
+			percentileColumns(shape.Percentiles))
 		for _, r := range a.TopX {
-			t.add(r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored,
+			t.add(withPercentiles(shape.Percentiles, r.Percentiles, r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored,
 				r.BytesSent, r.RequestLength,
 				r.Origin.Count, r.Origin.Sum, r.Origin.Min, r.Origin.Max, r.Svc.Count, r.Svc.Sum, r.Svc.Min, r.Svc.Max,
-				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)
+				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)...)
 		}
 		return t.Result
 	case query.Facets:

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/search"
+)
+
+// percentileColumns are the columns that a table shows in addition if percentiles are asked for.
+var percentileColumns = []string{"p50_total_time", "p90_total_time", "p99_total_time"}
+
+// figureColumns returns the columns of a route for the given groups and figures.
+func (q *queryCommand) figureColumns() []string {
+	columns := slices.Clone(tableColumns[q.Route])
+	if q.GroupBy != nil && *q.GroupBy != "hostname" {
+		if i := slices.Index(columns, "hostname"); i >= 0 {
+			columns[i] = "value"
+		}
+	}
+	if q.Figures != nil && *q.Figures == search.FiguresPercentiles {
+		columns = append(columns, percentileColumns...)
+	}
+	return columns
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestColumnsOfFigures(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for _, c := range []struct {
+		name  string
+		query queryCommand
+		want  string
+	}{
+		{
+			"stats have the hostname",
+			queryCommand{Route: "stats"},
+			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency",
+		},
+		{
+			"stats by hostname, too",
+			queryCommand{Route: "stats", GroupBy: text("hostname")},
+			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency",
+		},
+		{
+			"stats by another field have its value",
+			queryCommand{Route: "stats", GroupBy: text("country")},
+			"timeperiod_string value num_of_requests sum_of_bandwidth avg_latency",
+		},
+		{
+			"percentiles are the last columns",
+			queryCommand{Route: "stats", Figures: text("percentiles")},
+			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency " +
+				"p50_total_time p90_total_time p99_total_time",
+		},
+		{
+			"fields replace all columns",
+			queryCommand{Route: "topx", Figures: text("percentiles"), Fields: text("key,p99_svc_time")},
+			"key p99_svc_time",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(c.query.columns(), " "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

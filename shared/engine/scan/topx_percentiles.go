@@ -1,0 +1,114 @@
+package scan
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// addKeyPercentiles adds the percentiles to the rows of topx, in a further pass. It counts the durations of the winners
+// only: the counts of all keys would need too much memory.
+func (r *run) addKeyPercentiles(ctx context.Context, groups []*group, rows []query.TopXRow) error {
+	var parts []*winners
+	for _, part := range query.TopXParts {
+		of := &winners{part: part, keys: keysOfPart(part), places: map[string]int32{}}
+		for _, row := range rows {
+			if _, known := of.places[row.Key]; !known && slices.Contains(part.Labels, row.Label) {
+				of.places[row.Key] = int32(len(of.places))
+			}
+		}
+		of.counts = make([]durationCounts, len(of.places))
+		if len(of.places) > 0 {
+			parts = append(parts, of)
+		}
+	}
+	err := r.scan(ctx, groups, func(w *worker, _ int) error {
+		chosen, err := w.chosen()
+		if err != nil || len(chosen) == 0 {
+			return err
+		}
+		for _, of := range parts {
+			if err := of.read(w, chosen); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, of := range parts {
+		of.fill(rows)
+	}
+	return err
+}
+
+// winners holds the winners of the labels whose keys are in the same column.
+type winners struct {
+	part   query.TopXPart
+	keys   query.Dimension
+	places map[string]int32 // of each winner in counts
+
+	mu     sync.Mutex
+	counts []durationCounts
+}
+
+// keysOfPart returns a dimension with the keys of labels as its values.
+func keysOfPart(part query.TopXPart) query.Dimension {
+	d := query.Dimension{Sources: []catalog.Source{
+		{Column: part.Column, Layout: catalog.Scalar, Type: catalog.String},
+	}}
+	if part.Column == "reason" {
+		d.Sources = append(d.Sources,
+			catalog.Source{Column: "monitor_reasons", Layout: catalog.List, Type: catalog.String})
+	}
+	return d
+}
+
+// read counts the durations of the chosen rows of a row group.
+func (o *winners) read(w *worker, chosen []int32) error {
+	keys, err := w.valuesOf(o.keys)
+	if err != nil {
+		return err
+	}
+	columns, err := w.all(durationColumns...)
+	if err != nil {
+		return err
+	}
+	places := make([]int32, keys.entries.Len()) // of each code, plus one; 0: not a winner
+	found := false
+	for code := range places {
+		if place, won := o.places[string(keys.entries.At(int32(code)))]; won {
+			places[code], found = place+1, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	local := make([]durations, len(o.places))
+	keys.each(chosen, func(row, code int32) {
+		if place := places[code]; place > 0 {
+			local[place-1].add(columns, row)
+		}
+	})
+	counts := make([]durationCounts, len(local))
+	for place := range local {
+		counts[place] = local[place].count()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	taken := int64(0)
+	for place := range counts {
+		taken += o.counts[place].join(counts[place])
+	}
+	return w.run.reserve(taken)
+}
+
+// fill sets the percentiles of the rows.
+func (o *winners) fill(rows []query.TopXRow) {
+	for i := range rows {
+		if slices.Contains(o.part.Labels, rows[i].Label) {
+			rows[i].Percentiles = o.counts[o.places[rows[i].Key]].percentiles()
+		}
+	}
+}

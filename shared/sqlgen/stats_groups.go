@@ -1,0 +1,89 @@
+package sqlgen
+
+import "github.com/orrery/orrery/shared/query"
+
+// Stats that are grouped by a field, or have percentiles, read the records once, like other stats, but group them at
+// once: the percentiles of a segment do not follow from those of its hosts.
+
+// groupedRecords returns the columns of a record.
+func (p *printer) groupedRecords(shape query.Stats) []fragment {
+	columns := []fragment{p.segment(shape.SegmentSeconds) + " AS segment"}
+	if shape.By != nil {
+		columns = append(columns, p.dimension(*shape.By)+" AS value")
+	} else {
+		columns = append(columns, hostOf(shape)+" AS host_of_record")
+	}
+	columns = append(columns, "bytes_sent", "request_length", "total_us")
+	if shape.Percentiles {
+		columns = append(append(columns, "origin_us", "svc_us"), roundedDurations()...)
+	}
+	return columns
+}
+
+// groupedStats returns the figures of the groups of records. value is the column with the value of the records, if they
+// are grouped by a field.
+func (p *printer) groupedStats(shape query.Stats, records block, value fragment) block {
+	groups := selection{
+		columns: []fragment{
+			"segment",
+			"host_of_record AS hostname",
+			"count(*) AS requests",
+			"coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) AS bandwidth",
+			"coalesce(sum(total_us), 0) AS time_us",
+			"count(total_us) AS timed",
+		},
+		from:  records,
+		group: "1, 2",
+	}
+	answer := selection{
+		columns: []fragment{
+			"segment",
+			"hostname",
+			"requests",
+			p.wholeAs("bandwidth", "bandwidth"),
+			p.wholeAs("time_us", "time_us"),
+			"timed",
+		},
+		order: "1, 2",
+	}
+	switch {
+	case shape.By != nil:
+		groups.columns[1], answer.columns[1] = value, "value"
+		answer.order, answer.limit = "segment, value IS NULL, value", integer(query.MaxStatsRows+1)
+	case !shape.GroupByHostname:
+		groups.columns[1] = "coalesce(" + p.dialect.commonest("host_of_record") + ", '') AS hostname"
+		groups.group, answer.order = "1", "1"
+	}
+	if shape.Percentiles {
+		groups.columns = append(groups.columns, "count(origin_us) AS origin_count", "count(svc_us) AS svc_count")
+		groups.columns = append(groups.columns, p.gatheredDurations()...)
+		answer.columns = append(answer.columns, p.ranks(func(duration fragment) fragment {
+			if duration == "total" {
+				return "timed"
+			}
+			return countOf(duration)
+		})...)
+	}
+	answer.from = groups.block().bracketed("", " AS groups")
+	return answer.block()
+}
+
+// athenaGroupedStats unnests the values of a record, so that one scan returns all figures.
+func (p *printer) athenaGroupedStats(shape query.Stats) block {
+	records := p.matching(selection{columns: p.groupedRecords(shape)}, p.query.Columns())
+	from, value := records.block().bracketed("", " AS records"), fragment("value")
+	if shape.By != nil && !shape.By.Single() {
+		value = "element AS value"
+		from = append(from, line{0, "CROSS JOIN UNNEST(value) AS elements(element)"})
+	}
+	return p.groupedStats(shape, from, value)
+}
+
+func (p *printer) duckDBGroupedStats(shape query.Stats) block {
+	from := p.reading(selection{columns: p.groupedRecords(shape)}).block().bracketed("", " AS records")
+	if shape.By != nil && !shape.By.Single() {
+		from = selection{columns: []fragment{"* EXCLUDE (value)", "unnest(value) AS value"}, from: from}.
+			block().bracketed("", " AS records")
+	}
+	return p.groupedStats(shape, from, "value")
+}
