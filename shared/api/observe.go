@@ -26,6 +26,7 @@ type call struct {
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
 	accepts  string      // media type of the answer
 
+	formQuery   string // of the location of the query
 	filters     string // as sent, for error messages; never logged
 	fingerprint string // of the filter; "" until it is bound
 	scanned     int64  // bytes read by the engine
