@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/search"
@@ -95,6 +96,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 // sendResult sends the answer of a data route.
 func sendResult(c *call, to search.Route, result search.Result, as form) error {
 	c.fingerprint, c.scanned = result.Meta.Fingerprint, result.Meta.BytesScanned
+	c.engine = time.Duration(result.Meta.EngineMS * float64(time.Millisecond))
 	switch to {
 	case search.Logs:
 		return sendLogs(c, result, as)

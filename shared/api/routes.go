@@ -90,7 +90,7 @@ func (s *server) routes() []route {
 		{http.StatusNotModified, "The client has them already.", nil, true},
 	}
 
-	return append(s.dataRoutes(), []route{
+	return slices.Concat(s.dataRoutes(), s.metricsRoutes(), []route{
 		{
 			id:      "parse",
 			method:  http.MethodPost,
@@ -248,7 +248,7 @@ func (s *server) routes() []route {
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
 		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
 		{id: "page-file", method: http.MethodGet, path: "/page/{file}", handle: s.page},
-	}...)
+	})
 }
 
 // dataRoutes returns the data routes, each with its POST form.
