@@ -44,8 +44,8 @@ const (
 	instant columnType = "timestamp"         // RFC 3339
 )
 
-// segment is the length of a segment by the range of the dashboard. An answer has at most 400 segments in ranges of up to
-// 8 years.
+// segment is the length of a segment by the range of the dashboard. An answer has at most 400 segments in ranges of up
+// to 8 years.
 const segment = "$__customInterval(6h,1m,1d,5m,2d,15m,7d,1h,30d,6h,365d,1d,8d)"
 
 const results = "data.results"

@@ -28,7 +28,7 @@ type queryCommand struct {
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
-	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson or csv; auto: by terminal."`
+	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 }
 

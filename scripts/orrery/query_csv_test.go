@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -62,9 +63,8 @@ func TestQueryPrintsTheCSVOfTheAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer response.Body.Close()
 			want, err := io.ReadAll(response.Body)
-			if err != nil || response.StatusCode != http.StatusOK {
+			if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
 				t.Fatalf("%s %v %s", response.Status, err, want)
 			}
 			if diff := cmp.Diff(string(want), stdout); diff != "" {

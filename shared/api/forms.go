@@ -92,10 +92,11 @@ type form struct {
 func (c *call) formFor(args arguments, offers []string) (form, error) {
 	f := form{mediaType: c.accepted(offers)}
 	if name := args[formatName]; name != "" {
-		known := false
-		if f.mediaType, known = formats[name]; !known {
+		mediaType, known := formats[name]
+		if !known {
 			return f, errFormat(name, formatsOf(offers))
 		}
+		f.mediaType = mediaType
 	}
 	if !slices.Contains(offers, f.mediaType) {
 		return f, errNotAcceptable(offers)

@@ -41,8 +41,8 @@ func recordColumns() []string {
 	})
 }
 
-// timelineRows returns the row of a segment, with counts of statuses as text such as "200=12 404=3". A spreadsheet would
-// read 200:12 as a time.
+// timelineRows returns the row of a segment, with counts of statuses as text such as "200=12 404=3". A spreadsheet
+// would read 200:12 as a time.
 func timelineRows(result tabular.Object) ([]tabular.Object, error) {
 	for _, name := range []string{"array_status_codes", "array_origin_status_codes"} {
 		var counts []search.StatusResult

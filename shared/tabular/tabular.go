@@ -1,8 +1,8 @@
 // Package tabular writes JSON objects as the rows of a table in CSV, as RFC 4180 defines it.
 //
-// A cell has the text of a string, number or boolean, and the JSON text of a list or an object. It is empty for null and
-// for a member that is absent. Spreadsheets calculate cells that begin like a formula, so such a cell gets a leading
-// apostrophe, which they do not show, unless the table is raw.
+// A cell has the text of a string, number or boolean, and the JSON text of a list or an object. It is empty for null
+// and for a member that is absent. Spreadsheets calculate cells that begin like a formula, so such a cell gets a
+// leading apostrophe, unless the table is raw.
 package tabular
 
 import (
@@ -152,8 +152,8 @@ func textOf(value json.RawMessage) (string, error) {
 	return text, err
 }
 
-// line writes the cells as a line that ends with CR LF. The option of encoding/csv for these line ends would also change
-// the line ends within cells.
+// line writes the cells as a line that ends with CR LF. The option of encoding/csv for these line ends would also
+// change the line ends within cells.
 func (e *Encoder) line() {
 	if !e.table.Raw {
 		for i, text := range e.cells {
