@@ -36,10 +36,13 @@ var (
 	recordOffers = []string{jsonType, textType, csvType, ndjsonType}
 )
 
-// offersOf returns the media types of the answers of a data route.
+// offersOf returns the media types of the answers of a data route. A route whose results have no table offers JSON only.
 func offersOf(to search.Route) []string {
 	if to == search.Logs {
 		return recordOffers
+	}
+	if _, ok := TableOf(to, nil); !ok {
+		return offers
 	}
 	return figureOffers
 }
@@ -56,11 +59,14 @@ func formatsOf(offers []string) []string {
 	return list
 }
 
-// formatParams are the parameters of a route that select the form of its answer.
+// formatParams are the parameters of a route that select the form of its answer, if there is more than one.
 func formatParams(offers []string) []param {
 	var values []any
 	for _, name := range formatsOf(offers) {
 		values = append(values, name)
+	}
+	if len(values) == 1 {
+		return nil
 	}
 	return []param{
 		{

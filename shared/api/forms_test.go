@@ -72,6 +72,19 @@ func TestFormOfAnswer(t *testing.T) {
 	}
 }
 
+// TestRouteWithoutTable: a route whose results have no table has JSON only, and no parameters for other forms.
+func TestRouteWithoutTable(t *testing.T) {
+	list := offersOf("a route without a table")
+	if params := formatParams(list); slices.Contains(list, csvType) || params != nil {
+		t.Errorf("offers %v, parameters %v", list, names(params))
+	}
+	for _, to := range []search.Route{search.Stats, search.Timeline, search.TopX, search.Facets, search.Histogram} {
+		if list := offersOf(to); !slices.Contains(list, csvType) || len(formatParams(list)) != 2 {
+			t.Errorf("%s offers %v", to, list)
+		}
+	}
+}
+
 // withRecords returns a server with further records.
 func withRecords(t *testing.T, lines ...string) *testServer {
 	t.Helper()
