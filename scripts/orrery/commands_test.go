@@ -80,6 +80,10 @@ func TestCommands(t *testing.T) {
 			},
 			code: exitDone, stdout: "{\"ip\":\"",
 		},
+		"query refuses raw cells of another format": {
+			args: []string{"query", "logs", tourDay, "--data", data, "--raw"},
+			code: exitUsage, stderr: "--raw is an option of --format csv",
+		},
 		"query prints the API's error with the corrected filter": {
 			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data},
 			code: exitFailed, stderr: "corrected: host=1",
@@ -337,7 +341,7 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, route := range []string{"logs", "stats", "timeline", "topx", "facets", "histogram", "diff"} {
-		for _, format := range []string{"json", "ndjson", "table"} {
+		for _, format := range []string{"json", "ndjson", "csv", "table"} {
 			args := []string{"query", route, tourDay, "--data", data, "--format", format}
 			if route == "logs" { // the newest 200 are all in later hours
 				args = append(args, "--limit", "1000")

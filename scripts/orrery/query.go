@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/tabular"
 )
 
 type queryCommand struct {
@@ -32,13 +34,17 @@ type queryCommand struct {
 	Least   *int    `help:"diff: the smallest number of requests of a finding."`
 	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
-	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson or json."`
-	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
+	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
+	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
+	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 }
 
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
 // terminal and JSON elsewhere.
 func (q *queryCommand) Run(ctx context.Context, c console) error {
+	if q.Raw && q.Format != "csv" {
+		return &exitError{code: exitUsage, message: "--raw is an option of --format csv"}
+	}
 	text, err := filterText(q.Filter, c.in)
 	if err != nil {
 		return err
@@ -67,11 +73,11 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	api, done, err := q.connect(ctx, c.err)
+	server, done, err := q.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
-	answerBody, _, err := api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	answerBody, _, err := server.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
 	if closing := done(); err == nil {
 		err = closing
 	}
@@ -187,6 +193,9 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 		return nil
 	}
+	if format == "csv" {
+		return q.writeCSV(c.out, a.Data.Results)
+	}
 	if a.Meta.Diff != nil {
 		reportSides(c.err, a.Meta.Diff)
 	}
@@ -207,10 +216,41 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	return writeTable(c.out, q.columns(), results)
 }
 
-// columns returns the requested fields, or the columns of the route.
+// columns returns the columns of a table: the requested fields, or those of the route.
 func (q *queryCommand) columns() []string {
+	if fields := q.fields(); fields != nil {
+		return fields
+	}
+	return q.figureColumns()
+}
+
+// writeCSV prints the results as the API's answer in CSV does.
+func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
+	table, ok := api.TableOf(search.Route(q.Route), q.fields())
+	if !ok {
+		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
+	}
+	table.Raw = q.Raw
+	encoder := tabular.NewEncoder(table)
+	if _, err := w.Write(encoder.Head()); err != nil {
+		return err
+	}
+	for _, result := range results {
+		rows, err := encoder.Rows(result)
+		if err != nil {
+			return fmt.Errorf("the answer does not have the API's format: %w", err)
+		}
+		if _, err := w.Write(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fields returns the requested fields, or nil for all.
+func (q *queryCommand) fields() []string {
 	if q.Fields == nil {
-		return q.figureColumns()
+		return nil
 	}
 	names := strings.Split(*q.Fields, ",")
 	for i, name := range names {

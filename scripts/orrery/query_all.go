@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/tabular"
 )
 
 // printAll prints all records of a query for logs, page after page. A page is printed when it has arrived completely,
@@ -46,7 +48,9 @@ func (q *queryCommand) printAll(
 			return q.stopped(ctx, drawRefusal(err, parameters, c.err), printed, parameters["cursor"])
 		}
 		for _, record := range page.Data.Results {
-			printer.record(record)
+			if err := printer.record(record); err != nil {
+				return err
+			}
 		}
 		skipped = append(skipped, page.Meta.Skipped...)
 		if page.Meta.Next == nil {
@@ -118,9 +122,9 @@ func (q *queryCommand) stopped(ctx context.Context, err error, printed int, curs
 	return fmt.Errorf("%w\n%s", err, remedy)
 }
 
-// recordPrinter prints records. Write errors appear when the writer is flushed.
+// recordPrinter prints records.
 type recordPrinter interface {
-	record(text []byte)
+	record(text []byte) error
 	// end is called after the last record, with the meta of the last page and the objects skipped for all pages.
 	end(meta object, skipped []string) error
 }
@@ -136,14 +140,43 @@ func (q *queryCommand) allPrinter(w io.Writer) (recordPrinter, error) {
 		return &jsonPrinter{w: w}, nil
 	case q.Format == "auto" || q.Format == "ndjson":
 		return linePrinter{w}, nil
+	case q.Format == "csv":
+		table, _ := api.TableOf(search.Logs, q.fields())
+		table.Raw = q.Raw
+		printer := csvPrinter{w, tabular.NewEncoder(table)}
+		if q.Cursor != nil { // the head was printed with the first page
+			return printer, nil
+		}
+		_, err := w.Write(printer.encoder.Head())
+		return printer, err
 	}
-	return nil, &exitError{code: exitUsage, message: "--all prints ndjson or json, not " + q.Format}
+	return nil, &exitError{code: exitUsage, message: "--all prints ndjson, csv or json, not " + q.Format}
 }
+
+// csvPrinter prints a record a line, as the API's answer in CSV does.
+type csvPrinter struct {
+	w       io.Writer
+	encoder *tabular.Encoder
+}
+
+func (p csvPrinter) record(text []byte) error {
+	rows, err := p.encoder.Rows(text)
+	if err != nil {
+		return fmt.Errorf("the answer does not have the API's format: %w", err)
+	}
+	_, err = p.w.Write(rows)
+	return err
+}
+
+func (csvPrinter) end(object, []string) error { return nil }
 
 // linePrinter prints a record a line.
 type linePrinter struct{ w io.Writer }
 
-func (p linePrinter) record(text []byte) { fmt.Fprintf(p.w, "%s\n", text) }
+func (p linePrinter) record(text []byte) error {
+	_, err := fmt.Fprintf(p.w, "%s\n", text)
+	return err
+}
 
 func (linePrinter) end(object, []string) error { return nil }
 
@@ -153,13 +186,14 @@ type jsonPrinter struct {
 	printed bool
 }
 
-func (p *jsonPrinter) record(text []byte) {
+func (p *jsonPrinter) record(text []byte) error {
 	start := resultsStart
 	if p.printed {
 		start = ","
 	}
-	fmt.Fprintf(p.w, "%s%s", start, text)
 	p.printed = true
+	_, err := fmt.Fprintf(p.w, "%s%s", start, text)
+	return err
 }
 
 func (p *jsonPrinter) end(meta object, skipped []string) (err error) {

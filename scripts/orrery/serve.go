@@ -22,6 +22,7 @@ type serveCommand struct {
 	Data    folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
 	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
+	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool    `help:"Import files that are put into the folder's raw/."`
 	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
@@ -68,12 +69,41 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
 	}
+	forMetrics, err := s.listenForMetrics(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if forMetrics != nil {
+		defer func() { _ = forMetrics.Close() }() // its server has closed it
+	}
 	product, err := s.open(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = s.serve(ctx, c, product, access, listener)
+	err = s.serve(ctx, c, product, access, listener, forMetrics)
 	return errors.Join(err, product.Close())
+}
+
+// listenForMetrics listens on the address of --metrics-listen. It returns nil without the flag. An address without a
+// host is a loopback address.
+func (s *serveCommand) listenForMetrics(ctx context.Context) (net.Listener, error) {
+	if s.Metrics == "" {
+		return nil, nil
+	}
+	host, port, err := net.SplitHostPort(s.Metrics)
+	if err != nil {
+		return nil, &exitError{code: exitUsage, message: fmt.Sprintf(
+			"%q is not an address for --metrics-listen; write PORT with a colon before it, such as :9464, or HOST:PORT",
+			s.Metrics)}
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w (choose another with --metrics-listen)", s.Metrics, err)
+	}
+	return listener, nil
 }
 
 // ownKey returns the key of --api-key or its variable, or "" if neither is set. It refuses a blank key, because a user
@@ -103,7 +133,7 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
-	ctx context.Context, c console, product *local.Product, access local.Access, listener net.Listener,
+	ctx context.Context, c console, product *local.Product, access local.Access, listener, forMetrics net.Listener,
 ) error {
 	extent, err := s.ensureData(ctx, c, product)
 	if err != nil {
@@ -114,20 +144,22 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
-	handler, err := product.Handler(local.ServeOptions{Access: &access, Log: logger})
+	metrics := product.Metrics()
+	handler, err := product.Handler(local.ServeOptions{Access: &access, Log: logger, Metrics: metrics})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerWait,
-		ReadTimeout:       bodyWait,
-		IdleTimeout:       idleWait,
-		MaxHeaderBytes:    1 << 20, // the request line contains the filter
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
-	ended := make(chan error, 1)
+	server := newServer(handler, logger)
+	ended := make(chan error, 2)
 	go func() { ended <- server.Serve(listener) }()
+	if forMetrics != nil {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", metrics)
+		server := newServer(mux, logger)
+		go func() { ended <- server.Serve(forMetrics) }()
+		defer func() { _ = server.Close() }() // a scrape has no effects, so it is not waited for
+		fmt.Fprintf(c.err, "Metrics are on http://%s/metrics.\n", reachable(forMetrics.Addr()))
+	}
 	var watching sync.WaitGroup
 	if s.Watch {
 		watching.Go(func() { watch(ctx, product.Store, s.Horizon.duration(), logger) })
@@ -144,6 +176,18 @@ func (s *serveCommand) serve(
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
 	defer cancel()
 	return server.Shutdown(drain)
+}
+
+// newServer returns a server with the timeouts of this file.
+func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerWait,
+		ReadTimeout:       bodyWait,
+		IdleTimeout:       idleWait,
+		MaxHeaderBytes:    1 << 20, // the request line contains the filter
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 }
 
 // ensureData generates a demo day if there are no records.

@@ -50,7 +50,7 @@ func (c *call) send(a answer) {
 		h.Set("ETag", encodedETag(a.etag, a.encoding))
 		h.Set("Cache-Control", "private, no-cache")
 	}
-	if a.contentType == textType {
+	if a.contentType == textType || a.contentType == csvType {
 		a.contentType += "; charset=utf-8"
 	}
 	if a.contentType != "" {

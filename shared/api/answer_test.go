@@ -173,7 +173,7 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 				for i := range records {
 					records[i] = encode(map[string]string{"v": kind.record(i)})
 				}
-				sent := logsBody(e, textRecords(records), search.Meta{Filter: "f"}, limit)
+				sent, _ := logsBody(e, &jsonLayout{}, textRecords(records), search.Meta{Filter: "f"}, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}

@@ -31,6 +31,9 @@ type Config struct {
 	Now     func() time.Time
 	NewID   func() string // of requests; nil: random
 
+	Observe func(Observation) // is called after every request; nil: nothing is
+	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
+
 	Page   fs.FS    // the interactive page: page.Files; nil: none
 	Serves []string // operation ids of the routes to serve; nil: all
 
@@ -57,6 +60,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.Version == "" {
 		c.Version = "dev"
+	}
+	if c.Observe == nil {
+		c.Observe = func(Observation) {}
 	}
 	s := &server{Config: c, mux: http.NewServeMux()}
 	s.register()

@@ -6,10 +6,11 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// container writes the JSON of a data answer one result at a time, so that the uncompressed answer is never held in
-// memory as a whole. After an error it writes nothing.
+// container writes a data answer one result at a time, so that the uncompressed answer is never held in memory as a
+// whole. After an error it writes nothing.
 type container struct {
 	w       compressor
+	layout  layout
 	results int
 	err     error
 }
@@ -19,21 +20,19 @@ const (
 	resultsClose = `]},"meta":`
 )
 
-func (c *container) write(parts ...[]byte) {
-	for _, part := range parts {
-		if c.err == nil {
-			_, c.err = c.w.Write(part)
-		}
+func (c *container) write(part []byte) {
+	if c.err == nil {
+		_, c.err = c.w.Write(part)
 	}
 }
 
-func (c *container) open() { c.write([]byte(resultsOpen)) }
+func (c *container) open() { c.write(c.layout.open()) }
 
-func (c *container) add(result []byte) {
-	if c.results > 0 {
-		c.write([]byte{','})
-	}
-	c.write(result)
+// next returns a result in the layout of the container, for add.
+func (c *container) next(result []byte) []byte { return c.layout.result(result, c.results == 0) }
+
+func (c *container) add(laidOut []byte) {
+	c.write(laidOut)
 	c.results++
 }
 
@@ -44,18 +43,18 @@ func (c *container) flush() {
 }
 
 func (c *container) close(meta search.Meta) error {
-	c.write([]byte(resultsClose), encode(meta), []byte{'}'})
+	c.write(c.layout.close(meta))
 	return c.err
 }
 
 // resultsBody encodes results that must not be truncated.
-func resultsBody[T any](e encoding, results []T, meta search.Meta, limit int) *limitedBuffer {
+func resultsBody[T any](e encoding, l layout, results []T, meta search.Meta, limit int) *limitedBuffer {
 	out := &limitedBuffer{limit: limit}
 	compressing(e, out, func(w compressor) error {
-		c := container{w: w}
+		c := container{w: w, layout: l}
 		c.open()
 		for i := range results {
-			c.add(encode(results[i]))
+			c.add(c.next(encode(results[i])))
 		}
 		return c.close(meta)
 	})

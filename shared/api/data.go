@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/search"
@@ -41,7 +42,7 @@ func (s *server) data(to search.Route) func(*call) error {
 		if err != nil {
 			return err
 		}
-		return s.answerData(c, to, args, formOf(c.r.Header))
+		return s.answerData(c, to, args)
 	}
 }
 
@@ -59,7 +60,7 @@ func (s *server) dataPost(to search.Route) func(*call) error {
 		if err != nil {
 			return err
 		}
-		return s.answerData(c, to, args, formOf(c.r.Header))
+		return s.answerData(c, to, args)
 	}
 }
 
@@ -71,10 +72,14 @@ func formOf(h http.Header) filter.Form {
 	return 0
 }
 
-func (s *server) answerData(c *call, to search.Route, args arguments, form filter.Form) error {
-	c.filters = args["filters"]
+func (s *server) answerData(c *call, to search.Route, args arguments) error {
+	c.filters, c.formQuery = args["filters"], formQuery(args)
+	as, err := c.formFor(args, c.route.offers)
+	if err != nil {
+		return err
+	}
 	r := search.Request{
-		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
+		Route: to, Filters: c.filters, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
 		Select: args["select"], Against: args["against"], Least: args["least"],
@@ -87,51 +92,55 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 	if err != nil {
 		return err
 	}
-	return sendResult(c, to, result)
+	return sendResult(c, to, result, as)
 }
 
 // sendResult sends the answer of a data route.
-func sendResult(c *call, to search.Route, result search.Result) error {
+func sendResult(c *call, to search.Route, result search.Result, as form) error {
 	c.fingerprint, c.scanned = result.Meta.Fingerprint, result.Meta.BytesScanned
+	c.engine = time.Duration(result.Meta.EngineMS * float64(time.Millisecond))
 	switch to {
 	case search.Logs:
-		return sendLogs(c, result)
+		return sendLogs(c, result, as)
 	case search.Stats:
 		shortenGroups(result.Stats)
-		return sendResults(c, result.Stats, result.Meta)
+		return sendResults(c, to, result.Stats, result.Meta, as)
 	case search.Timeline:
-		return sendResults(c, result.Timeline, result.Meta)
+		return sendResults(c, to, result.Timeline, result.Meta, as)
 	case search.TopX:
-		return sendResults(c, shortKeys(result.TopX), result.Meta)
+		return sendResults(c, to, shortKeys(result.TopX), result.Meta, as)
 	case search.Facets:
 		shortenValues(result.Facets)
-		return sendResults(c, result.Facets, result.Meta)
+		return sendResults(c, to, result.Facets, result.Meta, as)
 	case search.Histogram:
 		shortenSeries(&result)
-		return sendResults(c, result.Histogram, result.Meta)
+		return sendResults(c, to, result.Histogram, result.Meta, as)
 	case search.Diff:
 		shortenFindings(result.Diff)
-		return sendResults(c, result.Diff, result.Meta)
+		return sendResults(c, to, result.Diff, result.Meta, as)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
 
 // sendLogs sends as many records as fit into an answer.
-func sendLogs(c *call, result search.Result) error {
+func sendLogs(c *call, result search.Result, as form) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	body := logsBody(e, result.Logs, result.Meta, maxAnswer)
-	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: body})
+	layout := layoutFor(as, search.Logs, result.Logs.Fields())
+	body, meta := logsBody(e, layout, result.Logs, result.Meta, maxAnswer)
+	describeForm(c.w.Header(), as, search.Logs, meta)
+	c.send(answer{status: http.StatusOK, contentType: as.mediaType, encoding: e, body: body})
 	return nil
 }
 
 // sendResults sends all results, or returns an error if they do not fit into an answer.
-func sendResults[T any](c *call, results []T, meta search.Meta) error {
+func sendResults[T any](c *call, to search.Route, results []T, meta search.Meta, as form) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	body := resultsBody(e, results, meta, maxAnswer)
+	body := resultsBody(e, layoutFor(as, to, nil), results, meta, maxAnswer)
 	if body.written > maxAnswer {
 		return errAnswerTooLarge(body.written)
 	}
-	c.send(answer{status: http.StatusOK, contentType: jsonType, encoding: e, body: body.kept.Bytes()})
+	describeForm(c.w.Header(), as, to, meta)
+	c.send(answer{status: http.StatusOK, contentType: as.mediaType, encoding: e, body: body.kept.Bytes()})
 	return nil
 }
 

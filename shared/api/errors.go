@@ -179,7 +179,7 @@ func (s *server) fail(c *call, err error) {
 		return // the response has begun; the client sees from its length that it is incomplete
 	}
 	s.errorHeaders(c.w.Header(), e.Code, err)
-	stillRunning(c.w.Header(), err)
+	c.stillRunning(err)
 	body, contentType := e.text(), textType
 	if negotiate(c.r.Header.Values("Accept"), jsonType, textType) != textType {
 		body, contentType = encode(e), jsonType

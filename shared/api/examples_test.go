@@ -147,6 +147,13 @@ var specials = map[string]func(testing.TB, *Config){
 	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
+	"query of records that ends": func(t testing.TB, c *Config) {
+		begin(t, c, search.Request{
+			Route: search.Logs, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59",
+			Fields: "timestamp,ip",
+		})
+		ended(t, c.Queries)
+	},
 	"query that runs": func(t testing.TB, c *Config) {
 		engine := newBlockingEngine(t)
 		service := newSearch(t, engine, 0)
@@ -167,6 +174,7 @@ var specials = map[string]func(testing.TB, *Config){
 			"2026-01-01 11:00:00 cannot be read, because it is damaged; compaction will set it aside; "+
 			"until then, ask for a period without this hour")}
 	},
+	"unreadable objects": func(_ testing.TB, c *Config) { c.Search = withGaps{c.Search} },
 	"slow engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{fault.New(fault.Timeout, "25 s have passed")}
 	},
@@ -237,10 +245,15 @@ func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Ser
 func pending(t testing.TB, c *Config) Queries {
 	t.Helper()
 	const filters = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"
-	if _, err := c.Queries.Begin(t.Context(), search.Request{Route: search.Stats, Filters: filters}); err != nil {
+	begin(t, c, search.Request{Route: search.Stats, Filters: filters})
+	return c.Queries
+}
+
+func begin(t testing.TB, c *Config, r search.Request) {
+	t.Helper()
+	if _, err := c.Queries.Begin(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	return c.Queries
 }
 
 func ended(t testing.TB, q Queries) {
@@ -321,7 +334,8 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 // shownHeaders are the headers that differ between responses. The others have their own test.
 var shownHeaders = []string{
 	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
-	"Retry-After", "WWW-Authenticate",
+	"Retry-After", "WWW-Authenticate", "Content-Disposition", "X-Orrery-Complete-Through", "X-Orrery-Skipped",
+	"X-Orrery-Truncated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests",
 }
 
 // show formats a response as in the examples, with indented JSON.
@@ -343,6 +357,7 @@ func (s *testServer) show(t testing.TB, r reply) string {
 		}
 		body = laidOut.Bytes()
 	}
+	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")) // of CSV
 	b.Write(bytes.TrimRight(body, "\n"))
 	return b.String()
 }
@@ -390,6 +405,15 @@ func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cos
 
 func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
 	return engine.Plan{}, errors.New("nothing to explain")
+}
+
+// withGaps is a search that could not read two objects.
+type withGaps struct{ Searcher }
+
+func (g withGaps) Search(ctx context.Context, r search.Request) (search.Result, error) {
+	result, err := g.Searcher.Search(ctx, r)
+	result.Meta.Skipped = []string{"fresh/2026/01/01/10/a.parquet", "fresh/2026/01/01/11/b.parquet"}
+	return result, err
 }
 
 // errorSearch is a search that always fails.

@@ -26,10 +26,12 @@ type call struct {
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
 	accepts  string      // media type of the answer
 
+	formQuery   string // of the location of the query
 	filters     string // as sent, for error messages; never logged
 	fingerprint string // of the filter; "" until it is bound
 	scanned     int64  // bytes read by the engine
-	abandoned   bool   // the client disconnected before the answer
+	engine      time.Duration
+	abandoned   bool // the client disconnected before the answer
 }
 
 // meter records the status and size of a response.
@@ -104,12 +106,14 @@ func (s *server) finish(c *call) {
 	if c.abandoned || c.w.lost {
 		status = statusGone
 	}
+	elapsed := s.Now().Sub(c.began)
+	s.Observe(Observation{c.routeID(), status, elapsed, c.w.bytes, c.engine, c.scanned})
 	attributes := []slog.Attr{
 		slog.String("request_id", c.id),
 		slog.String("method", c.r.Method),
 		slog.String("route", c.routeID()),
 		slog.Int("status", status),
-		slog.Float64("ms", float64(s.Now().Sub(c.began).Microseconds())/1000),
+		slog.Float64("ms", float64(elapsed.Microseconds())/1000),
 		slog.Int64("bytes", c.w.bytes),
 	}
 	if c.caller.Name != "" {

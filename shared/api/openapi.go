@@ -245,11 +245,35 @@ func (d *document) response(to *route, a response) *huma.Response {
 	}
 	r.Content = map[string]*huma.MediaType{jsonType: {Schema: schema}}
 	if to.id == "parse" {
-		r.Content[textType] = &huma.MediaType{Schema: &huma.Schema{Type: "string"}}
+		r.Content[textType] = textContent()
+	}
+	if a.status == http.StatusOK && to.choosesForm() {
+		addTables(r, to.offers)
 	}
 	addExamples(r.Content, examplesOf(to.id, a.status))
+	for mediaType, content := range r.Content {
+		if content.Examples == nil { // GET has the same answers
+			only := map[string]*huma.MediaType{mediaType: content}
+			addExamples(only, examplesOf(strings.TrimSuffix(to.id, "-post"), a.status))
+		}
+	}
 	return r
 }
+
+// addTables adds the forms of a data answer other than JSON.
+func addTables(r *huma.Response, offers []string) {
+	for _, mediaType := range []string{csvType, ndjsonType} {
+		if slices.Contains(offers, mediaType) {
+			r.Content[mediaType] = textContent()
+		}
+	}
+	for _, one := range metaHeaders {
+		r.Headers[one.name] = textHeader(one.doc + " Not with JSON.")
+	}
+	r.Headers["Content-Disposition"] = textHeader("Name of a file to save the answer in. Not with JSON.")
+}
+
+func textContent() *huma.MediaType { return &huma.MediaType{Schema: &huma.Schema{Type: "string"}} }
 
 func (d *document) errorResponse(to *route, status int) *huma.Response {
 	r := &huma.Response{

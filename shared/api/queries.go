@@ -34,7 +34,7 @@ func (s *server) asynchronously(c *call, r search.Request) error {
 		return err
 	}
 	c.w.Header().Set("Preference-Applied", respondAsync)
-	c.w.Header().Set("Location", locationOf(id))
+	c.w.Header().Set("Location", locationOf(id)+c.formQuery)
 	return c.sendRunning(Running{ID: id, Status: "running"}, time.Second)
 }
 
@@ -67,7 +67,7 @@ func prefersAsync(prefer []string) bool {
 
 // queryStatus sends the answer of the data route when the query is done.
 func (s *server) queryStatus(c *call) error {
-	id, err := s.query(c)
+	id, args, err := s.query(c)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,16 @@ func (s *server) queryStatus(c *call) error {
 		elapsed := float64(s.Now().Sub(status.Began).Milliseconds())
 		return c.sendRunning(Running{ID: id, Status: "running", ElapsedMS: elapsed}, s.Queries.RetryAfter(status))
 	}
-	return sendResult(c, status.Request.Route, status.Result)
+	as, err := c.formFor(args, offersOf(status.Request.Route))
+	if err != nil {
+		return err
+	}
+	return sendResult(c, status.Request.Route, status.Result, as)
 }
 
 // queryCancel stops a query.
 func (s *server) queryCancel(c *call) error {
-	id, err := s.query(c)
+	id, _, err := s.query(c)
 	if err != nil {
 		return err
 	}
@@ -99,15 +103,16 @@ func (s *server) queryCancel(c *call) error {
 	return nil
 }
 
-// query returns the id in the path.
-func (s *server) query(c *call) (search.QueryID, error) {
-	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
-		return "", err
+// query returns the id in the path and the parameters.
+func (s *server) query(c *call) (search.QueryID, arguments, error) {
+	args, err := readQuery(c.r.URL.RawQuery, c.route.params)
+	if err != nil {
+		return "", nil, err
 	}
 	if s.Queries == nil {
-		return "", search.ErrNoQuery
+		return "", nil, search.ErrNoQuery
 	}
-	return search.QueryID(c.r.PathValue("id")), nil
+	return search.QueryID(c.r.PathValue("id")), args, nil
 }
 
 func (c *call) asker() search.Asker {
@@ -115,9 +120,9 @@ func (c *call) asker() search.Asker {
 }
 
 // stillRunning adds the location of the query if err is that it is still running.
-func stillRunning(h http.Header, err error) {
+func (c *call) stillRunning(err error) {
 	var running *search.TimeoutError
 	if errors.As(err, &running) {
-		h.Set("Location", locationOf(running.ID))
+		c.w.Header().Set("Location", locationOf(running.ID)+c.formQuery)
 	}
 }

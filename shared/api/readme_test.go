@@ -119,7 +119,7 @@ func TestReadmeListsTheErrors(t *testing.T) {
 	}
 }
 
-var fenced = regexp.MustCompile("(?s)```http\n(.*?)\n```\n\n```(json|text)\n(.*?)\n```")
+var fenced = regexp.MustCompile("(?s)```http\n(.*?)\n```\n\n```(json|text|csv)\n(.*?)\n```")
 
 func TestReadmeRequestsAreAnswered(t *testing.T) {
 	pairs := fenced.FindAllStringSubmatch(readme(t), -1)
@@ -129,7 +129,8 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 	for _, pair := range pairs {
 		t.Run(strings.SplitN(pair[1], "?", 2)[0], func(t *testing.T) {
 			s := newTestServer(t)
-			got := strings.TrimRight(string(s.send(t, readMessage(pair[1])).body), "\n")
+			got := string(s.send(t, readMessage(pair[1])).body)
+			got = strings.TrimRight(strings.ReplaceAll(got, "\r\n", "\n"), "\n")
 			if diff := cmp.Diff(pair[3], got); diff != "" {
 				t.Errorf("answer (-README +server):\n%s", diff)
 			}

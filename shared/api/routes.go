@@ -90,7 +90,7 @@ func (s *server) routes() []route {
 		{http.StatusNotModified, "The client has them already.", nil, true},
 	}
 
-	return append(s.dataRoutes(), []route{
+	return slices.Concat(s.dataRoutes(), s.metricsRoutes(), []route{
 		{
 			id:      "parse",
 			method:  http.MethodPost,
@@ -123,7 +123,8 @@ func (s *server) routes() []route {
 			doc: "The answer of the data route, which may be an error, when the query is done. " +
 				"`Location` of a 202 or 504 is this route.",
 			scope:  keys.DataRead,
-			offers: offers,
+			offers: recordOffers,
+			params: formatParams(recordOffers),
 			answers: []response{
 				{http.StatusOK, "The query is done: the answer of its route.", queryResultSchema(), false},
 				{http.StatusAccepted, "The query is still running.", Running{}, false},
@@ -141,6 +142,7 @@ func (s *server) routes() []route {
 			doc:      "Stops a running query and deletes its answer.",
 			scope:    keys.DataRead,
 			offers:   offers,
+			params:   formatParams(recordOffers), // of its location; they change nothing
 			answers:  []response{{http.StatusNoContent, "The query is stopped and its answer deleted.", nil, false}},
 			errors:   []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			handle:   s.queryCancel,
@@ -246,7 +248,7 @@ func (s *server) routes() []route {
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
 		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
 		{id: "page-file", method: http.MethodGet, path: "/page/{file}", handle: s.page},
-	}...)
+	})
 }
 
 // dataRoutes returns the data routes, each with its POST form.
@@ -334,8 +336,8 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.tag = "data"
 	get.searches = true
 	get.scope = keys.DataRead
-	get.offers = offers
-	get.params = append([]param{filtersParam}, get.params...)
+	get.offers = offersOf(to)
+	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers))
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
@@ -398,7 +400,7 @@ func (s *server) handle(c *call) error {
 		return err
 	}
 	if offers := c.route.offers; offers != nil {
-		if c.accepts = negotiate(c.r.Header.Values("Accept"), offers...); c.accepts == "" {
+		if c.accepts = c.accepted(offers); c.accepts == "" && !c.route.choosesForm() {
 			return errNotAcceptable(offers)
 		}
 	}
@@ -610,7 +612,7 @@ const limitName = "limit"
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
 	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
-	figuresParam.name,
+	figuresParam.name, formatName, csvName,
 }
 
 func measures() []any {

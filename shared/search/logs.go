@@ -20,6 +20,9 @@ type Records struct {
 // Len returns the number of records.
 func (r Records) Len() int { return len(r.rows) }
 
+// Fields returns the names of the fields that the records are limited to, or nil if they have all.
+func (r Records) Fields() []string { return r.fields }
+
 // AppendJSON appends record i to dst, as the API prints it.
 func (r Records) AppendJSON(dst []byte, i int) []byte {
 	return record.AppendJSON(dst, r.rows[i], r.fields)

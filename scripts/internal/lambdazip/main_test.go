@@ -53,7 +53,7 @@ func TestPack(t *testing.T) {
 func TestFunctionsAreSmall(t *testing.T) {
 	foreign := []string{
 		"duckdb", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "text/template", "sqlite",
-		"google.golang.org/protobuf", "parquettest",
+		"google.golang.org/protobuf", "parquettest", "prometheus",
 	}
 	for _, f := range lambdas.All {
 		unwanted := foreign

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/orrery/orrery/scripts/internal/metrics"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/engine"
@@ -38,6 +39,8 @@ type Product struct {
 	Store  *datadir.Store // nil if a cluster holds the records
 	Engine Engine
 	Search *search.Service
+
+	limiter *pending.Limiter
 
 	planets interface {
 		planet.Store
@@ -120,8 +123,8 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 
 // complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
 func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
-	limiter := pending.NewLimiter(queries, maxWaiting, retryAfter)
-	options := search.Options{Limiter: limiter, Timeout: queryTimeout, Now: time.Now}
+	p.limiter = pending.NewLimiter(queries, maxWaiting, retryAfter)
+	options := search.Options{Limiter: p.limiter, Timeout: queryTimeout, Now: time.Now}
 	var e engine.Engine = p.Engine
 	if p.Store != nil {
 		e = storeEngine{p.Engine, p.Store}
@@ -160,6 +163,7 @@ type ServeOptions struct {
 	Access  *Access // nil: requests come from this process only and need no key
 	Log     *slog.Logger
 	Version string
+	Metrics *metrics.Metrics // nil: none
 }
 
 // Handler returns the handler of the HTTP API.
@@ -173,8 +177,34 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Page:    page.Files,
 		Version: s.Version,
 	}
+	if s.Metrics != nil {
+		c.Observe, c.Metrics = s.Metrics.Observe, s.Metrics
+	}
 	if s.Access == nil {
 		return api.New(c)
 	}
 	return s.Access.handler(c)
+}
+
+// Metrics returns the metrics of the product.
+func (p *Product) Metrics() *metrics.Metrics {
+	return metrics.New(metrics.Source{Load: p.limiter.Load, Freshness: p.freshness, Now: time.Now})
+}
+
+// freshness returns the time of the newest record and that through which the data is complete. A time that is not known
+// is zero.
+func (p *Product) freshness(ctx context.Context) (newest, complete time.Time, err error) {
+	extent, err := p.Engine.Extent(ctx)
+	if err != nil {
+		return newest, complete, err
+	}
+	if extent.Rows > 0 {
+		newest = time.UnixMilli(extent.MaxTsMs)
+	}
+	if p.Store != nil {
+		complete, err = p.Store.CompleteThrough(ctx)
+	} else if e, ok := p.Engine.(engine.Completeness); ok {
+		complete, err = e.CompleteThrough(ctx)
+	}
+	return newest, complete, err
 }

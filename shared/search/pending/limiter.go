@@ -55,6 +55,9 @@ func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
+// Load returns the number of queries that use the engine and of those that wait.
+func (l *Limiter) Load() (running, waiting int) { return len(l.slots), int(l.waiting.Load()) }
+
 // contextError returns the error for a context that ended while the query waited.
 func (l *Limiter) contextError(err error) error {
 	if errors.Is(err, context.Canceled) {

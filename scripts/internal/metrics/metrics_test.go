@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/orrery/orrery/shared/api"
+)
+
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// source returns a source of a busy server whose newest record is a minute old.
+func source() Source {
+	return Source{
+		Load: func() (running, waiting int) { return 2, 3 },
+		Freshness: func(context.Context) (newest, complete time.Time, err error) {
+			return now.Add(-time.Minute), now.Add(-90 * time.Second), nil
+		},
+		Now: func() time.Time { return now },
+	}
+}
+
+// scrape reads the metrics as Prometheus does.
+func scrape(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// values returns the values of a metric by its labels; of a histogram, the number of observations.
+func values(family *dto.MetricFamily) map[string]float64 {
+	all := map[string]float64{}
+	for _, m := range family.GetMetric() {
+		var labels []string
+		for _, l := range m.GetLabel() {
+			labels = append(labels, l.GetValue())
+		}
+		value := m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		all[strings.Join(labels, " ")] = value
+	}
+	return all
+}
+
+func TestRequestsAreCounted(t *testing.T) {
+	m := New(source())
+	for _, o := range []api.Observation{
+		{Route: "logs", Status: 200, Elapsed: 20 * time.Millisecond, Sent: 100, Engine: 1500 * time.Millisecond, Scanned: 4096},
+		{Route: "logs", Status: 200, Elapsed: 3 * time.Second, Sent: 50, Engine: 500 * time.Millisecond, Scanned: 4},
+		{Route: "logs", Status: 499, Elapsed: time.Second},
+		{Route: "none", Status: 404, Sent: 7},
+	} {
+		m.Observe(o)
+	}
+	got := scrape(t, m)
+	for name, want := range map[string]map[string]float64{
+		"orrery_http_requests_total":           {"logs 2xx": 2, "logs 4xx": 1, "none 4xx": 1},
+		"orrery_http_request_duration_seconds": {"logs": 3, "none": 1},
+		"orrery_http_response_bytes_total":     {"logs": 150, "none": 7},
+		"orrery_engine_seconds_total":          {"logs": 2},
+		"orrery_engine_scanned_bytes_total":    {"logs": 4100},
+		"orrery_queries_running":               {"": 2},
+		"orrery_queries_waiting":               {"": 3},
+		"orrery_newest_record_age_seconds":     {"": 60},
+		"orrery_complete_through_age_seconds":  {"": 90},
+		"orrery_freshness_failures_total":      {"": 0},
+	} {
+		if diff := cmp.Diff(want, values(got[name])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	logs := got["orrery_http_request_duration_seconds"].GetMetric()[0].GetHistogram()
+	for _, b := range logs.GetBucket() {
+		want := map[bool]uint64{true: 1}[b.GetUpperBound() >= .025]
+		if b.GetUpperBound() >= 1 {
+			want = 2
+		}
+		if b.GetUpperBound() >= 5 {
+			want = 3
+		}
+		if b.GetCumulativeCount() != want {
+			t.Errorf("%d requests of at most %v s, want %d", b.GetCumulativeCount(), b.GetUpperBound(), want)
+		}
+	}
+}
+
+func TestFreshnessThatIsNotKnown(t *testing.T) {
+	s := source()
+	s.Freshness = func(context.Context) (newest, complete time.Time, err error) { return newest, complete, nil }
+	if got := scrape(t, New(s)); got["orrery_newest_record_age_seconds"] != nil ||
+		got["orrery_complete_through_age_seconds"] != nil {
+		t.Errorf("an age of nothing: %v", got)
+	}
+	s.Freshness = func(context.Context) (newest, complete time.Time, err error) {
+		return now, now, errors.New("the index is locked")
+	}
+	m := New(s)
+	for scrapes := 1.0; scrapes <= 2; scrapes++ {
+		got := scrape(t, m)
+		if n := values(got["orrery_freshness_failures_total"])[""]; n != scrapes {
+			t.Errorf("%v failures after %v scrapes", n, scrapes)
+		}
+		if got["orrery_newest_record_age_seconds"] != nil || got["orrery_queries_waiting"] == nil {
+			t.Errorf("after a failure: %v", slices.Collect(maps.Keys(got)))
+		}
+	}
+}
+
+// TestReadmeListsTheMetrics: the table of README.md has the names, types and labels of the metrics.
+func TestReadmeListsTheMetrics(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(source())
+	m.Observe(api.Observation{Route: "logs", Status: 200, Engine: time.Second})
+	want := map[string]string{}
+	for name, family := range scrape(t, m) {
+		if strings.HasPrefix(name, "orrery_") {
+			labels := ""
+			for _, l := range family.GetMetric()[0].GetLabel() {
+				labels += " `" + l.GetName() + "`"
+			}
+			want[name] = strings.ToLower(family.GetType().String()) + labels
+		}
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) == 6 && strings.HasPrefix(line, "| `") {
+			name := strings.Trim(cells[1], " `")
+			got[name] = strings.TrimSpace(strings.TrimSpace(cells[2]) + " " + strings.TrimSpace(cells[3]))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-code +README):\n%s", diff)
+	}
+}
