@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -260,7 +261,9 @@ func BenchmarkTopXAnswer(b *testing.B) {
 			NumOfRequests: int64(i),
 		})
 	}
-	handler := newHandler(b, Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler := newHandler(b, Config{
+		Search: h, Planets: noPlanets{}, Filters: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
 	for b.Loop() {
 		r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil)
 		handler.ServeHTTP(httptest.NewRecorder(), r)
@@ -268,3 +271,5 @@ func BenchmarkTopXAnswer(b *testing.B) {
 }
 
 type noPlanets struct{ planet.Store }
+
+type noFilters struct{ document.Store }

@@ -20,10 +20,16 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		conditions: make([]Condition, 0, n),
 		canonical:  make([]filter.Condition, 1, n+1), // the first is the period
 	}
+	for _, opt := range opts {
+		opt(&b)
+	}
 	b.parserProblems = len(b.problems)
 	b.bindPeriod()
 	for i := range f.Incomplete {
 		b.bindNames(&f.Incomplete[i])
+	}
+	if len(f.Conditions) == 0 && b.periodOptional && len(b.problems) == 0 {
+		b.fail(noCondition(f.Text))
 	}
 	b.problemsBefore = len(b.problems)
 	for i := range f.Conditions {
@@ -31,9 +37,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 			b.bindCondition(&f.Conditions[i])
 		}
 	}
-	for _, opt := range opts {
-		opt(&b)
-	}
+	b.bindBranches()
 	if len(b.problems) > 0 {
 		return Query{}, b.failure(shape, opts)
 	}
@@ -44,8 +48,21 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Shape:      shape,
 		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
 	}
+	if b.periodAt < 0 {
+		q.Filter.Conditions = b.canonical[1:]
+	}
 	return q.withDefaults()
 }
+
+// BindConditions returns the canonical form of a filter that needs no period, such as a saved filter. If the filter has
+// a period, it comes first. The error is a *FilterError with every mistake.
+func BindConditions(f filter.Filter) (filter.Filter, error) {
+	q, err := Bind(f, Logs{}, periodOptional)
+	return q.Filter, err
+}
+
+// periodOptional is an Option for filters that are only parts of questions.
+func periodOptional(b *binder) { b.periodOptional = true }
 
 // Option changes how Bind binds a filter.
 type Option func(*binder)
@@ -53,16 +70,19 @@ type Option func(*binder)
 // WithBranches restricts the query to records of these branches; it excludes records without a branch. An empty list
 // means no restriction, like an API key without branches.
 func WithBranches(branches []string) Option {
-	return func(b *binder) {
-		if len(branches) == 0 {
-			return
-		}
-		c := filter.Condition{Field: filter.Word{Text: "branch"}, Op: filter.In, List: true}
-		for _, name := range branches {
-			c.Values = append(c.Values, filter.Value{Kind: filter.Text, Text: name, Quoted: true})
-		}
-		b.bindCondition(&c)
+	return func(b *binder) { b.branches = branches }
+}
+
+// bindBranches binds the restriction to branches, if there is one.
+func (b *binder) bindBranches() {
+	if len(b.branches) == 0 {
+		return
 	}
+	c := filter.Condition{Field: filter.Word{Text: "branch"}, Op: filter.In, List: true}
+	for _, name := range b.branches {
+		c.Values = append(c.Values, filter.Value{Kind: filter.Text, Text: name, Quoted: true})
+	}
+	b.bindCondition(&c)
 }
 
 // binder collects the bound conditions of one filter and its mistakes.
@@ -73,6 +93,8 @@ type binder struct {
 	problemsBefore int    // number of problems found before the first condition was bound
 	pointer        string // JSON pointer of the current condition
 	noFix          bool   // suggest no correction: this filter is itself a correction under test
+	periodOptional bool   // the filter may have no period
+	branches       []string
 
 	period          Period
 	periodAt        int  // index of the condition that is the period, -1 when there is none

@@ -56,6 +56,7 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	config := api.Config{
 		Search:  noSearch{},
 		Planets: planets,
+		Filters: noFilters,
 		Log:     slog.New(slog.DiscardHandler),
 		Now:     func() time.Time { return h.now },
 	}

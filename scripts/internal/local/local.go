@@ -1,5 +1,5 @@
-// Package local is the composition root of the product on one machine. It builds the engine, the importer, the planets
-// and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
+// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores of
+// documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
 package local
 
 import (
@@ -16,6 +16,8 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -39,10 +41,9 @@ type Product struct {
 	Engine Engine
 	Search *search.Service
 
-	planets interface {
-		planet.Store
-		io.Closer
-	}
+	planets   planet.Store
+	filters   document.Store
+	documents []io.Closer // the files of planets and filters
 }
 
 // Engine is an engine that must be closed.
@@ -102,7 +103,7 @@ func (e storeEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 // clusterQueries is the maximum number of concurrent queries of a cluster, which has its own queue.
 const clusterQueries = 16
 
-// OpenTrino opens a data directory that holds only planets and keys. A Trino cluster holds the records.
+// OpenTrino opens a data directory that holds only planets, saved filters and keys. A Trino cluster holds the records.
 func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -129,22 +130,28 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}
-	p.planets = noPlanets{}
-	if canWrite {
-		planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
-		if err != nil {
-			return err
-		}
-		p.planets = planets
+	if !canWrite {
+		p.planets, p.filters = planet.Documents{Store: noPlanets}, noFilters
+		return nil
 	}
+	planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+	if err != nil {
+		return err
+	}
+	p.planets, p.documents = planets, append(p.documents, planets)
+	filters, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
+	if err != nil {
+		return err
+	}
+	p.filters, p.documents = filters, append(p.documents, filters)
 	return nil
 }
 
 // Close closes the engine and the stores.
 func (p *Product) Close() error {
 	var errs []error
-	if p.planets != nil {
-		errs = append(errs, p.planets.Close())
+	for _, file := range p.documents {
+		errs = append(errs, file.Close())
 	}
 	if p.Engine != nil {
 		errs = append(errs, p.Engine.Close())
@@ -168,6 +175,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Search:  p.Search,
 		Queries: p.Search,
 		Planets: p.planets,
+		Filters: p.filters,
 		Log:     s.Log,
 		Now:     time.Now,
 		Page:    page.Files,

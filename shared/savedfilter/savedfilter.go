@@ -1,0 +1,115 @@
+// Package savedfilter defines saved filters: filters with names, which all keys of a configuration share. Their
+// versions are documents.
+package savedfilter
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Kind is the kind of the documents that hold saved filters.
+const Kind document.Kind = "filter"
+
+// NamePattern is the form of names.
+const NamePattern = `[a-z0-9-]{1,64}`
+
+var validName = regexp.MustCompile(`\A` + NamePattern + `\z`)
+
+// ValidName reports whether a filter can have the name.
+func ValidName(name string) bool { return validName.MatchString(name) }
+
+// DocumentOf identifies a filter.
+func DocumentOf(config, name string) document.ID {
+	return document.ID{Kind: Kind, Config: config, Name: name}
+}
+
+// The limits of a filter. The first two are in characters, the last one is in bytes of what is stored.
+const (
+	MaxTitle       = 120
+	MaxDescription = 2000
+	MaxBytes       = 100_000
+)
+
+// Filter is a saved filter. It is stored as JSON with these members.
+type Filter struct {
+	Filters     string          `json:"filters"` // the canonical query string
+	JSON        json.RawMessage `json:"json"`    // the canonical JSON form
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+}
+
+// New returns a filter in its canonical forms. It may be without a period: a question that uses the filter adds one.
+// The error is a *query.FilterError with every mistake of the filter, or of kind fault.TooLarge.
+func New(f filter.Filter, title, description string) (Filter, error) {
+	canonical, err := query.BindConditions(f)
+	if err != nil {
+		return Filter{}, err
+	}
+	saved := Filter{
+		Filters: filter.Format(canonical), JSON: json.RawMessage(filter.FormatJSON(canonical)),
+		Title: title, Description: description,
+	}
+	if size := len(saved.Text()); size > MaxBytes {
+		return Filter{}, tooLarge(size)
+	}
+	return saved, nil
+}
+
+// Text returns the filter as the text of a document.
+func (f Filter) Text() string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(f); err != nil {
+		panic(fmt.Sprintf("savedfilter: a filter cannot be written as JSON: %v", err))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Stored returns the filter of a document.
+func Stored(text string) (Filter, error) {
+	var f Filter
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		return Filter{}, fmt.Errorf("read a saved filter: %w", err)
+	}
+	return f, nil
+}
+
+// With returns the text of a filter that holds where text and all saved filters hold. The conditions of text come
+// first, so that its period is the period of the question if it has one. Text may be empty.
+func With(text string, saved []Filter) string {
+	asked := filter.Parse(text)
+	if asked.Form == filter.JSON {
+		return withJSON(asked, saved)
+	}
+	for _, f := range saved {
+		if text != "" {
+			text += ", "
+		}
+		text += f.Filters
+	}
+	return text
+}
+
+// withJSON combines JSON forms. A text with mistakes stays as it is, because the answer shows their places.
+func withJSON(asked filter.Filter, saved []Filter) string {
+	if len(asked.Problems) > 0 {
+		return asked.Text
+	}
+	all := filter.Filter{Form: filter.JSON, Conditions: asked.Conditions}
+	for _, f := range saved {
+		all.Conditions = append(all.Conditions, filter.ParseQueryString(f.Filters).Conditions...)
+	}
+	return filter.FormatJSON(all)
+}
+
+func tooLarge(size int) error {
+	return fault.New(fault.TooLarge, "the filter would be stored as %d bytes, and the most is %d", size, MaxBytes)
+}
