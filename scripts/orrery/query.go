@@ -16,9 +16,9 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
-	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	target
+	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
+	Filter []string `arg:"" help:"A filter in either form, - to read it from standard input, and saved filters: @NAME."`
+	savedFilters
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
@@ -32,32 +32,11 @@ type queryCommand struct {
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
 // terminal and JSON elsewhere.
 func (q *queryCommand) Run(ctx context.Context, c console) error {
-	text, err := filterText(q.Filter, c.in)
-	if err != nil {
-		return err
-	}
-	parameters := map[string]any{"filters": text}
-	// Every given flag is sent, even 0 and the empty string: the API decides what to refuse.
-	if q.Limit != nil {
-		parameters["limit"] = *q.Limit
-	}
-	for name, value := range map[string]*string{
-		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
-		"measure": q.Measure,
-	} {
-		if value != nil {
-			parameters[name] = *value
-		}
-	}
-	body, err := json.Marshal(parameters)
-	if err != nil {
-		return err
-	}
 	api, done, err := q.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
-	answerBody, _, err := api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	text, answerBody, err := q.ask(ctx, api, c)
 	if closing := done(); err == nil {
 		err = closing
 	}
@@ -75,6 +54,32 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	return a.reportGaps(c.err)
+}
+
+// ask sends the query and returns the filter that it sent, and the answer.
+func (q *queryCommand) ask(ctx context.Context, api *client, c console) (text string, answer []byte, err error) {
+	if text, err = withSaved(ctx, api, q.Config, q.Filter, c); err != nil {
+		return "", nil, err
+	}
+	parameters := map[string]any{"filters": text}
+	// Every given flag is sent, even 0 and the empty string: the API decides what to refuse.
+	if q.Limit != nil {
+		parameters["limit"] = *q.Limit
+	}
+	for name, value := range map[string]*string{
+		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
+		"measure": q.Measure,
+	} {
+		if value != nil {
+			parameters[name] = *value
+		}
+	}
+	body, err := json.Marshal(parameters)
+	if err != nil {
+		return "", nil, err
+	}
+	answer, _, err = api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	return text, answer, err
 }
 
 // answer is the part of the API's response that printing needs.
