@@ -262,7 +262,7 @@ func BenchmarkTopXAnswer(b *testing.B) {
 		})
 	}
 	handler := newHandler(b, Config{
-		Search: h, Planets: noPlanets{}, Filters: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Search: h, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	for b.Loop() {
 		r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil)

@@ -25,14 +25,14 @@ import (
 
 // Config configures the API.
 type Config struct {
-	Search  Searcher       // for the data routes
-	Queries Queries        // usually the same as Search; nil: queries end with their requests
-	Planets planet.Store   // for the planet routes
-	Filters document.Store // for the routes of saved filters
-	Keys    keys.Callers   // nil: no key is needed, and only requests from this machine are answered
-	Log     *slog.Logger   // one record per request
-	Now     func() time.Time
-	NewID   func() string // of requests; nil: random
+	Search    Searcher       // for the data routes
+	Queries   Queries        // usually the same as Search; nil: queries end with their requests
+	Planets   planet.Store   // for the planet routes
+	Documents document.Store // for the routes of saved filters
+	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
+	Log       *slog.Logger   // one record per request
+	Now       func() time.Time
+	NewID     func() string // of requests; nil: random
 
 	Page   fs.FS    // the interactive page: page.Files; nil: none
 	Serves []string // operation ids of the routes to serve; nil: all
@@ -81,7 +81,7 @@ func (c Config) missing() []string {
 	}{
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
-		{"Filters", keepsFilters && c.Filters == nil},
+		{"Documents", keepsFilters && c.Documents == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},
 	} {

@@ -43,7 +43,7 @@ func TestBranchesReachEverySearch(t *testing.T) {
 func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	var store planet.Store
 	var filters document.Store
-	s := newServer(t, func(c *Config) { c.Keys, store, filters = testKeys, c.Planets, c.Filters })
+	s := newServer(t, func(c *Config) { c.Keys, store, filters = testKeys, c.Planets, c.Documents })
 	mustPut := func(config string) {
 		t.Helper()
 		change := planet.Change{Settings: planettest.Settings(t, config), By: "console", At: planettest.At}

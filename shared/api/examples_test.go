@@ -141,8 +141,8 @@ var specials = map[string]func(testing.TB, *Config){
 	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
-	"saved filters":   func(t testing.TB, c *Config) { saveFilters(t, c.Filters, planet.FirstConfig) },
-	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Filters) },
+	"saved filters":   func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
 	"query that runs": func(t testing.TB, c *Config) {
 		engine := newBlockingEngine(t)
@@ -194,7 +194,7 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		t.Fatal(err)
 	}
 	c := Config{
-		Search: service, Queries: service, Planets: store, Filters: filters, Now: now, Page: page.Files,
+		Search: service, Queries: service, Planets: store, Documents: filters, Now: now, Page: page.Files,
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}

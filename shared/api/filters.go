@@ -173,7 +173,7 @@ func (s *server) listFilters(c *call) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Filters.List(c.r.Context(), savedfilter.Kind, config)
+	list, err := s.Documents.List(c.r.Context(), savedfilter.Kind, config)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *server) getFilter(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, err := document.Current(c.r.Context(), s.Filters, id)
+	v, err := document.Current(c.r.Context(), s.Documents, id)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *server) putFilter(c *call) error {
 		return err
 	}
 	change.Text = f.Text()
-	v, err := document.Put(c.r.Context(), s.Filters, id, change)
+	v, err := document.Put(c.r.Context(), s.Documents, id, change)
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (s *server) deleteFilter(c *call) error {
 	if err := c.noBody(); err != nil {
 		return err
 	}
-	if err := document.Delete(c.r.Context(), s.Filters, id, change); err != nil {
+	if err := document.Delete(c.r.Context(), s.Documents, id, change); err != nil {
 		return err
 	}
 	c.send(answer{status: http.StatusNoContent})
@@ -266,7 +266,7 @@ func (s *server) listFilterVersions(c *call) error {
 	if err != nil {
 		return err
 	}
-	infos, err := s.Filters.Versions(c.r.Context(), id)
+	infos, err := s.Documents.Versions(c.r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (s *server) getFilterVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, err := document.Read(c.r.Context(), s.Filters, id, number)
+	v, err := document.Read(c.r.Context(), s.Documents, id, number)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (s *server) restoreFilter(c *call) error {
 	if err := c.noBody(); err != nil {
 		return err
 	}
-	v, err := document.Restore(c.r.Context(), s.Filters, id, number, change)
+	v, err := document.Restore(c.r.Context(), s.Documents, id, number, change)
 	if err != nil {
 		return err
 	}

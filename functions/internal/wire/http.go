@@ -76,7 +76,7 @@ func SavedFilters(
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	parts := api.Config{Keys: callers, Filters: documentdynamo.New(client, e.Table)}
+	parts := api.Config{Keys: callers, Documents: documentdynamo.New(client, e.Table)}
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 

@@ -146,7 +146,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case strings.HasPrefix(f.Name, "planet-"):
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):
-		parts.Filters = w.filters
+		parts.Documents = w.filters
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service

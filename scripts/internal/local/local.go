@@ -42,8 +42,8 @@ type Product struct {
 	Search *search.Service
 
 	planets   planet.Store
-	filters   document.Store
-	documents []io.Closer // the files of planets and filters
+	documents document.Store
+	files     []io.Closer // of planets and documents
 }
 
 // Engine is an engine that must be closed.
@@ -131,26 +131,26 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 		return err
 	}
 	if !canWrite {
-		p.planets, p.filters = planet.Documents{Store: noPlanets}, noFilters
+		p.planets, p.documents = planet.Documents{Store: noPlanets}, noFilters
 		return nil
 	}
 	planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
 	if err != nil {
 		return err
 	}
-	p.planets, p.documents = planets, append(p.documents, planets)
+	p.planets, p.files = planets, append(p.files, planets)
 	filters, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
 	if err != nil {
 		return err
 	}
-	p.filters, p.documents = filters, append(p.documents, filters)
+	p.documents, p.files = filters, append(p.files, filters)
 	return nil
 }
 
 // Close closes the engine and the stores.
 func (p *Product) Close() error {
 	var errs []error
-	for _, file := range p.documents {
+	for _, file := range p.files {
 		errs = append(errs, file.Close())
 	}
 	if p.Engine != nil {
@@ -172,14 +172,14 @@ type ServeOptions struct {
 // Handler returns the handler of the HTTP API.
 func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	c := api.Config{
-		Search:  p.Search,
-		Queries: p.Search,
-		Planets: p.planets,
-		Filters: p.filters,
-		Log:     s.Log,
-		Now:     time.Now,
-		Page:    page.Files,
-		Version: s.Version,
+		Search:    p.Search,
+		Queries:   p.Search,
+		Planets:   p.planets,
+		Documents: p.documents,
+		Log:       s.Log,
+		Now:       time.Now,
+		Page:      page.Files,
+		Version:   s.Version,
 	}
 	if s.Access == nil {
 		return api.New(c)
