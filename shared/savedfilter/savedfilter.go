@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/document"
@@ -82,20 +83,21 @@ func Stored(text string) (Filter, error) {
 	return f, nil
 }
 
-// With returns the text of a filter that holds where text and all saved filters hold. The conditions of text come
-// first, so that its period is the period of the question if it has one. Text may be empty.
+// With returns the text of a filter that holds where text and all saved filters hold. The period of the question is the
+// first one, of text if it has a period. Text may be empty.
 func With(text string, saved []Filter) string {
 	asked := filter.Parse(text)
 	if asked.Form == filter.JSON {
 		return withJSON(asked, saved)
 	}
-	for _, f := range saved {
-		if text != "" {
-			text += ", "
-		}
-		text += f.Filters
+	parts := make([]string, 0, 1+len(saved))
+	if len(saved) == 0 || strings.TrimSpace(text) != "" {
+		parts = append(parts, text)
 	}
-	return text
+	for _, f := range saved {
+		parts = append(parts, f.Filters)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // withJSON combines JSON forms. A text with mistakes stays as it is, because the answer shows their places.
@@ -103,11 +105,19 @@ func withJSON(asked filter.Filter, saved []Filter) string {
 	if len(asked.Problems) > 0 {
 		return asked.Text
 	}
-	all := filter.Filter{Form: filter.JSON, Conditions: asked.Conditions}
+	all := slices.Clone(asked.Conditions)
 	for _, f := range saved {
-		all.Conditions = append(all.Conditions, filter.ParseQueryString(f.Filters).Conditions...)
+		all = append(all, filter.ParseQueryString(f.Filters).Conditions...)
 	}
-	return filter.FormatJSON(all)
+	if at := slices.IndexFunc(all, isPeriod); at >= len(asked.Conditions) {
+		period := all[at]
+		all = slices.Insert(slices.Delete(all, at, at+1), 0, period) // the JSON form requires it to be the first
+	}
+	return filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: all})
+}
+
+func isPeriod(c filter.Condition) bool {
+	return c.Field.Text == "timestamp" && c.Op == filter.Between && !c.Negated
 }
 
 func tooLarge(size int) error {

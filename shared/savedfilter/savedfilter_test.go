@@ -83,6 +83,11 @@ func TestWith(t *testing.T) {
 		"the saved period is the only one": {
 			"status=404", []string{period}, canonical + ", status=404",
 		},
+		"the saved period is the only one of the JSON form": {
+			`{"field":"status","op":"eq","value":404}`, []string{"path=/a", "host=h, " + period},
+			canonical + `, status=404, path="/a", host="h"`,
+		},
+		"a text of white space": {" \n", []string{period}, canonical},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var saved []savedfilter.Filter
