@@ -45,6 +45,8 @@ var needsOf = map[string]needs{
 	"planet-get":      {memory: 256},
 	"planet-put":      {memory: 256},
 	"planet-versions": {memory: 256},
+	"filter-get":      {memory: 256},
+	"filter-put":      {memory: 256},
 	notFoundName:      {memory: 256},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
 	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},

@@ -10,8 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
@@ -21,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
@@ -41,6 +45,8 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"keys":            {function.knowsCallers, readKeys},
 		"reading planets": {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
+		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
+		"filters":         {func(f function) bool { return f.Name == "filter-put" }, useFilters},
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {function.asksAthena, readState},
 		"suspects":        {function.asksAthena, reportSuspect},
@@ -110,6 +116,35 @@ func usePlanets(t *testing.T, open openTable) {
 		client, table := open(t)
 		return planetdynamo.New(client, table, func() time.Time { return planettest.At })
 	})
+}
+
+func readFilters(t *testing.T, open openTable) {
+	store := documentdynamo.New(open(t))
+	id := savedfilter.DocumentOf(planet.FirstConfig, "bots")
+	_, err1 := store.List(t.Context(), savedfilter.Kind, planet.FirstConfig)
+	_, err2 := store.Versions(t.Context(), id)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Error(err)
+	}
+	_, err3 := store.Newest(t.Context(), id)
+	_, err4 := store.Version(t.Context(), id, 1)
+	if fault.KindOf(err3) != fault.NotFound || fault.KindOf(err4) != fault.NotFound {
+		t.Errorf("%v; %v; want kind NotFound", err3, err4)
+	}
+}
+
+func useFilters(t *testing.T, open openTable) {
+	store, id := documentdynamo.New(open(t)), savedfilter.DocumentOf(planet.FirstConfig, "bots")
+	change := document.Change{Text: "{}", By: "key", At: planettest.At}
+	if _, err := document.Put(t.Context(), store, id, change); err != nil {
+		t.Error(err)
+	}
+	if err := document.Delete(t.Context(), store, id, change); err != nil {
+		t.Error(err)
+	}
+	if _, err := document.Restore(t.Context(), store, id, 1, change); err != nil {
+		t.Error(err)
+	}
 }
 
 func useQueries(t *testing.T, open openTable) {

@@ -112,9 +112,9 @@ fi
 
 finish downloads
 
-say "DynamoDB: planets, keys, ledger, queries, and the grants of their functions"
+say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions"
 if server dynamodb; then
-	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/ingest/cloud/...
+	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/ingest/cloud/...
 	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverStoreActions
 	ORRERY_TEST_DYNAMODB=$url go test ./scripts/orrery -run TestKeysOfADeployment
 	stop dynamodb

@@ -296,7 +296,7 @@ func TestRefusedFoldersStayUnchanged(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"query", "logs", tourDay}, {"explain", "logs", tourDay}, {"planet", "get", "prod"}, {"compact"},
-		{"key", "list"}, {"key", "create", "a", "--scope", "data:read"}, {"generate", "--records", "5"},
+		{"filter", "list"}, {"key", "list"}, {"key", "create", "a", "--scope", "data:read"}, {"generate", "--records", "5"},
 		{"import", "-"}, {"serve", "--listen", "127.0.0.1:0"},
 	} {
 		_, stderr, code := orrery(t, "", append(args, "--data", foreign)...)

@@ -37,6 +37,7 @@ type commands struct {
 	Formats  formatsCommand  `cmd:"" help:"List the log formats, or describe one."`
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
+	Filter   filterCommand   `cmd:"" help:"Save, read, list and delete filters with names, for query … @NAME."`
 	Key      keyCommand      `cmd:"" help:"Create, list and revoke API keys."`
 	Put      putCommand      `cmd:"" help:"Put logs into the bucket of a deployment, which imports them."`
 	Up       upCommand       `cmd:"" help:"Deploy the AWS stacks to LocalStack on this machine."`
@@ -78,7 +79,7 @@ func run(ctx context.Context, args []string, c console) int {
 	parser, err := kong.New(&cli,
 		kong.Name("orrery"),
 		kong.Description("Answers questions about the traffic that passed a web security gateway, "+
-			"and stores its planet settings."),
+			"and stores its planet settings and saved filters."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(c.out, c.err),

@@ -18,9 +18,9 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
-	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	target
+	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
+	Filter []string `arg:"" help:"A filter in either form, - to read it from standard input, and saved filters: @NAME."`
+	savedFilters
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
@@ -45,17 +45,32 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if q.Raw && q.Format != "csv" {
 		return &exitError{code: exitUsage, message: "--raw is an option of --format csv"}
 	}
-	text, err := filterText(q.Filter, c.in)
+	server, done, err := q.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
-	parameters := map[string]any{"filters": text}
-	// Every given flag is sent, even 0 and the empty string: the API decides what to refuse.
-	if q.Limit != nil {
-		parameters["limit"] = *q.Limit
+	text, err := withSaved(ctx, server, q.Config, q.Filter, c)
+	switch {
+	case err != nil:
+	case q.All:
+		err = q.printAll(ctx, server, c, q.parameters(text))
+	default:
+		err = q.printOne(ctx, server, c, q.parameters(text))
 	}
-	if q.Least != nil {
-		parameters["least"] = *q.Least
+	if closing := done(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// parameters returns the parameters of the request. Every given flag is sent, even 0 and the empty string: the API
+// decides what to refuse.
+func (q *queryCommand) parameters(text string) map[string]any {
+	parameters := map[string]any{"filters": text}
+	for name, value := range map[string]*int{"limit": q.Limit, "least": q.Least} {
+		if value != nil {
+			parameters[name] = *value
+		}
 	}
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
@@ -66,21 +81,16 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 			parameters[name] = *value
 		}
 	}
-	if q.All {
-		return q.printAll(ctx, c, parameters)
-	}
+	return parameters
+}
+
+// printOne prints the answer to one request.
+func (q *queryCommand) printOne(ctx context.Context, server *client, c console, parameters map[string]any) error {
 	body, err := json.Marshal(parameters)
 	if err != nil {
 		return err
 	}
-	server, done, err := q.connect(ctx, c.err)
-	if err != nil {
-		return err
-	}
 	answerBody, _, err := server.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
-	if closing := done(); err == nil {
-		err = closing
-	}
 	if err != nil {
 		return drawRefusal(err, parameters, c.err)
 	}

@@ -17,23 +17,12 @@ import (
 
 // printAll prints all records of a query for logs, page after page. A page is printed when it has arrived completely,
 // so after an interruption the records printed are those before a cursor.
-func (q *queryCommand) printAll(
-	ctx context.Context, c console, parameters map[string]any,
-) (err error) {
+func (q *queryCommand) printAll(ctx context.Context, server *client, c console, parameters map[string]any) error {
 	out := bufio.NewWriter(c.out)
 	printer, err := q.allPrinter(out)
 	if err != nil {
 		return err
 	}
-	server, done, err := q.connect(ctx, c.err)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closing := done(); err == nil {
-			err = closing
-		}
-	}()
 	bar := newProgress(c.err, -1, "records", false)
 	defer func() { _ = bar.Exit() }()
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -271,7 +272,9 @@ func BenchmarkTopXAnswer(b *testing.B) {
 			NumOfRequests: int64(i),
 		})
 	}
-	handler := newHandler(b, Config{Search: h, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler := newHandler(b, Config{
+		Search: h, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
 	for b.Loop() {
 		r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil)
 		handler.ServeHTTP(httptest.NewRecorder(), r)
@@ -296,3 +299,5 @@ func TestLongFindingsAreCut(t *testing.T) {
 		}
 	}
 }
+
+type noFilters struct{ document.Store }

@@ -1,4 +1,5 @@
-// Package api is the HTTP API: the data routes, the planet settings, the OpenAPI document and the interactive page.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, the OpenAPI document and the interactive
+// page.
 // README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
 // A request passes through these files in order: observe.go assigns an id, guard.go refuses foreign web pages,
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
@@ -23,13 +25,14 @@ import (
 
 // Config configures the API.
 type Config struct {
-	Search  Searcher     // for the data routes
-	Queries Queries      // usually the same as Search; nil: queries end with their requests
-	Planets planet.Store // for the planet routes
-	Keys    keys.Callers // nil: no key is needed, and only requests from this machine are answered
-	Log     *slog.Logger // one record per request
-	Now     func() time.Time
-	NewID   func() string // of requests; nil: random
+	Search    Searcher       // for the data routes
+	Queries   Queries        // usually the same as Search; nil: queries end with their requests
+	Planets   planet.Store   // for the planet routes
+	Documents document.Store // for the routes of saved filters
+	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
+	Log       *slog.Logger   // one record per request
+	Now       func() time.Time
+	NewID     func() string // of requests; nil: random
 
 	Observe func(Observation) // is called after every request; nil: nothing is
 	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
@@ -38,8 +41,8 @@ type Config struct {
 	Serves []string // operation ids of the routes to serve; nil: all
 
 	Version             string      // of the program, for the OpenAPI document
-	RequirePrecondition bool        // planets are written only with If-Match or If-None-Match
-	Maintenance         func() bool // reports whether planets are read-only; nil: never
+	RequirePrecondition bool        // planets and saved filters are written only with If-Match or If-None-Match
+	Maintenance         func() bool // reports whether planets and saved filters are read-only; nil: never
 }
 
 // Searcher searches the records: *search.Service.
@@ -71,10 +74,11 @@ func New(c Config) (http.Handler, error) {
 
 // missing lists the required fields that are not set, in the order of Config.
 func (c Config) missing() []string {
-	var searches, keepsPlanets bool
+	var searches, keepsPlanets, keepsFilters bool
 	for _, r := range (&server{Config: c}).routes() {
 		searches = searches || r.searches && c.serves(r.id)
 		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
+		keepsFilters = keepsFilters || r.tag == filtersTag && c.serves(r.id)
 	}
 	var fields []string
 	for _, field := range []struct {
@@ -83,6 +87,7 @@ func (c Config) missing() []string {
 	}{
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
+		{"Documents", keepsFilters && c.Documents == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},
 	} {

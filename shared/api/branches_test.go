@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -43,7 +45,8 @@ func TestBranchesReachEverySearch(t *testing.T) {
 // of the key's branches work as usual.
 func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	var store planet.Store
-	s := newServer(t, func(c *Config) { c.Keys, store = testKeys, c.Planets })
+	var filters document.Store
+	s := newServer(t, func(c *Config) { c.Keys, store, filters = testKeys, c.Planets, c.Documents })
 	mustPut := func(config string) {
 		t.Helper()
 		change := planet.Change{Settings: planettest.Settings(t, config), By: "console", At: planettest.At}
@@ -53,15 +56,20 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	}
 	for _, config := range []string{"staging", "hidden", "Staging", "staging2"} {
 		mustPut(config)
+		saveFilters(t, filters, config)
 	}
 	ask := func(r route, config string) reply {
 		t.Helper()
-		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1").Replace(r.path)
+		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1",
+			"{name}", "server-errors").Replace(r.path)
 		head := fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.method, path)
 		m := message{head: head}
 		if r.method == http.MethodPut {
 			m.head += "\nContent-Type: application/json"
 			m.body = string(planettest.Settings(t, "written").JSON())
+			if r.tag == filtersTag {
+				m.body = `{"filters":"status=404"}`
+			}
 		}
 		return s.send(t, m)
 	}
@@ -93,6 +101,11 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 		written := slices.ContainsFunc(list, func(i planet.Info) bool { return i.By != "console" })
 		if written || err != nil {
 			t.Errorf("%s was written: %+v, %v", config, list, err)
+		}
+		list, err = filters.Versions(t.Context(), savedfilter.DocumentOf(config, "server-errors"))
+		written = slices.ContainsFunc(list, func(i document.Info) bool { return i.By != "console" })
+		if written || err != nil {
+			t.Errorf("a filter of %s was written: %+v, %v", config, list, err)
 		}
 	}
 }

@@ -23,8 +23,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
@@ -33,6 +36,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -146,6 +150,8 @@ var specials = map[string]func(testing.TB, *Config){
 	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"saved filters":   func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
 	"query of records that ends": func(t testing.TB, c *Config) {
 		begin(t, c, search.Request{
@@ -200,8 +206,12 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 	now := func() time.Time { return planettest.At }
 	service := newSearch(t, newOracle(t), 0)
 	s := &testServer{log: &bytes.Buffer{}}
+	filters, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := Config{
-		Search: service, Queries: service, Planets: store, Now: now, Page: page.Files,
+		Search: service, Queries: service, Planets: store, Documents: filters, Now: now, Page: page.Files,
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
@@ -209,7 +219,7 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 	s.Server = httptest.NewServer(newHandler(t, c))
 	t.Cleanup(func() {
 		s.Close()
-		if err := store.Close(); err != nil {
+		if err := errors.Join(store.Close(), filters.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -277,6 +287,36 @@ func newBlockingEngine(t testing.TB) blockingEngine { return blockingEngine{newO
 func (blockingEngine) Run(ctx context.Context, _ query.Query) (query.Answer, engine.Cost, error) {
 	<-ctx.Done()
 	return query.Answer{}, engine.Cost{}, fault.Wrap(fault.Canceled, ctx.Err(), "stopped")
+}
+
+// saveFilters saves two filters, one of them in two versions.
+func saveFilters(t testing.TB, store document.Store, config string) {
+	t.Helper()
+	for _, one := range []struct{ name, text, title string }{
+		{"server-errors", "status>=500", ""},
+		{"server-errors", "status>=500, host!=\"test.example\"", "Server errors"},
+		{"bots", `tags~"^bot:"`, "Bots"},
+	} {
+		f, err := savedfilter.New(filter.Parse(one.text), one.title, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := document.Change{Text: f.Text(), By: "console", At: planettest.At}
+		if _, err := document.Put(t.Context(), store, savedfilter.DocumentOf(config, one.name), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// deleteFilter saves the filters and deletes one.
+func deleteFilter(t testing.TB, store document.Store) {
+	t.Helper()
+	saveFilters(t, store, planet.FirstConfig)
+	change := document.Change{By: "console", At: planettest.At}
+	id := savedfilter.DocumentOf(planet.FirstConfig, "server-errors")
+	if err := document.Delete(t.Context(), store, id, change); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func put(t testing.TB, store planet.Store, name string) {

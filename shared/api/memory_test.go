@@ -68,7 +68,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := newHandler(t, Config{
-		Search: searcher, Planets: noPlanets{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 		ask := func() (allocated uint64, sent int) {

@@ -21,15 +21,15 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// document is an OpenAPI document under construction.
-type document struct {
+// builder holds an OpenAPI document under construction.
+type builder struct {
 	*huma.OpenAPI
 	schemas huma.Registry
 }
 
 // describe returns the OpenAPI document of the routes as JSON.
 func describe(routes []route, version string) []byte {
-	d := document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)}
+	d := builder{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)}
 	d.OpenAPI = &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -47,6 +47,7 @@ func describe(routes []route, version string) []byte {
 		Tags: []*huma.Tag{
 			{Name: "data", Description: "Recorded traffic"},
 			{Name: "planets", Description: "Settings of planets, and their history"},
+			{Name: "filters", Description: "Saved filters, and their history"},
 			{Name: "service", Description: "The service itself"},
 		},
 		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -106,7 +107,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-func (d *document) add(to *route) {
+func (d *builder) add(to *route) {
 	op := &huma.Operation{
 		Method: to.method, Path: to.path, OperationID: to.id, Tags: []string{to.tag},
 		Summary: to.summary, Description: to.doc, Responses: map[string]*huma.Response{},
@@ -178,7 +179,7 @@ func (p *param) openAPI(in string) *huma.Param {
 	}
 }
 
-func (d *document) requestBody(to *route) *huma.RequestBody {
+func (d *builder) requestBody(to *route) *huma.RequestBody {
 	body := &huma.RequestBody{Description: to.body.doc, Required: true, Content: map[string]*huma.MediaType{}}
 	for _, mediaType := range to.body.types {
 		m := &huma.MediaType{Schema: &huma.Schema{Type: "string"}, Examples: map[string]*huma.Example{}}
@@ -225,7 +226,7 @@ func formSchema(params []param) *huma.Schema {
 	return memberSchema(fields)
 }
 
-func (d *document) response(to *route, a response) *huma.Response {
+func (d *builder) response(to *route, a response) *huma.Response {
 	r := &huma.Response{Description: a.doc, Headers: map[string]*huma.Param{"X-Request-Id": requestIDHeader}}
 	if a.etag {
 		r.Headers["ETag"] = etagHeader
@@ -275,7 +276,7 @@ func addTables(r *huma.Response, offers []string) {
 
 func textContent() *huma.MediaType { return &huma.MediaType{Schema: &huma.Schema{Type: "string"}} }
 
-func (d *document) errorResponse(to *route, status int) *huma.Response {
+func (d *builder) errorResponse(to *route, status int) *huma.Response {
 	r := &huma.Response{
 		Description: http.StatusText(status) + ".",
 		Headers:     map[string]*huma.Param{"X-Request-Id": requestIDHeader},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 )
 
@@ -17,18 +18,19 @@ type Message struct {
 	Message string `json:"message"`
 }
 
-// Versions is the history of a planet, newest first.
+// Versions is the history of a planet or of a saved filter, newest first.
 type Versions struct {
 	Versions []VersionInfo `json:"versions"`
 }
 
-// VersionInfo is one version of a planet, without its settings.
+// VersionInfo is one version of a planet or of a saved filter, without its contents.
 type VersionInfo struct {
 	Version int       `json:"version" doc:"1, 2, 3, … without gaps"`
 	At      time.Time `json:"at" doc:"When it was written, UTC"`
 	By      string    `json:"by" doc:"Name of the API key that wrote it"`
 	ETag    string    `json:"etag" doc:"For If-Match"`
-	Bytes   int       `json:"bytes" doc:"Length of the settings"`
+	Bytes   int       `json:"bytes" doc:"Length of what is stored"`
+	Deleted bool      `json:"deleted,omitempty" doc:"The version is a deletion, which planets do not have"`
 }
 
 // getPlanet sends the newest settings.
@@ -62,8 +64,7 @@ func (s *server) putPlanet(c *call) error {
 	if err != nil {
 		return err
 	}
-	change.Settings = settings
-	written, err := planet.Put(c.r.Context(), s.Planets, config, change)
+	written, err := planet.Put(c.r.Context(), s.Planets, config, planetChange(settings, change))
 	if err != nil {
 		return err
 	}
@@ -86,12 +87,18 @@ func (s *server) listVersions(c *call) error {
 	if len(infos) == 0 {
 		return planet.NotFound(config, 0)
 	}
+	c.sendVersions(infos)
+	return nil
+}
+
+func (c *call) sendVersions(infos []document.Info) {
 	v := Versions{Versions: make([]VersionInfo, len(infos))}
 	for i, info := range infos {
-		v.Versions[i] = VersionInfo{Version: info.Number, At: info.At, By: info.By, ETag: info.ETag, Bytes: info.Bytes}
+		v.Versions[i] = VersionInfo{
+			Version: info.Number, At: info.At, By: info.By, ETag: info.ETag, Bytes: info.Bytes, Deleted: info.Deleted(),
+		}
 	}
 	c.sendJSON(http.StatusOK, v)
-	return nil
 }
 
 // getVersion sends the settings of one version.
@@ -128,7 +135,7 @@ func (s *server) restoreVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	written, err := planet.Restore(c.r.Context(), s.Planets, config, number, change)
+	written, err := planet.Restore(c.r.Context(), s.Planets, config, number, planetChange(planet.Settings{}, change))
 	if err != nil {
 		return err
 	}
@@ -181,22 +188,26 @@ func (c *call) version() (int, error) {
 	return number, nil
 }
 
-// change returns a write by the caller with the preconditions of the request.
-func (s *server) change(c *call) (planet.Change, error) {
+// change returns a write by the caller with the preconditions of the request, without the text.
+func (s *server) change(c *call) (document.Change, error) {
 	condition, err := precondition(c.r.Header)
 	if err != nil {
-		return planet.Change{}, err
+		return document.Change{}, err
 	}
 	if s.RequirePrecondition && !condition.Exists && !condition.Absent && len(condition.Match) == 0 {
-		return planet.Change{}, errPreconditionNeeded()
+		return document.Change{}, errPreconditionNeeded()
 	}
-	return planet.Change{By: c.caller.Name, At: s.Now(), Precondition: condition}, nil
+	return document.Change{By: c.caller.Name, At: s.Now(), Precondition: condition}, nil
+}
+
+func planetChange(settings planet.Settings, c document.Change) planet.Change {
+	return planet.Change{Settings: settings, By: c.By, At: c.At, Precondition: c.Precondition}
 }
 
 // precondition reads If-Match and If-None-Match. An empty value, for example from an unset variable, is an error,
 // because the client intended a condition.
-func precondition(h http.Header) (planet.Precondition, error) {
-	var e planet.Precondition
+func precondition(h http.Header) (document.Precondition, error) {
+	var e document.Precondition
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if values := h.Values(name); len(values) > 0 && strings.Trim(strings.Join(values, ""), ", \t") == "" {
 			return e, details{empty("header", name)}

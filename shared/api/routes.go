@@ -13,6 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -24,6 +25,7 @@ const (
 	documentPath = "/openapi.json"
 
 	planetsTag = "planets"
+	filtersTag = "filters"
 )
 
 // route is a row of the table of routes, which is also the source of the OpenAPI document.
@@ -236,6 +238,7 @@ func (s *server) routes() []route {
 			errors:  writeErrors,
 			handle:  s.restoreVersion,
 		},
+	}, s.filterRoutes(), []route{
 		{
 			id:      "health",
 			method:  http.MethodGet,
@@ -469,6 +472,12 @@ var pathParams = []param{
 		example: planet.EntryID,
 	},
 	{
+		name:    "name",
+		doc:     "Name of the saved filter.",
+		schema:  &huma.Schema{Type: "string", Pattern: "^" + savedfilter.NamePattern + "$"},
+		example: "server-errors",
+	},
+	{
 		name:    "id",
 		doc:     "Id of the query, from the Location of a 202 or 504.",
 		schema:  &huma.Schema{Type: "string"},
@@ -595,11 +604,11 @@ var (
 	}
 	ifNoneMatchWrite = param{
 		name: "If-None-Match", schema: &huma.Schema{Type: "string", Enum: []any{"*"}},
-		doc: "*: write only if there is no planet yet.",
+		doc: "*: write only if it does not exist yet.",
 	}
 	ifNoneMatchRead = param{
 		name: "If-None-Match", schema: &huma.Schema{Type: "string"},
-		doc: "Answer 304 if the settings still have this ETag.",
+		doc: "Answer 304 if the newest version still has this ETag.",
 	}
 )
 

@@ -66,6 +66,19 @@ func errPreconditionNeeded() error {
 		"send If-Match with the ETag that you read, or If-None-Match: * to create")
 }
 
+func badFilterName(name string) Detail {
+	return Detail{
+		Loc: []any{"path", "name"},
+		Msg: fmt.Sprintf("%q is not the name of a saved filter: "+
+			"names have 1 to 64 characters of a-z, 0-9 and -", name),
+		Type: "value_error.name",
+	}
+}
+
+func tooLong(most int, loc ...any) Detail {
+	return Detail{Loc: loc, Msg: fmt.Sprintf("must have at most %d characters", most), Type: "value_error.max_length"}
+}
+
 func missing(loc ...any) Detail {
 	return Detail{Loc: loc, Msg: "field required", Type: "value_error.missing"}
 }

@@ -13,8 +13,8 @@ type Scope string
 // The scopes.
 const (
 	DataRead  Scope = "data:read"  // the data routes
-	ConfRead  Scope = "conf:read"  // reading planets and their versions
-	ConfWrite Scope = "conf:write" // writing and restoring planets
+	ConfRead  Scope = "conf:read"  // reading planets, saved filters and their versions
+	ConfWrite Scope = "conf:write" // writing and restoring planets and saved filters
 )
 
 // Scopes returns every scope.
@@ -31,7 +31,7 @@ func (h Hash) equal(other Hash) bool { return subtle.ConstantTimeCompare(h[:], o
 
 // Caller is who uses a key, and what that key permits.
 type Caller struct {
-	Name     string   // for the log and the history of planets
+	Name     string   // for the log and the history of planets and saved filters
 	Scopes   []Scope  // permitted operations
 	Branches []string // visible branches and configurations; empty: all
 }

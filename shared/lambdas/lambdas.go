@@ -179,6 +179,18 @@ var All = []Function{
 		Variables: settings,
 	},
 	{
+		Name:      "filter-get",
+		Doc:       "Reads saved filters and their history.",
+		Serves:    []string{"filters", "filter-get", "filter-versions", "filter-version"},
+		Variables: settings,
+	},
+	{
+		Name:      "filter-put",
+		Doc:       "Writes and deletes saved filters, and restores earlier ones.",
+		Serves:    []string{"filter-put", "filter-delete", "filter-restore"},
+		Variables: settings,
+	},
+	{
 		Name:      "not-found",
 		Doc:       "Answers every other path, and describes the service.",
 		Serves:    []string{"health", "openapi", "page", "page-file"},

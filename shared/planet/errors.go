@@ -85,21 +85,3 @@ func (p *Problems) sameNetwork(loc []any, address, first string, index int) {
 func tooLarge() error {
 	return fault.New(fault.TooLarge, "planet settings may have at most %d bytes", MaxBytes)
 }
-
-func noPlanet(config string) error {
-	return fault.New(fault.NotFound, "there is no planet in configuration %q", config)
-}
-
-func noVersion(config string, number int) error {
-	return fault.New(fault.NotFound, "the planet of configuration %q has no version %d", config, number)
-}
-
-func alreadyThere(newest Info) error {
-	return fault.New(fault.Conflict, "the planet exists already, with ETag %s", newest.ETag)
-}
-
-func changedSince(newest Info) error {
-	return fault.New(fault.Conflict, "the planet has changed since it was read: its ETag is now %s "+
-		"(version %d, written by %s). Read it again, make your change to that, and send it with the new ETag",
-		newest.ETag, newest.Number, newest.By)
-}

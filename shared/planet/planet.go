@@ -1,12 +1,8 @@
-// Package planet validates planet settings and defines the store of their versions.
-// A configuration has one planet. Every accepted write creates a version, and versions never change.
+// Package planet validates planet settings and defines the store of their versions, which are documents.
+// A configuration has one planet.
 package planet
 
-import (
-	"crypto/sha256"
-	"fmt"
-	"regexp"
-)
+import "regexp"
 
 // EntryID is the id of the one planet of every configuration.
 const EntryID = "__default__"
@@ -44,10 +40,4 @@ func (s Settings) JSON() []byte {
 func Default() Settings {
 	return Settings{`{"name":"__default__","trusted_nets":[],` +
 		`"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`}
-}
-
-// etag returns the ETag of a version. It contains the number, because the same settings may be written again.
-func etag(number int, s Settings) string {
-	sum := sha256.Sum256([]byte(s.text))
-	return fmt.Sprintf(`"%d-%x"`, number, sum[:8])
 }

@@ -14,11 +14,12 @@ import (
 func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	b := newBinder(f)
 	b.canonical = append(b.canonical, filter.Condition{}) // the period
-	b.bindPeriod()
-	b.bindConditions()
 	for _, opt := range opts {
 		opt(b)
 	}
+	b.bindPeriod()
+	b.bindConditions()
+	b.bindBranches()
 	if len(b.problems) > 0 {
 		return Query{}, b.failure(func(fixed filter.Filter) error {
 			_, err := Bind(fixed, shape, append(slices.Clone(opts), withoutFix)...)
@@ -31,6 +32,9 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Conditions: b.conditions,
 		Shape:      shape,
 		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
+	}
+	if b.periodAt < 0 {
+		q.Filter.Conditions = b.canonical[1:]
 	}
 	return q.withDefaults()
 }
@@ -53,6 +57,9 @@ func (b *binder) bindConditions() {
 	for i := range f.Incomplete {
 		b.bindNames(&f.Incomplete[i])
 	}
+	if len(f.Conditions) == 0 && b.periodOptional && len(b.problems) == 0 {
+		b.fail(noCondition(f.Text))
+	}
 	b.problemsBefore = len(b.problems)
 	for i := range f.Conditions {
 		if i != b.periodAt && !b.full() {
@@ -61,22 +68,35 @@ func (b *binder) bindConditions() {
 	}
 }
 
+// BindConditions returns the canonical form of a filter that needs no period, such as a saved filter. If the filter has
+// a period, it comes first. The error is a *FilterError with every mistake.
+func BindConditions(f filter.Filter) (filter.Filter, error) {
+	q, err := Bind(f, Logs{}, periodOptional)
+	return q.Filter, err
+}
+
+// periodOptional is an Option for filters that are only parts of questions.
+func periodOptional(b *binder) { b.periodOptional = true }
+
 // Option changes how Bind binds a filter.
 type Option func(*binder)
 
 // WithBranches restricts the query to records of these branches; it excludes records without a branch. An empty list
 // means no restriction, like an API key without branches.
 func WithBranches(branches []string) Option {
-	return func(b *binder) {
-		if len(branches) == 0 {
-			return
-		}
-		c := filter.Condition{Field: filter.Word{Text: "branch"}, Op: filter.In, List: true}
-		for _, name := range branches {
-			c.Values = append(c.Values, filter.Value{Kind: filter.Text, Text: name, Quoted: true})
-		}
-		b.bindCondition(&c)
+	return func(b *binder) { b.branches = branches }
+}
+
+// bindBranches binds the restriction to branches, if there is one.
+func (b *binder) bindBranches() {
+	if len(b.branches) == 0 {
+		return
 	}
+	c := filter.Condition{Field: filter.Word{Text: "branch"}, Op: filter.In, List: true}
+	for _, name := range b.branches {
+		c.Values = append(c.Values, filter.Value{Kind: filter.Text, Text: name, Quoted: true})
+	}
+	b.bindCondition(&c)
 }
 
 // binder collects the bound conditions of one filter and its mistakes.
@@ -87,6 +107,8 @@ type binder struct {
 	problemsBefore int    // number of problems found before the first condition was bound
 	pointer        string // JSON pointer of the current condition
 	noFix          bool   // suggest no correction: this filter is itself a correction under test
+	periodOptional bool   // the filter may have no period
+	branches       []string
 
 	period          Period
 	periodAt        int  // index of the condition that is the period, -1 when there is none

@@ -270,6 +270,14 @@ func periodMissing(text string) filter.Error {
 	}
 }
 
+// noCondition is the mistake of a filter that needs no period and has no conditions. The parser has the same code.
+func noCondition(text string) filter.Error {
+	return filter.Error{
+		Code: "expected_condition", Span: filter.Span{Length: len(text)}, Expected: []string{"status>=500"},
+		Message: "the filter has no conditions",
+	}
+}
+
 func periodNotFirst(c *filter.Condition) filter.Error {
 	return filter.Error{
 		Code: codePeriodNotFirst, Span: c.Span,

@@ -23,7 +23,7 @@ func (b *binder) bindPeriod() {
 	conditions := b.filter.Conditions
 	b.periodAt = periodIndex(conditions)
 	if b.periodAt < 0 {
-		if !b.hasUnreadText() && !b.reportsPeriod(conditions) {
+		if !b.periodOptional && !b.hasUnreadText() && !b.reportsPeriod(conditions) {
 			b.fail(periodMissing(b.filter.Text))
 		}
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -59,6 +60,23 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 	}
 	client, callers := tableClient(c, e)
 	parts := api.Config{Keys: callers, Planets: planetdynamo.New(client, e.Table, time.Now)}
+	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
+}
+
+// SavedFilters wires a function for saved filters: filter-get, filter-put.
+func SavedFilters(
+	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
+) (*function.Function, error) {
+	f, e, err := function.Begin(name, lookup)
+	if err != nil {
+		return nil, err
+	}
+	c, err := function.LoadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, callers := tableClient(c, e)
+	parts := api.Config{Keys: callers, Documents: documentdynamo.New(client, e.Table)}
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 

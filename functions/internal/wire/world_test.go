@@ -31,6 +31,8 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
@@ -81,6 +83,7 @@ type world struct {
 	client    *awsathena.Client
 	service   *search.Service
 	planets   planet.Store
+	filters   document.Store
 }
 
 func newWorld(t *testing.T, event string) *world {
@@ -89,6 +92,7 @@ func newWorld(t *testing.T, event string) *world {
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.guard = guardtest.New(t, names(t), nil)
 	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
+	w.filters = filters(t)
 	return w
 }
 
@@ -141,6 +145,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		parts.Page, checks = page.Files, nil
 	case strings.HasPrefix(f.Name, "planet-"):
 		parts.Planets = w.planets
+	case strings.HasPrefix(f.Name, "filter-"):
+		parts.Documents = w.filters
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
@@ -223,6 +229,20 @@ var staticCredentials = credentials.NewStaticCredentialsProvider("k", "s", "")
 func planets(t *testing.T) planet.Store {
 	t.Helper()
 	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func filters(t *testing.T) document.Store {
+	t.Helper()
+	store, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

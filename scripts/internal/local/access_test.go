@@ -54,10 +54,11 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 		}
 	})
 	config := api.Config{
-		Search:  noSearch{},
-		Planets: planets,
-		Log:     slog.New(slog.DiscardHandler),
-		Now:     func() time.Time { return h.now },
+		Search:    noSearch{},
+		Planets:   planets,
+		Documents: noFilters,
+		Log:       slog.New(slog.DiscardHandler),
+		Now:       func() time.Time { return h.now },
 	}
 	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
 		t.Fatal(err)

@@ -10,12 +10,15 @@ import (
 	"strings"
 )
 
-const planetsFile = "planets.db"
+const (
+	planetsFile   = "planets.db"
+	documentsFile = "documents.db" // documents of all other kinds
+)
 
 // Entries of a data folder. A folder with one of marks is a data folder. The names in neutral also occur in other
 // folders and in a data folder that has no data yet, so they decide nothing.
 var (
-	marks   = []string{"ledger.db", planetsFile, keysFile, filepath.Join("lake", "manifests")}
+	marks   = []string{"ledger.db", planetsFile, documentsFile, keysFile, filepath.Join("lake", "manifests")}
 	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench"}
 )
 

@@ -1,5 +1,5 @@
-// Package local is the composition root of the product on one machine. It builds the engine, the importer, the planets
-// and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
+// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores of
+// documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
 package local
 
 import (
@@ -17,6 +17,8 @@ import (
 	"github.com/orrery/orrery/scripts/internal/metrics"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -42,10 +44,9 @@ type Product struct {
 
 	limiter *pending.Limiter
 
-	planets interface {
-		planet.Store
-		io.Closer
-	}
+	planets   planet.Store
+	documents document.Store
+	files     []io.Closer // of planets and documents
 }
 
 // Engine is an engine that must be closed.
@@ -105,7 +106,7 @@ func (e storeEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 // clusterQueries is the maximum number of concurrent queries of a cluster, which has its own queue.
 const clusterQueries = 16
 
-// OpenTrino opens a data directory that holds only planets and keys. A Trino cluster holds the records.
+// OpenTrino opens a data directory that holds only planets, saved filters and keys. A Trino cluster holds the records.
 func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -132,22 +133,28 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}
-	p.planets = noPlanets{}
-	if canWrite {
-		planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
-		if err != nil {
-			return err
-		}
-		p.planets = planets
+	if !canWrite {
+		p.planets, p.documents = planet.Documents{Store: noPlanets}, noFilters
+		return nil
 	}
+	planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+	if err != nil {
+		return err
+	}
+	p.planets, p.files = planets, append(p.files, planets)
+	filters, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
+	if err != nil {
+		return err
+	}
+	p.documents, p.files = filters, append(p.files, filters)
 	return nil
 }
 
 // Close closes the engine and the stores.
 func (p *Product) Close() error {
 	var errs []error
-	if p.planets != nil {
-		errs = append(errs, p.planets.Close())
+	for _, file := range p.files {
+		errs = append(errs, file.Close())
 	}
 	if p.Engine != nil {
 		errs = append(errs, p.Engine.Close())
@@ -169,13 +176,14 @@ type ServeOptions struct {
 // Handler returns the handler of the HTTP API.
 func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	c := api.Config{
-		Search:  p.Search,
-		Queries: p.Search,
-		Planets: p.planets,
-		Log:     s.Log,
-		Now:     time.Now,
-		Page:    page.Files,
-		Version: s.Version,
+		Search:    p.Search,
+		Queries:   p.Search,
+		Planets:   p.planets,
+		Documents: p.documents,
+		Log:       s.Log,
+		Now:       time.Now,
+		Page:      page.Files,
+		Version:   s.Version,
 	}
 	if s.Metrics != nil {
 		c.Observe, c.Metrics = s.Metrics.Observe, s.Metrics

@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/planet"
 )
 
 // writable reports whether files can be created in a folder.
@@ -17,22 +17,31 @@ func writable(folder string) bool {
 	return f.Close() == nil && os.Remove(f.Name()) == nil
 }
 
-// noPlanets is the store of planets of a read-only folder. Their database cannot be opened without writing; queries of
+// noDocuments is the store of documents of a read-only folder. A database cannot be opened without writing; queries of
 // traffic still work.
-type noPlanets struct{}
+type noDocuments struct{ err error }
 
-var errReadOnly = fault.New(fault.Unavailable, "this data folder is read-only, so its planet settings cannot be opened")
+var (
+	noPlanets = noDocuments{fault.New(fault.Unavailable,
+		"this data folder is read-only, so its planet settings cannot be opened")}
+	noFilters = noDocuments{fault.New(fault.Unavailable,
+		"this data folder is read-only, so its saved filters cannot be opened")}
+)
 
-func (noPlanets) Newest(context.Context, string) (planet.Version, error) {
-	return planet.Version{}, errReadOnly
+func (n noDocuments) Newest(context.Context, document.ID) (document.Version, error) {
+	return document.Version{}, n.err
 }
 
-func (noPlanets) Version(context.Context, string, int) (planet.Version, error) {
-	return planet.Version{}, errReadOnly
+func (n noDocuments) Version(context.Context, document.ID, int) (document.Version, error) {
+	return document.Version{}, n.err
 }
 
-func (noPlanets) Versions(context.Context, string) ([]planet.Info, error) { return nil, errReadOnly }
+func (n noDocuments) Versions(context.Context, document.ID) ([]document.Info, error) {
+	return nil, n.err
+}
 
-func (noPlanets) Append(context.Context, string, planet.Version) error { return errReadOnly }
+func (n noDocuments) Append(context.Context, document.ID, document.Version) error { return n.err }
 
-func (noPlanets) Close() error { return nil }
+func (n noDocuments) List(context.Context, document.Kind, string) ([]document.Named, error) {
+	return nil, n.err
+}

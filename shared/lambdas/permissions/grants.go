@@ -58,6 +58,14 @@ var (
 		{Items, []string{"planet#*"}, []string{"dynamodb:PutItem"}},
 	}}
 
+	readingFilters = Task{"reading saved filters", []Grant{
+		{Items, []string{"filter#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
+	}}
+
+	writingFilters = Task{"writing saved filters", []Grant{
+		{Items, []string{"filter#*"}, []string{"dynamodb:PutItem"}},
+	}}
+
 	// Athena reads and writes S3 and Glue with the permissions of its caller.
 	querying = Task{"querying", []Grant{
 		{Items, []string{"join#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"}},
@@ -141,6 +149,8 @@ var tasksOf = map[string][]Task{
 	"planet-get":      {authentication, readingPlanets},
 	"planet-put":      {authentication, readingPlanets, writingPlanets},
 	"planet-versions": {authentication, readingPlanets},
+	"filter-get":      {authentication, readingFilters},
+	"filter-put":      {authentication, readingFilters, writingFilters},
 	"not-found":       {},
 	"ingest":          {ingesting},
 	"compact":         {compacting},

@@ -29,7 +29,7 @@ func open(t testing.TB, options ...func(*dynamodb.Options)) *Store {
 // over returns a store that does not wait between retries.
 func over(client *dynamodb.Client, table string) *Store {
 	s := New(client, table, at)
-	s.pause = func(ctx context.Context, _ int) error { return ctx.Err() }
+	s.documents.Pause = func(ctx context.Context, _ int) error { return ctx.Err() }
 	return s
 }
 
@@ -192,8 +192,8 @@ func TestVersionsDoesNotReadSettings(t *testing.T) {
 func TestMalformedItemIsAnError(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	s := over(client, table)
-	for _, key := range []string{infoKey(1), settingsKey(1)} {
-		item := dynamotable.NewItem(partition("odd"), key, dynamotable.Item{numberAttribute: dynamotable.String("one")})
+	for _, key := range []string{"info#0000000001", "settings#0000000001"} {
+		item := dynamotable.NewItem("planet#odd", key, dynamotable.Item{"number": dynamotable.String("one")})
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 			t.Fatal(err)
 		}
