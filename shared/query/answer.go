@@ -17,6 +17,7 @@ type Answer struct {
 	TopX      []TopXRow     // by label, then blocked, requests (descending), key
 	Facets    FacetsAnswer
 	Histogram []Series
+	Values    ValuesAnswer
 
 	// Truncated reports that Logs lacks older matching records, because they would take too much memory.
 	Truncated bool

@@ -28,8 +28,8 @@ type Scope struct {
 	Watermark lake.Partition
 }
 
-// Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline, TopX, Facets or
-// Histogram.
+// Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline, TopX, Facets, Histogram or
+// Values.
 type Shape interface{ shape() }
 
 // Logs asks for the newest matching records.

@@ -13,9 +13,16 @@ import (
 
 // facets counts the values of every dimension in one pass: by code in each row group, then by text in all.
 func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
+	return r.facetsOf(ctx, shape, groups, nil)
+}
+
+// facetsOf is facets of the values that pass a test; nil: all values.
+func (r *run) facetsOf(
+	ctx context.Context, shape query.Facets, groups []*group, find *query.Find,
+) (query.FacetsAnswer, error) {
 	f := &facets{run: r, by: make([]facet, len(shape.By))}
 	for i, d := range shape.By {
-		f.by[i].dimension = d
+		f.by[i].dimension, f.by[i].find = d, find
 	}
 	if err := r.scan(ctx, groups, f.read); err != nil {
 		return query.FacetsAnswer{}, err
@@ -44,6 +51,7 @@ type facets struct {
 // facet holds the counts of a dimension.
 type facet struct {
 	dimension query.Dimension
+	find      *query.Find // nil: every value is counted
 
 	mu       sync.Mutex
 	requests int64 // of the records that have a value
@@ -85,7 +93,7 @@ func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
 	counts, present := w.counts, of.count(w.counts, rows, flags)
 	w.met, w.hashes = w.met[:0], w.hashes[:0]
 	for code := range counts {
-		if counts[code] != (flagCounts{}) {
+		if counts[code] != (flagCounts{}) && f.passes(of.entries, int32(code)) {
 			w.met = append(w.met, int32(code))
 			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
 		}
@@ -102,6 +110,11 @@ func (f *facet) read(w *worker, rows []int32, flags []uint8) error {
 		counts[code].addTo(&f.counts[place])
 	}
 	return w.run.reserve(f.bytes() - before)
+}
+
+// passes reports whether a value is counted.
+func (f *facet) passes(entries texts, code int32) bool {
+	return f.find == nil || f.find.Passes(string(entries.At(code)))
 }
 
 // bytes returns about how much memory the values and counts take.

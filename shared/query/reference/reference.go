@@ -30,6 +30,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{Facets: evaluateFacets(shape, matching)}
 	case query.Histogram:
 		return query.Answer{Histogram: evaluateHistogram(shape, matching)}
+	case query.Values:
+		return query.Answer{Values: evaluateValues(shape, matching)}
 	}
 	panic(fmt.Sprintf("reference: unknown shape %T", q.Shape))
 }
