@@ -37,6 +37,7 @@ var needsOf = map[string]needs{
 	"timeline":        {memory: 1024},
 	"facets":          {memory: 1024},
 	"histogram":       {memory: 1024},
+	"values":          {memory: 1024},
 	"logs":            {memory: 1024},
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},

@@ -16,10 +16,10 @@ import (
 )
 
 type queryCommand struct {
-	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram" help:"One of ${enum}."`
-	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
+	Route  string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,values" help:"One of ${enum}."`
+	Filter string `arg:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
 	target
-	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets) or series (histogram)."`
+	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values) or series (histogram)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname." placeholder:"hostname"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
@@ -27,16 +27,16 @@ type queryCommand struct {
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
+	valuesFlags
 }
 
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
 // terminal and JSON elsewhere.
 func (q *queryCommand) Run(ctx context.Context, c console) error {
-	text, err := filterText(q.Filter, c.in)
+	text, parameters, err := q.question(c.in)
 	if err != nil {
 		return err
 	}
-	parameters := map[string]any{"filters": text}
 	// Every given flag is sent, even 0 and the empty string: the API decides what to refuse.
 	if q.Limit != nil {
 		parameters["limit"] = *q.Limit
@@ -74,6 +74,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err := a.reportLag(c.err, time.Now()); err != nil {
 		return err
 	}
+	a.reportLook(c.err)
 	return a.reportGaps(c.err)
 }
 
@@ -87,6 +88,7 @@ type answer struct {
 		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
+		lookedAt
 	} `json:"meta"`
 }
 
@@ -120,7 +122,7 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) error {
 // every format, so that no script takes the answer for a complete one.
 func (a answer) reportGaps(stderr io.Writer) error {
 	if t := a.Meta.Truncated; t != nil {
-		fmt.Fprintf(stderr, "orrery: %s\n", truncation(t.Reason, len(a.Data.Results)))
+		fmt.Fprintf(stderr, "orrery: %s\n", a.truncation(t.Reason))
 	}
 	if len(a.Meta.Skipped) == 0 {
 		return nil
@@ -142,8 +144,12 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func truncation(reason string, results int) string {
-	if reason == "limit" {
+func (a answer) truncation(reason string) string {
+	results := len(a.Data.Results)
+	switch {
+	case a.Meta.Exact != nil:
+		return fmt.Sprintf("more values match than the %d printed; raise --limit or give a longer --prefix", results)
+	case reason == "limit":
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
 	}
 	return fmt.Sprintf("more records match than the %d printed: the answer reached its size limit; "+
@@ -178,7 +184,11 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 	}
 	if len(results) == 0 {
-		_, err := fmt.Fprintln(c.err, "no records match")
+		noun := "records"
+		if q.Route == valuesRoute {
+			noun = valuesRoute
+		}
+		_, err := fmt.Fprintf(c.err, "no %s match\n", noun)
 		return err
 	}
 	return writeTable(c.out, q.columns(), results)
@@ -187,6 +197,9 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 // columns returns the requested fields, or the columns of the route.
 func (q *queryCommand) columns() []string {
 	if q.Fields == nil {
+		if q.Route == valuesRoute && q.Counts {
+			return countedColumns
+		}
 		return tableColumns[q.Route]
 	}
 	names := strings.Split(*q.Fields, ",")

@@ -77,8 +77,9 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"],
+		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
 	}
-	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
+	if s.Queries != nil && to != search.Values && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
 	}
 	result, err := s.Search.Search(c.r.Context(), r)
@@ -106,6 +107,9 @@ func sendResult(c *call, to search.Route, result search.Result) error {
 	case search.Histogram:
 		shortenSeries(&result)
 		return sendResults(c, result.Histogram, result.Meta)
+	case search.Values:
+		shortenFound(result.Values)
+		return sendResults(c, result.Values, result.Meta)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
@@ -151,6 +155,17 @@ func shortenValues(results []search.FacetResult) {
 			if short, cut := shortened(text); isText && cut {
 				v.Value, v.ValueTruncated, v.Condition = short, true, ""
 			}
+		}
+	}
+}
+
+// shortenFound is shortenValues for values without facets.
+func shortenFound(results []search.ValueResult) {
+	for i := range results {
+		v := &results[i]
+		text, isText := v.Value.(string)
+		if short, cut := shortened(text); isText && cut {
+			v.Value, v.ValueTruncated, v.Condition = short, true, ""
 		}
 	}
 }
@@ -218,6 +233,13 @@ func readInteger(value json.RawMessage) (text, want string) {
 		return string(value), "" // too large for every parameter; the error quotes it as sent
 	}
 	return strconv.FormatInt(int64(n), 10), ""
+}
+
+func readBoolean(value json.RawMessage) (text, want string) {
+	if text := string(value); text == "true" || text == "false" {
+		return text, ""
+	}
+	return "", "a boolean"
 }
 
 // readNames reads a list of names, or text with commas as in a query.

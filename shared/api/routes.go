@@ -302,6 +302,7 @@ func (s *server) dataRoutes() []route {
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
 		s.dataRoute(search.Histogram, histogram, Container[search.HistogramResult]{}),
+		s.valuesRoute(),
 		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
 	)
 }
@@ -546,7 +547,7 @@ const limitName = "limit"
 // dataParams are the parameters of all data routes.
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
-	measureParam.name,
+	measureParam.name, fieldParam.name, prefixParam.name, containsParam.name, countsParam.name,
 }
 
 func measures() []any {

@@ -24,6 +24,7 @@ const (
 	Facets   Route = "facets"
 
 	Histogram Route = "histogram"
+	Values    Route = "values"
 )
 
 // Limits of the limit parameter, per route.
@@ -33,6 +34,7 @@ const (
 
 	DefaultFacetLimit, MaxFacetLimit = query.DefaultFacetLimit, 80
 	DefaultSeries, MaxSeries         = query.DefaultSeries, 20
+	DefaultValues, MaxValues         = query.DefaultValues, 50
 )
 
 // Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
@@ -41,13 +43,17 @@ type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20
+	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20; values: 1…50
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname"
 	Fields   string      // logs: comma-separated field names
 	By       string      // facets: comma-separated fields, with keys; histogram: one
 	Order    string      // facets: "requests" or "blocked"
 	Measure  string      // histogram: "requests", "blocked" …
+	Field    string      // values: one field, with a key
+	Prefix   string      // values: what they begin with
+	Contains string      // values: what they contain
+	Counts   string      // values: "true" or "false"
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -82,6 +88,8 @@ func (r Request) shape() (query.Shape, error) {
 		return r.facets()
 	case Histogram:
 		return r.histogram()
+	case Values:
+		return r.values()
 	}
 	return nil, fmt.Errorf("search: unknown route %q", r.Route)
 }

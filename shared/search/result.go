@@ -20,6 +20,7 @@ type Result struct {
 	TopX      []TopXResult
 	Facets    []FacetResult
 	Histogram []HistogramResult
+	Values    []ValueResult
 	Meta      Meta
 }
 
@@ -42,6 +43,10 @@ type Meta struct {
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
+
+	Exact       *bool     `json:"exact,omitempty" doc:"Of values: all data of the period was looked at"`
+	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
+	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
 
 	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`

@@ -62,8 +62,8 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
 }
 
-// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, logs,
-// query-status.
+// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, logs, query-status. It also
+// wires values, which Athena does not answer.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {

@@ -133,6 +133,7 @@ var tasksOf = map[string][]Task{
 	"timeline":        {authentication, querying},
 	"facets":          {authentication, querying},
 	"histogram":       {authentication, querying},
+	"values":          {authentication, querying},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},
