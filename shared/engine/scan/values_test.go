@@ -165,7 +165,11 @@ func overwriteDataPages(t *testing.T, path string) map[string]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	info, err := file.Stat()
 	if err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func onlyCodes(meta *format.ColumnMetaData) bool {
 		if stats.PageType != format.DataPage && stats.PageType != format.DataPageV2 {
 			continue
 		}
-		if stats.Encoding != format.RLEDictionary && stats.Encoding != format.PlainDictionary {
+		if stats.Encoding != format.RLEDictionary {
 			return false
 		}
 		pages++
