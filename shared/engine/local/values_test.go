@@ -88,3 +88,17 @@ func TestFindValuesInLessTimeThanItTakes(t *testing.T) {
 		t.Errorf("%v: %+v", err, found)
 	}
 }
+
+// TestExplainValues: the plan is that of a scan, and has the columns whole, of which dictionaries are a part.
+func TestExplainValues(t *testing.T) {
+	store := enginetest.NewStore(t, enginetest.Records(t, 100, 4))
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		plan, err := open(t, store).Explain(t.Context(), bind(t, hours, valuesOf("country")))
+		if err != nil || plan.By != "scan" || len(plan.SQL) > 0 || plan.Objects != len(allObjects(t, store)) {
+			t.Errorf("%v: %+v", err, plan)
+		}
+		if diff := cmp.Diff([]string{"ts_ms", "country"}, plan.Columns); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -127,8 +127,8 @@ func TestValuesOfBranches(t *testing.T) {
 			known = append(known, v.Value)
 		}
 		for i, text := range prefixes(known) {
-			if testing.Short() && i%40 > 0 {
-				continue
+			if testing.Short() && i > 0 {
+				break
 			}
 			for _, caller := range callers {
 				shape := all
