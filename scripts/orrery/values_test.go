@@ -42,7 +42,8 @@ func TestQueryValues(t *testing.T) {
 				Period struct{ From string } `json:"period"`
 			} `json:"meta"`
 		}
-		if err := json.Unmarshal([]byte(out), &a); err != nil || !strings.HasPrefix(a.Meta.Period.From, "2026-01-01T23:") {
+		err := json.Unmarshal([]byte(out), &a)
+		if err != nil || !strings.HasPrefix(a.Meta.Period.From, "2026-01-01T23:") {
 			t.Errorf("%v: %s", err, out)
 		}
 	})

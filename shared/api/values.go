@@ -10,8 +10,8 @@ import (
 func (s *server) valuesRoute() []route {
 	get := route{
 		summary: "Values of a field, for completion",
-		doc: "Values of a field in which a text is found, without regard to case: those that begin with it first, then " +
-			"in the order of their bytes. It looks in the newest data first and stops early; `meta.scope` and " +
+		doc: "Values of a field in which a text is found, without regard to case: those that begin with it first, " +
+			"then in the order of their bytes. It looks in the newest data first and stops early; `meta.scope` and " +
 			"`meta.exact` report how far it came. Values of records shortly before and after the period may be among " +
 			"them. With `counts`, all data of the period is counted, and the most frequent values come first.",
 		params: []param{

@@ -50,7 +50,9 @@ func TestValues(t *testing.T) {
 	}{
 		{
 			"integers in the order of their texts", search.Request{Field: "status"},
-			[]search.ValueResult{{Value: int64(200), Condition: "status=200"}, {Value: int64(403), Condition: "status=403"}},
+			[]search.ValueResult{
+				{Value: int64(200), Condition: "status=200"}, {Value: int64(403), Condition: "status=403"},
+			},
 		},
 		{
 			"of a prefix in another case", search.Request{Field: "host", Prefix: "B."},
@@ -95,7 +97,11 @@ func TestValuesRefuse(t *testing.T) {
 		param string
 	}{
 		{"a condition", search.Request{Field: "host", Filters: period + ", status=200"}, "filters"},
-		{"a condition on the time", search.Request{Field: "host", Filters: period + ", not timestamp between 2026-01-01 and 2026-01-02"}, "filters"},
+		{
+			"a condition on the time",
+			search.Request{Field: "host", Filters: period + ", not timestamp between 2025-01-01 and 2025-01-02"},
+			"filters",
+		},
 		{
 			"a condition on a branch of the caller",
 			search.Request{Field: "host", Filters: period + ", branch=b", Branches: []string{"b"}}, "filters",

@@ -70,8 +70,9 @@ func questions(s stored, n needle) []question {
 		},
 		{
 			name: "values", what: "values, paths of the last hour", goal: goal{ms: 30},
-			request: newRequest("values", period(time.UnixMilli(last.fromMs).UTC(), time.Hour), "field", "path", "limit", "50"),
-			sql:     valuesSQL(last, "path", 50), facts: valuesFacts,
+			request: newRequest("values", period(time.UnixMilli(last.fromMs).UTC(), time.Hour),
+				"field", "path", "limit", "50"),
+			sql: valuesSQL(last, "path", 50), facts: valuesFacts,
 		},
 		{
 			name: "timeline", what: "timeline, exact distincts", goal: goal{ms: 170, mb: 16},

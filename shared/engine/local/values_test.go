@@ -61,7 +61,8 @@ func TestFindValuesWithoutDamagedObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := engine.FoundValues{
-			ValuesAnswer: reference.Evaluate(&q, without(rows, damaged)).Values, Looked: len(objects) - 1, Of: len(objects),
+			ValuesAnswer: reference.Evaluate(&q, without(rows, damaged)).Values,
+			Looked:       len(objects) - 1, Of: len(objects),
 		}
 		if diff := cmp.Diff(want, found); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", field, diff)

@@ -157,8 +157,8 @@ func pointersTo(rows []lake.Row) []*lake.Row {
 	return all
 }
 
-// overwriteDataPages overwrites the data pages of every column with a dictionary, and returns the size of the dictionary
-// pages by column.
+// overwriteDataPages overwrites the data pages of every column with a dictionary. It returns the size of the
+// dictionary pages by column.
 func overwriteDataPages(t *testing.T, path string) map[string]int64 {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -225,11 +225,12 @@ func TestValuesReadDictionariesOnly(t *testing.T) {
 			}
 		})
 	}
+	of := func(by string) query.Values { return query.Values{By: querytest.Dimensions(by)[0], Limit: 9} }
 	for name, q := range map[string]query.Query{
-		"a list":                    bind(t, hours, query.Values{By: querytest.Dimensions("tags")[0], Limit: 9}),
-		"a caller with branches":    bindBranches(t, hours, query.Values{By: querytest.Dimensions("host")[0]}, []string{"x"}),
-		"a field without one":       bind(t, hours, query.Values{By: querytest.Dimensions("request_id")[0], Limit: 9}),
-		"a member with other names": bind(t, hours, query.Values{By: querytest.Dimensions(`headers["a"]`)[0], Limit: 9}),
+		"a list":                    bind(t, hours, of("tags")),
+		"a caller with branches":    bindBranches(t, hours, of("host"), []string{"x"}),
+		"a field without one":       bind(t, hours, of("request_id")),
+		"a member with other names": bind(t, hours, of(`headers["a"]`)),
 	} {
 		t.Run(name+" needs the data pages", func(t *testing.T) {
 			var wrong *engine.ObjectError
@@ -271,7 +272,8 @@ func TestValuesStopEarly(t *testing.T) {
 	}
 	check := func(t *testing.T, found scan.FoundValues, looked int, first string, more bool) {
 		t.Helper()
-		if len(found.Looked) != looked || len(found.Values) == 0 || found.Values[0].Value != first || found.More != more {
+		wrong := len(found.Looked) != looked || found.More != more
+		if wrong || len(found.Values) == 0 || found.Values[0].Value != first {
 			t.Errorf("looked at %d objects, found %v, more: %t", len(found.Looked), found.Values, found.More)
 		}
 	}
@@ -314,7 +316,8 @@ func TestValuesOfAnHourThatTouchesThePeriod(t *testing.T) {
 		counts bool
 		want   int
 	}{{false, 2}, {true, 1}} {
-		shape := query.Values{By: querytest.Dimensions("host")[0], Find: query.Beginning(""), Limit: 9, Counts: c.counts}
+		host := querytest.Dimensions("host")[0]
+		shape := query.Values{By: host, Find: query.Beginning(""), Limit: 9, Counts: c.counts}
 		if got := valuesIn(t, bind(t, period, shape), objects, never, scan.Options{}); len(got.Values) != c.want {
 			t.Errorf("counts %t: %v", c.counts, got.Values)
 		}

@@ -113,8 +113,8 @@ func checkDictionary(t *testing.T, file *ColumnReader, group int, l *leaf) (comp
 	return true
 }
 
-// TestDictionaryOfSomePages: a dictionary is not complete if a data page of the column does not use it, or if the footer
-// does not list the encodings.
+// TestDictionaryOfSomePages: a dictionary is not complete if a data page of the column does not use it, or if the
+// footer does not list the encodings.
 func TestDictionaryOfSomePages(t *testing.T) {
 	object := written(t, randomRows(3, 50))
 	column, _ := ColumnOf("country", "")
