@@ -38,6 +38,7 @@ var needsOf = map[string]needs{
 	"facets":          {memory: 1024},
 	"histogram":       {memory: 1024},
 	"diff":            {memory: 1024},
+	"values":          {memory: 1024},
 	"logs":            {memory: 1024},
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},

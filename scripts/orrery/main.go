@@ -30,7 +30,7 @@ type commands struct {
 	Import   importCommand   `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
 	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
-	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram or diff."`
+	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`

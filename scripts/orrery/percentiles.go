@@ -11,6 +11,9 @@ var percentileColumns = []string{"p50_total_time", "p90_total_time", "p99_total_
 
 // figureColumns returns the columns of a route for the given groups and figures.
 func (q *queryCommand) figureColumns() []string {
+	if q.Route == valuesRoute && q.Counts {
+		return countedColumns
+	}
 	columns := slices.Clone(tableColumns[q.Route])
 	if q.GroupBy != nil && *q.GroupBy != "hostname" {
 		if i := slices.Index(columns, "hostname"); i >= 0 {

@@ -18,10 +18,10 @@ import (
 )
 
 type queryCommand struct {
-	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
-	Filter []string `arg:"" help:"A filter in either form, - to read it from standard input, and saved filters: @NAME."`
+	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
+	Filter []string `arg:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
 	savedFilters
-	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
+	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
@@ -37,19 +37,23 @@ type queryCommand struct {
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+	valuesFlags
 }
 
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
 // terminal and JSON elsewhere.
 func (q *queryCommand) Run(ctx context.Context, c console) error {
-	if q.Raw && q.Format != "csv" {
-		return &exitError{code: exitUsage, message: "--raw is an option of --format csv"}
+	if wrong := q.misuse(); wrong != "" {
+		return &exitError{code: exitUsage, message: wrong}
 	}
 	server, done, err := q.connect(ctx, c.err)
 	if err != nil {
 		return err
 	}
-	text, err := withSaved(ctx, server, q.Config, q.Filter, c)
+	text := ""
+	if q.Route != valuesRoute {
+		text, err = withSaved(ctx, server, q.Config, q.Filter, c)
+	}
 	switch {
 	case err != nil:
 	case q.All:
@@ -61,6 +65,19 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		err = closing
 	}
 	return err
+}
+
+// misuse returns what is wrong with flags that only the command itself has, or "".
+func (q *queryCommand) misuse() string {
+	switch {
+	case q.Raw && q.Format != "csv":
+		return "--raw is an option of --format csv"
+	case q.Period != nil && q.Route != valuesRoute:
+		return "--period is for values; in other queries the period is part of the filter"
+	case q.Route == valuesRoute && len(q.Filter) != 1:
+		return "name one field, such as country; the period of values is --period"
+	}
+	return ""
 }
 
 // parameters returns the parameters of the request. Every given flag is sent, even 0 and the empty string: the API
@@ -81,6 +98,7 @@ func (q *queryCommand) parameters(text string) map[string]any {
 			parameters[name] = *value
 		}
 	}
+	q.setValues(parameters)
 	return parameters
 }
 
@@ -104,6 +122,7 @@ func (q *queryCommand) printOne(ctx context.Context, server *client, c console, 
 	if err := a.reportLag(c.err, time.Now()); err != nil {
 		return err
 	}
+	a.reportLook(c.err)
 	return a.reportGaps(c.err)
 }
 
@@ -119,6 +138,7 @@ type answer struct {
 		Truncated *search.Truncated `json:"truncated"`
 		Diff      *search.DiffMeta  `json:"diff"`
 		Next      *string           `json:"next"`
+		lookedAt
 	} `json:"meta"`
 }
 
@@ -152,7 +172,7 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) error {
 // every format, so that no script takes the answer for a complete one.
 func (a answer) reportGaps(stderr io.Writer) error {
 	if t := a.Meta.Truncated; t != nil {
-		fmt.Fprintf(stderr, "orrery: %s\n", truncation(t.Reason, len(a.Data.Results)))
+		fmt.Fprintf(stderr, "orrery: %s\n", a.truncation(t.Reason))
 	}
 	if len(a.Meta.Skipped) == 0 {
 		return nil
@@ -174,8 +194,12 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func truncation(reason string, results int) string {
-	if reason == "limit" {
+func (a answer) truncation(reason string) string {
+	results := len(a.Data.Results)
+	switch {
+	case a.Meta.Exact != nil:
+		return fmt.Sprintf("more values match than the %d printed; raise --limit or give a longer --prefix", results)
+	case reason == "limit":
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
 	}
 	return fmt.Sprintf("more records match than the %d printed: the answer reached its size limit; "+
@@ -217,8 +241,11 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	}
 	if len(results) == 0 {
 		nothing := "no records match"
-		if a.Meta.Diff != nil {
+		switch {
+		case a.Meta.Diff != nil:
 			nothing = "no value differs significantly"
+		case q.Route == valuesRoute:
+			nothing = "no values match"
 		}
 		_, err := fmt.Fprintln(c.err, nothing)
 		return err

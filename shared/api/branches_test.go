@@ -28,9 +28,9 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.id, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			m := get("/api/v4.0"+r.path+"?filters=x", "X-API-Key: branch-key")
+			m := get("/api/v4.0"+r.path+"?filters=x"+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
 			if r.method == http.MethodPost {
-				m = post("/api/v4.0"+r.path, jsonType, `{"filters":"x"}`)
+				m = post("/api/v4.0"+r.path, jsonType, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
 				m.head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)
@@ -39,6 +39,16 @@ func TestBranchesReachEverySearch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// alsoRequired prints the required parameters of a route besides the filter.
+func alsoRequired(format string, r route) (text string) {
+	for _, p := range r.params {
+		if p.required && p.name != filtersParam.name {
+			text += fmt.Sprintf(format, p.name)
+		}
+	}
+	return text
 }
 
 // TestConfigurationsOfOtherBranchesAreNotFound: no route reveals whether they exist, or writes to them. Configurations

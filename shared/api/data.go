@@ -84,8 +84,9 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
 		Select: args["select"], Against: args["against"], Least: args["least"],
 		Cursor: args["cursor"], Since: args["since"],
+		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
 	}
-	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
+	if s.Queries != nil && to != search.Values && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
 	}
 	result, err := s.Search.Search(c.r.Context(), r)
@@ -118,6 +119,9 @@ func sendResult(c *call, to search.Route, result search.Result, as form) error {
 	case search.Diff:
 		shortenFindings(result.Diff)
 		return sendResults(c, to, result.Diff, result.Meta, as)
+	case search.Values:
+		shortenFound(result.Values)
+		return sendResults(c, to, result.Values, result.Meta, as)
 	}
 	panic(fmt.Sprintf("api: no answer for route %q", to))
 }
@@ -177,6 +181,17 @@ func shortenFindings(results []search.DiffResult) {
 		text, isText := r.Value.(string)
 		if short, cut := shortened(text); isText && cut {
 			r.Value, r.ValueTruncated, r.Condition, r.Excluded = short, true, "", ""
+		}
+	}
+}
+
+// shortenFound is shortenValues for values without facets.
+func shortenFound(results []search.ValueResult) {
+	for i := range results {
+		v := &results[i]
+		text, isText := v.Value.(string)
+		if short, cut := shortened(text); isText && cut {
+			v.Value, v.ValueTruncated, v.Condition = short, true, ""
 		}
 	}
 }
@@ -255,6 +270,13 @@ func readInteger(value json.RawMessage) (text, want string) {
 		return string(value), "" // too large for every parameter; the error quotes it as sent
 	}
 	return strconv.FormatInt(int64(n), 10), ""
+}
+
+func readBoolean(value json.RawMessage) (text, want string) {
+	if text := string(value); text == "true" || text == "false" {
+		return text, ""
+	}
+	return "", "a boolean"
 }
 
 // readNames reads a list of names, or text with commas as in a query.

@@ -443,6 +443,15 @@ func (o *oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cos
 	return reference.Evaluate(&q, o.rows), cost, nil
 }
 
+func (o *oracle) FindValues(
+	_ context.Context, q query.Query, _ func() bool,
+) (engine.FoundValues, engine.Cost, error) {
+	objects, rows := 1, int64(len(o.rows))
+	cost := engine.Cost{By: "scan", Objects: &objects, BytesScanned: 128, RowsConsidered: &rows}
+	found := engine.FoundValues{ValuesAnswer: reference.Evaluate(&q, o.rows).Values, Exact: true, Looked: 1, Of: 1}
+	return found, cost, nil
+}
+
 func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
 	return engine.Plan{}, errors.New("nothing to explain")
 }

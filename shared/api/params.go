@@ -79,7 +79,7 @@ func readFields(place string, fields []field, params []param) (arguments, error)
 			wrong = append(wrong, unknown(names(params), afterFilters, place, f.name))
 		case twice:
 			wrong = append(wrong, repeated(place, f.name))
-		case f.value == "" && f.name != "filters":
+		case f.value == "" && !mayBeEmpty(params, f.name):
 			wrong = append(wrong, empty(place, f.name))
 		}
 		args[f.name] = f.value
@@ -112,7 +112,7 @@ func readBody(body []byte, params []param) (arguments, error) {
 		switch {
 		case want != "":
 			wrong = append(wrong, wrongType(want, "body", m.name))
-		case text == "" && m.name != "filters":
+		case text == "" && !mayBeEmpty(params, m.name):
 			wrong = append(wrong, empty("body", m.name))
 		}
 		args[m.name] = text
@@ -134,6 +134,12 @@ func (args arguments) complete(place string, params []param, wrong details) (arg
 }
 
 func known(params []param, name string) bool { return find(params, name) != nil }
+
+// mayBeEmpty reports whether the route, and not the reading of parameters, refuses an empty value: an empty filter is a
+// mistake in the filter, unless the route has a default for it.
+func mayBeEmpty(params []param, name string) bool {
+	return name == filtersParam.name && find(params, name).required
+}
 
 func find(params []param, name string) *param {
 	for i := range params {

@@ -327,6 +327,7 @@ func (s *server) dataRoutes() []route {
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
 		s.dataRoute(search.Histogram, histogram, Container[search.HistogramResult]{}),
 		s.dataRoute(search.Diff, diff, Container[search.DiffResult]{}),
+		s.valuesRoute(),
 		s.dataRoute(search.Logs, logs, Container[logRecord]{}),
 	)
 }
@@ -621,7 +622,7 @@ const limitName = "limit"
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
 	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
-	figuresParam.name, formatName, csvName,
+	figuresParam.name, formatName, csvName, fieldParam.name, prefixParam.name, containsParam.name, countsParam.name,
 }
 
 func measures() []any {

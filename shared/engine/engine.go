@@ -20,7 +20,7 @@ type Engine interface {
 	Name() string
 	// Extent returns the period that the data covers now.
 	Extent(ctx context.Context) (lake.Extent, error)
-	// Run answers q. Cancelling ctx stops the work.
+	// Run answers q. Cancelling ctx stops the work. A ValueFinder, not Run, answers a query for values.
 	Run(ctx context.Context, q query.Query) (query.Answer, Cost, error)
 	// Explain returns what Run would do, without doing it.
 	Explain(ctx context.Context, q query.Query) (Plan, error)

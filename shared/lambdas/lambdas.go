@@ -137,6 +137,12 @@ var All = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "values",
+		Doc:       "Values of a field, for completion.",
+		Serves:    []string{"values", "values-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "logs",
 		Doc:       "Request records.",
 		Serves:    []string{"logs", "logs-post"},

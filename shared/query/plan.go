@@ -149,6 +149,12 @@ func shapeColumns(shape Shape) []string {
 			return s.Measure.columns()
 		}
 		return append(dimensionColumns([]Dimension{*s.By}), s.Measure.columns()...)
+	case Values:
+		columns := dimensionColumns([]Dimension{s.By})
+		if s.Counts {
+			columns = append(columns, flagColumns...)
+		}
+		return columns
 	}
 	panic(fmt.Sprintf("query: unknown shape %T", shape))
 }

@@ -136,6 +136,11 @@ func (q Query) withDefaults() (Query, error) {
 		}
 		s.SegmentSeconds, err = q.segmentOfSeries(s.SegmentSeconds, s.series())
 		q.Shape = s
+	case Values:
+		if s.Limit == 0 {
+			s.Limit = DefaultValues
+		}
+		q.Shape = s
 	}
 	return q, err
 }

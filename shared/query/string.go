@@ -95,6 +95,8 @@ func shapeText(s Shape) string {
 			text += fmt.Sprintf(" by=%s limit=%d", s.By, s.Limit)
 		}
 		return text
+	case Values:
+		return fmt.Sprintf("values limit=%d of=%s %s counts=%t", s.Limit, s.By, s.Find, s.Counts)
 	}
 	panic(fmt.Sprintf("query: no text for %T", s))
 }

@@ -25,6 +25,7 @@ const (
 
 	Histogram Route = "histogram"
 	Diff      Route = "diff"
+	Values    Route = "values"
 )
 
 // Limits of the limit parameter, per route.
@@ -34,6 +35,7 @@ const (
 
 	DefaultFacetLimit, MaxFacetLimit = query.DefaultFacetLimit, 80
 	DefaultSeries, MaxSeries         = query.DefaultSeries, 20
+	DefaultValues, MaxValues         = query.DefaultValues, 50
 )
 
 // Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
@@ -42,7 +44,7 @@ type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500; topx, facets: 1…80; histogram: 1…20; diff: 1…80
+	Limit    string      // logs: 1…2500; topx, facets, diff: 1…80; histogram: 1…20; values: 1…50
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
 	GroupBy  string      // stats: "hostname", or a field, with its key
 	Figures  string      // stats, topx: "percentiles"
@@ -55,6 +57,10 @@ type Request struct {
 	Least    string      // diff: requests of a finding
 	Cursor   string      // logs: meta.next of the page before
 	Since    string      // logs: meta.head of an earlier answer; only newer records are returned
+	Field    string      // values: one field, with a key
+	Prefix   string      // values: what they begin with
+	Contains string      // values: what they contain
+	Counts   string      // values: "true" or "false"
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -87,6 +93,8 @@ func (r Request) shape() (query.Shape, error) {
 		return r.histogram()
 	case Diff:
 		return r.diff()
+	case Values:
+		return r.values()
 	}
 	return nil, fmt.Errorf("search: unknown route %q", r.Route)
 }

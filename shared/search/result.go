@@ -21,6 +21,7 @@ type Result struct {
 	Facets    []FacetResult
 	Histogram []HistogramResult
 	Diff      []DiffResult
+	Values    []ValueResult
 	Meta      Meta
 }
 
@@ -49,6 +50,10 @@ type Meta struct {
 	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
+
+	Exact       *bool     `json:"exact,omitempty" doc:"Of values: all data of the period was looked at"`
+	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
+	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
 
 	// The following are set only by engines that run as a service.
 	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`

@@ -19,6 +19,10 @@ type Service struct {
 	engine  engine.Engine
 	queries *pending.Queries
 	now     func() time.Time
+
+	// The limits of queries that are not in queries.
+	limiter *pending.Limiter
+	timeout time.Duration
 }
 
 // Options are the settings of a service.
@@ -30,7 +34,7 @@ func New(e engine.Engine, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{engine: e, queries: queries, now: o.Now}, nil
+	return &Service{engine: e, queries: queries, now: o.Now, limiter: o.Limiter, timeout: o.Timeout}, nil
 }
 
 // Search answers one request. It is the whole read path, with one line for each step.
@@ -38,6 +42,9 @@ func New(e engine.Engine, o Options) (*Service, error) {
 // Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query takes longer than
 // a caller waits, and otherwise an error of a kind that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
+	if r.Route == Values {
+		return s.searchValues(ctx, r)
+	}
 	began := s.now()
 	q, err := bind(r)
 	if err != nil {
@@ -85,7 +92,17 @@ func bind(r Request) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
-	q, err := query.Bind(parse(r.Filters, r.Form), shape, query.WithBranches(r.Branches))
+	f := parse(r.Filters, r.Form)
+	if r.Route == Values {
+		all, err := query.Bind(f, shape)
+		if err == nil {
+			err = onlyPeriod(all)
+		}
+		if err != nil {
+			return query.Query{}, err
+		}
+	}
+	q, err := query.Bind(f, shape, query.WithBranches(r.Branches))
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

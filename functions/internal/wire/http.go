@@ -81,7 +81,7 @@ func SavedFilters(
 }
 
 // Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
-// query-status.
+// query-status. It also wires values, which Athena does not answer.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {

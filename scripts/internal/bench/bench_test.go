@@ -78,7 +78,7 @@ func checkReport(t *testing.T, r Report) {
 		}
 	}
 	if want := []string{
-		"topx", "facets", "histogram_status", "histogram_country", "timeline", "stats", "logs", "logs_page",
+		"topx", "facets", "histogram_status", "histogram_country", "values", "timeline", "stats", "logs", "logs_page",
 		"needle", "needle_hour",
 	}; !slices.Equal(names, want) {
 		t.Errorf("questions %v, want %v", names, want)
@@ -319,6 +319,12 @@ func (r *inMemory) Run(_ context.Context, q query.Query) (query.Answer, engine.C
 	return reference.Evaluate(&q, r.rows), engine.Cost{BytesScanned: 1}, nil
 }
 
+func (r *inMemory) FindValues(
+	_ context.Context, q query.Query, _ func() bool,
+) (engine.FoundValues, engine.Cost, error) {
+	return engine.FoundValues{ValuesAnswer: reference.Evaluate(&q, r.rows).Values}, engine.Cost{BytesScanned: 1}, nil
+}
+
 func (r *inMemory) Explain(context.Context, query.Query) (engine.Plan, error) {
 	return engine.Plan{}, errors.New("not asked for")
 }
@@ -330,14 +336,14 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
 		found, err := service.Search(req.Context(), search.Request{
 			Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"),
-			GroupBy: p.Get("group_by"), By: p.Get("by"), Cursor: p.Get("cursor")})
+			GroupBy: p.Get("group_by"), By: p.Get("by"), Cursor: p.Get("cursor"), Field: p.Get("field")})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		results := map[search.Route]any{
 			search.Logs: found.Logs, search.Stats: found.Stats, search.Timeline: found.Timeline, search.TopX: found.TopX,
-			search.Facets: found.Facets, search.Histogram: found.Histogram,
+			search.Facets: found.Facets, search.Histogram: found.Histogram, search.Values: found.Values,
 		}[route]
 		answer := map[string]any{"data": map[string]any{"results": results}, "meta": found.Meta}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {

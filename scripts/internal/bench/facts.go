@@ -128,6 +128,13 @@ func logsFacts(data json.RawMessage) ([]string, error) {
 	return factsOf(data, func(r result) string { return r.ID })
 }
 
+func valuesFacts(data json.RawMessage) ([]string, error) {
+	type result struct {
+		Value string `json:"value"`
+	}
+	return factsOf(data, func(r result) string { return r.Value })
+}
+
 func facetsFacts(data json.RawMessage) ([]string, error) {
 	type facet struct {
 		By     string `json:"by"`

@@ -65,6 +65,8 @@ func questions(s stored, n needle, second request) []question {
 		paths: s.paths(hour, hour), fromMs: hour.Start(), toMs: hour.Start() + time.Hour.Milliseconds() - 1,
 	}
 	wholeDay := period(Day, 24*time.Hour)
+	lastHour := s.objects[len(s.objects)-1].Partition
+	last := table{paths: s.paths(lastHour, lastHour), fromMs: lastHour.Start(), toMs: (lastHour + 1).Start() - 1}
 	byID := fmt.Sprintf(", request_id=%q", n.id)
 	return []question{
 		{
@@ -86,6 +88,12 @@ func questions(s stored, n needle, second request) []question {
 			name: "histogram_country", what: "histogram by country", goal: goal{ratio: 0.5},
 			request: newRequest("histogram", wholeDay, "segment", fiveMinutes, "by", "country"),
 			sql:     histogramSQL(day, "country", 5), facts: histogramFacts,
+		},
+		{
+			name: "values", what: "values, paths of the last hour", goal: goal{ms: 30},
+			request: newRequest("values", period(time.UnixMilli(last.fromMs).UTC(), time.Hour),
+				"field", "path", "limit", "50"),
+			sql: valuesSQL(last, "path", 50), facts: valuesFacts,
 		},
 		{
 			name: "timeline", what: "timeline, exact distincts", goal: goal{ms: 170, mb: 16},

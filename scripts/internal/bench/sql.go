@@ -165,6 +165,12 @@ from (select seg, n, case when points.value is null then '(absent)' when place <
 group by seg, series order by fact`, segment, column, t.from(), t.where(), limit))}
 }
 
+// valuesSQL lists the first values of a text column.
+func valuesSQL(t table, column string, limit int) []statement {
+	const text = `select distinct %[1]s as fact from %[2]s where %[3]s and %[1]s is not null order by fact limit %[4]d`
+	return []statement{statement(fmt.Sprintf(text, column, t.from(), t.where(), limit))}
+}
+
 const newest = "ts_ms desc, ts_nanos desc, source desc, line desc"
 
 // logsSQL finds the time of the oldest result with two columns, then reads whole rows from that time on.

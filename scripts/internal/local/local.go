@@ -93,10 +93,14 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 // storeEngine is an engine over a data directory, which knows of the logs that are not completely in its data.
 type storeEngine struct {
 	engine.Engine
+	engine.ValueFinder
 	store *datadir.Store
 }
 
-var _ engine.Completeness = storeEngine{}
+var (
+	_ engine.Completeness = storeEngine{}
+	_ engine.ValueFinder  = storeEngine{}
+)
 
 // CompleteThrough implements engine.Completeness.
 func (e storeEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
@@ -128,7 +132,7 @@ func (p *Product) complete(ctx context.Context, data string, queries int, canWri
 	options := search.Options{Limiter: p.limiter, Timeout: queryTimeout, Now: time.Now}
 	var e engine.Engine = p.Engine
 	if p.Store != nil {
-		e = storeEngine{p.Engine, p.Store}
+		e = storeEngine{p.Engine, p.Engine.(engine.ValueFinder), p.Store} // it is the engine of openEngine
 	}
 	if p.Search, err = search.New(e, options); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 		Bytes:      costOf(q, objects, maxRecords(q.Shape)).BytesScanned,
 		Columns:    q.Columns(),
 	}
-	if e.duckDB == nil {
+	if _, values := q.Shape.(query.Values); values || e.duckDB == nil {
 		return plan, nil
 	}
 	if plan.SQL, plan.Warnings, err = e.duckDB.Explain(q); err != nil {

@@ -85,10 +85,11 @@ const (
 // by returns the way to answer q that is tried first.
 func (e *Engine) by(q query.Query) string {
 	_, logs := q.Shape.(query.Logs)
+	_, values := q.Shape.(query.Values)
 	switch {
 	case logs:
 		return byRows
-	case e.scans(q):
+	case values || e.scans(q):
 		return byScan
 	}
 	return byDuckDB

@@ -13,8 +13,18 @@ import (
 
 // facets counts the values of every dimension in one pass: by code in each row group, then by text in all.
 func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
+	return r.facetsOf(ctx, shape, groups, nil)
+}
+
+// facetsOf is facets of the values that pass a test; nil: all values.
+func (r *run) facetsOf(
+	ctx context.Context, shape query.Facets, groups []*group, find *query.Find,
+) (query.FacetsAnswer, error) {
 	flags := func(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
 	f := newFacets(r, shape.By, flags, (*flagCounts).addTo)
+	for i := range f.by {
+		f.by[i].find = find
+	}
 	if err := r.scan(ctx, groups, f.read); err != nil {
 		return query.FacetsAnswer{}, err
 	}
@@ -44,6 +54,7 @@ type facets[C any] struct {
 // facet holds the counts of a dimension.
 type facet[C any] struct {
 	dimension query.Dimension
+	find      *query.Find // nil: every value is counted
 
 	mu      sync.Mutex
 	present C // of the records that have a value
@@ -99,7 +110,7 @@ func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCo
 	counts, present := w.counts, of.count(w.counts, rows, flags)
 	w.met, w.hashes = w.met[:0], w.hashes[:0]
 	for code := range counts {
-		if counts[code] != (flagCounts{}) {
+		if counts[code] != (flagCounts{}) && f.passes(of.entries, int32(code)) {
 			w.met = append(w.met, int32(code))
 			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
 		}
@@ -116,6 +127,11 @@ func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCo
 		add(&counts[code], &f.counts[place])
 	}
 	return w.run.reserve(f.bytes() - before)
+}
+
+// passes reports whether a value is counted.
+func (f *facet[C]) passes(entries texts, code int32) bool {
+	return f.find == nil || f.find.Passes(string(entries.At(code)))
 }
 
 // bytes returns about how much memory the values and counts take.

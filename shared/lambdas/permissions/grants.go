@@ -142,6 +142,7 @@ var tasksOf = map[string][]Task{
 	"facets":          {authentication, querying},
 	"histogram":       {authentication, querying},
 	"diff":            {authentication, querying},
+	"values":          {authentication, querying},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},

@@ -32,6 +32,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{Histogram: evaluateHistogram(shape, matching)}
 	case query.Diff:
 		return query.Answer{Diff: evaluateDiff(shape, matching)}
+	case query.Values:
+		return query.Answer{Values: evaluateValues(shape, matching)}
 	}
 	panic(fmt.Sprintf("reference: unknown shape %T", q.Shape))
 }

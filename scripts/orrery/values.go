@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/orrery/orrery/shared/search"
+)
+
+const valuesRoute = "values"
+
+// valuesFlags are the flags of query that only the route values has.
+type valuesFlags struct {
+	Prefix   *string `help:"values: what the values begin with, in any case."`
+	Contains *string `help:"values: what the values contain, in any case."`
+	Period   *string `help:"values: a filter that is only a period; default: the newest 24 hours." placeholder:"FILTER"`
+	Counts   bool    `help:"values: count the requests of each value; the most frequent come first."`
+}
+
+// setValues sets the parameters that only values have.
+func (q *queryCommand) setValues(parameters map[string]any) {
+	for name, value := range map[string]*string{"prefix": q.Prefix, "contains": q.Contains} {
+		if value != nil {
+			parameters[name] = *value
+		}
+	}
+	if q.Counts {
+		parameters["counts"] = true
+	}
+	if q.Route != valuesRoute {
+		return
+	}
+	parameters["field"] = q.Filter[0]
+	delete(parameters, "filters")
+	if q.Period != nil {
+		parameters["filters"] = *q.Period
+	}
+}
+
+// countedColumns are the columns of a table of values with their counts.
+var countedColumns = []string{"value", "num_of_requests", "num_of_blocked_requests", "condition"}
+
+// lookedAt is the part of the answer's meta that only values have.
+type lookedAt struct {
+	Exact       *bool            `json:"exact"`
+	Scope       *search.LookedAt `json:"scope"`
+	Unavailable string           `json:"unavailable"`
+}
+
+// reportLook reports that values may be missing because only a part of the data was looked at.
+func (a answer) reportLook(stderr io.Writer) {
+	m := a.Meta
+	switch {
+	case m.Unavailable != "":
+		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", m.Unavailable)
+	case m.Exact == nil || *m.Exact:
+	case m.Scope == nil:
+		fmt.Fprintln(stderr, "orrery: only the newest data was looked at; there may be more values")
+	default:
+		fmt.Fprintf(stderr, "orrery: %d of %s looked at, the newest first; there may be more values\n",
+			m.Scope.Objects, counted(m.Scope.Of, "object"))
+	}
+}
