@@ -115,11 +115,7 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 // which all records are older than those found.
 func (n *newest) readObject(w *worker, path string) (found []record, err error) {
 	err = open(path, func(c *parquet.ColumnReader) error {
-		groups, err := n.run.groups(c, path)
-		if err != nil {
-			return err
-		}
-		for _, g := range slices.Backward(groups) {
+		for _, g := range slices.Backward(n.run.groups(c, path)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue
 			}

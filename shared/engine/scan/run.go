@@ -55,32 +55,30 @@ type group struct {
 	first  int64 // number of its first row in the object
 	parquet.RowGroup
 
+	reader *parquet.ColumnReader // of the object, which has been closed
+
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 }
 
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
-func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group, err error) {
-	all, err := c.RowGroups()
-	if err != nil {
-		return nil, &engine.ObjectError{Path: path, Err: err}
-	}
+func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
 	first := int64(0)
-	for number, g := range all {
+	for number, g := range c.RowGroups() {
 		if g.Rows > 0 && r.query.Touches(g.MinTsMs, g.MaxTsMs) {
-			found = append(found, &group{path: path, number: number, first: first, RowGroup: g})
+			found = append(found, &group{path: path, number: number, first: first, RowGroup: g, reader: c})
 		}
 		first += int64(g.Rows)
 	}
-	return found, nil
+	return found
 }
 
 // survey lists the row groups of all objects that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *parquet.ColumnReader) (err error) {
-			found[i], err = r.groups(c, objects[i].Path)
-			return err
+		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
+			found[i] = r.groups(c, objects[i].Path)
+			return r.reserve(c.Memory())
 		})
 	})
 	return slices.Concat(found...), err
@@ -90,8 +88,8 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	return r.each(ctx, len(groups), func(w *worker, i int) error {
 		g := groups[i]
-		return open(g.path, func(c *parquet.ColumnReader) error {
-			w.begin(c, g)
+		return openFile(g.path, func(file *os.File) error {
+			w.begin(g.reader.From(file), g)
 			return read(w, i)
 		})
 	})
@@ -151,9 +149,24 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open opens an object, calls read and closes the object. Objects are not kept open, because reading a footer takes
-// only a fraction of a millisecond.
-func open(path string, read func(*parquet.ColumnReader) error) (err error) {
+// open opens an object, reads its footer, calls read and closes the object.
+func open(path string, read func(*parquet.ColumnReader) error) error {
+	return openFile(path, func(file *os.File) error {
+		info, err := file.Stat()
+		if err != nil {
+			return &engine.ObjectError{Path: path, Err: err}
+		}
+		columns, err := parquet.OpenColumns(file, info.Size())
+		if err != nil {
+			return &engine.ObjectError{Path: path, Err: err}
+		}
+		return read(columns)
+	})
+}
+
+// openFile opens the file of an object, calls read and closes the file. Files are not kept open, because there can be
+// many.
+func openFile(path string, read func(*os.File) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
@@ -163,15 +176,7 @@ func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 			err = &engine.ObjectError{Path: path, Err: closing}
 		}
 	}()
-	info, err := file.Stat()
-	if err != nil {
-		return &engine.ObjectError{Path: path, Err: err}
-	}
-	columns, err := parquet.OpenColumns(file, info.Size())
-	if err != nil {
-		return &engine.ObjectError{Path: path, Err: err}
-	}
-	return read(columns)
+	return read(file)
 }
 
 // worker reads row groups, one at a time.
