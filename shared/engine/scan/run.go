@@ -194,6 +194,9 @@ type worker struct {
 	counts        []flagCounts
 	met           []int32
 	hashes        []uint32
+	tallies       []uint64
+	times         [][3]duration
+	pairs         pairs
 }
 
 // begin makes g the row group that the worker reads.

@@ -52,23 +52,30 @@ const (
 var keySeed = maphash.MakeSeed()
 
 // occurring returns the tallies, and the times if there are any, of the entries that have requests.
-func occurring(counts []tally, times [][3]duration, entries texts) ([]tally, [][3]duration) {
+func occurring(counts []uint64, times [][3]duration, entries texts) (tallies []tally, timesOf [][3]duration) {
 	n := 0
-	for code, c := range counts {
-		if c.requests == 0 {
+	for _, count := range counts {
+		if count > 0 {
+			n++
+		}
+	}
+	tallies = make([]tally, 0, n)
+	if times != nil {
+		timesOf = make([][3]duration, 0, n)
+	}
+	for code, count := range counts {
+		if count == 0 {
 			continue
 		}
-		c.code, c.hash = int32(code), maphash.Bytes(keySeed, entries.At(int32(code)))
-		counts[n] = c
+		tallies = append(tallies, tally{
+			hash: maphash.Bytes(keySeed, entries.At(int32(code))), code: int32(code),
+			requests: int32(uint32(count)), blocked: int32(count >> 32),
+		})
 		if times != nil {
-			times[n] = times[code]
+			timesOf = append(timesOf, times[code])
 		}
-		n++
 	}
-	if times != nil {
-		times = times[:n]
-	}
-	return counts[:n], times
+	return tallies, timesOf
 }
 
 // total holds the counts that rank a key in all row groups.
