@@ -23,19 +23,23 @@ type run struct {
 	workers    int
 	memory     int64
 	noFallback bool
-	used       atomic.Int64 // bytes of memory
+	hash       func(key []byte) uint64 // of the keys of topx
+	used       atomic.Int64            // bytes of memory
 
 	mu   sync.Mutex
 	idle []*worker // of earlier passes; their columns' memory is used again
 }
 
 func newRun(q query.Query, o Options) *run {
-	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback}
+	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
 	}
 	if r.memory == 0 {
 		r.memory = defaultMemory
+	}
+	if r.hash == nil {
+		r.hash = hashOfKey
 	}
 	return r
 }

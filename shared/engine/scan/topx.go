@@ -16,8 +16,7 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err := r.scan(ctx, groups, t.rank); err != nil {
 		return nil, err
 	}
-	choose := func(_ *worker, i int) error { return t.keys[i].choose(shape.Limit) }
-	if err := r.each(ctx, len(t.keys), choose); err != nil {
+	if err := t.choose(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.breakTies(ctx); err != nil {
@@ -88,13 +87,29 @@ func (t *topX) rank(w *worker, i int) error {
 		if err != nil {
 			return err
 		}
-		k.tallies[i], k.times[i] = occurring(w.tallies, times, of.entries)
+		k.tallies[i], k.times[i] = t.run.occurring(w.tallies, times, of.entries)
 		if err := t.run.reserve(int64(len(k.tallies[i])*tallyBytes + len(k.times[i])*timesBytes)); err != nil {
 			return err
 		}
 	}
 	w.keep(t.columns())
 	return nil
+}
+
+// choose finds the winners of every label.
+func (t *topX) choose(ctx context.Context) error {
+	type labelOf struct {
+		*keys
+		label string
+	}
+	var all []labelOf
+	for _, k := range t.keys {
+		k.prepare()
+		for _, label := range k.labels {
+			all = append(all, labelOf{k, label})
+		}
+	}
+	return t.run.each(ctx, len(all), func(_ *worker, i int) error { return all[i].keys.choose(all[i].label, t.shape.Limit) })
 }
 
 // columns lists the columns that both passes read.

@@ -63,76 +63,82 @@ func (t *topX) sumUp(w *worker, i int) error {
 	if err != nil {
 		return err
 	}
-	parts := make([]winners, 0, len(t.keys))
-	for _, k := range t.keys {
-		part, err := k.winners(w, i, in)
-		if err != nil {
+	parts := make([]winners, len(t.keys))
+	for n, k := range t.keys {
+		if parts[n], err = k.winners(w, i, in); err != nil {
 			return err
-		}
-		if len(part.tallies) > 0 {
-			parts = append(parts, part)
 		}
 	}
 	for block := range slices.Chunk(rows, blockRows) {
 		for n := range parts {
-			w.pairs.fill(&parts[n].of, block)
-			w.pairs.number(parts[n].numbers)
-			in.add(parts[n].figures, &w.pairs)
+			if len(parts[n].places) > 0 {
+				w.pairs.fill(&parts[n].of, block)
+				w.pairs.number(parts[n].numbers)
+				in.add(parts[n].figures, &w.pairs)
+			}
 		}
 	}
-	for n := range parts {
-		if err := parts[n].join(in); err != nil {
-			return err
-		}
+	for n, k := range t.keys {
+		k.join(&parts[n], in)
 	}
 	return nil
 }
 
 // winners are those of a column that occur in a row group.
 type winners struct {
-	keys    *keys
 	of      keyColumn
-	tallies []tally
 	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
-	figures []figures // of each winner
+	places  []int     // of the winners
+	figures []figures // of the winners
 }
 
-// winners returns the winners of a row group, without figures yet.
+// winners returns the winners of a row group, without figures yet. It compares their texts, and those of the suspects,
+// with the texts in other row groups.
 func (k *keys) winners(w *worker, group int, in *measures) (found winners, err error) {
-	found.keys = k
+	var known []tally
 	for _, t := range k.tallies[group] {
 		if k.places.place(t.hash) >= 0 {
-			found.tallies = append(found.tallies, t)
+			known = append(known, t)
 		}
 	}
-	if len(found.tallies) == 0 {
+	if len(known) == 0 {
 		return found, nil
 	}
 	if found.of, err = w.keysOf(k.column); err != nil {
 		return found, err
 	}
 	found.numbers = slices.Repeat([]int32{parquet.Absent}, found.of.entries.Len())
-	found.figures = make([]figures, len(found.tallies))
-	for number, t := range found.tallies {
-		found.numbers[t.code] = int32(number)
-		in.begin(&found.figures[number])
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range known {
+		place, text := k.places.place(t.hash), found.of.entries.At(t.code)
+		if k.texts[place] == nil {
+			if err := w.run.reserve(int64(len(text))); err != nil {
+				return found, err
+			}
+		}
+		if k.texts[place], err = sameText(k.texts[place], text); err != nil {
+			return found, err
+		}
+		if place < len(k.figures) {
+			found.numbers[t.code] = int32(len(found.places))
+			found.places = append(found.places, place)
+		}
+	}
+	found.figures = make([]figures, len(found.places))
+	for i := range found.figures {
+		in.begin(&found.figures[i])
 	}
 	return found, nil
 }
 
-// join adds the figures of a row group to those of other row groups.
-func (p *winners) join(in *measures) (err error) {
-	k := p.keys
+// join adds the figures of the winners of a row group to those of other row groups.
+func (k *keys) join(found *winners, in *measures) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for number, t := range p.tallies {
-		place := k.places.place(t.hash)
-		if k.texts[place], err = sameText(k.texts[place], p.of.entries.At(t.code)); err != nil {
-			return err
-		}
-		k.figures[place].join(&p.figures[number], in)
+	for i, place := range found.places {
+		k.figures[place].join(&found.figures[i], in)
 	}
-	return nil
 }
 
 // measures holds the columns of a row group from which figures are made.
