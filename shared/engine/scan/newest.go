@@ -40,6 +40,7 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 		return Found{}, nil
 	}
 	n := &newest{run: newRun(q, o), limit: logs.Limit}
+	defer n.run.end(nil)
 	left := slices.Clone(objects)
 	slices.SortFunc(left, func(a, b lake.Object) int {
 		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))

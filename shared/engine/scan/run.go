@@ -190,7 +190,6 @@ type worker struct {
 	reader  *parquet.ColumnReader
 	group   *group
 	columns map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
-	free    []*parquet.ColumnValues                  // of earlier groups; their memory is used again
 
 	// Memory for the values of a dimension in a group, used again for the next one.
 	starts, codes []int32
@@ -206,9 +205,39 @@ type worker struct {
 // begin makes g the row group that the worker reads.
 func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
-	for stored, values := range w.columns {
-		w.free = append(w.free, values)
-		delete(w.columns, stored)
+	free(w.columns)
+}
+
+// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next row group or the
+// next scan uses again. The garbage collector empties pools.
+var freeColumns sync.Map // of *sync.Pool by parquet.Column
+
+// free removes all columns and gives back their memory.
+func free(columns map[parquet.Column]*parquet.ColumnValues) {
+	for stored, values := range columns {
+		pool, _ := freeColumns.LoadOrStore(stored, &sync.Pool{})
+		pool.(*sync.Pool).Put(values)
+		delete(columns, stored)
+	}
+}
+
+// newColumn returns values to read a column into.
+func newColumn(stored parquet.Column) *parquet.ColumnValues {
+	if pool, used := freeColumns.Load(stored); used {
+		if values, ok := pool.(*sync.Pool).Get().(*parquet.ColumnValues); ok {
+			return values
+		}
+	}
+	return &parquet.ColumnValues{}
+}
+
+// end ends the scan. Nothing of its columns is used after that.
+func (r *run) end(groups []*group) {
+	for _, w := range r.idle {
+		free(w.columns)
+	}
+	for _, g := range groups {
+		free(g.columns)
 	}
 }
 
@@ -227,10 +256,7 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
-	values := &parquet.ColumnValues{}
-	if last := len(w.free) - 1; last >= 0 {
-		values, w.free = w.free[last], w.free[:last]
-	}
+	values := newColumn(stored)
 	if err := w.reader.Read(w.group.number, stored, values); err != nil {
 		return nil, &engine.ObjectError{Path: w.group.path, Err: err}
 	}

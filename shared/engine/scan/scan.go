@@ -101,6 +101,7 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	if err != nil {
 		return query.Answer{}, err
 	}
+	defer r.end(groups)
 	switch shape := q.Shape.(type) {
 	case query.Stats:
 		rows, err := r.stats(ctx, shape, groups)

@@ -139,6 +139,9 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 	p := pageReaders.Get().(*pageReader)
 	defer pageReaders.Put(p)
 	p.reset(l, in)
+	if l.kind == lake.Text && l.dictionary {
+		p.entries.texts, v.Texts = v.Texts, Texts{}
+	}
 	for {
 		err := p.next()
 		if errors.Is(err, io.EOF) {

@@ -115,7 +115,7 @@ func (v *ColumnValues) takeDictionary(p *pageReader) error {
 	if p.leaf.kind == lake.Int {
 		v.Ints = append(v.Ints, p.entries.ints...)
 	} else {
-		v.Texts, p.entries.texts = p.entries.texts, v.Texts // the memory of v is used for the next column
+		v.Texts, p.entries.texts = p.entries.texts, Texts{} // which Read has given the memory of v
 	}
 	return nil
 }
