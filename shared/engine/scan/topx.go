@@ -109,7 +109,9 @@ func (t *topX) choose(ctx context.Context) error {
 			all = append(all, labelOf{k, label})
 		}
 	}
-	return t.run.each(ctx, len(all), func(_ *worker, i int) error { return all[i].keys.choose(all[i].label, t.shape.Limit) })
+	return t.run.each(ctx, len(all), func(_ *worker, i int) error {
+		return all[i].choose(all[i].label, t.shape.Limit)
+	})
 }
 
 // columns lists the columns that both passes read.
