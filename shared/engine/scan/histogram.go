@@ -227,6 +227,20 @@ func (in *measuredRows) count(cells []cell, rows []int32, numbers []int32) {
 		for _, row := range rows {
 			absent.count(in.measured, row)
 		}
+	case in.of.starts == nil && in.measured == nil: // the measure of a cell is the number of its requests
+		for _, row := range rows {
+			of := absent
+			if code := in.of.codes[row]; code != parquet.Absent {
+				if numbers != nil {
+					code = numbers[code]
+				}
+				of = &cells[code]
+			}
+			of.requests++
+		}
+		for i := range cells {
+			cells[i].n = cells[i].requests
+		}
 	case in.of.starts == nil:
 		for _, row := range rows {
 			if code := in.of.codes[row]; code != parquet.Absent {

@@ -40,6 +40,7 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 		return Found{}, nil
 	}
 	n := &newest{run: newRun(q, o), shape: logs, limit: logs.Limit}
+	defer n.run.end(nil)
 	left := slices.Clone(objects)
 	slices.SortFunc(left, func(a, b lake.Object) int {
 		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))
@@ -116,11 +117,7 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 // which all records are older than those found.
 func (n *newest) readObject(w *worker, path string) (found []record, err error) {
 	err = open(path, func(c *parquet.ColumnReader) error {
-		groups, err := n.run.groups(c, path)
-		if err != nil {
-			return err
-		}
-		for _, g := range slices.Backward(groups) {
+		for _, g := range slices.Backward(n.run.groups(c, path)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue
 			}

@@ -23,19 +23,23 @@ type run struct {
 	workers    int
 	memory     int64
 	noFallback bool
-	used       atomic.Int64 // bytes of memory
+	hash       func(key []byte) uint64 // of the keys of topx
+	used       atomic.Int64            // bytes of memory
 
 	mu   sync.Mutex
 	idle []*worker // of earlier passes; their columns' memory is used again
 }
 
 func newRun(q query.Query, o Options) *run {
-	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback}
+	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
 	}
 	if r.memory == 0 {
 		r.memory = defaultMemory
+	}
+	if r.hash == nil {
+		r.hash = hashOfKey
 	}
 	return r
 }
@@ -55,32 +59,30 @@ type group struct {
 	first  int64 // number of its first row in the object
 	parquet.RowGroup
 
+	reader *parquet.ColumnReader // of the object, which has been closed
+
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 }
 
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
-func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group, err error) {
-	all, err := c.RowGroups()
-	if err != nil {
-		return nil, &engine.ObjectError{Path: path, Err: err}
-	}
+func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
 	first := int64(0)
-	for number, g := range all {
+	for number, g := range c.RowGroups() {
 		if g.Rows > 0 && r.query.Touches(g.MinTsMs, g.MaxTsMs) {
-			found = append(found, &group{path: path, number: number, first: first, RowGroup: g})
+			found = append(found, &group{path: path, number: number, first: first, RowGroup: g, reader: c})
 		}
 		first += int64(g.Rows)
 	}
-	return found, nil
+	return found
 }
 
 // survey lists the row groups of all objects that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *parquet.ColumnReader) (err error) {
-			found[i], err = r.groups(c, objects[i].Path)
-			return err
+		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
+			found[i] = r.groups(c, objects[i].Path)
+			return r.reserve(c.Memory())
 		})
 	})
 	return slices.Concat(found...), err
@@ -90,8 +92,8 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	return r.each(ctx, len(groups), func(w *worker, i int) error {
 		g := groups[i]
-		return open(g.path, func(c *parquet.ColumnReader) error {
-			w.begin(c, g)
+		return openFile(g.path, func(file *os.File) error {
+			w.begin(g.reader.From(file), g)
 			return read(w, i)
 		})
 	})
@@ -151,9 +153,24 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open opens an object, calls read and closes the object. Objects are not kept open, because reading a footer takes
-// only a fraction of a millisecond.
-func open(path string, read func(*parquet.ColumnReader) error) (err error) {
+// open opens an object, reads its footer, calls read and closes the object.
+func open(path string, read func(*parquet.ColumnReader) error) error {
+	return openFile(path, func(file *os.File) error {
+		info, err := file.Stat()
+		if err != nil {
+			return &engine.ObjectError{Path: path, Err: err}
+		}
+		columns, err := parquet.OpenColumns(file, info.Size())
+		if err != nil {
+			return &engine.ObjectError{Path: path, Err: err}
+		}
+		return read(columns)
+	})
+}
+
+// openFile opens the file of an object, calls read and closes the file. Files are not kept open, because there can be
+// many.
+func openFile(path string, read func(*os.File) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return &engine.ObjectError{Path: path, Err: err}
@@ -163,15 +180,7 @@ func open(path string, read func(*parquet.ColumnReader) error) (err error) {
 			err = &engine.ObjectError{Path: path, Err: closing}
 		}
 	}()
-	info, err := file.Stat()
-	if err != nil {
-		return &engine.ObjectError{Path: path, Err: err}
-	}
-	columns, err := parquet.OpenColumns(file, info.Size())
-	if err != nil {
-		return &engine.ObjectError{Path: path, Err: err}
-	}
-	return read(columns)
+	return read(file)
 }
 
 // worker reads row groups, one at a time.
@@ -181,7 +190,6 @@ type worker struct {
 	reader  *parquet.ColumnReader
 	group   *group
 	columns map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
-	free    []*parquet.ColumnValues                  // of earlier groups; their memory is used again
 
 	// Memory for the values of a dimension in a group, used again for the next one.
 	starts, codes []int32
@@ -189,14 +197,47 @@ type worker struct {
 	counts        []flagCounts
 	met           []int32
 	hashes        []uint32
+	tallies       []uint64
+	times         [][3]duration
+	pairs         pairs
 }
 
 // begin makes g the row group that the worker reads.
 func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
-	for stored, values := range w.columns {
-		w.free = append(w.free, values)
-		delete(w.columns, stored)
+	free(w.columns)
+}
+
+// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next row group or the
+// next scan uses again. The garbage collector empties pools.
+var freeColumns sync.Map // of *sync.Pool by parquet.Column
+
+// free removes all columns and gives back their memory.
+func free(columns map[parquet.Column]*parquet.ColumnValues) {
+	for stored, values := range columns {
+		pool, _ := freeColumns.LoadOrStore(stored, &sync.Pool{})
+		pool.(*sync.Pool).Put(values)
+		delete(columns, stored)
+	}
+}
+
+// newColumn returns values to read a column into.
+func newColumn(stored parquet.Column) *parquet.ColumnValues {
+	if pool, used := freeColumns.Load(stored); used {
+		if values, ok := pool.(*sync.Pool).Get().(*parquet.ColumnValues); ok {
+			return values
+		}
+	}
+	return &parquet.ColumnValues{}
+}
+
+// end ends the scan. Nothing of its columns is used after that.
+func (r *run) end(groups []*group) {
+	for _, w := range r.idle {
+		free(w.columns)
+	}
+	for _, g := range groups {
+		free(g.columns)
 	}
 }
 
@@ -215,10 +256,7 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
-	values := &parquet.ColumnValues{}
-	if last := len(w.free) - 1; last >= 0 {
-		values, w.free = w.free[last], w.free[:last]
-	}
+	values := newColumn(stored)
 	if err := w.reader.Read(w.group.number, stored, values); err != nil {
 		return nil, &engine.ObjectError{Path: w.group.path, Err: err}
 	}

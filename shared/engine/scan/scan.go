@@ -23,6 +23,8 @@ type Options struct {
 	Workers    int   // row groups read at the same time; 0: one per processor
 	Memory     int64 // bytes for what an answer keeps, besides one row group per worker; 0: 256 MB
 	NoFallback bool  // no other engine is there: the scan also answers queries that another engine answers faster
+
+	hash func(key []byte) uint64 // instead of hashOfKey, for tests
 }
 
 const defaultMemory = 256 << 20
@@ -99,6 +101,7 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	if err != nil {
 		return query.Answer{}, err
 	}
+	defer r.end(groups)
 	switch shape := q.Shape.(type) {
 	case query.Stats:
 		rows, err := r.stats(ctx, shape, groups)

@@ -16,8 +16,7 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err := r.scan(ctx, groups, t.rank); err != nil {
 		return nil, err
 	}
-	choose := func(_ *worker, i int) error { return t.keys[i].choose(shape.Limit) }
-	if err := r.each(ctx, len(t.keys), choose); err != nil {
+	if err := t.choose(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.breakTies(ctx); err != nil {
@@ -78,24 +77,41 @@ func (t *topX) rank(w *worker, i int) error {
 		if err != nil {
 			return err
 		}
-		counts := make([]tally, of.entries.Len())
-		of.each(rows, func(row, code int32) {
-			counts[code].requests++
-			if blocked.Flags[row] == 1 {
-				counts[code].blocked++
+		w.tallies = cleared(w.tallies, of.entries.Len())
+		w.pairs.each(&of, rows, func(rows, codes []int32) {
+			for n, code := range codes {
+				w.tallies[code] += oneRequest[blocked.Flags[rows[n]]+1]
 			}
 		})
 		times, err := w.rankedTimes(k, of, rows)
 		if err != nil {
 			return err
 		}
-		k.tallies[i], k.times[i] = occurring(counts, times, of.entries)
-		if err := t.run.reserve(int64(cap(counts)*tallyBytes + cap(times)*timesBytes)); err != nil {
+		k.tallies[i], k.times[i] = t.run.occurring(w.tallies, times, of.entries)
+		if err := t.run.reserve(int64(len(k.tallies[i])*tallyBytes + len(k.times[i])*timesBytes)); err != nil {
 			return err
 		}
 	}
 	w.keep(t.columns())
 	return nil
+}
+
+// choose finds the winners of every label.
+func (t *topX) choose(ctx context.Context) error {
+	type labelOf struct {
+		*keys
+		label string
+	}
+	var all []labelOf
+	for _, k := range t.keys {
+		k.prepare()
+		for _, label := range k.labels {
+			all = append(all, labelOf{k, label})
+		}
+	}
+	return t.run.each(ctx, len(all), func(_ *worker, i int) error {
+		return all[i].choose(all[i].label, t.shape.Limit)
+	})
 }
 
 // columns lists the columns that both passes read.
@@ -110,33 +126,41 @@ func (t *topX) columns() []string {
 	return columns
 }
 
-// rankedTimes sums up the times of the keys, if any label ranks by them.
+// oneRequest is what a request adds to the tally of its key, by the flag blocked plus one. The lower half of a tally
+// counts all requests, the upper half the blocked ones.
+var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
+
+// rankedTimes sums up the times of the keys, if any label ranks by them. The sums are valid until the next call.
 func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]duration, error) {
 	if !k.timed {
 		return nil, nil
 	}
-	times := make([][3]duration, of.entries.Len())
+	w.times = cleared(w.times, of.entries.Len())
+	times := w.times
+	var columns [3]*parquet.ColumnValues
 	for n, label := range query.TimeLabels {
-		column, err := w.column(label.Time, "")
-		if err != nil {
+		var err error
+		if columns[n], err = w.column(label.Time, ""); err != nil {
 			return nil, err
 		}
-		var overflow int64
-		of.each(rows, func(row, code int32) {
-			if len(column.Present) == 0 || column.Present[row] {
-				d := &times[code][n]
+	}
+	var overflow int64
+	w.pairs.each(&of, rows, func(rows, codes []int32) {
+		for n, column := range columns {
+			for i, row := range rows {
+				if len(column.Present) > 0 && !column.Present[row] {
+					continue
+				}
+				d := &times[codes[i]][n]
 				total := sum{n: d.sum}
 				total.add(column.Ints[row])
 				overflow |= total.passed
 				d.sum = total.n
 				d.count++
 			}
-		})
-		if err := whole(sum{passed: overflow}); err != nil {
-			return nil, err
 		}
-	}
-	return times, nil
+	})
+	return times, whole(sum{passed: overflow})
 }
 
 // keyColumn holds the keys of a row group for one label. Row i has the key codes[i]. If starts is set, row i has the
@@ -152,21 +176,56 @@ type texts interface {
 	At(i int32) []byte
 }
 
-// each calls f with each key of each of the rows.
-func (k *keyColumn) each(rows []int32, f func(row, code int32)) {
-	if k.starts == nil {
+// blockRows is the number of rows that are counted in one step. What a step reads and makes of so many rows fits into
+// the processor's first cache.
+const blockRows = 1024
+
+// pairs are rows and their keys: rows[i] has the key codes[i]. A row can be in several pairs, or in none.
+type pairs struct{ rows, codes []int32 }
+
+// each calls f with the keys of all rows, block by block. They are valid until f returns.
+func (p *pairs) each(k *keyColumn, rows []int32, f func(rows, codes []int32)) {
+	for block := range slices.Chunk(rows, blockRows) {
+		p.fill(k, block)
+		f(p.rows, p.codes)
+	}
+}
+
+// fill makes p the keys of rows.
+func (p *pairs) fill(k *keyColumn, rows []int32) {
+	if k.starts != nil {
+		p.rows, p.codes = p.rows[:0], p.codes[:0]
 		for _, row := range rows {
-			if code := k.codes[row]; code != parquet.Absent {
-				f(row, code)
+			for _, code := range k.codes[k.starts[row]:k.starts[row+1]] {
+				p.rows, p.codes = append(p.rows, row), append(p.codes, code)
 			}
 		}
 		return
 	}
+	p.rows = slices.Grow(p.rows[:0], len(rows))[:len(rows)]
+	p.codes = slices.Grow(p.codes[:0], len(rows))[:len(rows)]
+	n := 0
 	for _, row := range rows {
-		for _, code := range k.codes[k.starts[row]:k.starts[row+1]] {
-			f(row, code)
+		code := k.codes[row]
+		p.rows[n], p.codes[n] = row, code
+		if code != parquet.Absent {
+			n++
 		}
 	}
+	p.rows, p.codes = p.rows[:n], p.codes[:n]
+}
+
+// number replaces each code by its number. Pairs of codes without a number are removed.
+func (p *pairs) number(numbers []int32) {
+	n := 0
+	for i, code := range p.codes {
+		number := numbers[code]
+		p.rows[n], p.codes[n] = p.rows[i], number
+		if number != parquet.Absent {
+			n++
+		}
+	}
+	p.rows, p.codes = p.rows[:n], p.codes[:n]
 }
 
 // keysOf returns the keys of a column.

@@ -53,7 +53,7 @@ func (t *times) join(other times) {
 	t.min, t.max = min(t.min, other.min), max(t.max, other.max)
 }
 
-// sumUp is the second pass over row group i.
+// sumUp is the second pass over row group i. It counts a block of rows for all keys before it reads the next rows.
 func (t *topX) sumUp(w *worker, i int) error {
 	rows := t.chosen[i]
 	if len(rows) == 0 {
@@ -63,50 +63,82 @@ func (t *topX) sumUp(w *worker, i int) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range t.keys {
-		if err := k.sumUp(w, i, rows, in); err != nil {
+	parts := make([]winners, len(t.keys))
+	for n, k := range t.keys {
+		if parts[n], err = k.winners(w, i, in); err != nil {
 			return err
 		}
+	}
+	for block := range slices.Chunk(rows, blockRows) {
+		for n := range parts {
+			if len(parts[n].places) > 0 {
+				w.pairs.fill(&parts[n].of, block)
+				w.pairs.number(parts[n].numbers)
+				in.add(parts[n].figures, &w.pairs)
+			}
+		}
+	}
+	for n, k := range t.keys {
+		k.join(&parts[n], in)
 	}
 	return nil
 }
 
-// sumUp adds the figures that a row group has of the winners to the rest.
-func (k *keys) sumUp(w *worker, group int, rows []int32, in *measures) error {
-	var winners []tally // those of the row group
+// winners are those of a column that occur in a row group.
+type winners struct {
+	of      keyColumn
+	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
+	places  []int     // of the winners
+	figures []figures // of the winners
+}
+
+// winners returns the winners of a row group, without figures yet. It compares their texts, and those of the suspects,
+// with the texts in other row groups.
+func (k *keys) winners(w *worker, group int, in *measures) (found winners, err error) {
+	var known []tally
 	for _, t := range k.tallies[group] {
 		if k.places.place(t.hash) >= 0 {
-			winners = append(winners, t)
+			known = append(known, t)
 		}
 	}
-	if len(winners) == 0 {
-		return nil
+	if len(known) == 0 {
+		return found, nil
 	}
-	of, err := w.keysOf(k.column)
-	if err != nil {
-		return err
+	if found.of, err = w.keysOf(k.column); err != nil {
+		return found, err
 	}
-	numbers := slices.Repeat([]int32{parquet.Absent}, of.entries.Len()) // of the entries among the winners
-	local := make([]figures, len(winners))
-	for number, t := range winners {
-		numbers[t.code] = int32(number)
-		in.begin(&local[number])
-	}
-	of.each(rows, func(row, code int32) {
-		if number := numbers[code]; number != parquet.Absent {
-			in.add(&local[number], row)
-		}
-	})
+	found.numbers = slices.Repeat([]int32{parquet.Absent}, found.of.entries.Len())
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for number, t := range winners {
-		place := k.places.place(t.hash)
-		if k.texts[place], err = sameText(k.texts[place], of.entries.At(t.code)); err != nil {
-			return err
+	for _, t := range known {
+		place, text := k.places.place(t.hash), found.of.entries.At(t.code)
+		if k.texts[place] == nil {
+			if err := w.run.reserve(int64(len(text))); err != nil {
+				return found, err
+			}
 		}
-		k.figures[place].join(&local[number], in)
+		if k.texts[place], err = sameText(k.texts[place], text); err != nil {
+			return found, err
+		}
+		if place < len(k.figures) {
+			found.numbers[t.code] = int32(len(found.places))
+			found.places = append(found.places, place)
+		}
 	}
-	return nil
+	found.figures = make([]figures, len(found.places))
+	for i := range found.figures {
+		in.begin(&found.figures[i])
+	}
+	return found, nil
+}
+
+// join adds the figures of the winners of a row group to those of other row groups.
+func (k *keys) join(found *winners, in *measures) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, place := range found.places {
+		k.figures[place].join(&found.figures[i], in)
+	}
 }
 
 // measures holds the columns of a row group from which figures are made.
@@ -151,17 +183,29 @@ func (m *measures) begin(f *figures) {
 	}
 }
 
-// add counts a row.
-func (m *measures) add(f *figures, row int32) {
-	f.requests[m.flags[row]]++
-	f.bytesSent.add(m.bytesSent[row])
-	f.requestLength.add(m.requestLength[row])
-	addTime(&f.origin, m.origin, row)
-	addTime(&f.svc, m.svc, row)
-	addTime(&f.total, m.total, row)
-	for i, values := range m.texts {
-		if code := values.Codes[row]; code != parquet.Absent {
-			f.codes[i].add(code)
+// add counts rows. p.codes are the indexes of their figures.
+func (m *measures) add(to []figures, p *pairs) {
+	rows, numbers := p.rows, p.codes
+	for i, row := range rows {
+		f := &to[numbers[i]]
+		f.requests[m.flags[row]]++
+		f.bytesSent.add(m.bytesSent[row])
+		f.requestLength.add(m.requestLength[row])
+	}
+	for i, row := range rows {
+		addTime(&to[numbers[i]].origin, m.origin, row)
+	}
+	for i, row := range rows {
+		addTime(&to[numbers[i]].svc, m.svc, row)
+	}
+	for i, row := range rows {
+		addTime(&to[numbers[i]].total, m.total, row)
+	}
+	for n, values := range m.texts {
+		for i, row := range rows {
+			if code := values.Codes[row]; code != parquet.Absent {
+				to[numbers[i]].codes[n].add(code)
+			}
 		}
 	}
 }

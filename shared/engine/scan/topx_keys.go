@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"sync"
 
@@ -24,10 +25,11 @@ type keys struct {
 	ranked map[string][]total // the winners of each label
 	ties   map[string][]total // keys that rank equally at the limit of a label, of which only some are winners
 
-	mu      sync.Mutex
-	places  hashTable // of the winners of all labels
-	texts   [][]byte  // of the winners, by place; nil until one is met
-	figures []figures // of the winners, by place
+	mu       sync.Mutex
+	suspects []uint64  // hashes of further keys of which the texts are compared, too
+	places   hashTable // of the winners of all labels, then of the suspects
+	texts    [][]byte  // by place; nil until one is met
+	figures  []figures // of the winners, by place
 }
 
 // tally holds the counts that rank a key in one row group.
@@ -51,24 +53,33 @@ const (
 // keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
 var keySeed = maphash.MakeSeed()
 
+func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
+
 // occurring returns the tallies, and the times if there are any, of the entries that have requests.
-func occurring(counts []tally, times [][3]duration, entries texts) ([]tally, [][3]duration) {
+func (r *run) occurring(counts []uint64, times [][3]duration, entries texts) (list []tally, timesOf [][3]duration) {
 	n := 0
-	for code, c := range counts {
-		if c.requests == 0 {
+	for _, count := range counts {
+		if count > 0 {
+			n++
+		}
+	}
+	list = make([]tally, 0, n)
+	if times != nil {
+		timesOf = make([][3]duration, 0, n)
+	}
+	for code, count := range counts {
+		if count == 0 {
 			continue
 		}
-		c.code, c.hash = int32(code), maphash.Bytes(keySeed, entries.At(int32(code)))
-		counts[n] = c
+		list = append(list, tally{
+			hash: r.hash(entries.At(int32(code))), code: int32(code),
+			requests: int32(uint32(count)), blocked: int32(count >> 32),
+		})
 		if times != nil {
-			times[n] = times[code]
+			timesOf = append(timesOf, times[code])
 		}
-		n++
 	}
-	if times != nil {
-		times = times[:n]
-	}
-	return counts[:n], times
+	return list, timesOf
 }
 
 // total holds the counts that rank a key in all row groups.
@@ -76,6 +87,7 @@ type total struct {
 	hash              uint64
 	requests, blocked int64
 	time              query.Times // for a label that ranks by time
+	highest           float64     // average of that time in any row group
 }
 
 // hashTable gives each distinct hash a place. Places count from 0.
@@ -126,38 +138,46 @@ func (t *hashTable) slot(hash uint64) uint64 {
 	return i
 }
 
-// choose finds the winners of every label: the limit keys that rank highest. Keys that rank equally at the limit are
-// ties, which texts must break.
-func (k *keys) choose(limit int) error {
+// prepare makes room for the winners of every label.
+func (k *keys) prepare() {
 	k.ranked, k.ties = map[string][]total{}, map[string][]total{}
-	for _, label := range k.labels {
-		var ordered []total
-		var ahead func(a, b total) int
-		if time := timeOf(label); time >= 0 {
-			var err error
-			if ordered, err = k.byTime(time, limit); err != nil {
-				return err
-			}
-			ahead = byTime
-		} else {
-			ordered, ahead = k.byBlocked(limit), byBlocked
+}
+
+// choose finds the winners of a label: the limit keys that rank highest. Keys that rank equally at the limit are ties,
+// which texts must break.
+func (k *keys) choose(label string, limit int) (err error) {
+	var ordered, ties []total
+	var suspects []uint64
+	ahead := byBlocked
+	if time := timeOf(label); time >= 0 {
+		if ordered, suspects, err = k.byTime(time, limit); err != nil {
+			return err
 		}
-		slices.SortFunc(ordered, ahead)
-		if len(ordered) > limit {
-			first, _ := slices.BinarySearchFunc(ordered[:limit], ordered[limit-1], ahead)
-			end := limit
-			for end < len(ordered) && ahead(ordered[end], ordered[limit-1]) == 0 {
-				end++
-			}
-			if end > limit {
-				k.ties[label] = ordered[first:end]
-				ordered = ordered[:first]
-			} else {
-				ordered = ordered[:limit]
-			}
-		}
-		k.ranked[label] = ordered
+		ahead = byTime
+	} else {
+		ordered = k.byBlocked(limit)
 	}
+	slices.SortFunc(ordered, ahead)
+	if len(ordered) > limit {
+		first, _ := slices.BinarySearchFunc(ordered[:limit], ordered[limit-1], ahead)
+		end := limit
+		for end < len(ordered) && ahead(ordered[end], ordered[limit-1]) == 0 {
+			end++
+		}
+		if end > limit {
+			ties = ordered[first:end]
+			ordered = ordered[:first]
+		} else {
+			ordered = ordered[:limit]
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ranked[label] = ordered
+	if len(ties) > 0 {
+		k.ties[label] = ties
+	}
+	k.suspects = append(k.suspects, suspects...)
 	return nil
 }
 
@@ -220,29 +240,42 @@ const (
 // byTime returns keys among which are the limit ones with the highest averages of a time. A key's average is at most
 // its highest average in any row group. So only the keys with the highest averages of each row group are summed up, and
 // more of them until the averages of all others are proven to be lower.
-func (k *keys) byTime(time, limit int) ([]total, error) {
+//
+// Two texts with the same hash are summed up as one key, which can hide that the average of one of them is high: it is
+// not higher than the highest average of that key in any row group. Keys for which that does not exclude a place among
+// the limit ones are suspects. If their texts differ, the scan must not answer.
+func (k *keys) byTime(time, limit int) (totals []total, suspects []uint64, err error) {
 	for n := firstCandidates; ; n *= 4 {
 		candidates, others := k.slowest(time, n)
 		totals, err := k.sumTimes(time, &candidates)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if others < 0 {
-			return totals, nil
-		}
+		slices.SortFunc(totals, byTime)
+		least := math.Inf(-1)
 		if len(totals) >= limit {
-			slices.SortFunc(totals, byTime)
-			if totals[limit-1].time.Average() > others {
-				return totals, nil
+			least = totals[limit-1].time.Average()
+		}
+		if !math.IsInf(others, -1) && least <= atMost(others) {
+			continue
+		}
+		for _, t := range totals {
+			if atMost(t.highest) >= least {
+				suspects = append(suspects, t.hash)
 			}
 		}
+		return totals, suspects, nil
 	}
 }
 
+// atMost returns what the average of a key can be, as it is calculated, if its highest average in a row group is given.
+// Averages are rounded.
+func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 }
+
 // slowest returns the n keys of each row group with the highest averages of a time, and the highest average of the
-// other keys, or -1 if there are no others.
+// other keys, or -Inf if there are no others.
 func (k *keys) slowest(time, n int) (candidates hashTable, others float64) {
-	others = -1
+	others = math.Inf(-1)
 	for group, of := range k.times {
 		type average struct {
 			value float64
@@ -279,7 +312,7 @@ func (k *keys) slowest(time, n int) (candidates hashTable, others float64) {
 
 // sumTimes adds up the tallies and times of candidates.
 func (k *keys) sumTimes(time int, candidates *hashTable) ([]total, error) {
-	totals := make([]total, candidates.n)
+	totals := slices.Repeat([]total{{highest: math.Inf(-1)}}, candidates.n)
 	sums := make([]sum, candidates.n)
 	for group, of := range k.tallies {
 		for i, t := range of {
@@ -294,6 +327,9 @@ func (k *keys) sumTimes(time int, candidates *hashTable) ([]total, error) {
 			of.blocked += int64(t.blocked)
 			of.time.Count += d.count
 			sums[place].add(d.sum)
+			if d.count > 0 {
+				of.highest = max(of.highest, query.Times{Count: d.count, Sum: d.sum}.Average())
+			}
 		}
 	}
 	for place := range totals {
@@ -308,7 +344,8 @@ func timeOf(label string) int {
 }
 
 // breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
-// smallest texts win. Then it gives every winner a place.
+// smallest texts win. Then it gives every winner and every suspect a
+// place.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {
@@ -321,7 +358,11 @@ func (t *topX) breakTies(ctx context.Context) error {
 				k.places.add(w.hash)
 			}
 		}
-		k.figures, k.texts = make([]figures, k.places.n), make([][]byte, k.places.n)
+		k.figures = make([]figures, k.places.n)
+		for _, hash := range k.suspects {
+			k.places.add(hash)
+		}
+		k.texts = make([][]byte, k.places.n)
 	}
 	return nil
 }

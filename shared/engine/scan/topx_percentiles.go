@@ -12,9 +12,9 @@ import (
 // addKeyPercentiles adds the percentiles to the rows of topx, in a further pass. It counts the durations of the winners
 // only: the counts of all keys would need too much memory.
 func (r *run) addKeyPercentiles(ctx context.Context, groups []*group, rows []query.TopXRow) error {
-	var parts []*winners
+	var parts []*percentileKeys
 	for _, part := range query.TopXParts {
-		of := &winners{part: part, keys: keysOfPart(part), places: map[string]int32{}}
+		of := &percentileKeys{part: part, keys: keysOfPart(part), places: map[string]int32{}}
 		for _, row := range rows {
 			if _, known := of.places[row.Key]; !known && slices.Contains(part.Labels, row.Label) {
 				of.places[row.Key] = int32(len(of.places))
@@ -43,8 +43,8 @@ func (r *run) addKeyPercentiles(ctx context.Context, groups []*group, rows []que
 	return err
 }
 
-// winners holds the winners of the labels whose keys are in the same column.
-type winners struct {
+// percentileKeys holds the winners of the labels whose keys are in the same column.
+type percentileKeys struct {
 	part   query.TopXPart
 	keys   query.Dimension
 	places map[string]int32 // of each winner in counts
@@ -66,7 +66,7 @@ func keysOfPart(part query.TopXPart) query.Dimension {
 }
 
 // read counts the durations of the chosen rows of a row group.
-func (o *winners) read(w *worker, chosen []int32) error {
+func (o *percentileKeys) read(w *worker, chosen []int32) error {
 	keys, err := w.valuesOf(o.keys)
 	if err != nil {
 		return err
@@ -86,9 +86,11 @@ func (o *winners) read(w *worker, chosen []int32) error {
 		return nil
 	}
 	local := make([]durations, len(o.places))
-	keys.each(chosen, func(row, code int32) {
-		if place := places[code]; place > 0 {
-			local[place-1].add(columns, row)
+	w.pairs.each(&keys, chosen, func(rows, codes []int32) {
+		for i, row := range rows {
+			if place := places[codes[i]]; place > 0 {
+				local[place-1].add(columns, row)
+			}
 		}
 	})
 	counts := make([]durationCounts, len(local))
@@ -105,7 +107,7 @@ func (o *winners) read(w *worker, chosen []int32) error {
 }
 
 // fill sets the percentiles of the rows.
-func (o *winners) fill(rows []query.TopXRow) {
+func (o *percentileKeys) fill(rows []query.TopXRow) {
 	for i := range rows {
 		if slices.Contains(o.part.Labels, rows[i].Label) {
 			rows[i].Percentiles = o.counts[o.places[rows[i].Key]].percentiles()

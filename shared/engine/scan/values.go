@@ -41,6 +41,7 @@ func Values(
 		panic(fmt.Sprintf("scan: a query for %T has no values", q.Shape))
 	}
 	r := newRun(q, o)
+	defer r.end(nil)
 	if shape.Counts {
 		return r.countedValues(ctx, shape, objects)
 	}
@@ -89,11 +90,7 @@ type values struct {
 func (v *values) look(w *worker, object lake.Object) error {
 	whole := false // whether columns were read
 	err := open(object.Path, func(c *parquet.ColumnReader) error {
-		groups, err := v.run.groups(c, object.Path)
-		if err != nil {
-			return err
-		}
-		for _, g := range groups {
+		for _, g := range v.run.groups(c, object.Path) {
 			w.begin(c, g)
 			complete, err := v.fromDictionary(w)
 			if err == nil && !complete {
@@ -152,7 +149,11 @@ func (v *values) fromRows(w *worker) error {
 		return err
 	}
 	used := make([]bool, of.entries.Len())
-	of.each(rows, func(_, code int32) { used[code] = true })
+	w.pairs.each(&of, rows, func(_, codes []int32) {
+		for _, code := range codes {
+			used[code] = true
+		}
+	})
 	for code, is := range used {
 		if is {
 			v.first.Add(string(of.entries.At(int32(code))))

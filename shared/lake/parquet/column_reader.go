@@ -10,18 +10,25 @@ import (
 )
 
 // ColumnReader reads whole columns of an object, one row group at a time, in the form in which they are stored: texts
-// as codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps the footer only
-// and is safe for concurrent use.
-type ColumnReader struct{ object *object }
+// as codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. Of the footer it keeps
+// only where the columns are. It is safe for concurrent use.
+type ColumnReader struct {
+	in      io.ReaderAt
+	size    int64
+	columns columnsOfObject
+	groups  []columnGroup
+}
 
-// OpenColumns reads the footer of an object.
-func OpenColumns(r io.ReaderAt, size int64) (_ *ColumnReader, err error) {
-	defer contain(&err)
-	object, err := openObject(r, size)
-	if err != nil {
-		return nil, err
-	}
-	return &ColumnReader{object}, nil
+// columnGroup is what a ColumnReader keeps of a row group.
+type columnGroup struct {
+	RowGroup
+	chunks []chunkPlace // of the leaves that the object has
+}
+
+// chunkPlace is where the pages of a column of a row group are.
+type chunkPlace struct {
+	offset, length int64
+	dictionary     int64 // length of the page with all values, which is the first; 0 without such a page
 }
 
 // RowGroup is the footer's description of a row group.
@@ -30,20 +37,56 @@ type RowGroup struct {
 	MinTsMs, MaxTsMs int64 // ts_ms of the first and of the last row
 }
 
-// RowGroups lists the row groups of the object.
-func (c *ColumnReader) RowGroups() (all []RowGroup, err error) {
-	for i, g := range c.object.footer.RowGroups {
+// OpenColumns reads the footer of an object.
+func OpenColumns(r io.ReaderAt, size int64) (_ *ColumnReader, err error) {
+	defer contain(&err)
+	object, err := openObject(r, size)
+	if err != nil {
+		return nil, err
+	}
+	c := &ColumnReader{in: r, size: size, columns: object.columns}
+	for i, g := range object.footer.RowGroups {
 		bounds := &g.Columns[leafTsMs].MetaData.Statistics
 		if len(bounds.MinValue) != 8 || len(bounds.MaxValue) != 8 {
 			return nil, fmt.Errorf("row group %d: the footer does not have the bounds of its time", i)
 		}
-		all = append(all, RowGroup{
-			Rows:    int(g.NumRows),
-			MinTsMs: int64(binary.LittleEndian.Uint64(bounds.MinValue)),
-			MaxTsMs: int64(binary.LittleEndian.Uint64(bounds.MaxValue)),
-		})
+		group := columnGroup{
+			RowGroup: RowGroup{
+				Rows:    int(g.NumRows),
+				MinTsMs: int64(binary.LittleEndian.Uint64(bounds.MinValue)),
+				MaxTsMs: int64(binary.LittleEndian.Uint64(bounds.MaxValue)),
+			},
+			chunks: make([]chunkPlace, len(leaves)),
+		}
+		for l := range leaves {
+			if object.has(&leaves[l]) {
+				meta := &object.chunk(i, &leaves[l]).MetaData
+				group.chunks[l] = chunkPlace{chunkStart(meta), meta.TotalCompressedSize, dictionaryLength(meta)}
+			}
+		}
+		c.groups = append(c.groups, group)
 	}
-	return all, nil
+	return c, nil
+}
+
+// From returns a reader of the same object from another file handle. It does not read the footer again.
+func (c *ColumnReader) From(r io.ReaderAt) *ColumnReader {
+	return &ColumnReader{in: r, size: c.size, columns: c.columns, groups: c.groups}
+}
+
+// RowGroups lists the row groups of the object.
+func (c *ColumnReader) RowGroups() []RowGroup {
+	all := make([]RowGroup, len(c.groups))
+	for i := range c.groups {
+		all[i] = c.groups[i].RowGroup
+	}
+	return all
+}
+
+// Memory returns about how many bytes the reader keeps.
+func (c *ColumnReader) Memory() int64 {
+	const placeBytes, groupBytes = 3 * 8, 6 * 8
+	return int64(len(c.groups) * (groupBytes + len(leaves)*placeBytes))
 }
 
 // Column is a Parquet column: a top-level column of one value or a list, or a member of its structs.
@@ -82,18 +125,25 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 	case l.kind == lake.Int && !l.dictionary:
 		appendPage = v.appendInts
 	}
-	want := c.object.footer.RowGroups[group].NumRows
-	if !c.object.has(l) {
-		if err := appendPage(absentPage(l, int(want))); err != nil {
+	g := &c.groups[group]
+	v.grow(l, g.Rows)
+	if c.columns.of[l.number] == missing {
+		if err := appendPage(absentPage(l, g.Rows)); err != nil {
 			return err
 		}
 		v.end(l)
 		return nil
 	}
+	place := g.chunks[l.number]
+	in, err := sectionOf(c.in, c.size, place.offset, place.length)
+	if err != nil {
+		return err
+	}
 	p := pageReaders.Get().(*pageReader)
 	defer pageReaders.Put(p)
-	if err := c.object.pages(p, group, l); err != nil {
-		return err
+	p.reset(l, in)
+	if l.kind == lake.Text && l.dictionary {
+		p.entries.texts, v.Texts = v.Texts, Texts{}
 	}
 	for {
 		err := p.next()
@@ -107,8 +157,8 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 			return err
 		}
 	}
-	if rows := v.end(l); int64(rows) != want {
-		return fmt.Errorf("%d rows instead of %d", rows, want)
+	if rows := v.end(l); rows != g.Rows {
+		return fmt.Errorf("%d rows instead of %d", rows, g.Rows)
 	}
 	return nil
 }

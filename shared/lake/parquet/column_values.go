@@ -51,6 +51,22 @@ func (v *ColumnValues) reset() {
 	v.hasDictionary, v.texts, v.ints = false, nil, nil
 }
 
+// grow makes room for a column of as many rows: of its values, or, for a list, of where its rows begin. There may be
+// less room if a damaged footer gives far more rows than row groups have.
+func (v *ColumnValues) grow(l *leaf, rows int) {
+	rows = min(rows, maxRoom)
+	switch {
+	case l.maxRep > 0:
+		v.Starts = slices.Grow(v.Starts, rows+1)
+	case l.kind == lake.Bool:
+		v.Flags = slices.Grow(v.Flags, rows)
+	case l.kind == lake.Int && !l.dictionary:
+		v.Ints = slices.Grow(v.Ints, rows)
+	default:
+		v.Codes = slices.Grow(v.Codes, rows)
+	}
+}
+
 // end ends the column and returns the number of its rows.
 func (v *ColumnValues) end(l *leaf) (rows int) {
 	values := max(len(v.Codes), len(v.Flags))
@@ -99,7 +115,7 @@ func (v *ColumnValues) takeDictionary(p *pageReader) error {
 	if p.leaf.kind == lake.Int {
 		v.Ints = append(v.Ints, p.entries.ints...)
 	} else {
-		v.Texts, p.entries.texts = p.entries.texts, v.Texts // the memory of v is used for the next column
+		v.Texts, p.entries.texts = p.entries.texts, Texts{} // which Read has given the memory of v
 	}
 	return nil
 }

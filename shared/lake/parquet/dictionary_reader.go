@@ -44,15 +44,15 @@ func (c *ColumnReader) Dictionary(group int, column Column) (entries Entries, by
 		}
 	}()
 	defer contain(&err)
-	if !c.object.has(l) {
+	if c.columns.of[l.number] == missing {
 		return Entries{}, 0, true, nil
 	}
-	meta := &c.object.chunk(group, l).MetaData
-	if meta.DictionaryPageOffset == 0 || !onlyCodes(meta) {
+	place := c.groups[group].chunks[l.number]
+	if place.dictionary == 0 {
 		return Entries{}, 0, false, nil
 	}
-	bytes = meta.DataPageOffset - meta.DictionaryPageOffset
-	in, err := c.object.section(meta.DictionaryPageOffset, bytes)
+	bytes = place.dictionary
+	in, err := sectionOf(c.in, c.size, place.offset, bytes)
 	if err != nil {
 		return Entries{}, 0, false, err
 	}
@@ -74,6 +74,15 @@ func (c *ColumnReader) Dictionary(group int, column Column) (entries Entries, by
 	entries.texts = &Texts{}
 	*entries.texts, p.entries.texts = p.entries.texts, Texts{} // the reader must not use the memory again
 	return entries, bytes, true, nil
+}
+
+// dictionaryLength returns the length of the dictionary page of a column of a row group, or 0 if the page does not have
+// all values.
+func dictionaryLength(meta *format.ColumnMetaData) int64 {
+	if meta.DictionaryPageOffset == 0 || !onlyCodes(meta) {
+		return 0
+	}
+	return meta.DataPageOffset - meta.DictionaryPageOffset
 }
 
 // onlyCodes reports whether all data pages of a column of a row group have codes of the dictionary. A writer may stop

@@ -29,9 +29,10 @@ func TestDictionaryPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			complete, incomplete := 0, 0
-			for group := range file.object.footer.RowGroups {
+			footer := footerOf(t, object)
+			for group := range file.groups {
 				for i := range leaves {
-					in.from, in.to = file.dataPages(group, &leaves[i])
+					in.from, in.to = footer.dataPages(group, &leaves[i])
 					if checkDictionary(t, file, group, &leaves[i]) {
 						complete++
 					} else {
@@ -50,9 +51,19 @@ func TestDictionaryPages(t *testing.T) {
 	}
 }
 
+// footerOf reads the footer of an object.
+func footerOf(t *testing.T, content []byte) *object {
+	t.Helper()
+	o, err := openObject(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // dataPages returns the part of the object that the data pages of a column take.
-func (c *ColumnReader) dataPages(group int, l *leaf) (from, to int64) {
-	meta := &c.object.chunk(group, l).MetaData
+func (o *object) dataPages(group int, l *leaf) (from, to int64) {
+	meta := &o.chunk(group, l).MetaData
 	return meta.DataPageOffset, chunkStart(meta) + meta.TotalCompressedSize
 }
 
@@ -87,7 +98,7 @@ func checkDictionary(t *testing.T, file *ColumnReader, group int, l *leaf) (comp
 	for i := range int32(entries.Len()) {
 		got = append(got, string(entries.At(i)))
 	}
-	plain, err := OpenColumns(file.object.in.(*watchedReader).in, file.object.size)
+	plain, err := OpenColumns(file.in.(*watchedReader).in, file.size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +154,8 @@ func TestDictionaryOfSomePages(t *testing.T) {
 
 func TestDamagedDictionaryPage(t *testing.T) {
 	object := written(t, randomRows(3, 50))
-	file, err := OpenColumns(bytes.NewReader(object), int64(len(object)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	column, _ := ColumnOf("country", "")
-	at := file.object.chunk(0, column.leaf).MetaData.DictionaryPageOffset
+	at := footerOf(t, object).chunk(0, column.leaf).MetaData.DictionaryPageOffset
 	for i := range int64(60) {
 		damaged := bytes.Clone(object)
 		damaged[at+i] ^= 0x55

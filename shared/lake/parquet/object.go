@@ -64,10 +64,14 @@ func (o *object) readFooter() error {
 
 // section returns a reader of a part of the object.
 func (o *object) section(offset, length int64) (*io.SectionReader, error) {
-	if offset < 0 || length < 0 || offset > o.size-length {
-		return nil, fmt.Errorf("%d bytes at %d are not within its %d bytes", length, offset, o.size)
+	return sectionOf(o.in, o.size, offset, length)
+}
+
+func sectionOf(in io.ReaderAt, size, offset, length int64) (*io.SectionReader, error) {
+	if offset < 0 || length < 0 || offset > size-length {
+		return nil, fmt.Errorf("%d bytes at %d are not within its %d bytes", length, offset, size)
 	}
-	return io.NewSectionReader(o.in, offset, length), nil
+	return io.NewSectionReader(in, offset, length), nil
 }
 
 // read reads a part of the object.

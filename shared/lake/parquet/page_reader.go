@@ -265,8 +265,11 @@ func (p *pageReader) decode(v *vector, coder encoding.Encoding, data []byte, cou
 // room returns an empty slice in the memory of s, with room for count values and those that fill up their last group of
 // eight. There may be less room if the count is far more than the pages of this package have.
 func room[T any](s []T, count int) []T {
-	return slices.Grow(s[:0], min(max(count, 0), 1<<17)+8)
+	return slices.Grow(s[:0], min(max(count, 0), maxRoom)+8)
 }
+
+// maxRoom is the largest number of values for which memory is allocated before they are read.
+const maxRoom = 1 << 17
 
 // len returns the number of values. For bits it is an upper bound.
 func (v *vector) len(kind lake.Kind) int {
