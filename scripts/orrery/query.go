@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -57,7 +58,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	answerBody, _, err := api.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	response, err := api.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/" + q.Route, Body: body})
 	if closing := done(); err == nil {
 		err = closing
 	}
@@ -65,10 +66,10 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		return drawRefusal(err, text, c.err)
 	}
 	var a answer
-	if err := json.Unmarshal(answerBody, &a); err != nil {
+	if err := json.Unmarshal(response.Body, &a); err != nil {
 		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
-	if err := q.print(answerBody, a, c); err != nil {
+	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
 	if err := a.reportLag(c.err, time.Now()); err != nil {
