@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/savedfilter"
 )
 
@@ -38,12 +39,14 @@ func (s savedFilters) do(
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, h, err := api.call(ctx, method, filtersPath(s.Config)+path, body, header)
-	return answer, h, errors.Join(err, done())
+	answer, err := api.Do(ctx, client.Request{
+		Method: method, Path: filtersPath(s.Config) + path, Header: header, Body: body,
+	})
+	return answer.Body, answer.Header, errors.Join(err, done())
 }
 
 func filtersPath(config string) string {
-	return "/api/v4.0/conf/" + url.PathEscape(config) + "/filters"
+	return "/conf/" + url.PathEscape(config) + "/filters"
 }
 
 // ifMatch returns the header of a conditional write. Even an empty ETag is sent: the API refuses it.
@@ -192,18 +195,19 @@ func decoded[T any](answer []byte) (T, error) {
 
 // withSaved returns the filter of a command line: at most one text, and names of saved filters, each after an @. All of
 // them must hold.
-func withSaved(ctx context.Context, api *client, config string, args []string, c console) (string, error) {
+func withSaved(ctx context.Context, api *client.Client, config string, args []string, c console) (string, error) {
 	text, given := "", false
 	var saved []savedfilter.Filter
 	for _, arg := range args {
 		name, isName := strings.CutPrefix(arg, "@")
 		switch {
 		case isName:
-			answer, _, err := api.call(ctx, http.MethodGet, filtersPath(config)+"/"+url.PathEscape(name), nil, nil)
+			path := filtersPath(config) + "/" + url.PathEscape(name)
+			answer, err := api.Do(ctx, client.Request{Method: http.MethodGet, Path: path})
 			if err != nil {
 				return "", err
 			}
-			f, err := decoded[savedfilter.Filter](answer)
+			f, err := decoded[savedfilter.Filter](answer.Body)
 			if err != nil {
 				return "", err
 			}

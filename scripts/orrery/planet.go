@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/orrery/orrery/shared/client"
 )
 
 type planetCommand struct {
@@ -25,15 +27,15 @@ func (p *planetGetCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	body, header, err := api.call(ctx, http.MethodGet, planetPath(p.Config), nil, nil)
+	settings, err := api.Do(ctx, client.Request{Method: http.MethodGet, Path: planetPath(p.Config)})
 	if closing := done(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.err, "ETag:", header.Get("ETag"))
-	_, err = c.out.Write(append(body, '\n'))
+	fmt.Fprintln(c.err, "ETag:", settings.Header.Get("ETag"))
+	_, err = c.out.Write(append(settings.Body, '\n'))
 	return err
 }
 
@@ -57,7 +59,9 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	body, _, err := api.call(ctx, http.MethodPut, planetPath(p.Config)+"/__default__", settings, header)
+	response, err := api.Do(ctx, client.Request{
+		Method: http.MethodPut, Path: planetPath(p.Config) + "/__default__", Header: header, Body: settings,
+	})
 	if closing := done(); err == nil {
 		err = closing
 	}
@@ -65,7 +69,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	var answer struct{ Message string }
-	if err := json.Unmarshal(body, &answer); err != nil {
+	if err := json.Unmarshal(response.Body, &answer); err != nil {
 		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
 	_, err = fmt.Fprintln(c.out, answer.Message)
@@ -73,5 +77,5 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 }
 
 func planetPath(config string) string {
-	return "/api/v4.0/conf/" + url.PathEscape(config) + "/planets"
+	return "/conf/" + url.PathEscape(config) + "/planets"
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
 )
@@ -103,20 +104,20 @@ func (q *queryCommand) parameters(text string) map[string]any {
 }
 
 // printOne prints the answer to one request.
-func (q *queryCommand) printOne(ctx context.Context, server *client, c console, parameters map[string]any) error {
+func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c console, parameters map[string]any) error {
 	body, err := json.Marshal(parameters)
 	if err != nil {
 		return err
 	}
-	answerBody, _, err := server.call(ctx, http.MethodPost, "/api/v4.0/data/"+q.Route, body, nil)
+	response, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/" + q.Route, Body: body})
 	if err != nil {
 		return drawRefusal(err, parameters, c.err)
 	}
 	var a answer
-	if err := json.Unmarshal(answerBody, &a); err != nil {
+	if err := json.Unmarshal(response.Body, &a); err != nil {
 		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
-	if err := q.print(answerBody, a, c); err != nil {
+	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
 	if err := a.reportLag(c.err, time.Now()); err != nil {

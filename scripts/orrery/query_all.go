@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
 )
 
 // printAll prints all records of a query for logs, page after page. A page is printed when it has arrived completely,
 // so after an interruption the records printed are those before a cursor.
-func (q *queryCommand) printAll(ctx context.Context, server *client, c console, parameters map[string]any) error {
+func (q *queryCommand) printAll(ctx context.Context, server *client.Client, c console, parameters map[string]any) error {
 	out := bufio.NewWriter(c.out)
 	printer, err := q.allPrinter(out)
 	if err != nil {
@@ -32,7 +33,7 @@ func (q *queryCommand) printAll(ctx context.Context, server *client, c console, 
 		skipped []string
 	)
 	for {
-		page, meta, err := server.page(ctx, parameters)
+		page, meta, err := requestPage(ctx, server, parameters)
 		if err != nil {
 			return q.stopped(ctx, drawRefusal(err, parameters, c.err), printed, parameters["cursor"])
 		}
@@ -69,8 +70,10 @@ func (q *queryCommand) printAll(ctx context.Context, server *client, c console, 
 // object is a JSON object.
 type object = map[string]json.RawMessage
 
-// page requests a page. It does not accept compression: then an answer, and the memory for it, has at most 4 MB.
-func (c *client) page(ctx context.Context, parameters map[string]any) (_ answer, meta object, err error) {
+// requestPage requests a page. It does not accept compression: then an answer, and the memory for it, has at most 4 MB.
+func requestPage(
+	ctx context.Context, server *client.Client, parameters map[string]any,
+) (_ answer, meta object, err error) {
 	var page answer
 	if err := ctx.Err(); err != nil {
 		return answer{}, nil, err
@@ -80,15 +83,17 @@ func (c *client) page(ctx context.Context, parameters map[string]any) (_ answer,
 		return answer{}, nil, err
 	}
 	uncompressed := http.Header{"Accept-Encoding": {"identity"}}
-	text, _, err := c.call(ctx, http.MethodPost, "/api/v4.0/data/logs", body, uncompressed)
+	response, err := server.Do(ctx, client.Request{
+		Method: http.MethodPost, Path: "/data/logs", Header: uncompressed, Body: body,
+	})
 	if err != nil {
 		return answer{}, nil, err
 	}
 	var whole struct {
 		Meta object `json:"meta"`
 	}
-	if err = json.Unmarshal(text, &page); err == nil {
-		err = json.Unmarshal(text, &whole)
+	if err = json.Unmarshal(response.Body, &page); err == nil {
+		err = json.Unmarshal(response.Body, &whole)
 	}
 	if err != nil {
 		return answer{}, nil, fmt.Errorf("the answer does not have the API's format: %w", err)

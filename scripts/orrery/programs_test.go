@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// programBlock is a program of a page, without its language.
+var programBlock = regexp.MustCompile("(?ms)^```(sh|python|go)\n(.*?)^```$")
+
+// TestProgramsOfTheGuide runs the programs that the guide to the API shows, against a server that requires a key.
+func TestProgramsOfTheGuide(t *testing.T) {
+	page, err := os.ReadFile("../../shared/api/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := map[string]string{}
+	for _, block := range programBlock.FindAllStringSubmatch(string(page), -1) {
+		programs[block[1]] = block[2]
+	}
+	if len(programs) != 3 {
+		t.Fatalf("%d programs, want one each in sh, Python and Go", len(programs))
+	}
+	s := startServer(t, tourData(t), "--no-demo", "--api-key", "a key of the test")
+	// shown runs a program and returns what it prints.
+	shown := func(t *testing.T, name string, arguments ...string) string {
+		t.Helper()
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is missing", name)
+		}
+		command := exec.CommandContext(t.Context(), name, arguments...)
+		command.Env = append(os.Environ(), "ORRERY_URL="+s.base, "ORRERY_API_KEY=a key of the test")
+		command.Stderr = os.Stderr
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("%s: %v: %.200s", name, err, out)
+		}
+		return string(out)
+	}
+	t.Run("curl prints an answer", func(t *testing.T) {
+		var a answer
+		out := shown(t, "sh", "-c", programs["sh"])
+		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) == 0 {
+			t.Errorf("%.200s: %v", out, err)
+		}
+	})
+	t.Run("the program in Python prints all records", func(t *testing.T) {
+		out := shown(t, "python3", "-c", programs["python"], tourDay)
+		records := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if len(records) != 3000 {
+			t.Errorf("%d records, want 3000", len(records))
+		}
+		for _, r := range records {
+			if !json.Valid([]byte(r)) {
+				t.Fatalf("not JSON: %s", r)
+			}
+		}
+	})
+	t.Run("the program in Go is that of the example", func(t *testing.T) {
+		example, err := os.ReadFile("../../shared/client/example_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		indented := regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(programs["go"], "\t$1")
+		if !strings.Contains(string(example), indented) {
+			t.Errorf("the example has no such program:\n%s", indented)
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+)
+
+// Question is a question about data. Every route refuses members that it does not have.
+type Question struct {
+	Filters string // a filter in either form, with a period
+	Limit   int    // 0 for the default of the route
+	Fields  string // logs: the fields to return, with commas between them; "" for all
+	Segment string // stats, timeline, histogram: the length of a segment, such as 5m
+	GroupBy string // stats: hostname, or another field
+	Figures string // stats, topx: percentiles
+	By      string // facets, histogram, diff: the fields to group by, with commas between them
+	Measure string // histogram: what is counted
+	Order   string // facets: requests or blocked
+	Cursor  string // logs: the place of the next page, from Meta.Next
+	Since   string // logs: only records that are newer than those of an answer, from Meta.Head
+	Select  string // diff: conditions of the requests to compare with all others
+	Against string // diff: the other period, such as previous
+	Field   string // values: the field
+	Prefix  string // values: what they begin with
+	// More has further parameters of the route, by name.
+	More map[string]any
+}
+
+// parameters returns the members that are set as the body of a POST route.
+func (q Question) parameters() map[string]any {
+	p := map[string]any{}
+	if q.Limit != 0 {
+		p["limit"] = q.Limit
+	}
+	for name, value := range map[string]string{
+		"filters": q.Filters, "fields": q.Fields, "segment": q.Segment, "group_by": q.GroupBy, "by": q.By, "measure": q.Measure,
+		"order": q.Order, "cursor": q.Cursor, "since": q.Since, "figures": q.Figures, "select": q.Select,
+		"against": q.Against, "field": q.Field, "prefix": q.Prefix,
+	} {
+		if value != "" {
+			p[name] = value
+		}
+	}
+	maps.Copy(p, q.More)
+	return p
+}
+
+// Answer is the answer to a question.
+type Answer[Result any] struct {
+	Results []Result
+	Meta    Meta
+}
+
+// Record is a record of the logs as JSON. Its members depend on the request; json.Unmarshal reads those that a program
+// needs.
+type Record = json.RawMessage
+
+// Logs returns the newest records.
+func (c *Client) Logs(ctx context.Context, q Question) (Answer[Record], error) {
+	return ask[Record](ctx, c, "logs", q)
+}
+
+// Records returns all records, newest first, and reads one page after the other. Question.Limit is the length of a page.
+// An error ends the sequence.
+func (c *Client) Records(ctx context.Context, q Question) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			page, err := c.Logs(ctx, q)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range page.Results {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			switch {
+			case page.Meta.Next == nil:
+				return
+			case *page.Meta.Next == q.Cursor:
+				yield(nil, fmt.Errorf("the server answers with the same cursor again: %q", q.Cursor))
+				return
+			}
+			q.Cursor = *page.Meta.Next
+		}
+	}
+}
+
+// Stats returns the traffic of each segment.
+func (c *Client) Stats(ctx context.Context, q Question) (Answer[Stats], error) {
+	return ask[Stats](ctx, c, "stats", q)
+}
+
+// Timeline returns the security statistics of each segment.
+func (c *Client) Timeline(ctx context.Context, q Question) (Answer[Timeline], error) {
+	return ask[Timeline](ctx, c, "timeline", q)
+}
+
+// TopX returns the most blocked keys of each label.
+func (c *Client) TopX(ctx context.Context, q Question) (Answer[TopX], error) {
+	return ask[TopX](ctx, c, "topx", q)
+}
+
+// Facets returns the most frequent values of fields.
+func (c *Client) Facets(ctx context.Context, q Question) (Answer[Facet], error) {
+	return ask[Facet](ctx, c, "facets", q)
+}
+
+// Histogram returns counts for each segment, split by the values of a field.
+func (c *Client) Histogram(ctx context.Context, q Question) (Answer[Bar], error) {
+	return ask[Bar](ctx, c, "histogram", q)
+}
+
+// Diff returns the values whose shares differ between two sides, see Meta.Diff.
+func (c *Client) Diff(ctx context.Context, q Question) (Answer[Finding], error) {
+	return ask[Finding](ctx, c, "diff", q)
+}
+
+// Values returns values of a field. Question.Filters is a period, or empty.
+func (c *Client) Values(ctx context.Context, q Question) (Answer[Value], error) {
+	return ask[Value](ctx, c, "values", q)
+}
+
+// ask sends a question to the POST route, which accepts filters of any length.
+func ask[Result any](ctx context.Context, c *Client, route string, q Question) (Answer[Result], error) {
+	body, err := json.Marshal(q.parameters())
+	if err != nil {
+		return Answer[Result]{}, err
+	}
+	response, err := c.Do(ctx, Request{Method: http.MethodPost, Path: "/data/" + route, Body: body})
+	if err != nil {
+		return Answer[Result]{}, err
+	}
+	return decodeAnswer[Result](response.Body)
+}
+
+func decodeAnswer[Result any](body []byte) (Answer[Result], error) {
+	var a struct {
+		Data struct {
+			Results []Result `json:"results"`
+		} `json:"data"`
+		Meta Meta `json:"meta"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return Answer[Result]{}, fmt.Errorf("the answer does not have the format of the API: %w", err)
+	}
+	return Answer[Result]{a.Data.Results, a.Meta}, nil
+}

@@ -1,0 +1,94 @@
+package client
+
+// Meta describes an answer: its query, its cost, and what is missing in it. Times are texts in RFC 3339 format.
+type Meta struct {
+	Filter         string     `json:"filter"` // canonical, in the query-string form
+	Fingerprint    string     `json:"fingerprint"`
+	Period         Period     `json:"period"`
+	SegmentSeconds int64      `json:"segment_seconds"`
+	NumOfRequests  *int64     `json:"num_of_requests"`
+	Series         []Series   `json:"series"` // of a histogram
+	Engine         string     `json:"engine"`
+	ElapsedMS      float64    `json:"elapsed_ms"`
+	EngineMS       float64    `json:"engine_ms"`
+	QueueMS        float64    `json:"queue_ms"`
+	Objects        *int       `json:"objects"`
+	BytesScanned   int64      `json:"bytes_scanned"`
+	RowsConsidered *int64     `json:"rows_considered"`
+	CostUSD        *float64   `json:"cost_usd"` // nil if the engine charges nothing
+	Skipped        []string   `json:"skipped"`  // unreadable objects, whose records are missing
+	Truncated      *Truncated `json:"truncated"`
+	Newest         *string    `json:"newest"`           // time of the newest record
+	Complete       *string    `json:"complete_through"` // every log handed in before is in the data; nil if unknown
+	Cached         *Cached    `json:"cached"`           // set if the answer of an earlier query was reused
+	Split          bool       `json:"split"`
+	Next           *string    `json:"next"` // of logs: cursor of the next page; nil on the last one
+	Head           string     `json:"head"` // of logs: Question.Since of a later request for newer records
+
+	Diff        *Diff   `json:"diff"`
+	Percentiles *Method `json:"percentiles"`
+	Exact       *bool   `json:"exact"` // of values: whether all data of the period was looked at
+	Scope       *Scope  `json:"scope"`
+	Unavailable string  `json:"unavailable"` // of values: why there is nothing to look at
+}
+
+// Diff describes the two sides of a diff.
+type Diff struct {
+	Selected Side       `json:"selected"`
+	Baseline Side       `json:"baseline"`
+	Small    bool       `json:"small"` // few requests are selected: findings may be chance
+	Fields   []Compared `json:"fields"`
+}
+
+// Side defines one side of a diff.
+type Side struct {
+	NumOfRequests int64  `json:"num_of_requests"`
+	Period        Period `json:"period"`
+	Filter        string `json:"filter"`
+	Except        string `json:"except"` // requests for which all of these conditions hold are not on this side
+}
+
+// Compared counts the values of a field in a diff.
+type Compared struct {
+	By                  string `json:"by"`
+	Distinct            int64  `json:"distinct"`
+	NumOfAbsentSelected int64  `json:"num_of_absent_selected"`
+	NumOfAbsentBaseline int64  `json:"num_of_absent_baseline"`
+}
+
+// Method is how percentiles were computed.
+type Method struct {
+	Method string  `json:"method"`
+	Digits int     `json:"digits"` // significant digits to which times were rounded down
+	Error  float64 `json:"error"`  // the largest relative error
+}
+
+// Scope is the part of the period in which values were looked for.
+type Scope struct {
+	Objects int `json:"objects"`
+	Of      int `json:"of"`
+}
+
+// Period is the period of a question. Both ends are included.
+type Period struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Series describes a series of a histogram.
+type Series struct {
+	Series          *string `json:"series"`
+	Kind            string  `json:"kind"`
+	Total           int64   `json:"total"`
+	SeriesTruncated bool    `json:"series_truncated"`
+}
+
+// Truncated is why an answer is not complete.
+type Truncated struct {
+	Reason string `json:"reason"` // limit: more records match; bytes: the answer is too large
+}
+
+// Cached is the age of the answer of an earlier query.
+type Cached struct {
+	AgeSeconds int64 `json:"age_seconds"`
+}
