@@ -155,6 +155,7 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		string(search.Facets):    {"by": "branch,country,host,path,status,tags,asn"},
 		string(search.Histogram): {"by": "host"},
 		string(search.Diff):      {"by": "branch,country,host,path,status,tags,asn", "select": "path=\"/\"", "least": "1"},
+		string(search.Values):    {"field": "host"},
 	}
 	for _, r := range (&server{}).routes() {
 		if !r.searches || strings.Contains(r.path, "{") {
@@ -162,6 +163,9 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		}
 		id := strings.TrimSuffix(r.id, "-post")
 		for _, filters := range []string{period, period + `, branch!="staging"`, period + `, not status<0`} {
+			if id == string(search.Values) && filters != period {
+				continue // the filter of values is only a period
+			}
 			t.Run(r.id+" "+filters, func(t *testing.T) {
 				values, members := url.Values{"filters": {filters}}, map[string]any{"filters": filters}
 				for name, value := range further[id] {

@@ -72,7 +72,10 @@ func NewEncoder(t Table) *Encoder {
 // Head returns the line with the names of the columns.
 func (e *Encoder) Head() []byte {
 	e.out.Reset()
-	e.cells = append(e.cells[:0], e.table.Columns...)
+	e.cells = e.cells[:0]
+	for _, name := range e.table.Columns {
+		e.cells = append(e.cells, e.guarded(name))
+	}
 	if e.table.Rest != "" {
 		e.cells = append(e.cells, e.table.Rest)
 	}
@@ -105,7 +108,7 @@ func (e *Encoder) Rows(object []byte) ([]byte, error) {
 func (e *Encoder) row(row Object) error {
 	e.cells = e.cells[:0]
 	for _, name := range e.table.Columns {
-		text, err := textOf(row[name])
+		text, err := e.textOf(row[name])
 		if err != nil {
 			return fmt.Errorf("read the member %s of a result: %w", name, err)
 		}
@@ -142,8 +145,9 @@ func (e *Encoder) rest(row Object) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), nil
 }
 
-// textOf returns the text of a cell.
-func textOf(value json.RawMessage) (string, error) {
+// textOf returns the text of a cell. Only texts are guarded: a number is a number to a spreadsheet, too, and other values
+// begin with a letter, a brace or a bracket.
+func (e *Encoder) textOf(value json.RawMessage) (string, error) {
 	if len(value) == 0 || string(value) == "null" {
 		return "", nil
 	}
@@ -152,17 +156,12 @@ func textOf(value json.RawMessage) (string, error) {
 	}
 	var text string
 	err := json.Unmarshal(value, &text)
-	return text, err
+	return e.guarded(text), err
 }
 
 // line writes the cells as a line that ends with CR LF. The option of encoding/csv for these line ends would also
 // change the line ends within cells.
 func (e *Encoder) line() {
-	if !e.table.Raw {
-		for i, text := range e.cells {
-			e.cells[i] = guarded(text)
-		}
-	}
 	if len(e.cells) == 1 && e.cells[0] == "" {
 		e.out.WriteString(`""` + "\r\n") // encoding/csv writes an empty line, which readers skip
 		return
@@ -175,9 +174,9 @@ func (e *Encoder) line() {
 	e.out.WriteString("\r\n")
 }
 
-// guarded returns a text that no spreadsheet takes for a formula.
-func guarded(text string) string {
-	if text != "" && strings.IndexByte("=+-@\t\r\n", text[0]) >= 0 {
+// guarded returns a text that no spreadsheet takes for a formula, unless the table is raw.
+func (e *Encoder) guarded(text string) string {
+	if !e.table.Raw && text != "" && strings.IndexByte("=+-@\t\r\n", text[0]) >= 0 {
 		return "'" + text
 	}
 	return text
