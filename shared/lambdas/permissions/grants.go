@@ -130,7 +130,7 @@ var (
 		{RawListing, []string{"raw/*"}, []string{"s3:ListBucket"}},
 		{RawQueue, nil, []string{"sqs:GetQueueAttributes", "sqs:SendMessage"}},
 		{Items, []string{"arrived"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
-		{Items, []string{"reconcile"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"reconcile", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 	}}
 )
 
