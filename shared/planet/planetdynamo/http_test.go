@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
@@ -22,8 +23,11 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 )
 
-// noSearch is the search of a server that gets requests for planets only.
-type noSearch struct{ api.Searcher }
+// noSearch and noDocuments are parts of a server that gets requests for planets only.
+type (
+	noSearch    struct{ api.Searcher }
+	noDocuments struct{ document.Store }
+)
 
 // deployment is the HTTP API over a table with keys and planets, and a network between them that can fail.
 type deployment struct {
@@ -60,8 +64,8 @@ func (d *deployment) through(network http.RoundTripper) {
 	client := dynamotest.Connect(d.t, through(network))
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: over(client, d.table), Keys: keys.NewCache(keydynamo.New(client, d.table), at),
-		Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
+		Search: noSearch{}, Planets: over(client, d.table), Documents: noDocuments{},
+		Keys: keys.NewCache(keydynamo.New(client, d.table), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
 		d.t.Fatal(err)
