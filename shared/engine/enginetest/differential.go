@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	filterCount = flag.Int("differential.filters", 1_200, "number of generated filters with which an engine is tested")
+	filterCount = flag.Int("differential.filters", 500, "number of generated filters with which an engine is tested")
 	filterSeed  = flag.Uint64("differential.seed", 1, "seed of the generated filters and records")
 )
 
