@@ -116,7 +116,7 @@ say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of 
 if server dynamodb; then
 	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/...
 	# Its other tests do not use the server.
-	ORRERY_TEST_DYNAMODB=$url go test ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
+	ORRERY_TEST_DYNAMODB=$url go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
 	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverStoreActions
 	ORRERY_TEST_DYNAMODB=$url go test ./scripts/orrery -run TestKeysOfADeployment
 	stop dynamodb
