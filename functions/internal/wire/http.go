@@ -8,6 +8,7 @@ import (
 	"time"
 
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
@@ -36,36 +37,29 @@ func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, err
 
 // Filters wires a function that only needs the API keys: parse, fields.
 func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin(name, lookup)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, callers := tableClient(c, e)
-	return newHTTP(f, e, log, api.Config{Keys: callers}, tableChecks(client, e, time.Now))
+	return overTable(ctx, name, lookup, log, func(*dynamodb.Client, function.Environment) (none api.Config) { return none })
 }
 
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
 func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin(name, lookup)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, callers := tableClient(c, e)
-	parts := api.Config{Keys: callers, Planets: planetdynamo.New(client, e.Table, time.Now)}
-	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
+	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
+		return api.Config{Planets: planetdynamo.New(client, e.Table, time.Now)}
+	})
 }
 
 // SavedFilters wires a function for saved filters: filter-get, filter-put.
 func SavedFilters(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
+) (*function.Function, error) {
+	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
+		return api.Config{Documents: documentdynamo.New(client, e.Table)}
+	})
+}
+
+// overTable wires a function that needs only the API keys and other parts in the table.
+func overTable(
+	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
+	parts func(client *dynamodb.Client, e function.Environment) api.Config,
 ) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {
@@ -76,8 +70,9 @@ func SavedFilters(
 		return nil, err
 	}
 	client, callers := tableClient(c, e)
-	parts := api.Config{Keys: callers, Documents: documentdynamo.New(client, e.Table)}
-	return newHTTP(f, e, log, parts, tableChecks(client, e, time.Now))
+	with := parts(client, e)
+	with.Keys = callers
+	return newHTTP(f, e, log, with, tableChecks(client, e, time.Now))
 }
 
 // Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
