@@ -26,6 +26,7 @@ type queryCommand struct {
 	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
+	DryRun  bool    `help:"Only print what the query would read and cost."`
 	Format  string  `enum:"auto,table,json,ndjson" default:"auto" help:"table, json or ndjson; auto: by terminal."`
 }
 
@@ -48,6 +49,9 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		if value != nil {
 			parameters[name] = *value
 		}
+	}
+	if q.DryRun {
+		parameters["dry_run"] = true
 	}
 	body, err := json.Marshal(parameters)
 	if err != nil {
@@ -87,6 +91,7 @@ type answer struct {
 		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
+		Estimate  *search.Estimate  `json:"estimate"`
 	} `json:"meta"`
 }
 
@@ -162,6 +167,12 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	if format == "json" {
 		_, err = c.out.Write(append(body, '\n'))
 		return err
+	}
+	if q.DryRun && a.Meta.Estimate != nil {
+		if format == "ndjson" {
+			return json.NewEncoder(c.out).Encode(a.Meta.Estimate)
+		}
+		return writeEstimate(c.out, *a.Meta.Estimate)
 	}
 	if format == "ndjson" {
 		for _, result := range a.Data.Results {

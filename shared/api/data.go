@@ -77,8 +77,9 @@ func (s *server) answerData(c *call, to search.Route, args arguments, form filte
 		Route: to, Filters: c.filters, Form: form, Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"],
+		DryRun: args[dryRunParam.name],
 	}
-	if s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
+	if r.DryRun != "true" && s.Queries != nil && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
 	}
 	result, err := s.Search.Search(c.r.Context(), r)
@@ -218,6 +219,13 @@ func readInteger(value json.RawMessage) (text, want string) {
 		return string(value), "" // too large for every parameter; the error quotes it as sent
 	}
 	return strconv.FormatInt(int64(n), 10), ""
+}
+
+func readBoolean(value json.RawMessage) (text, want string) {
+	if text := string(value); text == "true" || text == "false" {
+		return text, ""
+	}
+	return "", "true or false"
 }
 
 // readNames reads a list of names, or text with commas as in a query.

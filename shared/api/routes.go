@@ -315,7 +315,7 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.searches = true
 	get.scope = keys.DataRead
 	get.offers = offers
-	get.params = append([]param{filtersParam}, get.params...)
+	get.params = slices.Concat([]param{filtersParam}, get.params, []param{dryRunParam})
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
@@ -516,6 +516,14 @@ var (
 		example: "timestamp,host,status",
 		read:    readNames,
 	}
+	dryRunParam = param{
+		name: "dry_run",
+		doc: "true: the query does not run. The answer has no results, and `meta.estimate` has what the query would " +
+			"read and cost.",
+		schema:  &huma.Schema{Type: "boolean", Default: false},
+		example: true,
+		read:    readBoolean,
+	}
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
 		doc: "respond-async: answer at once with the location of the result.",
@@ -546,7 +554,7 @@ const limitName = "limit"
 // dataParams are the parameters of all data routes.
 var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
-	measureParam.name,
+	measureParam.name, dryRunParam.name,
 }
 
 func measures() []any {

@@ -41,6 +41,9 @@ type Meta struct {
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
+	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
+	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
+
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	// The following are set only by engines that run as a service.
@@ -95,7 +98,31 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 	return f, nil
 }
 
-func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
+// dryResult returns the answer of a dry run.
+func (s *Service) dryResult(
+	r Request, q query.Query, by string, e *Estimate, data freshness, began time.Time,
+) Result {
+	meta := s.metaOf(r, q, engine.Cost{By: by}, data, e)
+	meta.DryRun = true
+	meta.SegmentSeconds = segmentSeconds(q.Shape)
+	meta.ElapsedMS = milliseconds(s.now().Sub(began))
+	return Result{Meta: meta}
+}
+
+// segmentSeconds returns the length of a segment, or 0 for shapes without segments.
+func segmentSeconds(shape query.Shape) int64 {
+	switch shape := shape.(type) {
+	case query.Stats:
+		return shape.SegmentSeconds
+	case query.Timeline:
+		return shape.SegmentSeconds
+	case query.Histogram:
+		return shape.SegmentSeconds
+	}
+	return 0
+}
+
+func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshness, e *Estimate) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
@@ -109,6 +136,10 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
 		QueueMS:        milliseconds(cost.Queue),
 		CostUSD:        cost.USD,
 		Split:          cost.Split,
+		Estimate:       e,
+	}
+	if r.Branches != nil {
+		meta.hideOthers()
 	}
 	if data.Newest != nil {
 		meta.Newest = new(string)

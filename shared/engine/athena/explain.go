@@ -5,13 +5,12 @@ import (
 	"errors"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // Explain returns the statements that Run would send to Athena, and the hours that they read. The plan has no objects
-// and bytes, because they are not known before a query has run.
+// and bytes; Estimate knows limits for them.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
@@ -30,10 +29,6 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	for _, s := range script.Statements {
 		plan.SQL = append(plan.SQL, engine.Statement(s))
 	}
-	if span := q.Clamp(state.Extent).Span(); !span.Empty() {
-		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
-			plan.Partitions = append(plan.Partitions, p)
-		}
-	}
+	plan.Partitions = hoursOf(q.Clamp(state.Extent))
 	return plan, nil
 }
