@@ -41,14 +41,12 @@ type Estimator interface {
 // Sizes are the sizes of the objects of some hours together.
 type Sizes struct {
 	Objects int
-	Rows    int64
-	Bytes   int64            // of the whole objects
-	Columns map[string]int64 // compressed bytes of each column that they have, by name
+	Bytes   int64 // of the whole objects
 }
 
 // SizesOfHours knows the sizes of the objects that queries read.
 type SizesOfHours interface {
-	// Sizes returns the sizes of the objects of the hours from…to, both included, or false if those of some of the hours
-	// are not known.
-	Sizes(ctx context.Context, from, to lake.Partition) (_ Sizes, known bool, _ error)
+	// Sizes returns the sizes of the objects of the hours from…to, both included, that queries with that watermark read.
+	// It returns false if there are too many objects to find out.
+	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ Sizes, known bool, _ error)
 }
