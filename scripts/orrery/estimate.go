@@ -21,12 +21,11 @@ func writeEstimate(w io.Writer, e search.Estimate) error {
 	if e.Rows != nil {
 		line("rows", fmt.Sprint(*e.Rows))
 	}
-	switch {
-	case e.Bytes == nil:
-		line("bytes", "not known")
-	default:
-		line("bytes", fromTo(fmt.Sprint(e.Bytes.Low), fmt.Sprint(e.Bytes.High)))
+	size := "not known"
+	if e.Bytes != nil {
+		size = fromTo(fmt.Sprint(e.Bytes.Low), fmt.Sprint(e.Bytes.High))
 	}
+	line("bytes", size)
 	if p := e.CostUSD; p != nil {
 		line("price", fromTo(fmt.Sprintf("$%.6f", p.Low), fmt.Sprintf("$%.6f", p.High)))
 	}
