@@ -66,6 +66,22 @@ func TestCommands(t *testing.T) {
 			args: []string{"explain", "stats", tourDay, "--data", data},
 			code: exitDone, stdout: "partitions 24, from 2026/01/01/00 to 2026/01/01/23",
 		},
+		"explain has the estimate of a dry run": {
+			args: []string{"explain", "stats", tourDay, "--data", data},
+			code: exitDone, stdout: "== estimate\npartitions 24\nobjects    24\n",
+		},
+		"query --dry-run prints the estimate": {
+			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run", "--format", "table"},
+			code: exitDone, stdout: "partitions 24\nobjects    24\n",
+		},
+		"query --dry-run prints no results": {
+			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run"},
+			code: exitDone, stdout: `{"data":{"results":[]},"meta":{`,
+		},
+		"query --dry-run has the errors of a query": {
+			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data, "--dry-run"},
+			code: exitFailed, stderr: "corrected: host=1",
+		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
 			code: exitDone, stdout: "there is no data",
