@@ -76,6 +76,10 @@ func (q *queryCommand) misuse() string {
 		return "--raw is an option of --format csv"
 	case q.Period != nil && q.Route != valuesRoute:
 		return "--period is for values; in other queries the period is part of the filter"
+	case q.DryRun && q.Route == valuesRoute:
+		return "values have no estimate, so --dry-run is not for them"
+	case q.DryRun && (q.All || q.Format == "csv"):
+		return "an estimate is no list of records: use --dry-run without --all and --format csv"
 	case q.Route == valuesRoute && len(q.Filter) != 1:
 		return "name one field, such as country; the period of values is --period"
 	}
