@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// TestDryRunsAreJSON: the tables have no place for an estimate.
+// TestDryRunsAreJSON: the tables have no place for an estimate. The answer is never deferred.
 func TestDryRunsAreJSON(t *testing.T) {
 	s := newTestServer(t)
 	const query = "/api/v4.0/data/topx?filters=timestamp%20between%202026-01-01%20and%202026-01-02&dry_run="
@@ -36,6 +36,10 @@ func TestDryRunsAreJSON(t *testing.T) {
 	got := s.send(t, get(query+"true", "Accept: text/csv"))
 	if got.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("Accept: %s %s", got.Status, got.body)
+	}
+	got = s.send(t, get(query+"true", "Prefer: respond-async"))
+	if got.StatusCode != http.StatusOK || !strings.Contains(string(got.body), `"dry_run":true`) {
+		t.Errorf("respond-async: %s %s", got.Status, got.body)
 	}
 }
 
