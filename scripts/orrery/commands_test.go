@@ -66,6 +66,40 @@ func TestCommands(t *testing.T) {
 			args: []string{"explain", "stats", tourDay, "--data", data},
 			code: exitDone, stdout: "partitions 24, from 2026/01/01/00 to 2026/01/01/23",
 		},
+		"explain has the estimate of a dry run": {
+			args: []string{"explain", "stats", tourDay, "--data", data},
+			code: exitDone, stdout: "== estimate\npartitions 24\nobjects    24\n",
+		},
+		"query --dry-run prints the estimate": {
+			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run", "--format", "table"},
+			code: exitDone, stdout: "partitions 24\nobjects    24\n",
+		},
+		"query --dry-run prints no results": {
+			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run"},
+			code: exitDone, stdout: `{"data":{"results":[]},"meta":{`,
+		},
+		"query --dry-run is not for values": {
+			args: []string{"query", "values", "country", "--data", data, "--dry-run"},
+			code: exitUsage, stderr: "values have no estimate",
+		},
+		"query --dry-run does not go with --all": {
+			args: []string{"query", "logs", tourDay, "--data", data, "--dry-run", "--all"},
+			code: exitUsage, stderr: "without --all",
+		},
+		"query --dry-run has no CSV": {
+			args: []string{"query", "logs", tourDay, "--data", data, "--dry-run", "--format", "csv"},
+			code: exitUsage, stderr: "without --all and --format csv",
+		},
+		"query --dry-run prints the estimate of a diff": {
+			args: []string{
+				"query", "diff", tourDay, "--select", "status=404", "--data", data, "--dry-run", "--format", "table",
+			},
+			code: exitDone, stdout: "partitions 24\nobjects    24\n",
+		},
+		"query --dry-run has the errors of a query": {
+			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data, "--dry-run"},
+			code: exitFailed, stderr: "corrected: host=1",
+		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
 			code: exitDone, stdout: "there is no data",

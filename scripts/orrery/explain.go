@@ -99,11 +99,8 @@ func (e *explainCommand) explainFolder(ctx context.Context, w io.Writer, request
 	if err != nil {
 		return err
 	}
-	_, plan, err := product.Search.Explain(ctx, request)
-	if err := errors.Join(err, product.Close()); err != nil {
-		return err
-	}
-	return writePlan(w, product.Engine.Name(), plan)
+	err = explainBy(ctx, w, product.Search, product.Engine.Name(), request)
+	return errors.Join(err, product.Close())
 }
 
 // explainCluster prints the plan of the cluster.
@@ -117,11 +114,26 @@ func (e *explainCommand) explainCluster(ctx context.Context, w io.Writer, reques
 	if err != nil {
 		return err
 	}
-	_, plan, err := service.Explain(ctx, request)
+	return explainBy(ctx, w, service, cluster.Name(), request)
+}
+
+// explainBy prints the plan of a service, and what the query would read and cost.
+func explainBy(ctx context.Context, w io.Writer, s *search.Service, name string, request search.Request) error {
+	_, plan, err := s.Explain(ctx, request)
 	if err != nil {
 		return err
 	}
-	return writePlan(w, cluster.Name(), plan)
+	estimate, err := s.Estimate(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := writePlan(w, name, plan); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, "== estimate"); err != nil {
+		return err
+	}
+	return writeEstimate(w, *estimate)
 }
 
 func writeStage(w io.Writer, name, text string) error {

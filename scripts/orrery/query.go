@@ -36,6 +36,7 @@ type queryCommand struct {
 	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
+	DryRun  bool    `help:"Only print what the query would read and cost."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	valuesFlags
@@ -75,6 +76,10 @@ func (q *queryCommand) misuse() string {
 		return "--raw is an option of --format csv"
 	case q.Period != nil && q.Route != valuesRoute:
 		return "--period is for values; in other queries the period is part of the filter"
+	case q.DryRun && q.Route == valuesRoute:
+		return "values have no estimate, so --dry-run is not for them"
+	case q.DryRun && (q.All || q.Format == "csv"):
+		return "an estimate is no list of records: use --dry-run without --all and --format csv"
 	case q.Route == valuesRoute && len(q.Filter) != 1:
 		return "name one field, such as country; the period of values is --period"
 	}
@@ -98,6 +103,9 @@ func (q *queryCommand) parameters(text string) map[string]any {
 		if value != nil {
 			parameters[name] = *value
 		}
+	}
+	if q.DryRun {
+		parameters["dry_run"] = true
 	}
 	q.setValues(parameters)
 	return parameters
@@ -139,6 +147,7 @@ type answer struct {
 		Truncated *search.Truncated `json:"truncated"`
 		Diff      *search.DiffMeta  `json:"diff"`
 		Next      *string           `json:"next"`
+		Estimate  *search.Estimate  `json:"estimate"`
 		lookedAt
 	} `json:"meta"`
 }
@@ -219,6 +228,12 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	if format == "json" {
 		_, err = c.out.Write(append(body, '\n'))
 		return err
+	}
+	if q.DryRun && a.Meta.Estimate != nil {
+		if format == "ndjson" {
+			return json.NewEncoder(c.out).Encode(a.Meta.Estimate)
+		}
+		return writeEstimate(c.out, *a.Meta.Estimate)
 	}
 	if format == "ndjson" {
 		for _, result := range a.Data.Results {

@@ -78,6 +78,9 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 	if err != nil {
 		return err
 	}
+	if args[dryRunParam.name] == "true" && as.mediaType != jsonType {
+		return errDryForm
+	}
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID,
 		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
@@ -85,8 +88,9 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		Select: args["select"], Against: args["against"], Least: args["least"],
 		Cursor: args["cursor"], Since: args["since"],
 		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
+		DryRun: args[dryRunParam.name],
 	}
-	if s.Queries != nil && to != search.Values && prefersAsync(c.r.Header.Values("Prefer")) {
+	if r.DryRun != "true" && s.Queries != nil && to != search.Values && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
 	}
 	result, err := s.Search.Search(c.r.Context(), r)
@@ -94,6 +98,11 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		return err
 	}
 	return sendResult(c, to, result, as)
+}
+
+// errDryForm is the error of a dry run in a form of results, which has no place for an estimate.
+var errDryForm = &search.ParamError{
+	Param: formatName, Message: "a dry run has no results, so its answer is JSON only", Suggestion: "format=json",
 }
 
 // sendResult sends the answer of a data route.

@@ -465,6 +465,20 @@ func (g withGaps) Search(ctx context.Context, r search.Request) (search.Result, 
 	return result, err
 }
 
+// Estimate returns what Run reports.
+func (o *oracle) Estimate(_ context.Context, q query.Query) (engine.Estimate, error) {
+	objects, rows, bytes := 1, int64(len(o.rows)), int64(4096)
+	e := engine.Estimate{
+		By: "scan", Partitions: []lake.Partition{lake.PartitionOf(o.rows[0].TsMs)}, Objects: &objects, Rows: &rows,
+		Bytes: &engine.Bytes{Low: bytes, High: bytes},
+	}
+	for _, name := range q.Columns() {
+		size := int64(len(name)) * 100
+		e.Columns = append(e.Columns, engine.ColumnSize{Name: name, Bytes: &size})
+	}
+	return e, nil
+}
+
 // errorSearch is a search that always fails.
 type errorSearch struct{ err error }
 

@@ -71,6 +71,11 @@ func describe(routes []route, version string) []byte {
 	if facet := d.schemas.Map()["FacetResult"]; facet != nil {
 		facet.Properties["rest"] = orNull(facet.Properties["rest"])
 	}
+	if estimate := d.schemas.Map()["Estimate"]; estimate != nil {
+		for _, name := range []string{"bytes", "wait_ms"} {
+			estimate.Properties[name] = orNull(estimate.Properties[name])
+		}
+	}
 	text, err := d.MarshalJSON()
 	if err != nil {
 		panic("api: the OpenAPI document cannot be encoded: " + err.Error())

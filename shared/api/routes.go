@@ -342,6 +342,9 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.scope = keys.DataRead
 	get.offers = offersOf(to)
 	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers))
+	if to != search.Values { // values stop looking after a moment, so they have no estimate
+		get.params = append(get.params, dryRunParam)
+	}
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
@@ -591,6 +594,14 @@ var (
 		schema: &huma.Schema{Type: "string"},
 		read:   readText,
 	}
+	dryRunParam = param{
+		name: "dry_run",
+		doc: "true: the query does not run. The answer has no results, and `meta.estimate` has what the query would " +
+			"read and cost.",
+		schema:  &huma.Schema{Type: "boolean", Default: false},
+		example: true,
+		read:    readBoolean,
+	}
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
 		doc: "respond-async: answer at once with the location of the result.",
@@ -623,6 +634,7 @@ var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
 	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
 	figuresParam.name, formatName, csvName, fieldParam.name, prefixParam.name, containsParam.name, countsParam.name,
+	dryRunParam.name,
 }
 
 func measures() []any {

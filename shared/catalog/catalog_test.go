@@ -175,10 +175,13 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"name":"upstream_data","type":"any","operators":["eq","gt","lt","gte","lte","in","regex","between"],` +
-		`"key":{"rule":"closed","members":[{"name":"addr","type":"string","operators":["eq","in","regex"]},` +
-		`{"name":"response_time","type":"float","operators":["eq","gt","lt","gte","lte","in","between"]},` +
-		`{"name":"status","type":"integer","operators":["eq","gt","lt","gte","lte","in","between"]}]},` +
-		`"doc":"Attempts at the origin: addr, response_time, status.","example":"upstream_data[\"status\"]\u003e=500"}`
+		`"key":{"rule":"closed","members":[{"name":"addr","type":"string","operators":["eq","in","regex"],` +
+		`"groupable":true},` +
+		`{"name":"response_time","type":"float","operators":["eq","gt","lt","gte","lte","in","between"],` +
+		`"groupable":false},` +
+		`{"name":"status","type":"integer","operators":["eq","gt","lt","gte","lte","in","between"],"groupable":true}]},` +
+		`"doc":"Attempts at the origin: addr, response_time, status.","example":"upstream_data[\"status\"]\u003e=500",` +
+		`"group":"origin","values":"many","groupable":true,"sensitive":false,"aliases":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -8,6 +8,12 @@ type Description struct {
 	Key       *Keys    `json:"key,omitempty"` // nil if the field takes no key
 	Doc       string   `json:"doc"`
 	Example   string   `json:"example"`
+
+	Group     Group    `json:"group" enum:"client,request,decision,rules,origin,timing,geography" doc:"What the field is about"`
+	Values    Variety  `json:"values" enum:"few,many,unique" doc:"How many different values to expect in much traffic"`
+	Groupable bool     `json:"groupable" doc:"Whether facets and histograms group by it, or by some members"`
+	Sensitive bool     `json:"sensitive" doc:"Whether values may identify a person or give access"`
+	Aliases   []string `json:"aliases" doc:"Names of other products for it; filters do not accept them"`
 }
 
 // Keys describes the keys that a field takes. Rule is "closed" if only the members are valid, "open" if any name is
@@ -23,6 +29,7 @@ type Member struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
 	Operators []string `json:"operators"`
+	Groupable bool     `json:"groupable"`
 }
 
 var typeNames = [...]string{
@@ -54,14 +61,18 @@ func (f *Field) Describe() Description {
 		Operators: operatorNames(f.Sources),
 		Doc:       f.Doc,
 		Example:   f.Example,
+		Groupable: f.Groupable(),
 	}
+	d.setProperties()
 	if f.Keys == NoKey {
 		return d
 	}
 	d.Key = &Keys{Rule: f.Keys.String(), Names: f.Names}
 	if f.Keys == ClosedKeys {
 		for _, s := range f.Sources {
-			member := Member{Name: s.Name, Type: s.Type.String(), Operators: operatorNames([]Source{s})}
+			member := Member{
+				Name: s.Name, Type: s.Type.String(), Operators: operatorNames([]Source{s}), Groupable: s.Groupable(),
+			}
 			d.Key.Members = append(d.Key.Members, member)
 		}
 	}

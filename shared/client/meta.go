@@ -25,6 +25,9 @@ type Meta struct {
 	Next           *string    `json:"next"` // of logs: cursor of the next page; nil on the last one
 	Head           string     `json:"head"` // of logs: Question.Since of a later request for newer records
 
+	DryRun   bool      `json:"dry_run"`  // the query did not run; there is only an estimate
+	Estimate *Estimate `json:"estimate"` // what was known before the query ran; nil for values
+
 	Diff        *Diff   `json:"diff"`
 	Percentiles *Method `json:"percentiles"`
 	Exact       *bool   `json:"exact"` // of values: whether all data of the period was looked at
@@ -91,4 +94,35 @@ type Truncated struct {
 // Cached is the age of the answer of an earlier query.
 type Cached struct {
 	AgeSeconds int64 `json:"age_seconds"`
+}
+
+// Estimate is what a question would read and cost. What is not known, or hidden from a key that is limited to branches,
+// is nil.
+type Estimate struct {
+	Partitions *int         `json:"partitions"` // hours of the data
+	Objects    *int         `json:"objects"`
+	Rows       *int64       `json:"rows"`
+	Bytes      *Range       `json:"bytes"` // what Meta.BytesScanned will be
+	Columns    []ColumnSize `json:"columns"`
+	CostUSD    *AmountRange `json:"cost_usd"` // what Meta.CostUSD will be
+	WaitMS     *AmountRange `json:"wait_ms"`  // milliseconds to the answer
+	Warnings   []string     `json:"warnings"` // what is not known, and why
+}
+
+// Range is a range of whole numbers. Both ends are included.
+type Range struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
+
+// AmountRange is a range of prices or times. Both ends are included.
+type AmountRange struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// ColumnSize is a column that a question reads, and its size in the objects.
+type ColumnSize struct {
+	Name  string `json:"name"`
+	Bytes *int64 `json:"bytes"` // compressed
 }

@@ -47,7 +47,11 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
-	id, err := s.queries.Start(ctx, pendingRequest(r, q, data))
+	_, estimate, err := s.estimateOf(ctx, r, q)
+	if err != nil {
+		return "", queryError(r, q, err)
+	}
+	id, err := s.queries.Start(ctx, pendingRequest(r, q, data, estimate))
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
@@ -78,7 +82,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, queryError(r, q, err)
 	}
 	if status.Done = done; done {
-		status.Result = resultOf(r, q, answer, s.metaOf(q, cost, stored.freshness))
+		status.Result = resultOf(r, q, answer, s.metaOf(r, q, cost, stored.freshness, stored.Estimate))
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
 	}
 	return status, nil
@@ -113,14 +117,15 @@ func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, 
 }
 
 // pendingRequest returns a request for package pending.
-func pendingRequest(r Request, q query.Query, data freshness) pending.Request {
-	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, data}), Query: oneMore(q)}
+func pendingRequest(r Request, q query.Query, data freshness, e *Estimate) pending.Request {
+	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, data, e}), Query: oneMore(q)}
 }
 
 // storedRequest is a request as it is stored with its query.
 type storedRequest struct {
 	Request
-	freshness // of the data when the query began
+	freshness           // of the data when the query began
+	Estimate  *Estimate `json:",omitempty"` // nil if an earlier version stored the request
 }
 
 // keyOf returns a key that is equal for requests of one caller with the same meaning.

@@ -61,12 +61,23 @@ type Request struct {
 	Prefix   string      // values: what they begin with
 	Contains string      // values: what they contain
 	Counts   string      // values: "true" or "false"
+	DryRun   string      // "true": only estimate what the query would read and cost
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
 }
 
+// The values of the dry_run parameter.
+const dryRunTrue, dryRunFalse = "true", "false"
+
+func (r Request) dryRun() bool { return r.DryRun == dryRunTrue }
+
 // shape reads the parameters of the route.
 func (r Request) shape() (query.Shape, error) {
+	if r.DryRun != "" && r.DryRun != dryRunTrue && r.DryRun != dryRunFalse {
+		return nil, &ParamError{
+			Param: "dry_run", Message: fmt.Sprintf("%q is neither true nor false", r.DryRun), Suggestion: dryRunTrue,
+		}
+	}
 	switch r.Route {
 	case Logs:
 		limit, err := limitOf(r.Limit, DefaultLogs, MaxLogs)

@@ -49,6 +49,9 @@ type Meta struct {
 	Head        string           `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
 	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
 
+	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
+	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
+
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	Exact       *bool     `json:"exact,omitempty" doc:"Of values: all data of the period was looked at"`
@@ -107,7 +110,31 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 	return f, nil
 }
 
-func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
+// dryResult returns the answer of a dry run.
+func (s *Service) dryResult(
+	r Request, q query.Query, by string, e *Estimate, data freshness, began time.Time,
+) Result {
+	meta := s.metaOf(r, q, engine.Cost{By: by}, data, e)
+	meta.DryRun = true
+	meta.SegmentSeconds = segmentSeconds(q.Shape)
+	meta.ElapsedMS = milliseconds(s.now().Sub(began))
+	return Result{Meta: meta}
+}
+
+// segmentSeconds returns the length of a segment, or 0 for shapes without segments.
+func segmentSeconds(shape query.Shape) int64 {
+	switch shape := shape.(type) {
+	case query.Stats:
+		return shape.SegmentSeconds
+	case query.Timeline:
+		return shape.SegmentSeconds
+	case query.Histogram:
+		return shape.SegmentSeconds
+	}
+	return 0
+}
+
+func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshness, e *Estimate) Meta {
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
@@ -121,6 +148,10 @@ func (s *Service) metaOf(q query.Query, cost engine.Cost, data freshness) Meta {
 		QueueMS:        milliseconds(cost.Queue),
 		CostUSD:        cost.USD,
 		Split:          cost.Split,
+		Estimate:       e,
+	}
+	if r.Branches != nil {
+		meta.hideOthers()
 	}
 	if data.Newest != nil {
 		meta.Newest = new(string)

@@ -19,6 +19,7 @@ type Service struct {
 	engine  engine.Engine
 	queries *pending.Queries
 	now     func() time.Time
+	speed   speed
 
 	// The limits of queries that are not in queries.
 	limiter *pending.Limiter
@@ -37,7 +38,7 @@ func New(e engine.Engine, o Options) (*Service, error) {
 	return &Service{engine: e, queries: queries, now: o.Now, limiter: o.Limiter, timeout: o.Timeout}, nil
 }
 
-// Search answers one request. It is the whole read path, with one line for each step.
+// Search answers one request. It is the whole read path, with one line for each step. A dry run ends before the query.
 //
 // Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query takes longer than
 // a caller waits, and otherwise an error of a kind that engine.Engine lists.
@@ -54,15 +55,23 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data))
+	by, estimate, err := s.estimateOf(ctx, r, q)
+	if err != nil {
+		return Result{}, queryError(r, q, err)
+	}
+	if r.dryRun() {
+		return s.dryResult(r, q, by, estimate, data, began), nil
+	}
+	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data, estimate))
 	if err == nil {
 		err = checkSize(q, answer)
 	}
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := resultOf(r, q, answer, s.metaOf(q, cost, data))
+	result := resultOf(r, q, answer, s.metaOf(r, q, cost, data, estimate))
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
+	s.speed.add(cost, result.Meta.ElapsedMS)
 	return result, nil
 }
 

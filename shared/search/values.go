@@ -44,6 +44,9 @@ const (
 // searchValues answers a request for values. It is a read path of its own: values complete what a person types, so it
 // stops looking after a moment, and the answer reports in which part of the data it has looked.
 func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
+	if r.dryRun() {
+		return Result{}, errNoEstimate
+	}
 	began := s.now()
 	data, err := s.freshness(ctx)
 	if err != nil {
@@ -61,16 +64,13 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := Result{Values: valuesOf(found.ValuesAnswer, q.Shape.(query.Values)), Meta: s.metaOf(q, cost, data)}
+	result := Result{Values: valuesOf(found.ValuesAnswer, q.Shape.(query.Values)), Meta: s.metaOf(r, q, cost, data, nil)}
 	meta := &result.Meta
 	meta.Exact, meta.Unavailable = &found.Exact, found.Unavailable
 	if found.More {
 		meta.Truncated = &Truncated{Reason: "limit"}
 	}
-	switch {
-	case len(r.Branches) > 0: // numbers of objects and records would be those of all branches
-		meta.Objects, meta.RowsConsidered = nil, nil
-	case found.Unavailable == "":
+	if r.Branches == nil && found.Unavailable == "" { // numbers of objects would be those of all branches
 		meta.Scope = &LookedAt{Objects: found.Looked, Of: found.Of}
 	}
 	meta.ElapsedMS = milliseconds(s.now().Sub(began))

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/keys"
@@ -90,8 +91,10 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	state := statedynamo.New(client, e.Table)
 	states := lakestate.NewStates(state, time.Now)
 	athenaClient := awsathena.NewFromConfig(c)
+	objects := function.NewS3(c)
 	engine, err := athena.New(athena.Config{
-		Client: athenaClient, S3: function.NewS3(c), States: states, Workgroup: e.Workgroup, Database: e.Database,
+		Client: athenaClient, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
+		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
 		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {

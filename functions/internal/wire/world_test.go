@@ -319,6 +319,7 @@ func (w *world) searching(e function.Environment) {
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
 		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(&w.ledger, at), Now: at, Sleep: w.sleep,
+		Sizes: lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -330,6 +331,29 @@ func (w *world) searching(e function.Environment) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// objectsOf returns the bucket of a lake with the rows, 200 bytes each. Queries list it.
+func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
+	w.t.Helper()
+	store := s3.New(s3test.New(w.t, w.guard, bucket), bucket)
+	sizes := map[string]int{}
+	for _, row := range rows {
+		hour := lake.PartitionOf(row.TsMs)
+		name := "lake/" + lake.ObjectName(hour, row.Source, 1)
+		if hour < watermark {
+			name = "lake/" + lake.CompactName(hour, row.Source)
+		}
+		sizes[name] += 200
+	}
+	end := w.guard.As("") // the test puts the objects
+	defer end()
+	for name, bytes := range sizes {
+		if err := store.Put(w.t.Context(), name, strings.NewReader(strings.Repeat("x", bytes)), blob.Always); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return store
 }
 
 // sleep replaces the waiting of Athena's client and takes no time. It lets the query run, or, if the case is one of a

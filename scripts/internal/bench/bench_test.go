@@ -92,7 +92,7 @@ func checkReport(t *testing.T, r Report) {
 		t.Errorf("load %+v", r.Load)
 	}
 	for _, row := range r.Rows() {
-		if !strings.Contains(row.What, "errors") && row.Met != nil {
+		if !strings.Contains(row.What, "errors") && !strings.Contains(row.What, "estimated") && row.Met != nil {
 			t.Errorf("a verdict on small data: %+v", row)
 		}
 	}
@@ -156,6 +156,26 @@ func TestVerdicts(t *testing.T) {
 	}
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "under load") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestEstimateRow: the goal is met if the bytes read are within the estimate, both ends included.
+func TestEstimateRow(t *testing.T) {
+	for scanned, want := range map[int64]bool{99: false, 100: true, 150: true, 200: true, 201: false} {
+		q := Comparison{Name: "topx", BytesScanned: scanned, Estimated: &search.BytesEstimate{Low: 100, High: 200}}
+		r := Report{Records: 1, Questions: []Comparison{q}}
+		found := false
+		for _, row := range r.Rows() {
+			if row.What == "bytes read, estimated: topx" {
+				found = true
+				if *row.Met != want {
+					t.Errorf("%d bytes: met %v", scanned, *row.Met)
+				}
+			}
+		}
+		if !found {
+			t.Error("the table has no row")
+		}
 	}
 }
 

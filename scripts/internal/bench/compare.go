@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/orrery/orrery/shared/search"
 )
 
 // Comparison holds the figures of one query, from the product and from the SQL.
@@ -21,10 +23,13 @@ type Comparison struct {
 	Ratio    float64 `json:"ratio"`    // of the minima, Ours to Bare
 	Faster   float64 `json:"times_faster_than_naive,omitempty"`
 
-	BytesScanned int64  `json:"bytes_scanned"`
-	BytesSent    int    `json:"bytes_sent"` // of the answer's JSON
-	Results      int    `json:"results"`    // compared
-	Differs      string `json:"differs,omitempty"`
+	BytesScanned int64 `json:"bytes_scanned"`
+	// Estimated is the estimate that came with the answer; nil if the engine did not know it.
+	Estimated *search.BytesEstimate `json:"bytes_estimated,omitempty"`
+
+	BytesSent int    `json:"bytes_sent"` // of the answer's JSON
+	Results   int    `json:"results"`    // compared
+	Differs   string `json:"differs,omitempty"`
 
 	goal goal
 }
@@ -138,6 +143,9 @@ func (t *trial) comparison() (Comparison, error) {
 		Ours: timesOf(t.ours[1:]), Bare: timesOf(t.bare[1:]),
 		Engine: timesOf(t.engine[1:]), Overhead: timesOf(t.overhead[1:]),
 		BytesScanned: t.answer.Meta.BytesScanned, BytesSent: t.answer.bytes, Results: len(t.facts),
+	}
+	if e := t.answer.Meta.Estimate; e != nil {
+		r.Estimated = e.Bytes
 	}
 	r.Ratio = r.Ours.Min / r.Bare.Min
 	if t.question.naive != nil {

@@ -71,7 +71,29 @@ func (r Report) Rows() []Row {
 			})
 		}
 	}
+	for _, q := range r.Questions {
+		if q.Estimated != nil {
+			rows = append(rows, q.estimateRow())
+		}
+	}
 	return append(append(rows, r.storageRows()...), r.loadRows()...)
+}
+
+// estimateRow compares the bytes that an answer read with their estimate. The goal does not depend on the size of the
+// data.
+func (q Comparison) estimateRow() Row {
+	e := *q.Estimated
+	within := e.Low <= q.BytesScanned && q.BytesScanned <= e.High
+	row := Row{
+		What: "bytes read, estimated: " + q.Name,
+		Ours: fmt.Sprintf("%.1f MB, %.1f…%.1f MB", mb(q.BytesScanned), mb(e.Low), mb(e.High)),
+		Goal: "within",
+		Met:  &within,
+	}
+	if q.BytesScanned > 0 {
+		row.Ratio = fmt.Sprintf("%.2f…%.2f", float64(e.Low)/float64(q.BytesScanned), float64(e.High)/float64(q.BytesScanned))
+	}
+	return row
 }
 
 func (r Report) timeRows(q Comparison) []Row {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/orrery/orrery/shared/search"
 )
 
 // server serves the product's API on a loopback port.
@@ -50,6 +52,8 @@ type answer struct {
 		EngineMS     float64 `json:"engine_ms"`
 		BytesScanned int64   `json:"bytes_scanned"`
 		Next         string  `json:"next"`
+
+		Estimate *search.Estimate `json:"estimate"`
 	} `json:"meta"`
 	took  time.Duration
 	bytes int

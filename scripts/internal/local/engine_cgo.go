@@ -14,7 +14,7 @@ import (
 const memoryLimit = "2GB"
 
 // openEngine opens the engine over the objects of an index. Objects are in the folder lake, temporary files in spill.
-func openEngine(index engine.Index, lake, spill string) (Engine, error) {
+func openEngine(index engine.Index, lake, spill string) (dataEngine, error) {
 	db, err := duckdb.Open(duckdb.Options{MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}})
 	if err != nil {
 		return nil, err

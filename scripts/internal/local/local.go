@@ -83,22 +83,31 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 			return p, err
 		}
 	}
-	if p.Engine, err = openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill); err != nil {
+	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill)
+	if err != nil {
 		return p, err
 	}
+	p.Engine = e
 	// One query uses every core, so more than a few concurrent queries only slow each other down.
-	return p, p.complete(ctx, data, max(2, runtime.NumCPU()), canWrite)
+	return p, p.complete(ctx, data, storeEngine{e, p.Store}, max(2, runtime.NumCPU()), canWrite)
+}
+
+// dataEngine is the engine over the objects of a data directory.
+type dataEngine interface {
+	engine.Estimator
+	engine.ValueFinder
+	io.Closer
 }
 
 // storeEngine is an engine over a data directory, which knows of the logs that are not completely in its data.
 type storeEngine struct {
-	engine.Engine
-	engine.ValueFinder
+	dataEngine
 	store *datadir.Store
 }
 
 var (
 	_ engine.Completeness = storeEngine{}
+	_ engine.Estimator    = storeEngine{}
 	_ engine.ValueFinder  = storeEngine{}
 )
 
@@ -120,20 +129,18 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 		return nil, err
 	}
 	p = &Product{Engine: trino.New(client, nil)}
-	if err := p.complete(ctx, data, clusterQueries, writable(data)); err != nil {
+	if err := p.complete(ctx, data, p.Engine, clusterQueries, writable(data)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open data in %s: %w", data, err), p.Close())
 	}
 	return p, nil
 }
 
 // complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
-func (p *Product) complete(ctx context.Context, data string, queries int, canWrite bool) (err error) {
+func (p *Product) complete(
+	ctx context.Context, data string, e engine.Engine, queries int, canWrite bool,
+) (err error) {
 	p.limiter = pending.NewLimiter(queries, maxWaiting, retryAfter)
 	options := search.Options{Limiter: p.limiter, Timeout: queryTimeout, Now: time.Now}
-	var e engine.Engine = p.Engine
-	if p.Store != nil {
-		e = storeEngine{p.Engine, p.Engine.(engine.ValueFinder), p.Store} // it is the engine of openEngine
-	}
 	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}

@@ -45,8 +45,9 @@ type Config struct {
 	Client    Client
 	S3        Objects // reads the objects of long results and of logs; nil: results are read page by page
 	States    engine.States
-	Suspects  engine.Suspects // records objects at which queries fail; nil: nothing is recorded
-	Workgroup string          // its enforced configuration sets the output location and the scan limit of a query
+	Sizes     engine.SizesOfHours // for estimates; nil: they have no sizes
+	Suspects  engine.Suspects     // records objects at which queries fail; nil: nothing is recorded
+	Workgroup string              // its enforced configuration sets the output location and the scan limit of a query
 	Database  string
 	Catalog   string        // "": AwsDataCatalog
 	FromYear  int           // first year that the tables have partitions for; 0: they have all

@@ -3,17 +3,14 @@ package athena
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // Explain returns the statements that Run would send to Athena, and the hours that they read. Most queries for logs need
-// only the first of their statements. The plan has no objects
-// and bytes, because they are not known before a query has run.
+// only the first of their statements. The plan has no objects and bytes; Estimate knows limits for them.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
@@ -40,14 +37,6 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 			plan.SQL = append(plan.SQL, engine.Statement(s))
 		}
 	}
-	for _, span := range q.Clamp(state.Extent).Spans() {
-		if span.Empty() {
-			continue
-		}
-		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
-			plan.Partitions = append(plan.Partitions, p)
-		}
-	}
-	plan.Partitions = slices.Compact(plan.Partitions) // both spans of a diff may be in one hour
+	plan.Partitions = hoursOf(q.Clamp(state.Extent))
 	return plan, nil
 }

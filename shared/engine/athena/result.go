@@ -227,7 +227,7 @@ func (e *Engine) costOf(w work, used usage) engine.Cost {
 	}
 	for _, bytes := range used.scanned {
 		cost.BytesScanned += bytes
-		*cost.USD += float64(max(bytes, minCharged)) / terabyte * e.USDPerTB
+		*cost.USD += e.priceOf(bytes)
 	}
 	return cost
 }

@@ -120,7 +120,8 @@ func openReference(t *testing.T) func(rows []lake.Row) engine.Engine {
 		states := newStates(rows)
 		backend := athenatest.NewReference(rows)
 		_, client := serve(t, emulator.Config{Backend: backend}, nil)
-		return registeringEngine{newEngine(t, client, states, nil), backend, states.state.Watermark}
+		sized := func(c *athena.Config) { c.Sizes = sizesLike(rows) }
+		return registeringEngine{newEngine(t, client, states, sized), backend, states.state.Watermark}
 	}
 }
 

@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
 	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })
 	t.Run("explain", func(t *testing.T) { testExplain(t, open) })
+	t.Run("the cost is within the estimate", func(t *testing.T) { testEstimate(t, open) })
 }
 
 // testTruthTable runs every filter of the truth table over all its records at once.

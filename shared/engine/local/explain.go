@@ -12,15 +12,15 @@ import (
 // Explain returns what Run would do. For logs, the plan covers all objects of the period, although the scan usually
 // finds the newest records in a few of them: which ones is known only after reading.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
-	objects, err := e.objects(ctx, q)
+	estimate, err := e.Estimate(ctx, q)
 	if err != nil {
-		return engine.Plan{}, e.failure(ctx, err)
+		return engine.Plan{}, err
 	}
 	plan := engine.Plan{
-		By:         e.by(q),
-		Partitions: partitions(objects),
-		Objects:    len(objects),
-		Bytes:      costOf(q, objects, maxRecords(q.Shape)).BytesScanned,
+		By:         estimate.By,
+		Partitions: estimate.Partitions,
+		Objects:    *estimate.Objects,
+		Bytes:      estimate.Bytes.High,
 		Columns:    q.Columns(),
 	}
 	if _, values := q.Shape.(query.Values); values || e.duckDB == nil {
@@ -44,12 +44,4 @@ func partitions(objects []lake.Object) []lake.Partition {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// maxRecords returns how many whole records an answer of the shape can have.
-func maxRecords(shape query.Shape) int64 {
-	if logs, ok := shape.(query.Logs); ok {
-		return int64(logs.Limit)
-	}
-	return 0
 }

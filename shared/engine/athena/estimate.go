@@ -1,0 +1,103 @@
+package athena
+
+import (
+	"context"
+	"slices"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+var _ engine.Estimator = (*Engine)(nil)
+
+// The warnings of estimates.
+const (
+	sizesUnknown     = "the period has too many objects to list them; the bytes and the price are missing"
+	sizesUnavailable = "the sizes of the objects cannot be read; the bytes and the price are missing"
+)
+
+// Estimate returns what Run would read, from the sizes of the objects of the hours. Athena reads at most the whole
+// objects. How much less it reads depends on the columns, and on the row groups in which no record can match: it may
+// read nothing, and small gaps between columns are read with them. If Athena runs out of resources and the query is
+// split, each part reads as much.
+//
+// If the sizes cannot be read, they are missing in the estimate, so that the query is answered nevertheless. Estimate
+// returns the errors of queries that Athena cannot run.
+func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	state, err := e.state(ctx)
+	if err != nil {
+		return engine.Estimate{}, err
+	}
+	q = q.Clamp(state.Extent)
+	if err := e.checkFirstYear(q); err != nil {
+		return engine.Estimate{}, err
+	}
+	q.Scope.Watermark = state.Watermark
+	if _, err := statement(q, state.Version); err != nil {
+		return engine.Estimate{}, err
+	}
+	estimate := engine.Estimate{By: e.Name(), Partitions: hoursOf(q)}
+	for _, name := range q.Columns() {
+		estimate.Columns = append(estimate.Columns, engine.ColumnSize{Name: name})
+	}
+	sizes, warning := e.sizesOf(ctx, state.Watermark, estimate.Partitions)
+	if warning != "" {
+		estimate.Warnings = append(estimate.Warnings, warning)
+		return estimate, nil
+	}
+	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{High: sizes.Bytes}
+	least := e.priceOf(0)
+	further := float64(len(q.Windows()) - 1) // each statement is charged for
+	estimate.USD = &engine.USD{Low: least, High: e.priceOf(sizes.Bytes) + further*least}
+	return estimate, nil
+}
+
+// sizesOf returns the sizes of the objects of hours, which are ascending, or a warning if they are not known.
+func (e *Engine) sizesOf(
+	ctx context.Context, watermark lake.Partition, hours []lake.Partition,
+) (_ engine.Sizes, warning string) {
+	if len(hours) == 0 {
+		return engine.Sizes{}, ""
+	}
+	if e.Sizes == nil {
+		return engine.Sizes{}, sizesUnavailable
+	}
+	var sum engine.Sizes
+	for len(hours) > 0 {
+		n := 1 // length of the run of adjacent hours
+		for n < len(hours) && hours[n] == hours[n-1]+1 {
+			n++
+		}
+		sizes, known, err := e.Sizes.Sizes(ctx, watermark, hours[0], hours[n-1])
+		switch {
+		case err != nil:
+			return engine.Sizes{}, sizesUnavailable
+		case !known:
+			return engine.Sizes{}, sizesUnknown
+		}
+		sum.Objects += sizes.Objects
+		sum.Bytes += sizes.Bytes
+		hours = hours[n:]
+	}
+	return sum, ""
+}
+
+// hoursOf returns the hours that q, which is clamped to the data, reads.
+func hoursOf(q query.Query) []lake.Partition {
+	var hours []lake.Partition
+	for _, span := range q.Spans() {
+		if span.Empty() {
+			continue
+		}
+		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
+			hours = append(hours, p)
+		}
+	}
+	return slices.Compact(hours) // both spans of a diff may be in one hour
+}
+
+// priceOf returns the price of an execution that scans so many bytes.
+func (e *Engine) priceOf(bytes int64) float64 {
+	return float64(max(bytes, minCharged)) * e.USDPerTB / terabyte
+}

@@ -1,0 +1,119 @@
+package athena_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+)
+
+// sizes are the same for all hours.
+type sizes struct {
+	hour    engine.Sizes
+	tooMany bool
+	fail    error
+}
+
+func (s *sizes) Sizes(_ context.Context, _, from, to lake.Partition) (engine.Sizes, bool, error) {
+	if s.fail != nil || s.tooMany {
+		return engine.Sizes{}, false, s.fail
+	}
+	hours := int(to - from + 1)
+	return engine.Sizes{Objects: s.hour.Objects * hours, Bytes: s.hour.Bytes * int64(hours)}, true, nil
+}
+
+// sizesLike returns sizes for the bytes that the reference backend scans, which are the same for every query.
+func sizesLike(rows []lake.Row) *sizes {
+	return &sizes{hour: engine.Sizes{Objects: 1, Bytes: int64(len(rows)) * 100}}
+}
+
+func TestEstimate(t *testing.T) {
+	states := newStates(enginetest.Records(t, 400, 23))
+	known := sizes{hour: engine.Sizes{Objects: 2, Bytes: 30_000_000}}
+	estimateOf := func(t *testing.T, text string, shape query.Shape, change func(*athena.Config)) engine.Estimate {
+		t.Helper()
+		e := newEngine(t, nopClient{}, states, func(c *athena.Config) {
+			c.Sizes = &known
+			if change != nil {
+				change(c)
+			}
+		})
+		estimate, err := e.Estimate(t.Context(), bind(t, text, shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return estimate
+	}
+	estimate := func(t *testing.T, text string, change func(*athena.Config)) engine.Estimate {
+		t.Helper()
+		return estimateOf(t, text, query.Histogram{SegmentSeconds: 60}, change)
+	}
+	const oneHour = "timestamp between 2026-01-01 23:00 and 2026-01-01 23:59:59.999"
+	t.Run("at most the whole objects of the hours are read", func(t *testing.T) {
+		got := estimate(t, "timestamp between 2026-01-01 23:30 and 2026-01-02 00:10, status=404", nil)
+		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000}) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("the price is at least that of 10 MB", func(t *testing.T) {
+		got := estimate(t, oneHour, nil)
+		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: 0.00015}, got.USD); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("hours between the two periods of a diff are not read", func(t *testing.T) {
+		diff := query.Diff{
+			By: querytest.Dimensions("country"), Limit: 1, Least: 1,
+			Against: query.Against{Kind: query.AgainstEarlier, BackMs: 2 * time.Hour.Milliseconds()},
+		}
+		got := estimateOf(t, "timestamp between 2026-01-02 00:00 and 2026-01-02 00:10", diff, nil)
+		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000}) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("each statement of a query for logs is charged for", func(t *testing.T) {
+		got := estimateOf(t, "timestamp between 2026-01-01 23:30 and 2026-01-02 00:10", query.Logs{Limit: 3}, nil)
+		near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
+		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: 0.00035}, got.USD, near); diff != "" {
+			t.Error(diff)
+		}
+	})
+	for name, change := range map[string]func(*athena.Config){
+		"too many objects are not known":          func(c *athena.Config) { c.Sizes = &sizes{tooMany: true} },
+		"sizes that cannot be read are not known": func(c *athena.Config) { c.Sizes = &sizes{fail: errors.New("x")} },
+		"an engine without sizes has none":        func(c *athena.Config) { c.Sizes = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := estimate(t, oneHour, change)
+			if got.Bytes != nil || got.USD != nil || got.Objects != nil || got.Rows != nil || len(got.Warnings) != 1 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("a query that Athena cannot run has the error of the run", func(t *testing.T) {
+		e := newEngine(t, nopClient{}, states, nil)
+		text := oneHour
+		for i := range 100 {
+			text += fmt.Sprintf(`, host!~"%d%s"`, i, strings.Repeat("a", 3000))
+		}
+		_, err := e.Estimate(t.Context(), bind(t, text, query.Histogram{SegmentSeconds: 60}))
+		if fault.KindOf(err) != fault.EngineLimit {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// nopClient is a client that must not be asked.
+type nopClient struct{ athena.Client }

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Estimate is what a query would read and cost, as far as it is known before the query runs.
+type Estimate struct {
+	By         string           // as in Plan
+	Partitions []lake.Partition // the hours that would be read
+	Objects    *int             // nil: the engine does not know it
+	Rows       *int64           // rows of these objects; nil: not known
+	Bytes      *Bytes           // compressed bytes that would be read; nil: not known
+	Columns    []ColumnSize     // the columns that would be read, in the order of the table
+	USD        *USD             // nil: the engine does not charge for queries, or the price is not known
+	Warnings   []string
+}
+
+// Bytes is a range of numbers of bytes. Cost.BytesScanned is in it, unless an earlier answer is reused.
+type Bytes struct{ Low, High int64 }
+
+// USD is a range of prices.
+type USD struct{ Low, High float64 }
+
+// ColumnSize is the size of a column in the objects that a query reads.
+type ColumnSize struct {
+	Name  string
+	Bytes *int64 // compressed; nil: not known
+}
+
+// Estimator is an engine that estimates queries. Estimate does not read records, and it does not send the query to a
+// service.
+type Estimator interface {
+	Engine
+	Estimate(ctx context.Context, q query.Query) (Estimate, error)
+}
+
+// Sizes are the sizes of the objects of some hours together.
+type Sizes struct {
+	Objects int
+	Bytes   int64 // of the whole objects
+}
+
+// SizesOfHours knows the sizes of the objects that queries read.
+type SizesOfHours interface {
+	// Sizes returns the sizes of the objects of the hours from…to, both included, that queries with that watermark read.
+	// It returns false if there are too many objects to find out.
+	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ Sizes, known bool, _ error)
+}

@@ -1,0 +1,60 @@
+package lakestate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+)
+
+func TestListing(t *testing.T) {
+	const first = lake.Partition(490_000)
+	bucket := &blobtest.Memory{}
+	put := func(name string, bytes int) {
+		t.Helper()
+		if err := bucket.Put(t.Context(), name, strings.NewReader(strings.Repeat("x", bytes)), blob.Always); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range lake.Partition(4) {
+		hour := first + i
+		put("lake/"+lake.CompactName(hour, "merged"), 1)
+		put("lake/"+lake.CompactName(hour, "late"), 10)
+		put("lake/"+lake.ObjectName(hour, "source", 1), 100)
+		put("lake/"+lake.ObjectName(hour, "source", 2), 1000)
+		put("lake/"+lake.FreshName(hour, ""), 0)
+		put("lake/"+lake.FreshName(hour, "_values.json"), 5)
+	}
+	put("lake/_staging/a/0.parquet", 10_000)
+	listing := lakestate.NewListing(bucket)
+	for _, c := range []struct {
+		name                string
+		watermark, from, to lake.Partition
+		want                engine.Sizes
+	}{
+		{"hours before the watermark are compact", first + 4, first + 1, first + 2, engine.Sizes{Objects: 4, Bytes: 22}},
+		{"hours from the watermark are fresh", first, first + 1, first + 1, engine.Sizes{Objects: 2, Bytes: 1100}},
+		{"a period on both sides", first + 2, first, first + 3, engine.Sizes{Objects: 8, Bytes: 2222}},
+		{"hours without objects", first, first - 9, first - 1, engine.Sizes{}},
+		{"nothing is compacted yet", 0, first, first, engine.Sizes{Objects: 2, Bytes: 1100}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, known, err := listing.Sizes(t.Context(), c.watermark, c.from, c.to)
+			if err != nil || !known || got != c.want {
+				t.Errorf("%+v, %v, %v; want %+v", got, known, err, c.want)
+			}
+		})
+	}
+	t.Run("too many objects are not known", func(t *testing.T) {
+		for i := range 20_001 {
+			put("lake/"+lake.ObjectName(first+9, "many", i), 1)
+		}
+		if got, known, err := listing.Sizes(t.Context(), 0, first+9, first+9); err != nil || known {
+			t.Errorf("%+v, %v, %v", got, known, err)
+		}
+	})
+}
