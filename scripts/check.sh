@@ -99,7 +99,7 @@ awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core 
 say "tests with the race detector, generated cases fewer"
 go test -race -short -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
 
-say "functions: every zip twice, the same bytes"
+say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
 
 say "infrastructure: templates, assertions, cdk-nag"

@@ -257,7 +257,38 @@ func TestCommands(t *testing.T) {
 				"query", "logs", "timestamp between 1990-01-01 and 1990-01-02", "--data", data, "--format",
 				"table",
 			},
-			code: exitDone, stderr: "no records match",
+			code: exitDone, stderr: "no records match\n",
+		},
+		"a period after the newest record is reported": {
+			args: []string{
+				"query", "stats", "timestamp between 2990-01-01 and 2990-01-02, host=a", "--data", data, "--format",
+				"table",
+			},
+			code: exitDone, stderr: "no records match; the newest record is of 2026-01-01 ",
+		},
+		"a limit is no error": {
+			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "1"},
+			code: exitDone, stderr: "raise --limit",
+		},
+		"a limit is an error with --strict": {
+			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "1", "--strict"},
+			code: exitIncomplete, stderr: "--strict is set",
+		},
+		"nothing is missing with --strict": {
+			args: []string{"query", "topx", tourDay, "--data", data, "--strict"},
+			code: exitDone, stdout: `"results"`,
+		},
+		"version prints the version of Go": {
+			args: []string{"version"},
+			code: exitDone, stdout: "(go1.",
+		},
+		"serve refuses a short key for other machines": {
+			args: []string{"serve", "--data", t.TempDir(), "--listen", "0.0.0.0:0", "--api-key", "short"},
+			code: exitUsage, stderr: "at least 16 random ones",
+		},
+		"serve needs both files for HTTPS": {
+			args: []string{"serve", "--data", t.TempDir(), "--tls-cert", "cert.pem"},
+			code: exitUsage, stderr: "--tls-key",
 		},
 		"ddl prints Trino's tables": {
 			args: []string{"ddl", "--location", "s3://b/lake", "--from-year", "2026"},

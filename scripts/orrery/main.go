@@ -44,6 +44,7 @@ type commands struct {
 	Invoke   invokeCommand   `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
 	Bench    benchCommand    `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
 	Cost     costCommand     `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
+	Version  versionCommand  `cmd:"" help:"Print the version of the program."`
 
 	// For deployments in AWS only.
 	Reconcile reconcileCommand `cmd:"" help:"Have a deployment in AWS send lost logs again."`
@@ -82,6 +83,7 @@ func run(ctx context.Context, args []string, c console) int {
 			"and stores its planet settings and saved filters."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(helpWithDefault),
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(code int) { exit = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -102,6 +104,15 @@ func run(ctx context.Context, args []string, c console) int {
 	return exitCode(chosen.Run(), ctx, c.err)
 }
 
+// helpWithDefault returns the help of a flag with its default, which kong omits if the flag has a placeholder.
+func helpWithDefault(v *kong.Value) string {
+	help := kong.DefaultHelpValueFormatter(v)
+	if v.Flag == nil || v.Flag.PlaceHolder == "" || v.Default == "" || v.IsBool() {
+		return help
+	}
+	return fmt.Sprintf("%s Default: %s.", help, v.Default)
+}
+
 // exitError is an error with its own exit code. The message is empty if it has been printed already.
 type exitError struct {
 	code    int
@@ -118,13 +129,13 @@ func exitCode(err error, ctx context.Context, stderr io.Writer) int {
 		return exitDone
 	case errors.As(err, &own):
 		if own.message != "" {
-			fmt.Fprintln(stderr, "orrery:", own.message)
+			fmt.Fprintln(stderr, "orrery:", printable(own.message, '\n', '\t'))
 		}
 		return own.code
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "orrery: interrupted; no partial results are left, run the command again to continue")
 		return exitInterrupted
 	}
-	fmt.Fprintln(stderr, "orrery:", err)
+	fmt.Fprintln(stderr, "orrery:", printable(err.Error(), '\n', '\t')) // names of files may contain any character
 	return exitFailed
 }

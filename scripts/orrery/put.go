@@ -43,7 +43,7 @@ func (p *putCommand) Run(ctx context.Context, c console) error {
 		if err == nil {
 			continue
 		}
-		fmt.Fprintf(c.err, "orrery: %s: %v\n", file, err)
+		fmt.Fprintf(c.err, "orrery: %s: %v\n", printable(file), printable(err.Error()))
 		if isRefusal(err) {
 			refused = true
 		} else {
@@ -97,7 +97,7 @@ func (p *putCommand) one(ctx context.Context, c console, bucket *rawbucket.Bucke
 		notes, err = append(notes, err.Error()), nil
 	}
 	for _, note := range notes {
-		fmt.Fprintf(c.err, "%s: %s\n", file, note)
+		fmt.Fprintf(c.err, "%s: %s\n", printable(file), note)
 	}
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ type queryCommand struct {
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	DryRun  bool    `help:"Only print what the query would read and cost."`
+	Strict  bool    `help:"Exit with 5 also if records may be missing: more match than were printed, or later logs."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	valuesFlags
@@ -128,11 +129,24 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
-	if err := a.reportLag(c.err, time.Now()); err != nil {
+	a.reportLook(c.err)
+	return q.reportMissing(a, c.err)
+}
+
+// reportMissing reports everything that the answer lacks, in every format. If objects are missing, or with --strict
+// anything else, it returns an error with exit code 5, so that no script takes the answer for a complete one.
+func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
+	late, err := a.reportLag(stderr, time.Now())
+	if err != nil {
 		return err
 	}
-	a.reportLook(c.err)
-	return a.reportGaps(c.err)
+	if err := a.reportGaps(stderr); err != nil {
+		return err
+	}
+	if q.Strict && (late || a.Meta.Truncated != nil) {
+		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
+	}
+	return nil
 }
 
 // answer is the part of the API's response that printing needs.
@@ -142,6 +156,7 @@ type answer struct {
 	} `json:"data"`
 	Meta struct {
 		Period    search.MetaPeriod `json:"period"`
+		Newest    *string           `json:"newest"`
 		Complete  *string           `json:"complete_through"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
@@ -157,29 +172,28 @@ const usualLag = time.Minute
 
 // reportLag reports that logs of the period may not be in the data yet: the data is complete through a time before the
 // end of the period, or before now if the period ends in the future.
-func (a answer) reportLag(stderr io.Writer, now time.Time) error {
+func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) {
 	if a.Meta.Complete == nil {
-		return nil
+		return false, nil
 	}
 	through, err := time.Parse(time.RFC3339, *a.Meta.Complete)
 	if err != nil {
-		return fmt.Errorf("the answer does not have the API's format: complete_through: %w", err)
+		return false, fmt.Errorf("the answer does not have the API's format: complete_through: %w", err)
 	}
 	end, err := time.Parse(time.RFC3339, a.Meta.Period.To)
 	if err != nil {
-		return fmt.Errorf("the answer does not have the API's format: period: %w", err)
+		return false, fmt.Errorf("the answer does not have the API's format: period: %w", err)
 	}
 	if latest := now.Add(-usualLag); latest.Before(end) {
 		end = latest
 	}
-	if through.Before(end) {
+	if late = through.Before(end); late {
 		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", *a.Meta.Complete)
 	}
-	return nil
+	return late, nil
 }
 
-// reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5, in
-// every format, so that no script takes the answer for a complete one.
+// reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5.
 func (a answer) reportGaps(stderr io.Writer) error {
 	if t := a.Meta.Truncated; t != nil {
 		fmt.Fprintf(stderr, "orrery: %s\n", a.truncation(t.Reason))
@@ -188,7 +202,7 @@ func (a answer) reportGaps(stderr io.Writer) error {
 		return nil
 	}
 	for _, name := range a.Meta.Skipped[:min(len(a.Meta.Skipped), maxSkippedNames)] {
-		fmt.Fprintln(stderr, "  unreadable:", name)
+		fmt.Fprintln(stderr, "  unreadable:", printable(name))
 	}
 	return &exitError{code: exitIncomplete, message: fmt.Sprintf(
 		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
@@ -263,10 +277,25 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		case q.Route == valuesRoute:
 			nothing = "no values match"
 		}
-		_, err := fmt.Fprintln(c.err, nothing)
+		_, err := fmt.Fprintln(c.err, nothing+a.outsideOfData())
 		return err
 	}
 	return writeTable(c.out, q.columns(), results)
+}
+
+// outsideOfData returns the end of a sentence for a period that begins after the newest record, or "".
+func (a answer) outsideOfData() string {
+	if a.Meta.Newest == nil {
+		return "; there is no data yet"
+	}
+	newest, err := time.Parse(time.RFC3339, *a.Meta.Newest)
+	if err != nil {
+		return ""
+	}
+	if from, err := time.Parse(time.RFC3339, a.Meta.Period.From); err != nil || !newest.Before(from) {
+		return ""
+	}
+	return "; the newest record is of " + newest.UTC().Format(time.DateTime) + " UTC"
 }
 
 // columns returns the columns of a table: the requested fields, or those of the route.

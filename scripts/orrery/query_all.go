@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
@@ -59,11 +58,8 @@ func (q *queryCommand) printAll(ctx context.Context, server *client.Client, c co
 			parameters["cursor"] = *page.Meta.Next
 			continue
 		}
-		if err := page.reportLag(c.err, time.Now()); err != nil {
-			return err
-		}
 		page.Meta.Skipped = skipped
-		return page.reportGaps(c.err)
+		return q.reportMissing(page, c.err)
 	}
 }
 

@@ -24,8 +24,9 @@ func TestQueryReportsLag(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stderr strings.Builder
-			if err := a.reportLag(&stderr, now); err != nil || stderr.String() != test.want {
-				t.Errorf("%q, %v; want %q", stderr.String(), err, test.want)
+			late, err := a.reportLag(&stderr, now)
+			if err != nil || late != (test.want != "") || stderr.String() != test.want {
+				t.Errorf("%t, %q, %v; want %q", late, stderr.String(), err, test.want)
 			}
 		})
 	}
@@ -33,7 +34,7 @@ func TestQueryReportsLag(t *testing.T) {
 		var a answer
 		wrong := "yesterday"
 		a.Meta.Complete = &wrong
-		if err := a.reportLag(&strings.Builder{}, now); err == nil {
+		if _, err := a.reportLag(&strings.Builder{}, now); err == nil {
 			t.Error("no error")
 		}
 	})

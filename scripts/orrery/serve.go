@@ -26,6 +26,7 @@ type serveCommand struct {
 	Watch   bool    `help:"Import files that are put into the folder's raw/."`
 	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
+	certificate
 	cluster
 }
 
@@ -47,6 +48,9 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the " +
 			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster"}
 	}
+	if err := s.certificate.check(); err != nil {
+		return err
+	}
 	apiKey, err := s.ownKey()
 	if err != nil {
 		return err
@@ -61,8 +65,12 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := local.CheckAddress(s.Listen, keyed); err != nil {
+	if err := errors.Join(local.CheckAddress(s.Listen, keyed), local.CheckKey(s.Listen, apiKey)); err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
+	}
+	if !s.certificate.given() && !local.Loopback(s.Listen) {
+		fmt.Fprintf(c.err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
+			"or put a proxy that serves HTTPS before it\n", s.Listen)
 	}
 	// Listen before generating the demo day, so that an address in use is reported at once and not a minute later.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
@@ -145,13 +153,15 @@ func (s *serveCommand) serve(
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
 	metrics := product.Metrics()
-	handler, err := product.Handler(local.ServeOptions{Access: &access, Log: logger, Metrics: metrics})
+	handler, err := product.Handler(local.ServeOptions{
+		Access: &access, Log: logger, Version: version(), Metrics: metrics,
+	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	server := newServer(handler, logger)
 	ended := make(chan error, 2)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- s.certificate.serve(server, listener, logger) }()
 	if forMetrics != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics)
@@ -165,7 +175,11 @@ func (s *serveCommand) serve(
 		watching.Go(func() { watch(ctx, product.Store, s.Horizon.duration(), logger) })
 	}
 	defer watching.Wait()
-	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent, keyed)
+	scheme := "http://"
+	if s.certificate.given() {
+		scheme = "https://"
+	}
+	s.welcome(c.err, scheme+reachable(listener.Addr()), extent, keyed)
 
 	select {
 	case err := <-ended:

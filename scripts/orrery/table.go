@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -68,8 +69,8 @@ func number(text string) string {
 // maxCell is the maximum number of characters of a value that a table shows.
 const maxCell = 60
 
-// cell returns a value in the format of a table: text without quotes, status counts as 200:12. Control and direction
-// characters could rewrite the terminal's line, so they are escaped.
+// cell returns a value in the format of a table: text without quotes, status counts as 200:12. It escapes what printable
+// escapes.
 func cell(value json.RawMessage) string {
 	var text string
 	var counts []struct {
@@ -89,14 +90,18 @@ func cell(value json.RawMessage) string {
 	default:
 		text = number(string(value))
 	}
+	if short := []rune(text); len(short) > maxCell {
+		text = string(short[:maxCell]) + "…"
+	}
+	return printable(text)
+}
+
+// printable escapes the control and direction characters of a text, which could rewrite the terminal's lines, except those
+// in keep.
+func printable(text string, keep ...rune) string {
 	var b strings.Builder
-	n := 0
 	for _, r := range text {
-		if n++; n > maxCell {
-			b.WriteRune('…')
-			break
-		}
-		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
+		if slices.Contains(keep, r) || unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, `\u{%x}`, r)

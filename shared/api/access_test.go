@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,6 +67,67 @@ func TestOneKeyAllowsEverything(t *testing.T) {
 	r := s.send(t, get("/api/v4.0/data/fields", "Authorization: Bearer s3cre"))
 	if r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("another key: %s", r.Status)
+	}
+}
+
+// TestUnknownKeysAreLimited checks that an address cannot try many keys, and that this does not affect known ones.
+func TestUnknownKeysAreLimited(t *testing.T) {
+	var log bytes.Buffer
+	now := time.Unix(0, 0)
+	s := newServer(t, func(c *Config) {
+		c.Keys = keys.OneKey("s3cret")
+		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+		c.Now = func() time.Time { return now }
+	})
+	ask := func(key string) reply {
+		t.Helper()
+		return s.send(t, get("/api/v4.0/data/fields", "X-API-Key: "+key))
+	}
+	ask("s3cret")
+	log.Reset()
+	if r := ask("guess-0"); r.StatusCode != http.StatusUnauthorized {
+		t.Fatal(r.Status)
+	}
+	hash := keys.HashOf("guess-0")
+	if want := fmt.Sprintf(`"unknown_key":"%x","address":"`, hash[:4]); !strings.Contains(log.String(), want) {
+		t.Errorf("the log lacks %s:\n%s", want, log.String())
+	}
+	if strings.Contains(log.String(), "guess") {
+		t.Errorf("the log contains the key:\n%s", log.String())
+	}
+	for i := range 19 {
+		if r := ask(fmt.Sprintf("guess-%d", i)); r.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("after %d unknown keys: %s", i+1, r.Status)
+		}
+	}
+	r := ask("guess-20")
+	if r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "60" {
+		t.Errorf("after 20 unknown keys: %s, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+	}
+	if r := ask("s3cret"); r.StatusCode != http.StatusOK {
+		t.Errorf("a known key: %s", r.Status)
+	}
+	now = now.Add(time.Minute)
+	if r := ask("guess-21"); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a minute later: %s", r.Status)
+	}
+}
+
+func TestAddressOf(t *testing.T) {
+	for remote, want := range map[string]string{
+		"192.0.2.7:4711":          "192.0.2.7/32",
+		"192.0.2.7":               "192.0.2.7/32",
+		"[::ffff:192.0.2.7]:1":    "192.0.2.7/32",
+		"[2001:db8:1:2:3::4]:443": "2001:db8:1:2::/64",
+		"2001:db8:1:2:3::4":       "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:1":        "fe80::/64",
+	} {
+		if got, ok := addressOf(remote); !ok || got.String() != want {
+			t.Errorf("%s: %v, %t; want %s", remote, got, ok, want)
+		}
+	}
+	if got, ok := addressOf("pipe"); ok {
+		t.Errorf("pipe: %v", got)
 	}
 }
 

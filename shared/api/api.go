@@ -67,7 +67,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
-	s := &server{Config: c, mux: http.NewServeMux()}
+	s := &server{Config: c, mux: http.NewServeMux(), wrong: newWrongKeys(c.Now)}
 	s.register()
 	return s, nil
 }
@@ -106,6 +106,7 @@ type server struct {
 	mux     *http.ServeMux
 	openapi func() []byte // returns the document; builds it once
 	paths   []string      // of routes without path parameters, for suggestions
+	wrong   *wrongKeys
 }
 
 // ServeHTTP answers a request, even if a handler panics.

@@ -25,6 +25,9 @@ func (s *server) authenticate(c *call) error {
 	if len(candidates) == 0 {
 		return errNoKey()
 	}
+	if s.wrong.refuses(c, candidates) {
+		return errWrongKeys()
+	}
 	var failure error
 	for _, key := range candidates {
 		caller, ok, err := s.Keys.Find(c.r.Context(), keys.HashOf(key))
@@ -33,6 +36,7 @@ func (s *server) authenticate(c *call) error {
 		}
 		if ok {
 			c.caller, c.callerID = caller, callerIDOf(key)
+			s.wrong.right(key)
 			if !caller.Allows(c.route.scope) {
 				return errScope(c.route.scope)
 			}
@@ -42,6 +46,7 @@ func (s *server) authenticate(c *call) error {
 	if failure != nil {
 		return failure
 	}
+	s.wrong.count(c, candidates)
 	return errUnknownKey()
 }
 

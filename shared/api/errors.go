@@ -110,10 +110,14 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusForbidden
 	case fault.Unauthorized:
 		return http.StatusUnauthorized
+	case fault.TooMany:
+		return http.StatusTooManyRequests
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.RegexRefused:
 		return http.StatusBadRequest
+	case fault.Full:
+		return http.StatusInsufficientStorage
 	case fault.Damaged:
 		return http.StatusServiceUnavailable
 	case fault.Unavailable, fault.Canceled: // after a cancellation that is not the client's, it may try again
@@ -129,6 +133,7 @@ var fixedSentences = map[int]string{
 	http.StatusInternalServerError: "something went wrong on our side; the request id finds it in our log",
 	http.StatusServiceUnavailable: "the service is busy or a part of it is down; " +
 		"try again after the time in Retry-After",
+	http.StatusInsufficientStorage: "the disk is full, so nothing was written; free space and try again",
 	http.StatusGatewayTimeout: "the answer took too long; " +
 		"ask for a shorter period or less, or try again after the time in Retry-After",
 }
@@ -158,6 +163,7 @@ func newError(status int, message, requestID string) Error {
 
 // retryAfter is the default of the header Retry-After.
 var retryAfter = map[int]time.Duration{
+	http.StatusTooManyRequests:    time.Minute,
 	http.StatusServiceUnavailable: 5 * time.Second,
 	http.StatusGatewayTimeout:     30 * time.Second,
 }

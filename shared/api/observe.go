@@ -24,6 +24,7 @@ type call struct {
 	route    *route      // nil until it is found
 	caller   keys.Caller // zero until authenticated
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
+	wrongKey string      // the beginning of the hash of an unknown key, for the log
 	accepts  string      // media type of the answer
 
 	formQuery   string // of the location of the query
@@ -118,6 +119,9 @@ func (s *server) finish(c *call) {
 	}
 	if c.caller.Name != "" {
 		attributes = append(attributes, slog.String("key", c.caller.Name))
+	}
+	if c.wrongKey != "" {
+		attributes = append(attributes, slog.String("unknown_key", c.wrongKey), slog.String("address", c.r.RemoteAddr))
 	}
 	if c.fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))

@@ -157,7 +157,7 @@ func (r *route) allErrors() []int {
 	all := slices.Clone(r.errors)
 	if r.underBase() {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable,
-			http.StatusMethodNotAllowed, http.StatusInternalServerError)
+			http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusInternalServerError)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -173,13 +173,24 @@ func bracedNames(path string) []string {
 	return names
 }
 
+// notEmpty returns the schema of a parameter, which may not be the empty text, except of a required filter: there it is
+// a mistake in the filter.
+func (p *param) notEmpty(schema *huma.Schema) *huma.Schema {
+	if schema.Type != "string" || schema.Enum != nil || mayBeEmpty([]param{*p}, p.name) {
+		return schema
+	}
+	one, stricter := 1, *schema
+	stricter.MinLength = &one
+	return &stricter
+}
+
 func (p *param) openAPI(in string) *huma.Param {
 	return &huma.Param{
 		Name:        p.name,
 		In:          in,
 		Description: p.doc,
 		Required:    p.required,
-		Schema:      p.schema,
+		Schema:      p.notEmpty(p.schema),
 		Example:     p.example,
 	}
 }
@@ -214,7 +225,7 @@ func memberSchema(params []param) *huma.Schema {
 		if p.body != nil {
 			member = p.body
 		}
-		s.Properties[p.name] = member
+		s.Properties[p.name] = p.notEmpty(member)
 		if p.required {
 			s.Required = append(s.Required, p.name)
 		}
@@ -464,7 +475,7 @@ func settingsSchema(withID bool) *huma.Schema {
 		Type: "object", AdditionalProperties: true, Required: []string{"name", "trusted_nets", "ichallenge"},
 		Properties: map[string]*huma.Schema{
 			"id":   text(),
-			"name": text(),
+			"name": {Type: "string", Pattern: `\S`},
 			"trusted_nets": {Type: "array", Items: &huma.Schema{OneOf: []*huma.Schema{
 				{
 					Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},

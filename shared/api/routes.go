@@ -76,6 +76,7 @@ var (
 		http.StatusPreconditionFailed,
 		http.StatusUnprocessableEntity,
 		http.StatusPreconditionRequired,
+		http.StatusInsufficientStorage,
 	}
 )
 

@@ -30,6 +30,11 @@ func errUnknownKey() error {
 	return fault.New(fault.Unauthorized, "the API key is not known")
 }
 
+func errWrongKeys() error {
+	return fault.New(fault.TooMany, "too many requests from this address had an unknown API key; "+
+		"check the key and try again in a minute")
+}
+
 func errScope(scope keys.Scope) error {
 	return fault.New(fault.Forbidden, "the API key does not have the scope %s", scope)
 }

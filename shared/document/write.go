@@ -37,15 +37,16 @@ func (p Precondition) check(id ID, newest Info) error {
 	return nil
 }
 
-// Append writes a version with the next number by calling write, and returns it. newest returns the newest version, or
-// an error of kind fault.NotFound; write stores the version with the given number, or returns an error of kind
-// fault.Conflict if the number is not the next one.
+// Append writes the next version by calling write, and returns it. newest returns the newest version, or an error of
+// kind fault.NotFound. write stores a version with a number and a time, or returns an error of kind fault.Conflict if
+// the number is not the next one. The time is at, but not before that of the newest version, so that the times of
+// versions are in order even if the clocks of two writers differ.
 //
 // The error is of kind fault.Conflict if the precondition does not hold. Concurrent writers without a precondition all
 // succeed, each with a version of its own.
 func Append(
-	ctx context.Context, id ID, p Precondition,
-	newest func() (Info, error), write func(number int) (Info, error),
+	ctx context.Context, id ID, p Precondition, at time.Time,
+	newest func() (Info, error), write func(number int, at time.Time) (Info, error),
 ) (Info, error) {
 	for {
 		before, err := newest()
@@ -58,7 +59,10 @@ func Append(
 		if err := p.check(id, before); err != nil {
 			return Info{}, err
 		}
-		written, err := write(before.Number + 1)
+		if at.Before(before.At) {
+			at = before.At
+		}
+		written, err := write(before.Number+1, at)
 		if err == nil {
 			return written, nil
 		}
@@ -74,13 +78,13 @@ func Append(
 // Put writes a new version and returns it, as Append describes.
 func Put(ctx context.Context, store Store, id ID, c Change) (Version, error) {
 	var v Version
-	_, err := Append(ctx, id, c.Precondition,
+	_, err := Append(ctx, id, c.Precondition, c.At,
 		func() (Info, error) {
 			newest, err := store.Newest(ctx, id)
 			return newest.Info, err
 		},
-		func(number int) (Info, error) {
-			v = NewVersion(number, c.Text, c.By, c.At)
+		func(number int, at time.Time) (Info, error) {
+			v = NewVersion(number, c.Text, c.By, at)
 			return v.Info, store.Append(ctx, id, v)
 		})
 	return v, err

@@ -25,3 +25,12 @@ type ObjectError struct {
 func (e *ObjectError) Error() string { return fmt.Sprintf("read object %s: %v", e.Path, e.Err) }
 
 func (e *ObjectError) Unwrap() error { return e.Err }
+
+// CheckSize returns an error if a file does not have the size of an object. Then it is another file under the object's
+// name. An object of unknown size has 0 bytes.
+func CheckSize(o lake.Object, size int64) error {
+	if o.Bytes == 0 || size == o.Bytes {
+		return nil
+	}
+	return fmt.Errorf("the file has %d bytes, but the object has %d: it was replaced", size, o.Bytes)
+}

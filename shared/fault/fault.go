@@ -19,12 +19,14 @@ const (
 	Precondition             // a required precondition is missing
 	Forbidden                // the caller is known and not allowed
 	Unauthorized             // the credentials are missing or unknown
+	TooMany                  // the caller sent too many requests; try later
 	TooLarge                 // the size exceeds a documented limit
 	EngineLimit              // the query is valid, but exceeds a limit of the engine
 	RegexRefused             // the engine refused the regular expression
 	Unavailable              // a dependency is down or the queue is long; try later
 	Timeout                  // the time limit is exceeded
 	Canceled                 // the caller is gone
+	Full                     // there is no space to write; reading still works
 	Damaged                  // stored data cannot be read until it is repaired; a retry does not help
 )
 
@@ -32,7 +34,7 @@ const (
 type Error struct {
 	Kind       Kind
 	Message    string
-	RetryAfter time.Duration // for Unavailable and Timeout, the time after which a retry may succeed; 0 if unknown
+	RetryAfter time.Duration // for TooMany, Unavailable and Timeout, the time after which a retry may succeed; 0 if unknown
 	Err        error
 }
 

@@ -89,13 +89,13 @@ type Precondition = document.Precondition
 // fault.Conflict if the precondition does not hold. Concurrent writers without a precondition all succeed, each with a
 // version of its own.
 func Put(ctx context.Context, store Store, config string, c Change) (Info, error) {
-	return document.Append(ctx, DocumentOf(config), c.Precondition,
+	return document.Append(ctx, DocumentOf(config), c.Precondition, c.At,
 		func() (Info, error) {
 			newest, err := store.Newest(ctx, config)
 			return newest.Info, err
 		},
-		func(number int) (Info, error) {
-			v := NewVersion(number, c.Settings, c.By, c.At)
+		func(number int, at time.Time) (Info, error) {
+			v := NewVersion(number, c.Settings, c.By, at)
 			return v.Info, store.Append(ctx, config, v)
 		})
 }

@@ -118,7 +118,7 @@ func (s *Service) find(ctx context.Context, id QueryID, by Asker) (pending.Run, 
 
 // pendingRequest returns a request for package pending.
 func pendingRequest(r Request, q query.Query, data freshness, e *Estimate) pending.Request {
-	return pending.Request{Key: keyOf(r, q), Text: printRequest(storedRequest{r, data, e}), Query: oneMore(q)}
+	return pending.Request{Caller: r.Caller, Key: keyOf(r, q), Text: printRequest(storedRequest{r, data, e}), Query: oneMore(q)}
 }
 
 // storedRequest is a request as it is stored with its query.

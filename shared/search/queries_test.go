@@ -393,6 +393,49 @@ func TestAnswerExpires(t *testing.T) {
 	}
 }
 
+// TestAcceptedQueriesKeepTheirAnswers checks that a server refuses queries rather than forgetting their answers.
+func TestAcceptedQueriesKeepTheirAnswers(t *testing.T) {
+	g := newGate(t)
+	s := newService(t, g, search.Options{})
+	numbered := func(caller string, i int) search.Request {
+		r := request
+		r.Caller = caller
+		r.Filters += ", status=" + strconv.Itoa(200+i)
+		return r
+	}
+	var ids []search.QueryID
+	for len(ids) < 200 {
+		id, err := s.Begin(t.Context(), numbered("c", len(ids)))
+		if err != nil {
+			if fault.KindOf(err) != fault.Unavailable {
+				t.Fatalf("query %d: %v, want Unavailable", len(ids), err)
+			}
+			break
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) < 16 || len(ids) == 200 {
+		t.Fatalf("%d queries of one caller are accepted", len(ids))
+	}
+	if again, err := s.Begin(t.Context(), numbered("c", 0)); err != nil || again != ids[0] {
+		t.Errorf("an equal request gets %q, %v; want to join %q", again, err, ids[0])
+	}
+	close(g.open)
+	for i := range 300 { // more than are kept
+		if _, err := s.Search(t.Context(), numbered("another caller", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range ids {
+		if _, err := result(t, s, id); err != nil {
+			t.Fatalf("an accepted query: %v", err)
+		}
+	}
+	if _, err := s.Begin(t.Context(), numbered("c", 201)); err != nil {
+		t.Errorf("after the answers were fetched: %v", err)
+	}
+}
+
 // TestRequestIsStored checks that a pending query has its request, with every byte of the filter.
 func TestRequestIsStored(t *testing.T) {
 	store := pendingtest.NewMemory()

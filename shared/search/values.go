@@ -60,7 +60,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	enough := func() bool { return s.now().Sub(began) >= patience }
-	found, cost, err := s.findValues(ctx, q, enough)
+	found, cost, err := s.findValues(ctx, r.Caller, q, enough)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
@@ -79,7 +79,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 
 // findValues finds values within the limits of this process.
 func (s *Service) findValues(
-	ctx context.Context, q query.Query, enough func() bool,
+	ctx context.Context, caller string, q query.Query, enough func() bool,
 ) (engine.FoundValues, engine.Cost, error) {
 	finder, ok := s.engine.(engine.ValueFinder)
 	if !ok {
@@ -90,7 +90,7 @@ func (s *Service) findValues(
 		ctx, cancel = context.WithTimeout(ctx, s.timeout)
 		defer cancel()
 	}
-	release, err := s.limiter.Acquire(ctx)
+	release, err := s.limiter.Acquire(ctx, caller)
 	if err != nil {
 		return engine.FoundValues{}, engine.Cost{}, err
 	}

@@ -209,8 +209,8 @@ func TestValuesLimits(t *testing.T) {
 		}
 	})
 	t.Run("it waits for its turn like other queries", func(t *testing.T) {
-		limiter := pending.NewLimiter(1, 0, time.Second)
-		release, err := limiter.Acquire(t.Context())
+		limiter := pending.NewLimiter(pending.Limits{AtOnce: 1, RetryAfter: time.Second})
+		release, err := limiter.Acquire(t.Context(), "another caller")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/orrery/orrery/shared/fault"
 )
 
 // Mode is how a file is opened, as in SQLite's URI parameter "mode".
@@ -93,8 +96,17 @@ func (f *File) Prepare(ctx context.Context, version int, create func(*sql.Tx) er
 	})
 }
 
-// Write calls change in a transaction, and commits it if change succeeds.
+// Write calls change in a transaction, and commits it if change succeeds. Errors: fault.Full if the disk is full, and
+// those of change.
 func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
+	err := f.write(ctx, change)
+	if isFull(err) {
+		return fault.Wrap(fault.Full, err, "the disk is full, so nothing was written")
+	}
+	return err
+}
+
+func (f *File) write(ctx context.Context, change func(*sql.Tx) error) error {
 	tx, err := f.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(f.path), err)
@@ -103,4 +115,11 @@ func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// isFull reports whether there is no space left for a write. Only the file of shared memory of a write-ahead log has an
+// error of its own for this.
+func isFull(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }

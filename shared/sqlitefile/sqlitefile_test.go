@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
@@ -58,6 +60,33 @@ func TestSettingsOfEveryConnection(t *testing.T) {
 				t.Error(err)
 			}
 		}()
+	}
+}
+
+func TestWriteToAFullDisk(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "full.db"), sqlitefile.Options{
+		Mode: sqlitefile.Create, BusyTimeout: time.Second, Connections: 1,
+	})
+	if err := f.Write(t.Context(), createTable); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Exec("PRAGMA max_page_count = 3"); err != nil { // SQLite fails as if the disk were full
+		t.Fatal(err)
+	}
+	err := f.Write(t.Context(), func(tx *sql.Tx) error {
+		for n := range 100_000 {
+			if _, err := tx.Exec("INSERT INTO numbers VALUES (?)", n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if fault.KindOf(err) != fault.Full || !strings.HasPrefix(err.Error(), "the disk is full") {
+		t.Errorf("got %v, want Full", err)
+	}
+	var n int
+	if err := f.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil || n != 0 {
+		t.Errorf("afterwards: %d rows, %v", n, err)
 	}
 }
 

@@ -42,6 +42,24 @@ func CheckAddress(address string, keyed bool) error {
 		"set ORRERY_API_KEY (or --api-key), or listen on 127.0.0.1", address)
 }
 
+// minKey is the length of a key of the operator's own choice that other machines can try.
+const minKey = 16
+
+// CheckKey returns an error if other machines could connect and the additional key could be guessed.
+func CheckKey(address, key string) error {
+	if key == "" || len(key) >= minKey || Loopback(address) {
+		return nil
+	}
+	return fmt.Errorf("the API key has %d characters, and %s can be reached from other machines: "+
+		"use at least %d random ones, or make a key with orrery key create", len(key), address, minKey)
+}
+
+// Loopback reports whether only this machine can connect to a listening address.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
+}
+
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -63,7 +81,7 @@ func (a Access) handler(c api.Config) (http.Handler, error) {
 		return nil, err
 	}
 	h := &accessHandler{access: a, open: open, protected: protected}
-	if host, _, err := net.SplitHostPort(a.Address); err != nil || !loopback(host) {
+	if !Loopback(a.Address) {
 		h.keyRequired.Store(true) // even if the file of keys is removed while the server runs
 	}
 	return h, nil

@@ -157,6 +157,23 @@ func TestAddressesThatNeedAKey(t *testing.T) {
 	}
 }
 
+func TestKeysForOtherMachinesAreLong(t *testing.T) {
+	for _, test := range []struct {
+		address, key string
+		fine         bool
+	}{
+		{"127.0.0.1:8080", "short", true},
+		{"0.0.0.0:8080", "short", false},
+		{":8080", "fifteen-letters", false},
+		{":8080", "sixteen--letters", true},
+		{":8080", "", true}, // the keys of the folder are used
+	} {
+		if err := CheckKey(test.address, test.key); (err == nil) != test.fine {
+			t.Errorf("%s with %q: %v", test.address, test.key, err)
+		}
+	}
+}
+
 // brokenKeys is a store that cannot be read.
 type brokenKeys struct{ Keys }
 

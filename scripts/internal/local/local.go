@@ -135,11 +135,14 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 	return p, nil
 }
 
-// complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries.
+// complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries of
+// one caller; one more can run for another caller.
 func (p *Product) complete(
 	ctx context.Context, data string, e engine.Engine, queries int, canWrite bool,
 ) (err error) {
-	p.limiter = pending.NewLimiter(queries, maxWaiting, retryAfter)
+	p.limiter = pending.NewLimiter(pending.Limits{
+		AtOnce: queries + 1, PerCaller: queries, Waiting: maxWaiting, RetryAfter: retryAfter,
+	})
 	options := search.Options{Limiter: p.limiter, Timeout: queryTimeout, Now: time.Now}
 	if p.Search, err = search.New(e, options); err != nil {
 		return err

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) document.Store) {
 	t.Run("preconditions treat a deleted document as absent", func(t *testing.T) { preconditions(t, open(t)) })
 	t.Run("concurrent writes are kept", func(t *testing.T) { Race(t, open(t)) })
 	t.Run("one of several writers with one ETag succeeds", func(t *testing.T) { oneWins(t, open(t)) })
+	t.Run("the times of versions are in order", func(t *testing.T) { timesInOrder(t, open(t)) })
 	t.Run("a cancelled write returns context.Canceled", func(t *testing.T) { cancelled(t, open(t)) })
 }
 
@@ -51,6 +52,25 @@ func newStoreIsEmpty(t *testing.T, s document.Store) {
 	}
 	if list, err := s.List(t.Context(), note, "c"); err != nil || len(list) != 0 {
 		t.Errorf("List: %v, %v, want none", list, err)
+	}
+}
+
+func timesInOrder(t *testing.T, s document.Store) {
+	for _, at := range []time.Time{At, At.Add(-time.Hour), At.Add(time.Hour)} { // the second writer's clock is slow
+		if _, err := document.Put(t.Context(), s, id("c", "n"), document.Change{Text: "x", By: "b", At: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.Versions(t.Context(), id("c", "n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []time.Time
+	for _, info := range list {
+		times = append(times, info.At)
+	}
+	if want := []time.Time{At.Add(time.Hour), At, At}; !slices.EqualFunc(times, want, time.Time.Equal) {
+		t.Errorf("got %v, want %v", times, want)
 	}
 }
 

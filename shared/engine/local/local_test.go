@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -117,6 +118,19 @@ var damages = []struct {
 			return err
 		}
 		return os.Truncate(path, info.Size()/2)
+	}},
+	{"replaced by another object", func(path string) error {
+		others, err := filepath.Glob(filepath.Join(filepath.Dir(path), "../*/*.parquet"))
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			raw, err := os.ReadFile(other)
+			if err == nil && filepath.Dir(other) != filepath.Dir(path) {
+				return os.WriteFile(path, raw, 0o644)
+			}
+		}
+		return errors.New("there is no other object")
 	}},
 	{"pages overwritten", func(path string) error {
 		raw, err := os.ReadFile(path)

@@ -65,6 +65,9 @@ func (e *Engine) newestBySQL(
 		n := ofPartitions(left, hours)
 		shape.Limit = limit - len(places)
 		q.Shape = shape
+		if err := checkSizes(left[:n]); err != nil {
+			return nil, nil, err
+		}
 		found, err := e.duckDB.Newest(ctx, q, left[:n])
 		if err != nil {
 			return nil, nil, err

@@ -99,7 +99,7 @@ func (n *newest) keepNewest(records []record) []record {
 func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	found := make([][]record, len(objects))
 	err := n.run.each(ctx, len(objects), func(w *worker, i int) (err error) {
-		found[i], err = n.readObject(w, objects[i].Path)
+		found[i], err = n.readObject(w, objects[i])
 		return err
 	})
 	if err != nil {
@@ -115,9 +115,9 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 
 // readObject returns the newest matching records of an object. It reads the last row groups first, and no row group of
 // which all records are older than those found.
-func (n *newest) readObject(w *worker, path string) (found []record, err error) {
-	err = open(path, func(c *parquet.ColumnReader) error {
-		for _, g := range slices.Backward(n.run.groups(c, path)) {
+func (n *newest) readObject(w *worker, object lake.Object) (found []record, err error) {
+	err = open(object, func(c *parquet.ColumnReader) error {
+		for _, g := range slices.Backward(n.run.groups(c, object.Path)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue
 			}

@@ -80,7 +80,7 @@ func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i].Path, func(c *parquet.ColumnReader) error {
+		return open(objects[i], func(c *parquet.ColumnReader) error {
 			found[i] = r.groups(c, objects[i].Path)
 			return r.reserve(c.Memory())
 		})
@@ -153,10 +153,15 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open opens an object, reads its footer, calls read and closes the object.
-func open(path string, read func(*parquet.ColumnReader) error) error {
+// open opens an object, reads its footer, calls read and closes the object. It returns an error if the file is not the
+// object that the index lists.
+func open(object lake.Object, read func(*parquet.ColumnReader) error) error {
+	path := object.Path
 	return openFile(path, func(file *os.File) error {
 		info, err := file.Stat()
+		if err == nil {
+			err = engine.CheckSize(object, info.Size())
+		}
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}

@@ -89,7 +89,7 @@ type values struct {
 // look adds the values of an object.
 func (v *values) look(w *worker, object lake.Object) error {
 	whole := false // whether columns were read
-	err := open(object.Path, func(c *parquet.ColumnReader) error {
+	err := open(object, func(c *parquet.ColumnReader) error {
 		for _, g := range v.run.groups(c, object.Path) {
 			w.begin(c, g)
 			complete, err := v.fromDictionary(w)

@@ -3,60 +3,165 @@ package pending
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 )
 
+// Limits are the limits of a Limiter.
+type Limits struct {
+	AtOnce     int           // queries that use the engine at the same time; at least 1
+	PerCaller  int           // those of one caller; 0: AtOnce
+	Waiting    int           // queries that wait; one caller may have half of them
+	RetryAfter time.Duration // of the error of a refused query
+}
+
 // Limiter limits the number of queries that use the engine at the same time. Further queries wait, and are refused if
-// too many wait. A nil Limiter has no limit.
+// too many wait. Callers with waiting queries get released slots in turn, so that one caller's queries do not delay
+// those of all others. A nil Limiter has no limit.
 type Limiter struct {
-	slots      chan struct{}
-	waiting    atomic.Int64
-	maxWaiting int64
-	retryAfter time.Duration
+	limits Limits
+
+	mu      sync.Mutex
+	inUse   int
+	running map[string]int // by caller
+	lines   []*line        // one for each caller with waiting queries; the first gets the next slot
 }
 
-// NewLimiter returns a Limiter that allows atOnce queries to run and maxWaiting others to wait. The error of a refused
-// query has the given retryAfter.
-func NewLimiter(atOnce, maxWaiting int, retryAfter time.Duration) *Limiter {
-	return &Limiter{
-		slots: make(chan struct{}, max(1, atOnce)), maxWaiting: int64(max(0, maxWaiting)), retryAfter: retryAfter,
+// line holds the waiting queries of one caller in the order of their arrival. A query gets its slot when its channel is
+// closed.
+type line struct {
+	caller  string
+	queries []chan struct{}
+}
+
+// NewLimiter returns a Limiter.
+func NewLimiter(l Limits) *Limiter {
+	l.AtOnce = max(1, l.AtOnce)
+	if l.PerCaller <= 0 || l.PerCaller > l.AtOnce {
+		l.PerCaller = l.AtOnce
 	}
+	return &Limiter{limits: l, running: map[string]int{}}
 }
 
-// Acquire waits for a slot and returns the function that releases it. Errors: fault.Unavailable if too many queries
-// wait, fault.Timeout or fault.Canceled if ctx ends first.
-func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
+// Acquire waits for a slot for a query of the caller and returns the function that releases it. Errors:
+// fault.Unavailable if too many queries wait, fault.Timeout or fault.Canceled if ctx ends first.
+func (l *Limiter) Acquire(ctx context.Context, caller string) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
-	release = func() { <-l.slots }
-	select {
-	case l.slots <- struct{}{}:
+	slot, err := l.enter(caller)
+	if err != nil {
+		return nil, err
+	}
+	release = sync.OnceFunc(func() { l.leave(caller) })
+	if slot == nil {
 		return release, nil
-	default:
 	}
-	if l.waiting.Add(1) > l.maxWaiting {
-		l.waiting.Add(-1)
-		return nil, &fault.Error{
-			Kind:       fault.Unavailable,
-			Message:    "too many queries are running; try again shortly",
-			RetryAfter: l.retryAfter,
-		}
-	}
-	defer l.waiting.Add(-1)
 	select {
-	case l.slots <- struct{}{}:
+	case <-slot:
 		return release, nil
 	case <-ctx.Done():
+		if !l.giveUp(caller, slot) {
+			release() // the slot came at the same time
+		}
 		return nil, l.contextError(ctx.Err())
 	}
 }
 
+// enter takes a slot and returns nil, or takes a place in the caller's line and returns the channel to wait for.
+func (l *Limiter) enter(caller string) (chan struct{}, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inUse < l.limits.AtOnce && l.running[caller] < l.limits.PerCaller {
+		l.inUse++
+		l.running[caller]++
+		return nil, nil
+	}
+	i := l.lineOf(caller)
+	switch {
+	case l.waiting() >= l.limits.Waiting:
+		return nil, l.refusal("too many queries are running; try again shortly")
+	case i >= 0 && len(l.lines[i].queries) >= max(1, l.limits.Waiting/2):
+		return nil, l.refusal("too many of your queries are running; wait for their answers or cancel some")
+	}
+	slot := make(chan struct{})
+	if i < 0 {
+		i = len(l.lines)
+		l.lines = append(l.lines, &line{caller: caller})
+	}
+	l.lines[i].queries = append(l.lines[i].queries, slot)
+	return slot, nil
+}
+
+// leave releases a slot and gives free slots to waiting queries.
+func (l *Limiter) leave(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inUse--
+	if l.running[caller]--; l.running[caller] == 0 {
+		delete(l.running, caller)
+	}
+	for l.inUse < l.limits.AtOnce {
+		i := slices.IndexFunc(l.lines, func(w *line) bool { return l.running[w.caller] < l.limits.PerCaller })
+		if i < 0 {
+			return
+		}
+		next := l.lines[i]
+		l.lines = slices.Delete(l.lines, i, i+1)
+		close(next.queries[0])
+		if next.queries = next.queries[1:]; len(next.queries) > 0 {
+			l.lines = append(l.lines, next) // behind the other callers
+		}
+		l.inUse++
+		l.running[next.caller]++
+	}
+}
+
+// giveUp removes a waiting query. It returns false if the query has its slot already.
+func (l *Limiter) giveUp(caller string, slot chan struct{}) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.lineOf(caller)
+	if i < 0 {
+		return false
+	}
+	own := l.lines[i]
+	place := slices.Index(own.queries, slot)
+	if place < 0 {
+		return false
+	}
+	if own.queries = slices.Delete(own.queries, place, place+1); len(own.queries) == 0 {
+		l.lines = slices.Delete(l.lines, i, i+1)
+	}
+	return true
+}
+
+// lineOf returns the index of the caller's line, or -1. The caller of lineOf holds the lock.
+func (l *Limiter) lineOf(caller string) int {
+	return slices.IndexFunc(l.lines, func(w *line) bool { return w.caller == caller })
+}
+
+// waiting returns the number of waiting queries. The caller of waiting holds the lock.
+func (l *Limiter) waiting() (n int) {
+	for _, w := range l.lines {
+		n += len(w.queries)
+	}
+	return n
+}
+
 // Load returns the number of queries that use the engine and of those that wait.
-func (l *Limiter) Load() (running, waiting int) { return len(l.slots), int(l.waiting.Load()) }
+func (l *Limiter) Load() (running, waiting int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inUse, l.waiting()
+}
+
+func (l *Limiter) refusal(message string) error {
+	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: l.limits.RetryAfter}
+}
 
 // contextError returns the error for a context that ended while the query waited.
 func (l *Limiter) contextError(err error) error {
@@ -66,7 +171,7 @@ func (l *Limiter) contextError(err error) error {
 	return &fault.Error{
 		Kind:       fault.Timeout,
 		Message:    "time ran out while the query waited to start",
-		RetryAfter: l.retryAfter,
+		RetryAfter: l.limits.RetryAfter,
 		Err:        err,
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -26,20 +28,30 @@ type local struct {
 	byKey map[string]*job
 }
 
-// maxKept is the number of answers that are kept. One answer may have some tens of megabytes.
-const maxKept = 16
+// Limits of the answers that are kept. An answer of logs may have some tens of megabytes, other answers have less than
+// one.
+const (
+	maxPromised      = 64        // queries of one caller who has their IDs and has not got their answers yet
+	maxPromisedBytes = 128 << 20 // their answers
+	maxAllPromised   = 512 << 20 // bytes of the answers of all callers
+	maxKept          = 64        // other answers, which equal requests get
+	maxKeptBytes     = 128 << 20
+)
 
 // job is one query. The lock of local guards the fields before done. The fields after it are set before done is closed.
 type job struct {
-	local *local
-	query Query
+	local  *local
+	query  Query
+	caller string
 
-	waiting  int  // the number of waiting callers
-	deferred bool // a caller has the ID
-	cancel   context.CancelFunc
+	waiting   int  // the number of waiting callers
+	deferred  bool // a caller has the ID
+	collected bool // a caller with the ID has got the answer
+	cancel    context.CancelFunc
 
 	done   chan struct{}
 	ended  time.Time
+	bytes  int64 // of the answer in memory, about
 	answer query.Answer
 	cost   engine.Cost
 	err    error
@@ -58,7 +70,7 @@ func (l *local) version(_ context.Context, e lake.Extent) (string, error) {
 	return fmt.Sprint(e.MinTsMs, e.MaxTsMs, e.Rows), nil
 }
 
-func (l *local) start(ctx context.Context, p Query, clamped query.Query) (Run, bool, error) {
+func (l *local) start(ctx context.Context, caller string, p Query, clamped query.Query) (Run, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forgetOld()
@@ -66,7 +78,7 @@ func (l *local) start(ctx context.Context, p Query, clamped query.Query) (Run, b
 		j.waiting++
 		return j, true, nil
 	}
-	j := &job{local: l, query: p, waiting: 1, done: make(chan struct{})}
+	j := &job{local: l, query: p, caller: caller, waiting: 1, done: make(chan struct{})}
 	ctx, j.cancel = context.WithTimeout(context.WithoutCancel(ctx), l.longest)
 	l.byID[p.ID], l.byKey[p.Key] = j, j
 	go l.run(ctx, j, clamped)
@@ -79,6 +91,7 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 		if cause := recover(); cause != nil {
 			j.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
+		j.bytes = memoryOf(j.answer)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if j.ended = l.now(); j.err != nil && l.byKey[j.query.Key] == j {
@@ -87,7 +100,7 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 		j.cancel()
 		close(j.done)
 	}()
-	release, err := l.limiter.Acquire(ctx)
+	release, err := l.limiter.Acquire(ctx, j.caller)
 	if err != nil {
 		j.err = err
 		return
@@ -121,26 +134,66 @@ func (l *local) remove(j *job) {
 	}
 }
 
-// forgetOld removes answers that are older than l.keep, and the oldest ones if there are more than maxKept. The caller
-// holds the lock.
+// forgetOld removes answers that are older than l.keep, and the oldest ones of those that are not promised if there are
+// too many. The caller holds the lock.
 func (l *local) forgetOld() {
-	for kept := 0; ; kept = 0 {
-		var oldest *job
-		for _, j := range l.byID {
-			if !j.finished() || j.waiting > 0 {
-				continue
-			}
-			kept++
-			if oldest == nil || j.ended.Before(oldest.ended) {
-				oldest = j
-			}
+	var others []*job // answers that are not promised
+	for _, j := range l.byID {
+		switch {
+		case !j.finished() || j.waiting > 0:
+		case l.now().Sub(j.ended) >= l.keep:
+			l.remove(j)
+		case !j.promised():
+			others = append(others, j)
 		}
-		if oldest == nil || kept <= maxKept && l.now().Sub(oldest.ended) < l.keep {
-			return
+	}
+	slices.SortFunc(others, func(a, b *job) int { return b.ended.Compare(a.ended) }) // newest first
+	var bytes int64
+	for i, j := range others {
+		if bytes += j.bytes; i >= maxKept || bytes > maxKeptBytes {
+			l.remove(j)
 		}
-		l.remove(oldest)
 	}
 }
+
+// promise checks that the caller may get an ID: that the answers which the caller has not got yet do not take too much.
+// So an answer with an ID is kept for as long as the documentation says. The caller of promise holds the lock.
+func (l *local) promise(caller string) error {
+	queries, own, all := 0, int64(0), int64(0)
+	for _, j := range l.byID {
+		if !j.promised() {
+			continue
+		}
+		bytes := int64(0)
+		if j.finished() {
+			bytes = j.bytes
+		}
+		all += bytes
+		if j.caller == caller {
+			queries++
+			own += bytes
+		}
+	}
+	switch {
+	case queries >= maxPromised || own >= maxPromisedBytes:
+		return &fault.Error{
+			Kind: fault.Unavailable,
+			Message: "too many answers wait for you: get the answers of your earlier queries or cancel them, " +
+				"then send this one again",
+			RetryAfter: time.Minute,
+		}
+	case all >= maxAllPromised:
+		return &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "too many answers wait for their callers; try again shortly",
+			RetryAfter: time.Minute,
+		}
+	}
+	return nil
+}
+
+// promised reports whether a caller has the ID and has not got the answer. The caller of promised holds the lock.
+func (j *job) promised() bool { return j.deferred && !j.collected }
 
 func (j *job) Query() Query { return j.query }
 
@@ -177,17 +230,25 @@ func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, boo
 	if !j.finished() {
 		return query.Answer{}, engine.Cost{}, false, nil
 	}
+	j.local.mu.Lock()
+	defer j.local.mu.Unlock()
+	j.collected = true // the caller may ask again, but other answers are more important now
 	return j.answer, j.cost, j.err == nil, j.err
 }
 
-// release stops the query if no other caller waits and no caller has the ID.
-func (j *job) release(_ context.Context, reason outcome) error {
+// release stops the query if no other caller waits and no caller has the ID. It returns an error of kind
+// fault.Unavailable if the caller may not get the ID.
+func (j *job) release(_ context.Context, reason outcome) (err error) {
 	j.local.mu.Lock()
 	defer j.local.mu.Unlock()
-	j.deferred = j.deferred || reason == deferred
+	if reason == deferred && !j.promised() {
+		if err = j.local.promise(j.caller); err == nil {
+			j.deferred, j.collected = true, false
+		}
+	}
 	if j.waiting--; j.waiting == 0 && !j.deferred {
 		j.local.remove(j)
 		j.cancel()
 	}
-	return nil
+	return err
 }

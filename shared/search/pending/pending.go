@@ -25,9 +25,10 @@ func newID() ID {
 
 // Request is a query to answer.
 type Request struct {
-	Key   string      // equal for requests of one caller with the same meaning
-	Text  []byte      // the encoded request; it is stored with the query
-	Query query.Query // not clamped to the extent of the data
+	Caller string      // who shares the limits of this process with other callers
+	Key    string      // equal for requests of one caller with the same meaning
+	Text   []byte      // the encoded request; it is stored with the query
+	Query  query.Query // not clamped to the extent of the data
 }
 
 // Query is a query that has been started. It has everything that another process needs to continue it.

@@ -67,9 +67,9 @@ func New(e engine.Engine, o Options) (*Queries, error) {
 type runner interface {
 	// version identifies the data with the given extent. If two versions are equal, the data is equal.
 	version(ctx context.Context, e lake.Extent) (string, error)
-	// start starts p, or joins the running query with the same key. The caller must release the run. The query is
-	// clamped to the extent of the data.
-	start(ctx context.Context, p Query, clamped query.Query) (r Run, joined bool, err error)
+	// start starts p for a caller, or joins the running query with the same key. The caller must release the run. The
+	// query is clamped to the extent of the data.
+	start(ctx context.Context, caller string, p Query, clamped query.Query) (r Run, joined bool, err error)
 	// find returns a query that was started. The caller need not release it.
 	find(ctx context.Context, id ID) (Run, error)
 }
@@ -85,7 +85,7 @@ type Run interface {
 	wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error)
 	// poll reports whether the query has ended, and returns the answer if it has.
 	poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error)
-	// release records that a caller no longer waits for the query.
+	// release records that a caller no longer waits for the query. If it returns an error, the caller does not get the ID.
 	release(ctx context.Context, reason outcome) error
 }
 
@@ -105,7 +105,10 @@ func (s *Queries) Start(ctx context.Context, r Request) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	return run.Query().ID, run.release(ctx, deferred)
+	if err := run.release(ctx, deferred); err != nil {
+		return "", err
+	}
+	return run.Query().ID, nil
 }
 
 // Find returns a query that was started. Errors: ErrNoQuery.
@@ -125,8 +128,8 @@ const maxStarts = 3
 // Answer returns the answer to the request. If the query was joined, or was stopped by another caller, its failure may
 // have nothing to do with this request. Answer then starts the query again.
 //
-// Errors: *TimeoutError if the query takes longer than a caller waits, and otherwise an error of a kind that
-// engine.Engine lists.
+// Errors: *TimeoutError if the query takes longer than a caller waits, fault.Unavailable if the caller has too many
+// queries, and otherwise an error of a kind that engine.Engine lists.
 func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engine.Cost, error) {
 	ctx, cancel := s.withTimeout(caller)
 	defer cancel()
@@ -153,8 +156,11 @@ func (s *Queries) attempt(
 	case errors.Is(caller.Err(), context.Canceled):
 		return query.Answer{}, engine.Cost{}, false, errors.Join(err, run.release(caller, abandoned))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		running := &TimeoutError{ID: run.Query().ID, RetryAfter: s.RetryAfter(run.Query().Began)}
-		return query.Answer{}, engine.Cost{}, false, errors.Join(running, run.release(caller, deferred))
+		err := run.release(caller, deferred)
+		if err == nil {
+			err = &TimeoutError{ID: run.Query().ID, RetryAfter: s.RetryAfter(run.Query().Began)}
+		}
+		return query.Answer{}, engine.Cost{}, false, err
 	}
 	retry = joined || fault.KindOf(err) == fault.Canceled
 	return query.Answer{}, engine.Cost{}, retry, errors.Join(err, run.release(caller, failed))
@@ -171,7 +177,7 @@ func (s *Queries) start(ctx context.Context, r Request) (Run, bool, error) {
 		return nil, false, err
 	}
 	p := Query{ID: s.newID(), Key: keyOf(r.Key, version), Request: r.Text, Began: s.now()}
-	return s.runner.start(ctx, p, r.Query.Clamp(extent))
+	return s.runner.start(ctx, r.Caller, p, r.Query.Clamp(extent))
 }
 
 func keyOf(key, version string) string {

@@ -21,7 +21,7 @@ func (r *remote) version(ctx context.Context, _ lake.Extent) (string, error) {
 	return r.engine.Version(ctx)
 }
 
-func (r *remote) start(ctx context.Context, p Query, clamped query.Query) (Run, bool, error) {
+func (r *remote) start(ctx context.Context, _ string, p Query, clamped query.Query) (Run, bool, error) {
 	known, err := r.store.Find(ctx, p.Key)
 	if err == nil {
 		return &execution{remote: r, query: known}, true, nil

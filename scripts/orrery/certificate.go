@@ -1,0 +1,87 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificate is a certificate for HTTPS in two files in PEM format.
+type certificate struct {
+	Cert string `name:"tls-cert" env:"ORRERY_TLS_CERT" help:"Certificate to serve HTTPS with, in PEM format; a renewed one is used at once." placeholder:"FILE"`
+	Key  string `name:"tls-key" env:"ORRERY_TLS_KEY" help:"Its private key, in PEM format." placeholder:"FILE"`
+}
+
+func (c certificate) given() bool { return c.Cert != "" }
+
+// serve serves on the listener, with HTTPS if there is a certificate.
+func (c certificate) serve(server *http.Server, listener net.Listener, log *slog.Logger) error {
+	if !c.given() {
+		return server.Serve(listener)
+	}
+	files := &certificateFiles{certificate: c, log: log}
+	if err := files.load(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.newest}
+	return server.ServeTLS(listener, "", "")
+}
+
+// check returns an error if the files cannot be used, or if only one is named.
+func (c certificate) check() error {
+	if (c.Cert == "") != (c.Key == "") {
+		return &exitError{code: exitUsage, message: "HTTPS needs both --tls-cert and --tls-key"}
+	}
+	if !c.given() {
+		return nil
+	}
+	return (&certificateFiles{certificate: c}).load()
+}
+
+// certificateFiles reads the certificate anew when its file has changed.
+type certificateFiles struct {
+	certificate
+	log *slog.Logger
+
+	mu      sync.Mutex
+	changed time.Time // of the file that was read last
+	pair    *tls.Certificate
+}
+
+// load reads both files.
+func (f *certificateFiles) load() error {
+	info, err := os.Stat(f.Cert)
+	if err != nil {
+		return fmt.Errorf("read the certificate: %w", err)
+	}
+	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		return fmt.Errorf("read the certificate %s with the key %s: %w", f.Cert, f.Key, err)
+	}
+	f.pair, f.changed = &pair, info.ModTime()
+	return nil
+}
+
+// newest returns the certificate as it is in the files. If they cannot be read, for example while they are being
+// replaced, it returns the last one.
+func (f *certificateFiles) newest(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.Cert)
+	if err == nil && info.ModTime().Equal(f.changed) {
+		return f.pair, nil
+	}
+	if err == nil {
+		err = f.load()
+	}
+	if err != nil {
+		f.log.Warn("the certificate cannot be renewed", "error", err.Error())
+	}
+	return f.pair, nil
+}

@@ -1,0 +1,39 @@
+package pending
+
+import (
+	"reflect"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+// memoryOf returns about how many bytes of memory an answer takes.
+func memoryOf(a query.Answer) (bytes int64) {
+	for _, row := range a.Logs {
+		bytes += row.Memory()
+	}
+	a.Logs = nil
+	return bytes + sizeOf(reflect.ValueOf(a))
+}
+
+// sizeOf returns the size of a value with everything that it refers to.
+func sizeOf(v reflect.Value) (bytes int64) {
+	bytes = int64(v.Type().Size())
+	switch v.Kind() {
+	case reflect.String:
+		bytes += int64(v.Len())
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			bytes += sizeOf(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			bytes += sizeOf(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Field(i)
+			bytes += sizeOf(f) - int64(f.Type().Size()) // the member itself is part of the struct
+		}
+	}
+	return bytes
+}
