@@ -50,6 +50,7 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	}
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
+	t.Run("links to a record", func(t *testing.T) { testReferences(t, s) })
 	if _, there := realLogs(t); there {
 		askData(t, s, realFilters...)
 	}
@@ -240,6 +241,37 @@ func askData(t *testing.T, s *targets, filters ...string) {
 			})
 		}
 	})
+}
+
+// testReferences checks that both targets give a record the same reference, because their sources have the same ids, and
+// that the reference leads to the record, without a period.
+func testReferences(t *testing.T, s *targets) {
+	ask := func(filter string) []byte {
+		t.Helper()
+		parameters := url.Values{"filters": {filter}, "fields": {"record_ref,request_id"}, "limit": {"3"}}
+		status, body := s.ask(t, question{method: "GET", path: "/api/v4.0/data/logs?" + parameters.Encode()})
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %s", filter, status, body)
+		}
+		return body
+	}
+	type record struct {
+		Ref string `json:"record_ref"`
+		ID  string `json:"request_id"`
+	}
+	var newest, linked struct {
+		Data struct{ Results []record }
+	}
+	if err := json.Unmarshal(ask(wholeDay), &newest); err != nil || len(newest.Data.Results) != 3 {
+		t.Fatalf("%d records, %v", len(newest.Data.Results), err)
+	}
+	want := newest.Data.Results[1]
+	if err := json.Unmarshal(ask("record_ref="+want.Ref), &linked); err != nil {
+		t.Fatal(err)
+	}
+	if got := linked.Data.Results; len(got) != 1 || got[0] != want {
+		t.Errorf("%s leads to %+v, want %+v", want.Ref, got, want)
+	}
 }
 
 // dataQuestions returns requests with each filter to every route. It alternates between the base paths and between the

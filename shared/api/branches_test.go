@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/savedfilter"
@@ -145,6 +147,71 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 		})
 	}
 }
+
+// TestReferencesOfOtherBranchesAnswerNothing: a link to a record of another branch finds nothing, on any route, and its
+// answer is that of a link to a record that does not exist.
+func TestReferencesOfOtherBranchesAnswerNothing(t *testing.T) {
+	s := newTestServer(t, "keys")
+	ask := func(path, key string) reply {
+		t.Helper()
+		got := s.send(t, get("/api/v4.0/data/"+path, "X-API-Key: "+key))
+		if got.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %s", path, got.Status, got.body)
+		}
+		return got
+	}
+	const all = "logs?fields=record_ref,branch&filters=timestamp%20between%202026-01-01%20and%202026-01-03"
+	var answer struct {
+		Data struct {
+			Results []struct {
+				Ref    string `json:"record_ref"`
+				Branch string `json:"branch"`
+			} `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(ask(all, "full-key").body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	own, others := 0, 0
+	for _, r := range answer.Data.Results {
+		link := "logs?fields=record_ref&filters=record_ref=" + r.Ref
+		found := `"results":[{"record_ref":"` + r.Ref + `"}]`
+		if got := ask(link, "full-key"); !bytes.Contains(got.body, []byte(found)) {
+			t.Errorf("%s of branch %q: %s", r.Ref, r.Branch, got.body)
+		}
+		got := ask(link, "branch-key")
+		if r.Branch == "staging" {
+			if own++; !bytes.Contains(got.body, []byte(found)) {
+				t.Errorf("%s of its own branch: %s", r.Ref, got.body)
+			}
+			continue
+		}
+		others++
+		if !bytes.Contains(got.body, []byte(`"results":[]`)) {
+			t.Errorf("%s of branch %q: %s", r.Ref, r.Branch, got.body)
+		}
+		ref, err := lake.ParseRef(r.Ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown := lake.RefTo(ref.TsMs, "unknown", 1).String()
+		for _, route := range []string{link, "facets?by=host&filters=record_ref=" + r.Ref} {
+			want := ask(strings.ReplaceAll(route, r.Ref, unknown), "branch-key").body
+			got := bytes.ReplaceAll(ask(route, "branch-key").body, []byte(r.Ref), []byte(unknown))
+			if diff := cmp.Diff(withoutTokens(want), withoutTokens(got)); diff != "" {
+				t.Errorf("%s (-no record +record of branch %q):\n%s", route, r.Branch, diff)
+			}
+		}
+	}
+	if own == 0 || others == 0 {
+		t.Errorf("%d records of the branch of the key, %d others", own, others)
+	}
+}
+
+var token = regexp.MustCompile(`"(fingerprint|head)":"[^"]*"`)
+
+// withoutTokens removes what depends on the text of the filter.
+func withoutTokens(body []byte) string { return token.ReplaceAllString(string(body), "") }
 
 // TestNoAnswerRevealsOtherBranches: no data route returns a value or a count of records of other branches to a key that
 // is limited to some.

@@ -23,7 +23,7 @@ import (
 type Error struct {
 	Code        int             `json:"code" doc:"The status of the answer"`
 	Message     string          `json:"message" doc:"What is wrong, in words"`
-	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20"`
+	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20; with 422: its references to records that are not valid"`
 	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
 	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body; with 400: a cursor of another query"`
 	RequestID   string          `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
@@ -225,6 +225,13 @@ func (s *server) errorOf(c *call, err error) Error {
 			e.Errors[i].Parameter = inFilter.Param
 		}
 		e.Message = summary(e.Errors)
+		if inFilter.OnlyReferences() {
+			e.Code = http.StatusUnprocessableEntity
+			for _, m := range e.Errors {
+				loc := []any{c.place(), cmp.Or(m.Parameter, filtersParam.name)}
+				e.Detail = append(e.Detail, Detail{Loc: loc, Msg: m.Message, Type: m.Code})
+			}
+		}
 	case errors.As(err, &inParam):
 		e.Code = http.StatusUnprocessableEntity
 		if inParam.Code == search.CursorOfOtherQuery {
@@ -360,6 +367,9 @@ func (e Error) text() []byte {
 	}
 	if e.FixedFilter != "" {
 		b.WriteString("\ncorrected:\n  " + e.FixedFilter + "\n")
+	}
+	if len(e.Errors) > 0 {
+		e.Detail = nil // the same mistakes
 	}
 	for _, d := range e.Detail {
 		fmt.Fprintf(&b, "  %s: %s\n", locText(d.Loc), d.Msg)

@@ -13,8 +13,9 @@ const (
 	Int
 	Float // seconds, stored and compared in whole microseconds
 	Bool
-	Time // only timestamp
-	Any  // no documented type: string operators see text, numeric operators see a number if the text is one
+	Time      // only timestamp
+	Any       // no documented type: string operators see text, numeric operators see a number if the text is one
+	Reference // to the record itself; only record_ref
 )
 
 // KeyRule is the rule for the keys of conditions on a field.
@@ -35,12 +36,13 @@ const (
 	List                      // list of values
 	Pairs                     // list of {name, value}
 	Structs                   // list of structs; Source.Member names the member
+	Place                     // several columns, which together identify the record
 )
 
 // Source is a column, or a member of one, that contains values of a field.
 type Source struct {
 	Name   string // the key that selects it, for ClosedKeys
-	Column string // top-level column of lake.Row
+	Column string // top-level column of lake.Row; of a Place, the time
 	Member string // member of a struct column, or ""
 	Layout Layout
 	Type   Type
@@ -59,14 +61,22 @@ type Field struct {
 	inDetails bool // whether records take the value from the details column, which keeps the exact JSON
 }
 
+// Columns lists the columns with the values: one, except for a Place.
+func (s Source) Columns() []string {
+	if s.Layout == Place {
+		return []string{"ts_ms", "source", "line"}
+	}
+	return []string{s.Column}
+}
+
 // Groupable reports whether records can be grouped by the values at the source: by texts, integers and booleans, but
-// not by times and durations.
+// not by times, durations and references.
 func (s Source) Groupable() bool {
 	switch s.Column {
 	case "time_period", "svc_us":
 		return false
 	}
-	return s.Type != Time && s.Type != Float
+	return s.Type != Time && s.Type != Float && s.Type != Reference
 }
 
 // Groupable reports whether records can be grouped by the values of the field, or by those of some members.

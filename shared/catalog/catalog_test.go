@@ -20,8 +20,11 @@ const specification = `
 	rl_triggers security_config session session_ids status tags time_period timestamp trigger_counters upstream_addr
 	upstream_data upstream_response_time upstream_status url user_agent version`
 
+// additions lists the fields that the specification does not have.
+var additions = []string{RecordRef}
+
 func TestFieldsMatchTheSpecification(t *testing.T) {
-	want := strings.Fields(specification)
+	want := append(strings.Fields(specification), additions...)
 	slices.Sort(want)
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("the catalogue has %v, the specification %v, in alphabetical order", got, want)
@@ -44,6 +47,8 @@ var columnTypes = map[Type][]reflect.Kind{
 	Bool:   {reflect.Bool},
 	Time:   {reflect.Int64},
 	Any:    {reflect.String},
+
+	Reference: {reflect.Int64}, // the time
 }
 
 func TestSourcesMatchTheRow(t *testing.T) {
@@ -54,6 +59,11 @@ func TestSourcesMatchTheRow(t *testing.T) {
 				t.Errorf("%s: column %s does not exist", f.Name, s.Column)
 				continue
 			}
+			for _, name := range s.Columns() {
+				if _, ok := columnOf(name); !ok {
+					t.Errorf("%s: column %s does not exist", f.Name, name)
+				}
+			}
 			var layout Layout
 			switch isList := column.Kind() == reflect.Slice; {
 			case isList && column.Elem() == reflect.TypeFor[lake.Pair]():
@@ -62,6 +72,8 @@ func TestSourcesMatchTheRow(t *testing.T) {
 				layout, column = Structs, column.Elem()
 			case isList:
 				layout, column = List, column.Elem()
+			case s.Type == Reference:
+				layout = Place
 			default:
 				layout = Scalar
 			}
@@ -134,6 +146,20 @@ func TestOperators(t *testing.T) {
 	want := "acl_active cf_active cf_rules gf_rules revision rl_rules secpolentryid secpolid"
 	if got := strings.Join(config.Members(), " "); got != want {
 		t.Errorf("the members of security_config are %s, want %s", got, want)
+	}
+}
+
+func TestReferences(t *testing.T) {
+	f, ok := Lookup(RecordRef)
+	if !ok {
+		t.Fatalf("no field %s", RecordRef)
+	}
+	d := f.Describe()
+	if d.Type != "reference" || !slices.Equal(d.Operators, []string{"eq", "in"}) || d.Key != nil {
+		t.Errorf("described as %+v", d)
+	}
+	if d.Groupable || d.Sensitive || d.Group != Requested || d.Values != Unique {
+		t.Errorf("described as %+v", d)
 	}
 }
 

@@ -34,6 +34,7 @@ type Member struct {
 
 var typeNames = [...]string{
 	String: "string", Int: "integer", Float: "float", Bool: "boolean", Time: "timestamp", Any: "any",
+	Reference: "reference",
 }
 
 // String returns the name of the type in descriptions and messages.

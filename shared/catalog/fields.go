@@ -90,6 +90,11 @@ var Fields = []Field{
 	},
 	text("query", "Query part with its leading question mark.", `query~"(?i)union.+select"`),
 	text("reason", "Reason the request was blocked.", `reason~"acl1"`),
+	{
+		Name: RecordRef, Type: Reference, Sources: []Source{{Column: "ts_ms", Layout: Place, Type: Reference}},
+		Doc:     "Reference to the record, for links; only answers to fields=record_ref have it.",
+		Example: `record_ref="AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou"`,
+	},
 	text("referer", "Referer header.", `referer="https://www.google.com/"`),
 	text("request_id", "Id of the request.", `request_id="9f2c1d7e"`),
 	number("request_length", "request_length", "Bytes received from the client.", `request_length>8000`),
@@ -143,6 +148,10 @@ var Fields = []Field{
 	text("user_agent", "User-Agent header.", `user_agent~"(?i)curl"`),
 	text("version", "Version of the service.", `version="5.3.1"`),
 }
+
+// RecordRef is the name of the field with the reference to the record. Every record has one. It is not part of what was
+// ingested.
+const RecordRef = "record_ref"
 
 var securityConfig = []Source{
 	member("security_config", "acl_active", Bool), member("security_config", "cf_active", Bool),

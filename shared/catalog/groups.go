@@ -43,7 +43,7 @@ var properties = []struct {
 	{Client, Many, false, "user_agent"},
 	{Client, Few, false, "bot human"},
 	{Requested, Many, true, "arguments headers query referer url"},
-	{Requested, Unique, false, "request_id"},
+	{Requested, Unique, false, "record_ref request_id"},
 	{Requested, Many, false, "bytes_sent path path_parts request_length"},
 	{Requested, Few, false, "authority host hostname method port protocol"},
 	{Decision, Few, false, "blocked branch challenge challenge_type ichallenge monitor processing_stage result status"},

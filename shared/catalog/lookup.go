@@ -30,6 +30,7 @@ func Names() []string {
 
 // aliases maps names that other products use to names of fields. They are suggested, but not accepted.
 var aliases = map[string]string{
+	"_id": RecordRef, "permalink": RecordRef, "record_id": RecordRef,
 	"args": "arguments", "bandwidth": "bytes_sent", "bytes": "bytes_sent", "client_ip": "ip", "code": "status",
 	"cookie": "cookies", "date": "timestamp", "header": "headers", "latency": "request_time", "params": "arguments",
 	"referrer": "referer", "remote_addr": "ip", "response_code": "status", "status_code": "status", "tag": "tags",
@@ -67,12 +68,14 @@ var NumericText = regexp.MustCompile(`\A` + NumericPattern + `\z`)
 // NumericPattern is NumericText without its anchors, for engines that anchor in their own way.
 const NumericPattern = `-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?`
 
-// Output returns the columns that are needed to print the field's value in a record. They always include extra,
-// because it overrides the other columns.
+// Output returns the columns that are needed to print the field's value in a record. They include extra, because it
+// overrides the other columns, except for the reference to the record.
 func (f *Field) Output() []string {
 	switch {
 	case f.Type == Time:
 		return []string{"ts_ms", "ts_nanos", "ts_digits", "extra"}
+	case f.Type == Reference:
+		return f.Sources[0].Columns()
 	case f.inDetails:
 		return []string{"details", "extra"}
 	}

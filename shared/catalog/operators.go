@@ -44,6 +44,7 @@ var (
 	stringOps = []filter.Op{filter.Eq, filter.In, filter.Regex}
 	numberOps = []filter.Op{filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Between}
 	timeOps   = []filter.Op{filter.Between}
+	refOps    = []filter.Op{filter.Eq, filter.In}
 	anyOps    = []filter.Op{
 		filter.Eq, filter.Gt, filter.Lt, filter.Gte, filter.Lte, filter.In, filter.Regex, filter.Between,
 	}
@@ -63,6 +64,8 @@ func (t Type) Ops() []filter.Op {
 		return timeOps
 	case Any:
 		return anyOps
+	case Reference:
+		return refOps
 	}
 	panic("catalog: unknown type")
 }

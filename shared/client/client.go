@@ -213,7 +213,8 @@ func baseOf(address string) string {
 type Error struct {
 	Status  int
 	Message string `json:"message"`
-	// Errors are the mistakes in a filter, with a status of 400. Offsets and lengths are in bytes of the filter.
+	// Errors are the mistakes in a filter, with a status of 400, or of 422 if all of them are references to records.
+	// Offsets and lengths are in bytes of the filter.
 	Errors []FilterError `json:"errors"`
 	Fixed  string        `json:"fixed_filter"` // the corrected filter, if the server knows one
 	// Detail lists the invalid parameters or members of a body, with a status of 422.

@@ -11,7 +11,7 @@ import (
 
 // Question is a question about data. Every route refuses members that it does not have.
 type Question struct {
-	Filters string // a filter in either form, with a period
+	Filters string // a filter in either form, with a period or a record_ref
 	Limit   int    // 0 for the default of the route
 	Fields  string // logs: the fields to return, with commas between them; "" for all
 	Segment string // stats, timeline, histogram: the length of a segment, such as 5m

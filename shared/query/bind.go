@@ -20,6 +20,9 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	b.bindPeriod()
 	b.bindConditions()
 	b.bindBranches()
+	if b.periodFollows {
+		b.followLink()
+	}
 	if len(b.problems) > 0 {
 		return Query{}, b.failure(func(fixed filter.Filter) error {
 			_, err := Bind(fixed, shape, append(slices.Clone(opts), withoutFix)...)
@@ -33,7 +36,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Shape:      shape,
 		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
 	}
-	if b.periodAt < 0 {
+	if b.periodAt < 0 && !b.periodFollows {
 		q.Filter.Conditions = b.canonical[1:]
 	}
 	return q.withDefaults()
@@ -113,6 +116,7 @@ type binder struct {
 	period          Period
 	periodAt        int  // index of the condition that is the period, -1 when there is none
 	periodMisplaced bool // the period is not the first condition of the JSON form
+	periodFollows   bool // there is no period, but a condition on references to records, from which it follows
 	conditions      []Condition
 	canonical       []filter.Condition // the period first, if there is one
 	seen            map[string]bool    // canonical conditions, so that a repeated one is kept once

@@ -37,7 +37,7 @@ func canonicalValue(sources []catalog.Source, op filter.Op, v operand) filter.Va
 		case catalog.Time:
 			t, _ := parseTime(v.Text)
 			return textValue(canonicalTime(t.UnixMilli()))
-		case catalog.String:
+		case catalog.String, catalog.Reference:
 			return textValue(v.Text)
 		case catalog.Any:
 			if asText {

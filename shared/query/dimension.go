@@ -204,10 +204,14 @@ func notGroupable(p filter.Dimension) error {
 			names = append(names, f.Name+`["…"]`)
 		}
 	}
+	what := "a time or a duration"
+	if p.Field.Text == catalog.RecordRef {
+		what = "different for every record"
+	}
 	return &DimensionError{
 		Code: codeNotGroupable,
-		Message: fmt.Sprintf("records cannot be grouped by %s, which is a time or a duration; the others are %s",
-			p, strings.Join(names, ", ")),
+		Message: fmt.Sprintf("records cannot be grouped by %s, which is %s; the others are %s",
+			p, what, strings.Join(names, ", ")),
 	}
 }
 

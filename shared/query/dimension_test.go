@@ -57,6 +57,7 @@ func TestDimensionMistakes(t *testing.T) {
 		{"fields without members take no key", `status["a"]`, "key_not_taken", ""},
 		{"unknown members", `trigger_counters["acls"]`, "unknown_key", "its members are acl,"},
 		{"unknown fields suggest the nearest", "contry", "unknown_field", `did you mean "country"?`},
+		{"a reference", "record_ref", "not_groupable", "by record_ref, which is different for every record"},
 		{"a field that is given twice", `ip,headers["A"],headers["a"]`, "value_error", `headers["a"] is given twice`},
 		{"no field", "", "value_error", "column 1: expected"},
 		{"too many fields", strings.Repeat("ip,", 16) + "ip", "value_error", "17 fields are too many"},

@@ -23,6 +23,12 @@ func (e *FilterError) Error() string { return e.Errors.Error() }
 // Unwrap returns an error of kind fault.Invalid, for callers that check only the kind.
 func (e *FilterError) Unwrap() error { return fault.New(fault.Invalid, "the filter is unacceptable") }
 
+// OnlyReferences reports whether all mistakes are references to records that are not valid. Then the filter is right,
+// but what it refers to cannot be read.
+func (e *FilterError) OnlyReferences() bool {
+	return !slices.ContainsFunc(e.Errors, func(one filter.Error) bool { return one.Code != codeInvalidRef })
+}
+
 // Codes of the mistakes that binding finds. They are stable.
 const (
 	codeUnknownField     = "unknown_field"
@@ -33,6 +39,7 @@ const (
 	codeWrongType        = "wrong_type"
 	codeOutOfRange       = "out_of_range"
 	codeInvalidTime      = "invalid_time"
+	codeInvalidRef       = "invalid_record_ref"
 	codePeriodMissing    = "period_missing"
 	codePeriodNotFirst   = "period_not_first"
 	codeNul              = "nul"
@@ -64,6 +71,7 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeWrongType, "the value is not of the field's type"},
 	{codeOutOfRange, "the number is larger than the field can hold"},
 	{codeInvalidTime, "the text is not a time with year, month and day"},
+	{codeInvalidRef, "the text is not a reference to a record, or only a part of one"},
 	{codePeriodMissing, "no condition gives the period"},
 	{codePeriodNotFirst, "in the JSON form the period must come first"},
 	{codeRegexSyntax, "the regular expression is malformed"},
@@ -247,6 +255,19 @@ func outOfRange(field *catalog.Field, v operand) *filter.Error {
 func invalidTime(v operand, problem string) *filter.Error {
 	return &filter.Error{
 		Code: codeInvalidTime, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("%s %s", valueText(v.Value), problem),
+	}
+}
+
+// invalidRef is the mistake of a text that is not a reference to a record.
+func invalidRef(v operand, otherVersion bool) *filter.Error {
+	problem := "is not a reference to a record: a part is missing or changed; " +
+		"copy the whole record_ref of an answer of logs"
+	if otherVersion {
+		problem = "is a reference to a record in a format that this version of Orrery does not know"
+	}
+	return &filter.Error{
+		Code: codeInvalidRef, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("%s %s", valueText(v.Value), problem),
 	}
 }

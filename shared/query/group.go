@@ -101,7 +101,7 @@ func (g *grouper) finish() {
 // single value by intersection.
 func (g *Group) simplify() {
 	t := &g.Terms[0]
-	if t.Source.Layout == catalog.Scalar {
+	if t.Source.Layout == catalog.Scalar || t.Source.Layout == catalog.Place {
 		g.Every = intersect(g.Every)
 	}
 	if len(g.Every) == 1 {
@@ -158,6 +158,8 @@ func testKind(test Test) int {
 		return 6
 	case PairIn:
 		return 7
+	case RefIn:
+		return 8
 	}
 	panic("query: unknown test")
 }
@@ -186,6 +188,8 @@ func uniteTerms(terms []Term) []Term {
 			united[i].Test = TextIn{Values: distinct(test.Values)}
 		case IntIn:
 			united[i].Test = IntIn{Values: distinct(test.Values)}
+		case RefIn:
+			united[i].Test = RefIn{Refs: distinct(test.Refs)}
 		}
 	}
 	return united
@@ -200,6 +204,8 @@ func unite(a, b Test) (union Test, ok bool) {
 		return IntIn{Values: append(a.Values, b.(IntIn).Values...)}, true
 	case Matches:
 		return Matches{Patterns: append(a.Patterns, b.(Matches).Patterns...)}, true
+	case RefIn:
+		return RefIn{Refs: append(a.Refs, b.(RefIn).Refs...)}, true
 	case PairIn:
 		return PairIn{Fold: a.Fold, Pairs: append(a.Pairs, b.(PairIn).Pairs...)}, true
 	}
@@ -216,13 +222,15 @@ func clip(test Test) Test {
 		return IntIn{Values: slices.Clip(test.Values)}
 	case Matches:
 		return Matches{Patterns: slices.Clip(test.Patterns)}
+	case RefIn:
+		return RefIn{Refs: slices.Clip(test.Refs)}
 	case PairIn:
 		return PairIn{Fold: test.Fold, Pairs: slices.Clip(test.Pairs)}
 	}
 	return test
 }
 
-// intersect merges tests that one single value must pass. Sets of texts or integers become their intersection (if it is
+// intersect merges tests that one single value must pass. Sets become their intersection (if it is
 // empty, nothing passes), ranges their common range. Patterns and booleans stay as they are.
 func intersect(tests []Test) []Test {
 	switch tests[0].(type) {
@@ -230,6 +238,8 @@ func intersect(tests []Test) []Test {
 		return []Test{TextIn{Values: common(tests, func(t Test) []string { return t.(TextIn).Values })}}
 	case IntIn:
 		return []Test{IntIn{Values: common(tests, func(t Test) []int64 { return t.(IntIn).Values })}}
+	case RefIn:
+		return []Test{RefIn{Refs: common(tests, func(t Test) []lake.Ref { return t.(RefIn).Refs })}}
 	case IntRange:
 		low, high := int64(math.MinInt64), int64(math.MaxInt64)
 		var r IntRange

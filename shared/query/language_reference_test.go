@@ -65,8 +65,8 @@ func truthTable(t *testing.T) string {
 			b.WriteByte('\n')
 		}
 	}
-	b.WriteString("\nA field of one value is never in the last two states. `timestamp` and `time_period` are never " +
-		"absent: a request without\n`time_period` has its `timestamp` in whole seconds. `svcid` and `svcsessionid` " +
+	b.WriteString("\nA field of one value is never in the last two states. `timestamp`, `time_period` and " +
+		"`record_ref` are never absent: a request\nwithout `time_period` has its `timestamp` in whole seconds. `svcid` and `svcsessionid` " +
 		"are the first cookie of that name.\n")
 	return b.String()
 }

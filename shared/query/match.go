@@ -89,6 +89,8 @@ func passes(test Test, v value) bool {
 		return numberPasses(test, v.text)
 	case Matches:
 		return slices.ContainsFunc(test.Patterns, func(p *Regex) bool { return p.Compiled.MatchString(v.text) })
+	case RefIn:
+		return slices.Contains(test.Refs, v.ref)
 	case PairIn:
 		return slices.Contains(test.Pairs, lake.Pair{Name: v.name, Value: v.text}) ||
 			slices.Contains(test.Pairs, lake.Pair{Name: lowerASCII(v.name), Value: v.text}) && test.Fold

@@ -11,8 +11,8 @@ import (
 // This file defines the time span and the columns that a query reads. Engines, estimates and error messages use them.
 // The labels of topx are in labels.go.
 
-// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp and
-// by the places between which logs are.
+// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp, by
+// the times of references to records, and by the places between which logs are.
 // It is empty when no record can match.
 func (q Query) Span() Period {
 	span := q.Scope.Period
@@ -30,6 +30,10 @@ func (q Query) Span() Period {
 		if between.Max != nil {
 			span.ToMs = min(span.ToMs, *between.Max)
 		}
+	}
+	if refs, ok := q.refs(); ok {
+		p := periodOf(refs)
+		span = Period{max(span.FromMs, p.FromMs), min(span.ToMs, p.ToMs)}
 	}
 	if logs, ok := q.Shape.(Logs); ok {
 		span = logs.within(span)
@@ -67,6 +71,10 @@ func (q Query) Spans() []Period {
 
 // Touches reports whether records from one instant to another, both in milliseconds, can match.
 func (q Query) Touches(fromMs, toMs int64) bool {
+	refs, ok := q.refs()
+	if ok && !slices.ContainsFunc(refs, func(r lake.Ref) bool { return fromMs <= r.TsMs && r.TsMs <= toMs }) {
+		return false
+	}
 	return slices.ContainsFunc(q.Spans(), func(p Period) bool {
 		return !p.Empty() && fromMs <= p.ToMs && toMs >= p.FromMs
 	})
@@ -90,7 +98,7 @@ func columnsOf(conditions []Condition) []string {
 	var columns []string
 	for _, c := range conditions {
 		for _, t := range c.Terms {
-			columns = append(columns, t.Source.Column)
+			columns = append(columns, t.Source.Columns()...)
 		}
 	}
 	return columns
@@ -166,7 +174,7 @@ func dimensionColumns(list []Dimension) []string {
 	var columns []string
 	for _, d := range list {
 		for _, s := range d.Sources {
-			columns = append(columns, s.Column)
+			columns = append(columns, s.Columns()...)
 		}
 	}
 	return columns
@@ -192,10 +200,12 @@ func inTableOrder(lists ...[]string) []string {
 // Windows divides the span of a query for logs, newest part first. The first part is the newest hour that the span
 // touches, and each further one has four times as many hours. An engine that is charged for what it reads searches the
 // parts one after the other until it has enough records. It then reads about four times what the answer needs, whatever
-// the length of the span. Other queries, and an empty span, have one part.
+// the length of the span. Other queries, an empty span, and references to records, which are in few hours, have one
+// part.
 func (q Query) Windows() []Period {
 	span := q.Span()
-	if _, logs := q.Shape.(Logs); !logs || span.Empty() {
+	_, logs := q.Shape.(Logs)
+	if _, refs := q.refs(); !logs || refs || span.Empty() {
 		return []Period{q.Scope.Period}
 	}
 	var windows []Period

@@ -128,6 +128,10 @@ func TestColumns(t *testing.T) {
 			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"},
 		},
 		{``, query.Logs{}, lake.ColumnNames},
+		{`, record_ref="AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou"`, query.Timeline{},
+			[]string{"ts_ms", "source", "line", "ip", "session", "status", "bytes_sent", "blocked", "human",
+				"challenge", "ichallenge", "upstream_status"}},
+		{``, query.Logs{Fields: []string{"record_ref"}}, []string{"ts_ms", "ts_nanos", "source", "line"}},
 		{``, query.Logs{Fields: []string{"ip"}, OlderThan: &query.Place{}},
 			[]string{"ts_ms", "ts_nanos", "source", "line", "ip", "extra"}},
 	} {

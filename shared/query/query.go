@@ -94,7 +94,7 @@ type Term struct {
 	Test   Test
 }
 
-// Test is a test of one value: BoolIs, TextIn, IntIn, IntRange, NumberRange, Matches or, in groups, PairIn.
+// Test is a test of one value: BoolIs, TextIn, IntIn, IntRange, NumberRange, Matches, RefIn or, in groups, PairIn.
 type Test interface{ test() }
 
 // BoolIs holds for the boolean Want.

@@ -17,6 +17,7 @@ type value struct {
 	text    string
 	int     int64
 	boolean bool
+	ref     lake.Ref
 }
 
 // Elements lists the values at a source as a filter writes them, with their names in name/value fields.
@@ -34,6 +35,8 @@ func Elements(r *lake.Row, s catalog.Source) []lake.Pair {
 			e.Value = micros.scaled(-6).String()
 		case catalog.Time:
 			e.Value = canonicalTime(v.int)
+		case catalog.Reference:
+			e.Value = v.ref.String()
 		}
 		elements = append(elements, e)
 	}
@@ -50,6 +53,9 @@ func (v value) integer() int64 {
 
 // valuesAt lists the values at a source. The list is empty when the column, the member or the list is absent.
 func valuesAt(r *lake.Row, s catalog.Source) []value {
+	if s.Layout == catalog.Place {
+		return []value{{kind: s.Type, ref: lake.RefOf(r)}}
+	}
 	column := field(reflect.ValueOf(r).Elem(), s.Column)
 	switch s.Layout {
 	case catalog.Scalar:

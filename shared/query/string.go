@@ -120,6 +120,9 @@ func (t Term) String() string {
 }
 
 func (t Term) place() string {
+	if t.Source.Layout == catalog.Place {
+		return "reference"
+	}
 	place := t.Source.Column
 	if t.Source.Member != "" {
 		place += "." + t.Source.Member
@@ -165,6 +168,8 @@ func testText(t Test) string {
 		return "from " + boundText(t.Min) + " to " + boundText(t.Max)
 	case NumberRange:
 		return "as a number " + numberRangeText(t)
+	case RefIn:
+		return "in " + listText(t.Refs, lake.Ref.String)
 	case PairIn:
 		return "in " + listText(t.Pairs, pairText)
 	case Matches:

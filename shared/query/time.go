@@ -18,12 +18,14 @@ func periodIndex(conditions []filter.Condition) int {
 	})
 }
 
-// bindPeriod binds the period, or records its mistakes or that the filter has none.
+// bindPeriod binds the period, or records its mistakes or that the filter has none. A filter with a reference to a
+// record needs none, see followLink.
 func (b *binder) bindPeriod() {
 	conditions := b.filter.Conditions
 	b.periodAt = periodIndex(conditions)
 	if b.periodAt < 0 {
-		if !b.periodOptional && !b.hasUnreadText() && !b.reportsPeriod(conditions) {
+		b.periodFollows = !b.periodOptional && slices.ContainsFunc(conditions, isLink)
+		if !b.periodFollows && !b.periodOptional && !b.hasUnreadText() && !b.reportsPeriod(conditions) {
 			b.fail(periodMissing(b.filter.Text))
 		}
 		return
@@ -57,20 +59,21 @@ func (b *binder) hasUnreadText() bool {
 	})
 }
 
-// reportsPeriod reports whether some condition was probably meant as the period and a mistake in it is already
-// reported.
+// reportsPeriod reports whether some condition was probably meant as the period, or as a reference from which the
+// period follows, and a mistake in it is already reported.
 func (b *binder) reportsPeriod(conditions []filter.Condition) bool {
 	for _, c := range slices.Concat(conditions, b.filter.Incomplete) {
 		if c.Negated {
 			continue
 		}
-		if c.Field.Text == "timestamp" {
+		if c.Field.Text == "timestamp" || c.Field.Text == catalog.RecordRef {
 			return true
 		}
-		if c.Op != filter.Between {
+		if _, known := catalog.Lookup(c.Field.Text); known {
 			continue
 		}
-		if _, known := catalog.Lookup(c.Field.Text); !known && nearestField(c.Field.Text) == "timestamp" {
+		near := nearestField(c.Field.Text)
+		if near == catalog.RecordRef || near == "timestamp" && c.Op == filter.Between {
 			return true
 		}
 	}

@@ -23,6 +23,7 @@ func TestTruthTable(t *testing.T) {
 		if _, err := decoder.Decode([]byte(c.Record), &row); err != nil {
 			t.Fatalf("%s: decode %s: %v", c, c.Record, err)
 		}
+		querytest.SetPlace(&row, c.Record)
 		if got := query.Match(&q, &row); got != c.Want {
 			t.Errorf("%s: matches %s: %v, want %v", c, c.Record, got, c.Want)
 		}

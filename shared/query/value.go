@@ -253,6 +253,8 @@ func (t *typedTest) build() Test {
 	switch {
 	case kind == catalog.Time:
 		return t.timeTest()
+	case kind == catalog.Reference:
+		return t.refTest()
 	case kind == catalog.Bool && (op == filter.Is || op == filter.Eq && (t.source.Name == "" || first.boolean())):
 		if !first.boolean() {
 			t.refusals[0] = notBoolean(t.field, first)

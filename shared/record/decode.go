@@ -283,6 +283,9 @@ func (d *Decoder) value(f *field) (exact bool) {
 	case serviceCookie:
 		d.textValue(f.text(d.row))
 		return false
+	case reference:
+		d.skip()
+		return false
 	}
 	panic("record: unknown kind of field")
 }

@@ -630,6 +630,8 @@ func TestDecodeCatalogFields(t *testing.T) {
 				catalog.Float:  "7",
 				catalog.Bool:   "true",
 				catalog.Time:   "7",
+
+				catalog.Reference: `"x"`,
 			}[f.Type]
 			switch {
 			case f.Keys == catalog.ClosedKeys && f.Name == "upstream_data":

@@ -11,7 +11,8 @@ import (
 // catalogue. Fields that the record lacks are omitted.
 //
 // svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
-// them among its cookies.
+// them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row, also if
+// the line that was ingested has a member of that name.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {
@@ -38,7 +39,9 @@ type encoder struct {
 
 func (e *encoder) all() {
 	for i := range fields {
-		if f := &fields[i]; f.kind != serviceCookie && f.kind != open && !e.overridden(f.name) {
+		switch f := &fields[i]; {
+		case f.kind == serviceCookie, f.kind == reference, f.kind == open, e.overridden(f.name):
+		default:
 			e.field(f)
 		}
 	}
@@ -55,10 +58,15 @@ func (e *encoder) selected(names []string) {
 		details = membersOf(*e.row.Details)
 	}
 	for _, name := range names {
+		i, known := fieldIndex[name]
+		if known && fields[i].kind == reference {
+			e.field(&fields[i])
+			continue
+		}
 		if e.raw(e.extra, name) || e.raw(details, name) {
 			continue
 		}
-		if i, known := fieldIndex[name]; known && fields[i].kind != open {
+		if known && fields[i].kind != open {
 			e.field(&fields[i])
 		}
 	}
@@ -165,6 +173,9 @@ func (e *encoder) field(f *field) {
 	case timePeriod:
 		e.name(f.name)
 		e.dst = append(strconv.AppendInt(e.dst, row.TimePeriod, 10), ',')
+	case reference:
+		e.name(f.name)
+		e.dst = append(appendQuoted(e.dst, lake.RefOf(row).String()), ',')
 	case stage:
 		if v := row.ProcessingStage; v != nil {
 			e.name(f.name)

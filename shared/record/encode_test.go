@@ -33,6 +33,30 @@ func TestAppendJSONFields(t *testing.T) {
 	}
 }
 
+func TestAppendJSONReferences(t *testing.T) {
+	row := decode(t, `"host":"a"`)
+	row.Source, row.Line = "9f86d081884c7d65", 42
+	ref := `"record_ref":"` + lake.RefOf(&row).String() + `"`
+	t.Run("only if asked for", func(t *testing.T) {
+		if got := string(record.AppendJSON(nil, &row, nil)); strings.Contains(got, "record_ref") {
+			t.Errorf("all fields: %s", got)
+		}
+		if got := string(record.AppendJSON(nil, &row, []string{"record_ref", "host"})); got != `{`+ref+`,"host":"a"}` {
+			t.Errorf("printed %s", got)
+		}
+	})
+	t.Run("a member of that name stays in the record but is not the reference", func(t *testing.T) {
+		row := decode(t, `"record_ref":["x"]`)
+		row.Source, row.Line = "9f86d081884c7d65", 42
+		if got := string(record.AppendJSON(nil, &row, []string{"record_ref"})); got != `{`+ref+`}` {
+			t.Errorf("printed %s", got)
+		}
+		if got := string(record.AppendJSON(nil, &row, nil)); !strings.Contains(got, `"record_ref":["x"]`) {
+			t.Errorf("all fields: %s", got)
+		}
+	})
+}
+
 // TestAppendJSONOfOtherRows prints rows with values that Decode never writes, as rows of other log formats may have.
 func TestAppendJSONOfOtherRows(t *testing.T) {
 	const times = `"time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`
@@ -83,6 +107,7 @@ func TestSetDefaultErrors(t *testing.T) {
 		{"headers", "a", `set headers: ` + unsupported},
 		{"timestamp", "a", `set timestamp: ` + unsupported},
 		{"svcid", "a", `set svcid: ` + unsupported},
+		{"record_ref", "a", `set record_ref: ` + unsupported},
 	} {
 		if err := record.SetDefault(&lake.Row{}, c.name, c.value); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)

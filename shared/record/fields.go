@@ -23,6 +23,7 @@ const (
 	counters                  // trigger_counters
 	config                    // security_config
 	serviceCookie             // the cookies svcid and svcsessionid, which are not members of a record
+	reference                 // record_ref, which is not a member of a record either
 )
 
 // field is a field of the record with its column. Only the accessor for the type of the column is set.
@@ -36,8 +37,7 @@ type field struct {
 	pairs func(*lake.Row) *[]lake.Pair
 }
 
-// fields lists every field of the specification in the order in which fields are printed. A test compares it with the
-// catalogue.
+// fields lists every field of the catalogue in the order in which fields are printed. A test compares the two.
 var fields = [...]field{
 	pairsField("acl_triggers", open, func(r *lake.Row) *[]lake.Pair { return &r.ACLTriggers }),
 	pairsField("arguments", pairsObject, func(r *lake.Row) *[]lake.Pair { return &r.Arguments }),
@@ -77,6 +77,7 @@ var fields = [...]field{
 	pairsField("proxy", pairsList, func(r *lake.Row) *[]lake.Pair { return &r.Proxy }),
 	textField("query", func(r *lake.Row) **string { return &r.Query }),
 	textField("reason", func(r *lake.Row) **string { return &r.Reason }),
+	{name: "record_ref", kind: reference},
 	textField("referer", func(r *lake.Row) **string { return &r.Referer }),
 	textField("request_id", func(r *lake.Row) **string { return &r.RequestID }),
 	intField("request_length", whole, func(r *lake.Row) **int64 { return &r.RequestLength }),
@@ -103,7 +104,7 @@ var fields = [...]field{
 	textField("version", func(r *lake.Row) **string { return &r.Version }),
 }
 
-// FieldNames returns the names of the fields of the specification in alphabetical order.
+// FieldNames returns the names of the fields of the catalogue in alphabetical order.
 func FieldNames() []string {
 	names := make([]string, len(fields))
 	for i := range fields {

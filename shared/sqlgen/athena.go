@@ -170,6 +170,9 @@ func array(values []fragment) fragment { return "ARRAY[" + join(values, ", ") + 
 
 func (athena) bytes(text fragment) fragment { return "length(to_utf8(" + text + "))" }
 
+// sha256 converts the text to bytes and the hash to text. to_hex writes upper-case digits.
+func (athena) sha256(text fragment) fragment { return "lower(to_hex(sha256(to_utf8(" + text + "))))" }
+
 func (athena) length(list fragment) fragment { return "cardinality(" + list + ")" }
 
 // last uses element_at, which is NULL out of bounds. The subscript operator would be an error.

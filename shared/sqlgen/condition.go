@@ -2,10 +2,12 @@ package sqlgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -91,6 +93,8 @@ func (p *printer) holds(t query.Term) fragment {
 		return p.pairsHold(column, t)
 	case catalog.Structs:
 		return p.dialect.anyElement(column, p.test(element+"."+name(t.Source.Member), t.Test))
+	case catalog.Place:
+		return p.refIn(t.Test.(query.RefIn))
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for layout %d", t.Source.Layout))
 }
@@ -160,6 +164,30 @@ func (p *printer) opposite(value fragment, test query.Test) (complement fragment
 		return outside(value, t), true
 	}
 	return "", false
+}
+
+// refIn is true for the records of the references. The comparison of the time comes first: engines prune by it, and
+// compute the mark only of the records of that time. See lake.Ref for the mark.
+func (p *printer) refIn(t query.RefIn) fragment {
+	times := make([]int64, len(t.Refs))
+	for i, ref := range t.Refs {
+		times[i] = ref.TsMs
+	}
+	slices.Sort(times)
+	digest := p.dialect.sha256("source || " + p.text(lake.RefSeparator) + " || CAST(line AS varchar)")
+	mark := "substr(" + digest + ", 1, " + integer(lake.RefMarkHex) + ")"
+	at := oneOf("ts_ms", integers(slices.Compact(times)))
+	switch len(t.Refs) {
+	case 0:
+		return "false"
+	case 1:
+		return both([]fragment{at, mark + " = " + p.text(t.Refs[0].MarkHex())})
+	}
+	pairs := make([]fragment, len(t.Refs))
+	for i, ref := range t.Refs {
+		pairs[i] = "(" + integer(ref.TsMs) + ", " + p.text(ref.MarkHex()) + ")"
+	}
+	return both([]fragment{at, "(ts_ms, " + mark + ") IN (" + join(pairs, ", ") + ")"})
 }
 
 func oneOf(value fragment, values []fragment) fragment {

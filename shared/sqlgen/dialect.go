@@ -24,6 +24,8 @@ type dialect interface {
 	numeric(p *printer, text fragment) fragment
 	// bytes is the length of the text in bytes of UTF-8.
 	bytes(text fragment) fragment
+	// sha256 is the SHA-256 of the text in lower-case hexadecimal digits.
+	sha256(text fragment) fragment
 	// anyElement is true if the condition on the element x holds for at least one element, otherwise NULL or false.
 	anyElement(list, condition fragment) fragment
 	// overlaps is true if at least one element is one of the values, otherwise NULL or false.

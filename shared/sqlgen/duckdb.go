@@ -58,6 +58,8 @@ func (duckDB) demands(*printer, query.Term, []query.Test) (all fragment, ok bool
 
 func (duckDB) bytes(text fragment) fragment { return "strlen(" + text + ")" }
 
+func (duckDB) sha256(text fragment) fragment { return "sha256(" + text + ")" }
+
 func (duckDB) length(list fragment) fragment { return "len(" + list + ")" }
 
 func (duckDB) last(list fragment) fragment { return list + "[-1]" }

@@ -142,6 +142,9 @@ func valuesQuery(a, b string, n int64, v float64) query.Query {
 	add("status", false, nil, query.IntIn{Values: []int64{n}})
 	add("bytes_sent", true, nil, query.IntRange{Min: &n, Max: &n})
 	add("upstream_status", true, nil, query.IntRange{Max: &n})
+	refs := []lake.Ref{lake.RefTo(n, a, n), lake.RefTo(n+1, b, 1)}
+	add(catalog.RecordRef, false, nil, query.RefIn{Refs: refs})
+	add(catalog.RecordRef, true, nil, query.RefIn{Refs: refs[:1]})
 	return q
 }
 

@@ -56,8 +56,16 @@ func (p *printer) branchesOf(span query.Period) (out []branch) {
 }
 
 func (p *printer) branch(table fragment, span query.Period, first, last lake.Partition) branch {
+	hours := lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())
+	if few, fewer := p.query.Hours(first, last); fewer {
+		keys := make([]string, len(few))
+		for i, hour := range few {
+			keys[i] = hour.String()
+		}
+		hours = oneOf(lake.PartitionKey, p.texts(keys))
+	}
 	return branch{table, []block{
-		lines(lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())),
+		lines(hours),
 		lines(exactTime([]query.Period{span})),
 	}}
 }

@@ -90,7 +90,12 @@ func hoursOf(q query.Query) []lake.Partition {
 		if span.Empty() {
 			continue
 		}
-		for p := lake.PartitionOf(span.FromMs); p <= lake.PartitionOf(span.ToMs); p++ {
+		first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
+		if few, fewer := q.Hours(first, last); fewer {
+			hours = append(hours, few...)
+			continue
+		}
+		for p := first; p <= last; p++ {
 			hours = append(hours, p)
 		}
 	}

@@ -83,6 +83,22 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+	t.Run("hours between links to records are not read", func(t *testing.T) {
+		late := lake.RefTo(time.Date(2026, 1, 2, 0, 10, 0, 0, time.UTC).UnixMilli(), "a", 1)
+		early := lake.RefTo(late.TsMs-2*time.Hour.Milliseconds(), "a", 2)
+		for text, hours := range map[string]int{
+			fmt.Sprintf("record_ref=%q", late):                                                               1,
+			fmt.Sprintf("record_ref in (%q, %q)", late, early):                                               2,
+			fmt.Sprintf("record_ref=%q, status=404", late):                                                   1,
+			fmt.Sprintf("record_ref!=%q, ", late) + oneHour:                                                  1,
+			"timestamp between 2026-01-01 23:30 and 2026-01-02 00:10, " + fmt.Sprintf("record_ref=%q", late): 1,
+		} {
+			got := estimateOf(t, text, query.Logs{Limit: 3}, nil)
+			if len(got.Partitions) != hours || *got.Objects != 2*hours {
+				t.Errorf("%s: %d objects of %v", text, *got.Objects, got.Partitions)
+			}
+		}
+	})
 	t.Run("each statement of a query for logs is charged for", func(t *testing.T) {
 		got := estimateOf(t, "timestamp between 2026-01-01 23:30 and 2026-01-02 00:10", query.Logs{Limit: 3}, nil)
 		near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
 	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
+	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
@@ -54,7 +55,7 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			if _, err := d.Decode([]byte(c.Record), &row); err != nil {
 				t.Fatalf("decode %s: %v", c.Record, err)
 			}
-			row.Source, row.Line = "truth", int64(len(rows)+1)
+			querytest.SetPlace(&row, c.Record)
 			rows, lines[c.Record] = append(rows, row), row.Line
 		}
 		if filters[c.Filter] == nil {
@@ -175,12 +176,20 @@ var caseFilters = []string{
 	hours + `, reason~"(?i)^BLOCK", reason~"acl|rate"`,
 	hours + `, request_time between 0.1 and 0.2`,
 	hours + `, ip=""`,
+	fmt.Sprintf(`record_ref=%q`, lake.RefTo(tenOClock, "a", 3)),
+	fmt.Sprintf(`record_ref in (%q, %q, %q)`,
+		lake.RefTo(tenOClock, "a", 2), lake.RefTo(tenOClock+3_600_000, "a", 9), lake.RefTo(tenOClock, "c", 1)),
+	hours + fmt.Sprintf(`, record_ref!=%q`, lake.RefTo(tenOClock, "b", 1)),
 }
+
+// tenOClock is the time of several hand-made records.
+const tenOClock = 1767304800000
 
 var caseShapes = []query.Shape{
 	query.Logs{Limit: 2500},
 	query.Logs{Limit: 1},
 	query.Logs{Limit: 3, Fields: []string{"timestamp", "tags", "gf_triggers", "upstream_response_time"}},
+	query.Logs{Limit: 4, Fields: []string{"record_ref"}},
 	query.Stats{SegmentSeconds: 60},
 	query.Stats{SegmentSeconds: 300, GroupByHostname: true},
 	query.Stats{SegmentSeconds: 86_400},

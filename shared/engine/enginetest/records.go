@@ -60,7 +60,7 @@ func limitNumbers(r *lake.Row) {
 // handMade returns a few records with content that engines get wrong: equal times, bounds of hours and segments, absent
 // and empty values, names in different cases, text that looks like SQL, extreme numbers.
 func handMade() []lake.Row {
-	ten := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli()
+	const ten = tenOClock
 	at := func(ms, nanos int64, source string, line int64) lake.Row {
 		return lake.Row{TsMs: ms, TsNanos: nanos, Source: source, Line: line, TimePeriod: ms / 1000}
 	}

@@ -20,8 +20,8 @@ const (
 	shortVersionFilters = 8 // one of each shape
 )
 
-// addedColumns are the columns that older objects do not have. addedFields are the fields with their values, and ip,
-// which every object has.
+// addedColumns are the columns that older objects do not have. addedFields are the fields with their values, and ip and
+// record_ref, which every object has.
 var (
 	addedColumns = []string{
 		"request_id", "hostname", "country", "svcid", "svcid_more", "status", "total_us", "blocked", "tags",
@@ -29,7 +29,7 @@ var (
 	}
 	addedFields = []string{
 		"request_id", "hostname", "country", "svcid", "status", "request_time", "blocked", "tags", "upstream_status",
-		"upstream_data", "trigger_counters", "headers", "ip",
+		"upstream_data", "trigger_counters", "headers", "ip", "record_ref",
 	}
 )
 
@@ -81,6 +81,7 @@ func checkFilters(t *testing.T, e engine.Engine, rows []lake.Row) {
 		q.Shape = shapes[i%len(shapes)]
 		check(t, e, q, matches(&q, all))
 	}
+	checkReferences(t, e, rows)
 }
 
 type version int

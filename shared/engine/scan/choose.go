@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -85,6 +86,9 @@ func isPattern(t query.Term) bool {
 
 // term returns a function that reports whether a term holds for a row, which it does if it holds for any of its values.
 func (w *worker) term(t query.Term) (func(row int32) bool, error) {
+	if refs, ok := t.Test.(query.RefIn); ok {
+		return w.refTerm(refs)
+	}
 	values, err := w.column(t.Source.Column, valueMember(t.Source))
 	if err != nil {
 		return nil, err
@@ -113,6 +117,24 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 			}
 		}
 		return false
+	}, nil
+}
+
+// refTerm returns a function that reports whether a row is the record of one of the references. It computes the
+// reference of a row only if its time is that of one of them.
+func (w *worker) refTerm(test query.RefIn) (func(row int32) bool, error) {
+	columns, err := w.all("ts_ms", "source", "line")
+	if err != nil {
+		return nil, err
+	}
+	ts, source, line := columns[0].Ints, columns[1], columns[2].Ints
+	wanted := make(map[lake.Ref]bool, len(test.Refs))
+	times := make(map[int64]bool, len(test.Refs))
+	for _, ref := range test.Refs {
+		wanted[ref], times[ref.TsMs] = true, true
+	}
+	return func(row int32) bool {
+		return times[ts[row]] && wanted[lake.RefTo(ts[row], string(source.Texts.At(source.Codes[row])), line[row])]
 	}, nil
 }
 

@@ -268,6 +268,11 @@ func TestNewestEndsWithItsContext(t *testing.T) {
 func TestEveryFieldHasColumns(t *testing.T) {
 	for _, f := range catalog.Fields {
 		for _, s := range f.Sources {
+			for _, name := range s.Columns() {
+				if _, ok := lakeparquet.ColumnOf(name, ""); !ok && s.Layout == catalog.Place {
+					t.Errorf("field %s has no column %s", f.Name, name)
+				}
+			}
 			member := s.Member
 			if s.Layout == catalog.Pairs {
 				member = "value"

@@ -64,6 +64,9 @@ func cheap(conditions []query.Condition) bool {
 	values := 0
 	for _, c := range conditions {
 		for _, t := range c.Terms {
+			if t.Source.Layout == catalog.Place { // the time decides, except for records of the same millisecond
+				continue
+			}
 			stored, ok := parquet.ColumnOf(t.Source.Column, valueMember(t.Source))
 			isText := t.Source.Type == catalog.String || t.Source.Type == catalog.Any
 			if !ok || isText && !stored.HasDictionary() {

@@ -106,6 +106,55 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
+// TestPartitionsOfReferences checks that links to records read only the hours of the records, also if other hours are
+// between them, and that they find them by their times and hashes.
+func TestPartitionsOfReferences(t *testing.T) {
+	rows := enginetest.Records(t, 200, 41)
+	tables := trinotest.LoadProjected(t, rows, middle)
+	slices.SortFunc(rows, func(a, b lake.Row) int { return lake.Compare(&a, &b) })
+	first, other, last := &rows[0], &rows[1], &rows[len(rows)-1]
+	hour := func(r *lake.Row) string { return lake.PartitionOf(r.TsMs).String() }
+	for rule, c := range map[string]struct {
+		filter  string
+		hours   []string
+		records int
+	}{
+		"a link reads one hour": {
+			fmt.Sprintf("record_ref=%q", lake.RefOf(last)), []string{hour(last)}, 1,
+		},
+		"the hours between two links are not read": {
+			fmt.Sprintf("record_ref in (%q, %q)", lake.RefOf(first), lake.RefOf(last)),
+			[]string{hour(first), hour(last)}, 2,
+		},
+		"a link of no record": {
+			fmt.Sprintf("record_ref=%q", lake.RefTo(first.TsMs, "none", 1)), []string{hour(first)}, 0,
+		},
+		"another record is no match": {
+			fmt.Sprintf("record_ref=%q, record_ref!=%q", lake.RefOf(first), lake.RefOf(other)),
+			[]string{hour(first)}, 1,
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			q := bind(t, c.filter, query.Logs{Limit: 10})
+			plan, err := tables.Engine().Explain(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range plan.Partitions {
+				got = append(got, p.String())
+			}
+			if !slices.Equal(got, c.hours) {
+				t.Errorf("%s reads %v, want %v", c.filter, got, c.hours)
+			}
+			answer, _, err := tables.Engine().Run(t.Context(), q)
+			if err != nil || len(answer.Logs) != c.records {
+				t.Errorf("%s finds %d records, %v; want %d", c.filter, len(answer.Logs), err, c.records)
+			}
+		})
+	}
+}
+
 func hoursBetween(t *testing.T, first, last string) []string {
 	t.Helper()
 	at, err := time.Parse("2006/01/02/15", first)

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -143,6 +144,7 @@ func TestRebuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			test.prepare(w)
+			refs := w.refs()
 			lost := objectWith(t, w, w.names(test.object), test.row)
 			w.lose(lost)
 			if len(w.rows(w.state())) == len(test.want) {
@@ -157,12 +159,34 @@ func TestRebuild(t *testing.T) {
 				t.Errorf("rebuilt %q, not rebuilt %v; want %s", report.Rebuilt, report.NotRebuilt, lost)
 			}
 			w.expectLost(0)
+			if diff := cmp.Diff(refs, w.refs()); diff != "" {
+				t.Errorf("references of records (-before +rebuilt):\n%s", diff)
+			}
 			w.expectAlways(test.want)
+			if diff := cmp.Diff(refs, w.refs()); diff != "" {
+				t.Errorf("references of records (-before +compacted):\n%s", diff)
+			}
 			if rest := w.stateItem().Lost; len(rest) > 0 {
 				t.Errorf("the state still has %+v", rest)
 			}
 		})
 	}
+}
+
+// refs returns the references to the records that a reader sees, by request id.
+func (w *world) refs() map[string]string {
+	w.t.Helper()
+	refs := map[string]string{}
+	for _, name := range readable(w.t, w.lake, w.state()) {
+		rows, err := parquettest.Rows([]byte(w.content(name)))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for i := range rows {
+			refs[*rows[i].RequestID] = lake.RefOf(&rows[i]).String()
+		}
+	}
+	return refs
 }
 
 // objectWith returns the object with a row.

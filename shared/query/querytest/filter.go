@@ -52,6 +52,10 @@ func (g *generator) filter(n int) string {
 		conditions = append(conditions, g.condition())
 	}
 	f := filter.Filter{Conditions: conditions}
+	if g.periodFollows(conditions[1:]) && g.chance(2) {
+		conditions = conditions[1:]
+		f.Conditions = conditions
+	}
 	if g.chance(2) {
 		return filter.FormatJSON(f)
 	}
@@ -64,6 +68,19 @@ func (g *generator) filter(n int) string {
 		conditions[0], conditions[1] = conditions[1], conditions[0]
 	}
 	return filter.Format(f)
+}
+
+// periodFollows reports whether the filter needs no period, because a condition is on references. No condition may be
+// on the timestamp: it would become the period.
+func (g *generator) periodFollows(conditions []filter.Condition) bool {
+	follows := false
+	for _, c := range conditions {
+		if c.Field.Text == "timestamp" {
+			return false
+		}
+		follows = follows || c.Field.Text == catalog.RecordRef && !c.Negated
+	}
+	return follows
 }
 
 // period returns a period that usually covers all records. Otherwise it begins or ends near one of them.
@@ -118,6 +135,8 @@ func (g *generator) condition() filter.Condition {
 	case catalog.Time:
 		c.Values = g.times(g.row.TsMs-int64(g.r.IntN(1000)), g.row.TsMs+int64(g.r.IntN(1000)))
 		return c
+	case catalog.Reference:
+		g.references(&c)
 	case catalog.String:
 		g.textValues(&c, sample.Value)
 	case catalog.Any:
@@ -214,6 +233,30 @@ func (g *generator) textValues(c *filter.Condition, sample string) {
 	if c.Op == filter.In || c.Op != filter.Eq && g.chance(3) {
 		c.List = true
 		for range g.r.IntN(3) {
+			c.Values = append(c.Values, text(one()))
+		}
+	}
+}
+
+// references sets the values of a condition on references: mostly those of the records.
+func (g *generator) references(c *filter.Condition) {
+	one := func() string {
+		row := g.row
+		if len(g.rows) > 0 {
+			row = pick(g.r, g.rows)
+		}
+		switch g.r.IntN(4) {
+		case 0:
+			return lake.RefTo(row.TsMs, row.Source, -1).String() // of no record, at the time of one
+		case 1:
+			return lake.RefOf(row).String()
+		}
+		return lake.RefOf(g.row).String()
+	}
+	c.Values = []filter.Value{text(one())}
+	if c.Op == filter.In {
+		c.List = true
+		for range g.r.IntN(4) {
 			c.Values = append(c.Values, text(one()))
 		}
 	}

@@ -2,10 +2,12 @@ package querytest
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // Case is one cell of the truth table: a record, a filter, and whether the filter matches the record.
@@ -94,6 +96,8 @@ type sample struct{ test, hit, miss string }
 
 func sampleOf(source catalog.Source, op filter.Op) sample {
 	switch {
+	case source.Type == catalog.Reference:
+		return referenceSamples[op]
 	case source.Type == catalog.Time:
 		return sample{" between 2026-01-01T11 and 2026-01-01T13", `"2026-01-01T12:00:00Z"`, `"2026-01-01T14:00:00Z"`}
 	case op == filter.Is:
@@ -111,6 +115,32 @@ var textSamples = map[filter.Op]sample{
 	filter.In:    {` in ("hit", "other")`, `"hit"`, `"miss"`},
 	filter.Regex: {`~"^h"`, `"hit"`, `"miss"`},
 }
+
+// The samples of references are the paths of the records.
+var referenceSamples = map[filter.Op]sample{
+	filter.Eq: {fmt.Sprintf("=%q", refOf(recordOfPath(`"/hit"`))), `"/hit"`, `"/miss"`},
+	filter.In: {fmt.Sprintf(" in (%q, %q)", refOf(recordOfPath(`"/hit"`)), refOf("")), `"/hit"`, `"/miss"`},
+}
+
+func recordOfPath(path string) string { return `{` + stamp + `,"path":` + path + `}` }
+
+// stamp is the timestamp of the records, except those with a timestamp as their sample.
+const stamp, stampMs = `"timestamp":"2026-01-01T12:00:00Z"`, 1767268800000
+
+// SetPlace sets source and line of a record of the truth table. They follow from its text, so that filters can refer to
+// the record.
+func SetPlace(row *lake.Row, record string) { row.Source, row.Line = truthSource, lineOf(record) }
+
+const truthSource = "truth"
+
+func lineOf(record string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(record)) // never fails
+	return int64(h.Sum64()>>2) + 1
+}
+
+// refOf returns the reference to a record that has the usual timestamp.
+func refOf(record string) string { return lake.RefTo(stampMs, truthSource, lineOf(record)).String() }
 
 var numberSamples = map[filter.Op]sample{
 	filter.Eq:      {"=5", "5", "50"},
@@ -138,13 +168,18 @@ func recordOf(field *catalog.Field, source catalog.Source, state State, s sample
 	values := map[State][]string{
 		OneHit: {s.hit}, OneMiss: {s.miss}, SeveralHit: {s.miss, s.hit, s.miss}, SeveralMissed: {s.miss, s.miss},
 	}[state]
-	stamp, name := `"timestamp":"2026-01-01T12:00:00Z"`, field.Name
+	name := field.Name
 	switch {
 	case name == "timestamp":
 		if len(values) != 1 {
 			return "", false // every record has one timestamp
 		}
 		return `{"timestamp":` + values[0] + `}`, true
+	case name == catalog.RecordRef:
+		if len(values) != 1 {
+			return "", false // every record has one reference
+		}
+		return recordOfPath(values[0]), true
 	case state == Absent && name == "time_period":
 		return "", false // the default is the timestamp, in whole seconds
 	case state == Null && name == "time_period":
