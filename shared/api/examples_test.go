@@ -462,6 +462,7 @@ type withGaps struct{ Searcher }
 func (g withGaps) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	result, err := g.Searcher.Search(ctx, r)
 	result.Meta.Skipped = []string{"fresh/2026/01/01/10/a.parquet", "fresh/2026/01/01/11/b.parquet"}
+	result.Meta.Exact = new(bool)
 	return result, err
 }
 
