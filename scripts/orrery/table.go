@@ -96,11 +96,16 @@ func cell(value json.RawMessage) string {
 			b.WriteRune('…')
 			break
 		}
-		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		}
+		writeRune(&b, r)
 	}
 	return b.String()
+}
+
+// writeRune writes a character, or its escape if it could rewrite the terminal's line.
+func writeRune(b *strings.Builder, r rune) {
+	if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
+		b.WriteRune(r)
+	} else {
+		fmt.Fprintf(b, `\u{%x}`, r)
+	}
 }
