@@ -43,6 +43,7 @@ var needsOf = map[string]needs{
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},
 	"fields":          {memory: 256},
+	"status":          {memory: 256},
 	"planet-get":      {memory: 256},
 	"planet-put":      {memory: 256},
 	"planet-versions": {memory: 256},

@@ -13,6 +13,8 @@ import (
 type costCommand struct {
 	RequestsPerDay []float64 `default:"1000000,100000000,1000000000" help:"Recorded requests per day; may be several."`
 	QueriesPerDay  float64   `default:"1000" help:"Queries per day on each data route." placeholder:"N"`
+	ExportsPerDay  float64   `default:"1" help:"Exports of records per day." placeholder:"N"`
+	ExportRecords  float64   `default:"100000" help:"Records of an export." placeholder:"N"`
 	PeriodHours    float64   `default:"24" help:"Length of the period of a query, in hours." placeholder:"N"`
 	RawDays        float64   `default:"30" help:"Days that raw logs are kept." placeholder:"N"`
 	LakeDays       float64   `default:"365" help:"Days that queryable data is kept." placeholder:"N"`
@@ -27,6 +29,7 @@ const costSample = 50_000
 func (k *costCommand) Run(c console) error {
 	for name, value := range map[string]float64{
 		"--requests-per-day": slices.Min(k.RequestsPerDay), "--queries-per-day": k.QueriesPerDay,
+		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords,
 		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays,
 	} {
 		if value < 0 {
@@ -42,14 +45,18 @@ func (k *costCommand) Run(c console) error {
 	for i, route := range slices.Sorted(maps.Keys(size.Route)) {
 		fmt.Fprintf(c.out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Route[route], route)
 	}
-	fmt.Fprint(c.out, " bytes of each record of its period.\n\n")
+	fmt.Fprint(c.out, " bytes of each record of its period. Percentiles read")
+	for i, route := range slices.Sorted(maps.Keys(size.Percentiles)) {
+		fmt.Fprintf(c.out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Percentiles[route], route)
+	}
+	fmt.Fprint(c.out, " more.\n\n")
 	fmt.Fprintf(c.out, "USD per month in %s, by recorded requests per day:\n\n", k.Region)
 	if err := k.print(c, size); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours. "+
-		"Raw logs are kept for %g days, queryable data for %g days.\n",
-		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.RawDays, k.LakeDays)
+	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, and %g exports of "+
+		"%s records. Raw logs are kept for %g days, queryable data for %g days.\n",
+		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.RawDays, k.LakeDays)
 	for _, sentence := range cost.Assumptions {
 		fmt.Fprintln(c.out, "-", sentence)
 	}
@@ -64,6 +71,7 @@ func (k *costCommand) print(c console, size cost.Bytes) error {
 	for _, requests := range k.RequestsPerDay {
 		load := cost.Load{
 			RequestsPerDay: requests, QueriesPerDay: k.QueriesPerDay, PeriodHours: k.PeriodHours,
+			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords,
 			RawDays: k.RawDays, LakeDays: k.LakeDays,
 		}
 		bills = append(bills, cost.Estimate(load, size, cost.Regions[k.Region]))

@@ -18,7 +18,8 @@ func TestCost(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{
-		"1,000,000  1,000,000,000", "Athena: scanned, TB", "  total", "Assumptions:", "bytes of each record",
+		"1,000,000  1,000,000,000", "Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
+		"Athena: scanned by exports of logs, TB", "S3: listings for estimates and the status, 1,000", "  total", "Assumptions:", "bytes of each record",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
@@ -26,6 +27,9 @@ func TestCost(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exitUsage {
 		t.Errorf("a negative number of queries: exit %d", code)
+	}
+	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exitUsage {
+		t.Errorf("a negative number of exports: exit %d", code)
 	}
 }
 

@@ -126,6 +126,7 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	if err := json.Unmarshal(response.Body, &a); err != nil {
 		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
+	a.route = q.Route
 	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
@@ -151,7 +152,8 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 
 // answer is the part of the API's response that printing needs.
 type answer struct {
-	Data struct {
+	route string
+	Data  struct {
 		Results []json.RawMessage `json:"results"`
 	} `json:"data"`
 	Meta struct {
@@ -221,7 +223,7 @@ func counted(n int, noun string) string {
 func (a answer) truncation(reason string) string {
 	results := len(a.Data.Results)
 	switch {
-	case a.Meta.Exact != nil:
+	case a.route == valuesRoute:
 		return fmt.Sprintf("more values match than the %d printed; raise --limit or give a longer --prefix", results)
 	case reason == "limit":
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)

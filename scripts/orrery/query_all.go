@@ -191,6 +191,7 @@ func (p *jsonPrinter) end(meta object, skipped []string) (err error) {
 		if meta["skipped"], err = json.Marshal(skipped); err != nil {
 			return err
 		}
+		meta["exact"] = json.RawMessage("false") // of the last page it may be true
 	}
 	text, err := json.Marshal(meta)
 	if !p.printed {

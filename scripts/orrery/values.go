@@ -40,7 +40,7 @@ func (q *queryCommand) setValues(parameters map[string]any) {
 // countedColumns are the columns of a table of values with their counts.
 var countedColumns = []string{"value", "num_of_requests", "num_of_blocked_requests", "condition"}
 
-// lookedAt is the part of the answer's meta that only values have.
+// lookedAt is the part of the answer's meta that reports where values were looked for.
 type lookedAt struct {
 	Exact       *bool            `json:"exact"`
 	Scope       *search.LookedAt `json:"scope"`
@@ -53,7 +53,7 @@ func (a answer) reportLook(stderr io.Writer) {
 	switch {
 	case m.Unavailable != "":
 		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", m.Unavailable)
-	case m.Exact == nil || *m.Exact:
+	case a.route != valuesRoute || m.Exact == nil || *m.Exact:
 	case m.Scope == nil:
 		fmt.Fprintln(stderr, "orrery: only the newest data was looked at; there may be more values")
 	default:

@@ -274,6 +274,7 @@ func BenchmarkTopXAnswer(b *testing.B) {
 	}
 	handler := newHandler(b, Config{
 		Search: h, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Status: installed{},
 	})
 	for b.Loop() {
 		r := httptest.NewRequest("GET", "http://localhost/api/v4.0/data/topx?filters=x", nil)

@@ -1,5 +1,5 @@
-// Package api is the HTTP API: the data routes, planet settings, saved filters, the OpenAPI document and the interactive
-// page.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, the status, the OpenAPI document and the
+// interactive page.
 // README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
 // A request passes through these files in order: observe.go assigns an id, guard.go refuses foreign web pages,
@@ -21,6 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/status"
 )
 
 // Config configures the API.
@@ -29,6 +30,7 @@ type Config struct {
 	Queries   Queries        // usually the same as Search; nil: queries end with their requests
 	Planets   planet.Store   // for the planet routes
 	Documents document.Store // for the routes of saved filters
+	Status    status.Source  // for the route of the status
 	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
 	Log       *slog.Logger   // one record per request
 	Now       func() time.Time
@@ -74,11 +76,12 @@ func New(c Config) (http.Handler, error) {
 
 // missing lists the required fields that are not set, in the order of Config.
 func (c Config) missing() []string {
-	var searches, keepsPlanets, keepsFilters bool
+	var searches, keepsPlanets, keepsFilters, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
 		searches = searches || r.searches && c.serves(r.id)
 		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
 		keepsFilters = keepsFilters || r.tag == filtersTag && c.serves(r.id)
+		hasStatus = hasStatus || r.path == statusPath && c.serves(r.id)
 	}
 	var fields []string
 	for _, field := range []struct {
@@ -88,6 +91,7 @@ func (c Config) missing() []string {
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
 		{"Documents", keepsFilters && c.Documents == nil},
+		{"Status", hasStatus && c.Status == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},
 	} {

@@ -120,6 +120,10 @@ var testKeys = keys.Static{
 	keys.HashOf("full-key"):   {Name: "console", Scopes: keys.Scopes()},
 	keys.HashOf("read-key"):   {Name: "report", Scopes: []keys.Scope{keys.DataRead}},
 	keys.HashOf("branch-key"): {Name: "shop team", Scopes: keys.Scopes(), Branches: []string{"staging"}},
+	keys.HashOf("guest-key"): {
+		Name: "guest", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"staging"},
+		Expires: time.Date(2999, 1, 31, 0, 0, 0, 0, time.UTC),
+	},
 }
 
 // newTestServer returns a server with the named settings, which are keys of specials.
@@ -147,6 +151,10 @@ var specials = map[string]func(testing.TB, *Config){
 		service := newSearch(t, o, 0)
 		c.Search, c.Queries = service, service
 	},
+	"cluster":         func(_ testing.TB, c *Config) { c.Status = cluster() },
+	"deployment":      func(_ testing.TB, c *Config) { c.Status = deployment() },
+	"empty":           func(_ testing.TB, c *Config) { c.Status = emptyFolder() },
+	"broken state":    func(_ testing.TB, c *Config) { c.Status = brokenState{} },
 	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
@@ -212,8 +220,9 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 	}
 	c := Config{
 		Search: service, Queries: service, Planets: store, Documents: filters, Now: now, Page: page.Files,
-		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
-		NewID: func() string { return requestID },
+		Status: oneMachine(),
+		Log:    slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
+		NewID:  func() string { return requestID },
 	}
 	special(&c)
 	s.Server = httptest.NewServer(newHandler(t, c))
@@ -462,6 +471,7 @@ type withGaps struct{ Searcher }
 func (g withGaps) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	result, err := g.Searcher.Search(ctx, r)
 	result.Meta.Skipped = []string{"fresh/2026/01/01/10/a.parquet", "fresh/2026/01/01/11/b.parquet"}
+	result.Meta.Exact = new(bool)
 	return result, err
 }
 

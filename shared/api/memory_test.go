@@ -69,6 +69,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 	}
 	handler := newHandler(t, Config{
 		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Status: installed{},
 	})
 	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
 		ask := func() (allocated uint64, sent int) {

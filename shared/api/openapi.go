@@ -76,11 +76,24 @@ func describe(routes []route, version string) []byte {
 			estimate.Properties[name] = orNull(estimate.Properties[name])
 		}
 	}
+	for name, properties := range nullable {
+		if schema := d.schemas.Map()[name]; schema != nil {
+			for _, property := range properties {
+				schema.Properties[property] = orNull(schema.Properties[property])
+			}
+		}
+	}
 	text, err := d.MarshalJSON()
 	if err != nil {
 		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
 	}
 	return text
+}
+
+// nullable lists the properties of schemas that may be null although huma's tags cannot express it: objects and lists.
+var nullable = map[string][]string{
+	"Installation":    {"extent", "hours", "ingest", "price", "key"},
+	"InstallationKey": {"branches"},
 }
 
 // loosen corrects defaults of huma: our lists are never null, and answers may get additional members.

@@ -239,7 +239,7 @@ func (s *server) routes() []route {
 			errors:  writeErrors,
 			handle:  s.restoreVersion,
 		},
-	}, s.filterRoutes(), []route{
+	}, s.filterRoutes(), s.statusRoutes(), []route{
 		{
 			id:      "health",
 			method:  http.MethodGet,
@@ -386,7 +386,7 @@ func (s *server) register() {
 }
 
 func (r *route) underBase() bool {
-	return strings.HasPrefix(r.path, "/data/") || strings.HasPrefix(r.path, "/conf/")
+	return strings.HasPrefix(r.path, "/data/") || strings.HasPrefix(r.path, "/conf/") || r.path == statusPath
 }
 
 // run answers a request to a route.

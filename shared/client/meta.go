@@ -30,7 +30,8 @@ type Meta struct {
 
 	Diff        *Diff   `json:"diff"`
 	Percentiles *Method `json:"percentiles"`
-	Exact       *bool   `json:"exact"` // of values: whether all data of the period was looked at
+	Exact       *bool   `json:"exact"` // whether every figure is exact and nothing is missing; nil in a dry run
+	Late        *int64  `json:"late"`  // of logs with Question.Since: records that arrived too late for it; nil: not known
 	Scope       *Scope  `json:"scope"`
 	Unavailable string  `json:"unavailable"` // of values: why there is nothing to look at
 }

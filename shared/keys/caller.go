@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"slices"
+	"time"
 )
 
 // Scope is a permission of a key.
@@ -34,6 +35,8 @@ type Caller struct {
 	Name     string   // for the log and the history of planets and saved filters
 	Scopes   []Scope  // permitted operations
 	Branches []string // visible branches and configurations; empty: all
+
+	Expires time.Time // when the key is refused; zero: never
 }
 
 // Allows reports whether the caller has a scope.

@@ -117,7 +117,7 @@ const usable = "usable"
 
 // caller returns the caller that the key belongs to.
 func (k Key) caller() Caller {
-	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches}
+	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches, Expires: k.Expires}
 }
 
 // IDOf returns the ID of the key with the hash.

@@ -172,11 +172,13 @@ type cacheTest struct {
 	now    time.Time
 	hash   keys.Hash
 	id     string
+
+	expires time.Time
 }
 
 func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
 	t.Helper()
-	b := &cacheTest{t: t, store: &storeSpy{Store: open(t)}, now: keystest.At}
+	b := &cacheTest{t: t, store: &storeSpy{Store: open(t)}, now: keystest.At, expires: expires}
 	b.cached = keys.NewCache(b.store, func() time.Time { return b.now })
 	grant := keys.Grant{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: expires}
 	secret, k, err := keys.Issue(t.Context(), b.store, grant, keystest.At)
@@ -198,7 +200,7 @@ func (b *cacheTest) wants(after time.Duration, ok bool, finds int) {
 	}
 	want := keys.Caller{}
 	if ok {
-		want = keys.Caller{Name: "n", Scopes: reading, Branches: []string{"staging"}}
+		want = keys.Caller{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: b.expires}
 	}
 	if diff := cmp.Diff(want, key); diff != "" {
 		b.t.Errorf("after %s: %s", after, diff)

@@ -3,6 +3,7 @@ package lakestate
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path"
 	"strings"
 
@@ -30,35 +31,49 @@ const maxListed = 20_000
 func (l *Listing) Sizes(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) (sum engine.Sizes, known bool, _ error) {
-	for _, part := range []struct {
-		folder   func(lake.Partition) string
-		from, to lake.Partition
-	}{
-		{compactFolder, from, min(to, watermark-1)},
-		{freshFolder, max(from, watermark), to},
-	} {
-		if part.from > part.to {
-			continue
+	for info, err := range l.visible(ctx, watermark, from, to) {
+		if err != nil {
+			return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
 		}
-		first, end := part.folder(part.from), part.folder(part.to+1)
-		for info, err := range l.bucket.List(ctx, rootOf(first), first) {
-			if err != nil {
-				return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
-			}
-			if info.Name >= end {
-				break
-			}
-			if !strings.HasSuffix(info.Name, ".parquet") {
-				continue // consoles create objects to show folders
-			}
-			if sum.Objects == maxListed {
-				return engine.Sizes{}, false, nil
-			}
-			sum.Objects++
-			sum.Bytes += info.Size
+		if sum.Objects == maxListed {
+			return engine.Sizes{}, false, nil
 		}
+		sum.Objects++
+		sum.Bytes += info.Size
 	}
 	return sum, true, nil
+}
+
+// visible yields the objects that queries of the hours from…to read, first the compacted ones, then the fresh ones, each
+// in the order of their hours.
+func (l *Listing) visible(
+	ctx context.Context, watermark, from, to lake.Partition,
+) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		for _, part := range []struct {
+			folder   func(lake.Partition) string
+			from, to lake.Partition
+		}{
+			{compactFolder, from, min(to, watermark-1)},
+			{freshFolder, max(from, watermark), to},
+		} {
+			if part.from > part.to {
+				continue
+			}
+			first, end := part.folder(part.from), part.folder(part.to+1)
+			for info, err := range l.bucket.List(ctx, rootOf(first), first) {
+				if err == nil && info.Name >= end {
+					break
+				}
+				if err == nil && !strings.HasSuffix(info.Name, ".parquet") {
+					continue // consoles create objects to show folders
+				}
+				if !yield(info, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // lakeRoot is the folder of the lake in its bucket.

@@ -32,6 +32,9 @@ type State struct {
 	// others lack their rows.
 	Lost    []LostObject `json:"lost,omitempty"`
 	Backlog Backlog      `json:"backlog,omitzero"`
+	Imports Imports      `json:"imports,omitzero"`
+	// Shrunk is set if objects were removed whose rows the extent still counts.
+	Shrunk bool `json:"shrunk,omitempty"`
 }
 
 // LostObject is a damaged object that was set aside.

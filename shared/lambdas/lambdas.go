@@ -167,6 +167,12 @@ var All = []Function{
 		Variables: settings,
 	},
 	{
+		Name:      "status",
+		Doc:       "Reports what the deployment has and allows.",
+		Serves:    []string{"status"},
+		Variables: []Variable{Table, LakeBucket, QueryTimeout, Version},
+	},
+	{
 		Name:      "planet-get",
 		Doc:       "Reads planet settings.",
 		Serves:    []string{"planet-get"},

@@ -70,6 +70,9 @@ func logsOf(r Request, q query.Query, a query.Answer, meta *Meta) Records {
 		meta.Truncated = &Truncated{Reason: "bytes"}
 	}
 	records.more = meta.Truncated != nil
+	if shape.NewerThan != nil {
+		meta.Late = new(*int64)
+	}
 	next := records.Next(len(rows))
 	meta.Next, meta.Head = &next, tokenOfHead(records.cursor.Head)
 	return records

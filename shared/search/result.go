@@ -45,8 +45,10 @@ type Meta struct {
 
 	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
-	Next        **string         `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
-	Head        string           `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
+	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
+	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
+	// Late is a pointer to nil if the request has since: the time at which a record arrived is not stored.
+	Late        **int64          `json:"late,omitempty" nullable:"true" doc:"Of logs with since: records that arrived later and are older than the token; null, because it is not known"`
 	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
 
 	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
@@ -54,7 +56,7 @@ type Meta struct {
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
-	Exact       *bool     `json:"exact,omitempty" doc:"Of values: all data of the period was looked at"`
+	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, and, of values, all data of the period was looked at; absent in a dry run"`
 	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
 	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
 
@@ -167,6 +169,17 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 	return meta
 }
 
+// rounds reports whether figures of a shape are rounded before they are computed.
+func rounds(shape query.Shape) bool {
+	switch shape := shape.(type) {
+	case query.Stats:
+		return shape.Percentiles
+	case query.TopX:
+		return shape.Percentiles
+	}
+	return false
+}
+
 // instant returns a time in RFC 3339 format. It prints milliseconds only if they are not zero.
 func instant(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
@@ -175,6 +188,8 @@ func instant(ms int64) string {
 // resultOf returns the route's results for the engine's answer.
 func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 	r := Result{Meta: meta}
+	exact := len(meta.Skipped) == 0 && !rounds(q.Shape)
+	r.Meta.Exact = &exact
 	switch shape := q.Shape.(type) {
 	case query.Logs:
 		r.Logs = logsOf(asked, q, a, &r.Meta)

@@ -127,6 +127,7 @@ var logged = map[string]string{
 	"ingest-table-down":            `"msg":"not imported"`,
 	"fields-table-down":            `"msg":"failed"`,
 	"stats-table-down":             `"msg":"failed"`,
+	"status-table-down":            `"msg":"failed"`,
 	"stats-still-running":          `"level":"WARN","msg":"failed"`,
 	"stats-damaged":                `"msg":"damaged object"`,
 	"compact-table-down":           `"msg":"not compacted"`,

@@ -147,6 +147,10 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):
 		parts.Documents = w.filters
+	case f.Name == "status":
+		table, bucket := w.described(e)
+		parts.Status = newDeployed(table, bucket, e)
+		checks = append(checks, statusChecks(lakestate.NewStates(table, at), bucket, e, at)...)
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service

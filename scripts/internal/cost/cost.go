@@ -2,12 +2,21 @@
 // and the bytes per record, which it measures on generated traffic.
 package cost
 
-import "github.com/orrery/orrery/shared/lake/parquet"
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/lambdas"
+)
 
 // Load is the work of a deployment.
 type Load struct {
 	RequestsPerDay float64 // recorded by the gateway
-	QueriesPerDay  float64 // on each data route
+	QueriesPerDay  float64 // on each data route; as many requests for values, saved filters and the status
+	ExportsPerDay  float64 // of all matching records, page by page
+	ExportRecords  float64 // of an export
 	PeriodHours    float64 // length of the period of a query
 	RawDays        float64 // for which raw logs are kept
 	LakeDays       float64 // for which queryable data is kept
@@ -35,6 +44,14 @@ const (
 	queryGB        = 1.0
 	smallQuery     = 10_000_000.0 // bytes; the least that Athena bills
 	logBytes       = 1500         // of gateway and function, per API request
+	pageRecords    = 2500         // of an export
+	pageShare      = 0.5          // of its period that a page of an export reads, on average
+	percentiles    = 0.1          // of the queries of topx and stats that ask for percentiles
+	listed         = 1000         // objects in a listing
+	listSeconds    = 0.1          // of a listing
+	smallSeconds   = 0.05         // a request without a query
+	valuesGB       = 1.0
+	smallGB        = 0.25 // for saved filters and the status
 )
 
 // Assumptions lists the assumptions of an estimate for its reader.
@@ -46,6 +63,12 @@ var Assumptions = []string{
 		"on arm64 with 3,008 MB (1.7 cores).",
 	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result is reused. " +
 		"A logs query also reads one whole row group.",
+	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it reads " +
+		"that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
+	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
+	"Values, saved filters and the status are requested as often as each data route. They need no query: a request takes " +
+		"0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the whole lake: " +
+		"1,000 at a time, in 0.1 s.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
@@ -58,15 +81,14 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	hour := l.RequestsPerDay / 24
 	queries := l.QueriesPerDay * month
 	objects := max(1, hour/5e6) * objectsPerHour
-	var scanned float64
-	for _, touched := range b.Route {
-		scanned += queries * max(smallQuery, touched*hour*l.PeriodHours)
-	}
-	if _, measured := b.Route["logs"]; measured { // a logs query reads the row groups of the newest matches
-		scanned += queries * b.Parquet * min(parquet.RowsPerGroup, hour*l.PeriodHours)
-	}
-	requests := queries * float64(len(b.Route))
-	gets := requests * l.PeriodHours * objects * getsPerObject
+	period := hour * l.PeriodHours // records
+	rowGroup := b.Parquet * min(parquet.RowsPerGroup, period)
+	pages := l.ExportsPerDay * month * math.Ceil(l.ExportRecords/pageRecords)
+	asked := queries*float64(len(b.Route)) + pages // of Athena
+	small := 2 * queries                           // for saved filters and the status
+	requests := asked + queries + small            // with those for values
+	gets := asked * l.PeriodHours * objects * getsPerObject
+	lists := asked*listings(l.PeriodHours*objects) + queries*listings(l.LakeDays*24*objects)
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
 	var items []Item
@@ -77,21 +99,41 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
+	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
-	add("Lambda", "queries, GB-s", requests*querySeconds*queryGB, p.LambdaGBs)
+	add("Lambda", "queries, GB-s", asked*querySeconds*queryGB, p.LambdaGBs)
+	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
+		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs)/1e6, p.InvokeMillion)
-	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+requests*2)/1e6, p.WriteMillion)
-	add("DynamoDB", "reads, million", (logs*itemsPerLog+requests*4)/1e6, p.ReadMillion)
-	add("Athena", "scanned, TB", scanned/1e12, p.AthenaTB)
+	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+asked*2)/1e6, p.WriteMillion)
+	add("DynamoDB", "reads, million", (logs*itemsPerLog+asked*4+(requests-asked)*2)/1e6, p.ReadMillion)
+	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
+		bytes := b.Route[route] * period
+		if route == "logs" { // the row groups of the newest matches
+			bytes += rowGroup
+		}
+		add("Athena", "scanned by "+route+", TB", queries*max(smallQuery, bytes)/1e12, p.AthenaTB)
+	}
+	page := max(smallQuery, b.Route["logs"]*period*pageShare+rowGroup)
+	add("Athena", "scanned by exports of logs, TB", pages*page/1e12, p.AthenaTB)
+	var further float64 // of a query of each route with percentiles
+	for route, touched := range b.Percentiles {
+		without := b.Route[route] * period
+		further += max(smallQuery, without+touched*period) - max(smallQuery, without)
+	}
+	add("Athena", "scanned for percentiles, TB", queries*percentiles*further/1e12, p.AthenaTB)
 	add("API Gateway", "requests, million", requests/1e6, p.GatewayMillion)
 	add("CloudWatch", "logs, GB", (requests+logs)*logBytes/1e9, p.LogsGB)
-	add("CloudWatch", "alarms", alarms, p.Alarm)
+	add("CloudWatch", "alarms", alarms+2*float64(len(lambdas.All)), p.Alarm)
 	return items
 }
 
-// alarms is the approximate number of alarms of a deployment.
-const alarms = 51
+// alarms is the number of alarms of a deployment besides the two of each function.
+const alarms = 19
+
+// listings is the number of listings of so many objects.
+func listings(objects float64) float64 { return max(1, math.Ceil(objects/listed)) }
 
 // Total returns the sum of the items.
 func Total(items []Item) (usd float64) {

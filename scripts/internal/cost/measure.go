@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -20,14 +21,32 @@ type Bytes struct {
 	Raw     float64            // as that line compressed with gzip
 	Parquet float64            // as a row of an object
 	Route   map[string]float64 // of the row's columns that a query of the route reads
+	// Percentiles is what a query of the route reads in addition if it asks for percentiles.
+	Percentiles map[string]float64
 }
 
-// routes has the shape of each data route's query with default parameters.
-var routes = map[string]query.Shape{
-	"topx":     query.TopX{Limit: 50},
-	"stats":    query.Stats{SegmentSeconds: 60},
-	"timeline": query.Timeline{SegmentSeconds: 60},
-	"logs":     query.Logs{Limit: 200},
+// routes has the shape of each data route's query with default parameters. A histogram is split by a field, and a diff
+// compares the blocked requests with the others.
+func routes() (map[string]query.Shape, error) {
+	blocked, err := query.BindSelection(filter.Parse("blocked is true"))
+	if err != nil {
+		return nil, err
+	}
+	status, err := query.ParseDimensions("status")
+	if err != nil {
+		return nil, err
+	}
+	return map[string]query.Shape{
+		"topx":     query.TopX{Limit: query.DefaultTopX},
+		"stats":    query.Stats{SegmentSeconds: 60},
+		"timeline": query.Timeline{SegmentSeconds: 60},
+		"facets":   query.Facets{Limit: query.DefaultFacetLimit},
+		"histogram": query.Histogram{
+			SegmentSeconds: 60, By: &status[0], Limit: query.DefaultSeries, Measure: query.MeasureRequests,
+		},
+		"diff": query.Diff{Select: blocked, Limit: query.DefaultFindings, Least: query.DefaultLeast},
+		"logs": query.Logs{Limit: query.DefaultLogs},
+	}, nil
 }
 
 // Measure writes generated records of one hour as a log and as a Parquet object, and measures both. The same number of
@@ -66,18 +85,51 @@ func Measure(records int) (Bytes, error) {
 	n := float64(records)
 	measured := Bytes{
 		JSON: plain / n, Raw: float64(compressed.Len()) / n, Parquet: float64(object.Len()) / n,
-		Route: map[string]float64{},
+		Route: map[string]float64{}, Percentiles: map[string]float64{},
 	}
-	for route, shape := range routes {
+	sum := func(columns []string) (bytes float64) {
+		for _, name := range columns {
+			bytes += float64(verified.ColumnBytes[name]) / n
+		}
+		return bytes
+	}
+	shapes, err := routes()
+	if err != nil {
+		return Bytes{}, err
+	}
+	for route, shape := range shapes {
 		q, err := query.Bind(filter.Parse(`status=404, timestamp between 2026-01-01 and 2026-01-02`), shape)
 		if err != nil {
 			return Bytes{}, err
 		}
-		for _, name := range touched(q) {
-			measured.Route[route] += float64(verified.ColumnBytes[name]) / n
+		measured.Route[route] = sum(touched(q))
+		if columns := ofPercentiles(q); columns != nil {
+			measured.Percentiles[route] = sum(columns)
 		}
 	}
 	return measured, nil
+}
+
+// durations are the columns of which percentiles are computed.
+var durations = []string{"origin_us", "svc_us", "total_us"}
+
+// ofPercentiles returns the columns that Athena reads in addition for percentiles. Stats reads the durations that it
+// does not read otherwise. Topx scans a second time, for the keys, the durations and the conditions.
+func ofPercentiles(q query.Query) []string {
+	switch q.Shape.(type) {
+	case query.Stats:
+		has := func(name string) bool { return slices.Contains(q.Columns(), name) }
+		return slices.DeleteFunc(slices.Clone(durations), has)
+	case query.TopX:
+		columns := append(q.ConditionColumns(), durations...)
+		for _, part := range query.TopXParts {
+			columns = append(columns, part.Column)
+		}
+		columns = append(columns, "monitor_reasons") // of the label reason
+		slices.Sort(columns)
+		return slices.Compact(columns)
+	}
+	return nil
 }
 
 // touched returns the columns that Athena reads. For logs, these are the columns that find the newest matches, because

@@ -57,6 +57,7 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 		Search:    noSearch{},
 		Planets:   planets,
 		Documents: noFilters,
+		Status:    &Product{},
 		Log:       slog.New(slog.DiscardHandler),
 		Now:       func() time.Time { return h.now },
 	}

@@ -194,6 +194,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Queries:   p.Search,
 		Planets:   p.planets,
 		Documents: p.documents,
+		Status:    p,
 		Log:       s.Log,
 		Now:       time.Now,
 		Page:      page.Files,

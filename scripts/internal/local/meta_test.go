@@ -1,17 +1,23 @@
 package local_test
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/metatest"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // TestAnswersHaveTheMembersOfMeta: the answer of every data route of one machine has the members that the table in the
@@ -37,27 +43,110 @@ func TestAnswersHaveTheMembersOfMeta(t *testing.T) {
 	}
 	members := metatest.Members(t, filepath.Join("..", "..", "..", "shared", "api", "README.md"))
 	filters := url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02")
-	for _, c := range []struct{ route, query string }{
-		{"topx", ""},
-		{"topx", "&figures=percentiles"},
-		{"stats", ""},
-		{"stats", "&figures=percentiles&group_by=country"},
-		{"timeline", ""},
-		{"facets", ""},
-		{"histogram", ""},
-		{"diff", "&select=status%3D403"},
-		{"diff", "&against=previous"},
-		{"logs", ""},
-		{"logs", "&limit=1"},
-		{"values", "&field=country"},
-	} {
+	for _, c := range everyRoute {
 		t.Run(c.route+c.query, func(t *testing.T) {
 			target := "http://localhost/api/v4.0/data/" + c.route + "?filters=" + filters + c.query
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
 			metatest.Check(t, members, c.route, metatest.OneMachine, w.Body.Bytes())
+			if m := metaOf(t, w.Body.Bytes()); string(m["exact"]) != strconv.FormatBool(c.exact) {
+				t.Errorf("exact is %s", m["exact"])
+			}
 			if c.route != "values" {
 				metatest.CheckEstimate(t, w.Body.Bytes())
+			}
+		})
+	}
+}
+
+// question is a question to a data route.
+type question struct {
+	route, query string
+	exact        bool // its answer
+}
+
+// everyRoute has questions to every data route, and whether their answers are exact if no object is damaged.
+var everyRoute = []question{
+	{"topx", "", true},
+	{"topx", "&figures=percentiles", false},
+	{"stats", "", true},
+	{"stats", "&group_by=country", true},
+	{"stats", "&figures=percentiles&group_by=country", false},
+	{"timeline", "", true},
+	{"facets", "", true},
+	{"histogram", "", true},
+	{"diff", "&select=status%3D403", true},
+	{"diff", "&against=previous", true},
+	{"logs", "", true},
+	{"logs", "&limit=1", true},
+	{"values", "&field=country", true},
+}
+
+func TestEveryRouteIsEveryRoute(t *testing.T) {
+	for _, r := range api.Routes() {
+		route, isData := strings.CutPrefix(r.Path, "/data/")
+		if !isData || strings.Contains(route, "/") || route == "fields" {
+			continue
+		}
+		if !slices.ContainsFunc(everyRoute, func(q question) bool { return q.route == route }) {
+			t.Errorf("there is no question to %s", route)
+		}
+	}
+}
+
+// closeAfter closes a product, which was opened with an error or nil, after the test.
+func closeAfter(t *testing.T, product *local.Product, err error) *local.Product {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return product
+}
+
+func metaOf(t *testing.T, body []byte) map[string]json.RawMessage {
+	t.Helper()
+	var answer struct{ Meta map[string]json.RawMessage }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	return answer.Meta
+}
+
+// TestNoAnswerIsExactWithoutAnObject: every data route names an object that it could not read, and reports that its
+// answer is not exact.
+func TestNoAnswerIsExactWithoutAnObject(t *testing.T) {
+	product, err := local.Open(t.Context(), t.TempDir())
+	product = closeAfter(t, product, err)
+	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}` + "\n" +
+		`{"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}` + "\n")
+	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{Format: "orrery"}); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := product.Store.Index().Objects(t.Context(), 0, 1<<40)
+	if err != nil || len(objects) != 2 {
+		t.Fatal(objects, err)
+	}
+	if err := os.WriteFile(objects[1].Path, []byte("not Parquet"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filters := url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02")
+	for _, c := range everyRoute {
+		t.Run(c.route+c.query, func(t *testing.T) {
+			target := "http://localhost/api/v4.0/data/" + c.route + "?filters=" + filters + c.query
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+			m := metaOf(t, w.Body.Bytes())
+			if string(m["exact"]) != "false" || !strings.Contains(string(m["skipped"]), lake.NameOf(objects[1].Path)) {
+				t.Errorf("exact is %s, skipped %s", m["exact"], m["skipped"])
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func New(c Config) (*Engine, error) {
 		c.Catalog = "AwsDataCatalog"
 	}
 	if c.USDPerTB == 0 {
-		c.USDPerTB = 5
+		c.USDPerTB = USDPerTB
 	}
 	if c.Sleep == nil {
 		c.Sleep = sleep

@@ -36,6 +36,7 @@ func (c *Store) narrowExtent(ctx context.Context) error {
 			return false
 		}
 		current.Extent = narrowed
+		current.Shrunk = narrowed.Rows > 0 // if no object is left, no row is counted
 		current.Version++
 		return true
 	})

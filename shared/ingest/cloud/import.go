@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/record"
 )
 
 // Log names one raw log.
@@ -207,7 +208,12 @@ func (c *Store) commit(
 ) error {
 	e := &conversion.Entry
 	e.At = c.config.Now()
+	var newest record.Code // of the rejected lines
 	if conversion.RejectedFile != "" {
+		var err error
+		if newest, err = ingest.NewestCode(conversion.RejectedFile); err != nil {
+			return err
+		}
 		conversion.Report.Quarantine = quarantineName(*e)
 		if err := staged.quarantine(ctx, conversion.RejectedFile, conversion.Report.Quarantine); err != nil {
 			return err
@@ -221,7 +227,7 @@ func (c *Store) commit(
 		return err
 	}
 	for conflicts := 0; ; conflicts++ {
-		err := c.tryCommit(ctx, *e, staged, changes)
+		err := c.tryCommit(ctx, *e, newest, staged, changes)
 		if err == nil {
 			return nil
 		}
@@ -253,7 +259,7 @@ func (c *Store) commit(
 }
 
 func (c *Store) tryCommit(
-	ctx context.Context, e ingest.Entry, staged *stagingArea, changes []lakestate.Change,
+	ctx context.Context, e ingest.Entry, newest record.Code, staged *stagingArea, changes []lakestate.Change,
 ) error {
 	if c.config.Now().Sub(staged.began) > abandonedAfter/2 {
 		return errors.New("the attempt took so long that its staged objects may have been removed as abandoned")
@@ -274,6 +280,7 @@ func (c *Store) tryCommit(
 			o.Late = max(o.Late, object.Partition+1)
 		}
 	}
+	s.AddImport(e.Name, e.At, e.Rejected, string(newest))
 	if s.Open == nil {
 		s.Open = map[string]lakestate.OpenImport{}
 	}

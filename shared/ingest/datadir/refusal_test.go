@@ -254,6 +254,9 @@ func expectReadOnly(t *testing.T, s *Store) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if found := statusOf(t, s); found.Ingest != nil || *found.Records != 10 {
+		t.Errorf("the status without the ledger: %+v", found)
+	}
 }
 
 func TestOpenWithoutLedger(t *testing.T) {

@@ -66,6 +66,8 @@ type Ledger interface {
 	Unpublished(ctx context.Context) ([]Entry, error)
 	// MarkPublished records that the index lists the objects of the import.
 	MarkPublished(ctx context.Context, e Entry) error
+	// Summary sums up the imports.
+	Summary(ctx context.Context) (Summary, error)
 	// WatchedAs reports whether a watched file was imported with exactly this size and modification time.
 	WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error)
 	// RememberWatched records that a watched file was imported.

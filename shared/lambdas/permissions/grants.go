@@ -66,6 +66,12 @@ var (
 		{Items, []string{"filter#*"}, []string{"dynamodb:PutItem"}},
 	}}
 
+	// It lists the objects, and reads none.
+	describing = Task{"describing the lake", []Grant{
+		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+	}}
+
 	// Athena reads and writes S3 and Glue with the permissions of its caller.
 	querying = Task{"querying", []Grant{
 		{Items, []string{"join#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"}},
@@ -147,6 +153,7 @@ var tasksOf = map[string][]Task{
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},
 	"fields":          {authentication},
+	"status":          {authentication, describing},
 	"planet-get":      {authentication, readingPlanets},
 	"planet-put":      {authentication, readingPlanets, writingPlanets},
 	"planet-versions": {authentication, readingPlanets},

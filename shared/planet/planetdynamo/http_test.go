@@ -21,12 +21,14 @@ import (
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/status"
 )
 
-// noSearch and noDocuments are parts of a server that gets requests for planets only.
+// noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.
 type (
 	noSearch    struct{ api.Searcher }
 	noDocuments struct{ document.Store }
+	noStatus    struct{ status.Source }
 )
 
 // deployment is the HTTP API over a table with keys and planets, and a network between them that can fail.
@@ -64,7 +66,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	client := dynamotest.Connect(d.t, through(network))
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: over(client, d.table), Documents: noDocuments{},
+		Search: noSearch{}, Planets: over(client, d.table), Documents: noDocuments{}, Status: noStatus{},
 		Keys: keys.NewCache(keydynamo.New(client, d.table), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {

@@ -1,0 +1,22 @@
+// Command status is the AWS Lambda function that reports what the deployment has and allows.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	logger := function.SetLog("status", os.Stderr)
+	function, err := wire.Status(context.Background(), "status", os.LookupEnv, logger)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}

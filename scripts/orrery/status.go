@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/orrery/orrery/shared/client"
+)
+
+type statusCommand struct {
+	target
+	Stack  string `help:"Deployment in AWS, its property name, instead of --url." placeholder:"NAME"`
+	Hours  int    `default:"12" help:"Number of hours in the table, the newest first."`
+	Format string `enum:"auto,table,json" default:"auto" help:"table or json; auto: by terminal."`
+}
+
+// Run prints the status of a server, of a deployment or of a folder.
+func (s *statusCommand) Run(ctx context.Context, c console) error {
+	switch {
+	case s.Stack != "" && s.URL != "":
+		return &exitError{code: exitUsage, message: "--stack and --url name two servers; give one of them"}
+	case s.Hours < 0:
+		return &exitError{code: exitUsage, message: "--hours must not be negative"}
+	}
+	if s.Stack != "" {
+		var err error
+		if s.URL, err = urlOfStack(ctx, s.Stack); err != nil {
+			return err
+		}
+	}
+	server, done, err := s.connect(ctx, c.err)
+	if err != nil {
+		return err
+	}
+	response, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: "/status"})
+	if err := errors.Join(err, done()); err != nil {
+		return err
+	}
+	if s.Format == "json" || s.Format == "auto" && !isTerminal(c.out) {
+		_, err := c.out.Write(append(response.Body, '\n'))
+		return err
+	}
+	answer, err := client.DecodeStatus(response.Body)
+	if err != nil {
+		return err
+	}
+	return s.print(c.out, answer, time.Now())
+}
+
+// print prints a status as a table: a line for each member, then the newest hours.
+func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, printable(value)) }
+	line("version", a.Version)
+	line("engine", a.Engine)
+	line("records", recordsText(a))
+	if a.Complete != nil {
+		line("complete", "through "+*a.Complete+ago(*a.Complete, now))
+	} else {
+		line("complete", "not known")
+	}
+	if a.Objects != nil && a.Bytes != nil {
+		line("stored", fmt.Sprintf("%s in %s", bytesText(*a.Bytes), counted(*a.Objects, "object")))
+	}
+	if i := a.Ingest; i != nil {
+		line("imports", importsText(*i, now))
+		line("quarantine", quarantineText(i.Quarantined))
+	}
+	if p := a.Price; p != nil {
+		line("price", fmt.Sprintf("$%g for each TB, at least %s for each query", p.USDPerTB, bytesText(p.MinimumBytes)))
+	}
+	if wait := a.Limits.Wait; wait != nil {
+		line("wait", fmt.Sprintf("%g s for a query", *wait))
+	}
+	line("routes", strings.Join(a.Features, " "))
+	if k := a.Key; k != nil {
+		line("key", keyText(*k))
+	}
+	if hours := a.Hours[:min(len(a.Hours), s.Hours)]; len(hours) > 0 {
+		fmt.Fprintln(w, "\nhour\tobjects\trecords\tbytes\tcompacted")
+		for _, h := range hours {
+			records := "-"
+			if h.Records != nil {
+				records = fmt.Sprint(*h.Records)
+			}
+			fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%t\n", h.Partition, h.Objects, records, h.Bytes, h.Compacted)
+		}
+	}
+	return w.Flush()
+}
+
+func recordsText(a client.Status) string {
+	if a.Extent == nil {
+		return "none"
+	}
+	text := "from " + a.Extent.From + " to " + a.Extent.To
+	if a.Records != nil {
+		text = fmt.Sprint(*a.Records, " ", text)
+	}
+	return text
+}
+
+func importsText(i client.Ingest, now time.Time) string {
+	text := "none"
+	if i.LastSource != nil {
+		text = "the latest of " + *i.LastSource
+	}
+	if i.LastAt != nil {
+		text += " at " + *i.LastAt + ago(*i.LastAt, now)
+	}
+	if i.Watching {
+		text += "; raw logs are watched"
+	}
+	return text
+}
+
+func quarantineText(q client.Quarantined) string {
+	text := "number of lines not known"
+	if q.Lines != nil {
+		text = fmt.Sprintf("%d lines", *q.Lines)
+	}
+	if q.NewestCode != nil {
+		text += ", the newest " + *q.NewestCode
+	}
+	return text
+}
+
+func keyText(k client.Key) string {
+	branches, expires := "all branches", "never expires"
+	if k.Branches != nil {
+		branches = strings.Join(k.Branches, ",")
+	}
+	if k.Expires != nil {
+		expires = "expires " + *k.Expires
+	}
+	return fmt.Sprintf("%s: %s on %s, %s", k.Name, strings.Join(slices.Sorted(slices.Values(k.Scopes)), ","), branches, expires)
+}
+
+// ago returns how long ago a time was, in parentheses, or "" for a time in the future.
+func ago(text string, now time.Time) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.After(now) {
+		return ""
+	}
+	age := now.Sub(at)
+	if age >= 48*time.Hour {
+		return fmt.Sprintf(" (%d days ago)", int(age.Hours()/24))
+	}
+	return fmt.Sprintf(" (%s ago)", age.Round(time.Second))
+}
+
+// bytesText returns a number of bytes in the largest unit of which there is at least one.
+func bytesText(n int64) string {
+	value, unit := float64(n), "B"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB"} {
+		if value < 1000 {
+			break
+		}
+		value, unit = value/1000, larger
+	}
+	return fmt.Sprintf("%.4g %s", value, unit)
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// Status describes what a server has and allows. What the server cannot know, or hides from a key that is limited to
+// branches, is nil. Times are texts in RFC 3339 format.
+type Status struct {
+	Version  string   `json:"version"`
+	Engine   string   `json:"engine"`
+	Extent   *Period  `json:"extent"`           // the period of the records; nil if there are none
+	Complete *string  `json:"complete_through"` // as in Meta
+	Records  *int64   `json:"records"`
+	Objects  *int     `json:"objects"` // that hold the records
+	Bytes    *int64   `json:"bytes"`   // of the objects
+	Hours    []Hour   `json:"hours"`   // those with records among the newest 72, newest first
+	Ingest   *Ingest  `json:"ingest"`
+	Price    *Price   `json:"price"` // nil if the engine charges nothing
+	Limits   Limits   `json:"limits"`
+	Features []string `json:"features"` // operation ids of its routes
+	Key      *Key     `json:"key"`      // of the request; nil if the server requires none
+}
+
+// Hour describes the objects of an hour.
+type Hour struct {
+	Partition string `json:"partition"` // such as 2026/01/01/10
+	Objects   int    `json:"objects"`
+	Records   *int64 `json:"records"`
+	Bytes     int64  `json:"bytes"`
+	Compacted bool   `json:"compacted"` // nothing is left to merge
+}
+
+// Ingest describes the imports of a server.
+type Ingest struct {
+	Watching    bool        `json:"watching"` // logs are imported when they are put into the folder or bucket of raw logs
+	LastSource  *string     `json:"last_source"`
+	LastAt      *string     `json:"last_at"`
+	Quarantined Quarantined `json:"quarantined"`
+}
+
+// Quarantined describes the lines of imported logs that are not records.
+type Quarantined struct {
+	Lines      *int64  `json:"lines"`
+	NewestCode *string `json:"newest_code"`
+}
+
+// Price is the price of queries.
+type Price struct {
+	USDPerTB     float64 `json:"usd_per_tb"`
+	MinimumBytes int64   `json:"minimum_bytes"` // that every query is charged for
+}
+
+// Limits are the limits of requests and answers.
+type Limits struct {
+	Filter   int            `json:"filter_bytes"`
+	Body     int            `json:"body_bytes"`
+	Answer   int            `json:"answer_bytes"`
+	Segments int            `json:"segments"`
+	By       int            `json:"by"`    // fields to group by
+	Limit    map[string]int `json:"limit"` // the largest Question.Limit, by route
+	Wait     *float64       `json:"wait_seconds"`
+}
+
+// Key describes an API key.
+type Key struct {
+	Name     string   `json:"name"`
+	Scopes   []string `json:"scopes"`
+	Branches []string `json:"branches"` // nil: all
+	Expires  *string  `json:"expires"`  // nil: never
+}
+
+// Status returns the status of the server.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	response, err := c.Do(ctx, Request{Method: http.MethodGet, Path: "/status"})
+	if err != nil {
+		return Status{}, err
+	}
+	return DecodeStatus(response.Body)
+}
+
+// DecodeStatus decodes the answer of /status.
+func DecodeStatus(body []byte) (Status, error) {
+	var a struct {
+		Data Status `json:"data"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return Status{}, fmt.Errorf("the answer does not have the format of the API: %w", err)
+	}
+	return a.Data, nil
+}

@@ -1,0 +1,90 @@
+package datadir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/status"
+)
+
+var _ status.Source = (*Store)(nil)
+
+// Status describes the data directory by its index and its ledger. It reads no objects.
+func (s *Store) Status(ctx context.Context) (status.Status, error) {
+	complete, err := s.CompleteThrough(ctx)
+	if err != nil {
+		return status.Status{}, err
+	}
+	objects, err := s.index.Objects(ctx, math.MinInt64, math.MaxInt64)
+	if err != nil {
+		return status.Status{}, err
+	}
+	found := status.Status{Complete: complete, Hours: newestHours(objects)}
+	number, bytes := len(objects), int64(0)
+	for _, o := range objects {
+		found.Extent = found.Extent.Union(o.Extent())
+		bytes += o.Bytes
+	}
+	records := found.Extent.Rows
+	found.Records, found.Objects, found.Bytes = &records, &number, &bytes
+	found.Ingest, err = s.imports(ctx)
+	return found, err
+}
+
+// newestHours describes the newest hours of objects, which are in the order of their hours.
+func newestHours(objects []lake.Object) []status.Hour {
+	hours := []status.Hour{}
+	for _, o := range slices.Backward(objects) {
+		if n := len(hours); n == 0 || hours[n-1].Partition != o.Partition {
+			if n > 0 && hours[0].Partition-o.Partition >= status.NewestHours {
+				break
+			}
+			hours = append(hours, status.Hour{Partition: o.Partition, Records: new(int64)})
+		}
+		h := &hours[len(hours)-1]
+		h.Objects++
+		h.Bytes += o.Bytes
+		*h.Records += o.Rows
+		h.Compacted = h.Objects == 1
+	}
+	return hours
+}
+
+// imports describes the imports, or returns nil if the directory is read-only, because its ledger is not open then.
+func (s *Store) imports(ctx context.Context) (*status.Ingest, error) {
+	if s.readOnly != nil {
+		return nil, nil
+	}
+	sum, err := s.ledger.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &status.Ingest{LastSource: sum.Latest.Name, LastAt: sum.Latest.At, Rejected: &sum.Rejected}
+	s.mu.Lock()
+	found.Watching = s.watching
+	s.mu.Unlock()
+	found.Code, err = s.newestCode(sum.Rejecting)
+	return found, err
+}
+
+// newestCode returns the reason of the last rejected line of an import, or "" if its file is gone.
+func (s *Store) newestCode(of ledger.Import) (string, error) {
+	if of.Source == "" {
+		return "", nil
+	}
+	code, err := ingest.NewestCode(s.quarantinePath(of.Source, of.Generation))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the newest rejected line: %w", err)
+	}
+	return string(code), nil
+}

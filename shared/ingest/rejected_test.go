@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/record"
+)
+
+func TestNewestCode(t *testing.T) {
+	write := func(lines ...rejection) string {
+		path := filepath.Join(t.TempDir(), QuarantineFile)
+		q := quarantine{path: path}
+		for _, line := range lines {
+			if err := q.add(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first := rejection{line: 1, code: "bad_json", reason: "no JSON", text: []byte("{")}
+	long := rejection{line: 2, code: "too_long", reason: "too long", text: []byte(strings.Repeat("x", 5*firstTail))}
+	for name, c := range map[string]struct {
+		lines []rejection
+		want  record.Code
+	}{
+		"the only line":                 {[]rejection{first}, "bad_json"},
+		"the last line":                 {[]rejection{long, first}, "bad_json"},
+		"a last line of several blocks": {[]rejection{first, long}, "too_long"},
+		"a file that is one long line":  {[]rejection{long}, "too_long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := NewestCode(write(c.lines...)); got != c.want || err != nil {
+				t.Errorf("%q, %v; want %q", got, err, c.want)
+			}
+		})
+	}
+	t.Run("a file that is no quarantine is an error", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "empty")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, err := NewestCode(path); err == nil {
+			t.Errorf("%q", code)
+		}
+	})
+	t.Run("a missing file is recognised", func(t *testing.T) {
+		if _, err := NewestCode(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,7 @@
+package query
+
+// The limits of queries that clients may want to know.
+const (
+	MaxSegments   = maxSegments
+	MaxDimensions = maxDimensions
+)
