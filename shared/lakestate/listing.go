@@ -3,6 +3,7 @@ package lakestate
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path"
 	"strings"
 
@@ -25,40 +26,54 @@ func NewListing(bucket blob.Store) *Listing { return &Listing{bucket} }
 // about 9,000 objects.
 const maxListed = 20_000
 
-// Sizes lists the objects that queries of the hours read: before the watermark those of the compact prefix, and from
-// the watermark those of the fresh prefix. It may count late objects that readers do not see for some minutes.
+// Sizes lists the objects that queries of the hours read. It may count late objects that readers do not see for some
+// minutes.
 func (l *Listing) Sizes(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) (sum engine.Sizes, known bool, _ error) {
-	for _, part := range []struct {
-		folder   func(lake.Partition) string
-		from, to lake.Partition
-	}{
-		{compactFolder, from, min(to, watermark-1)},
-		{freshFolder, max(from, watermark), to},
-	} {
-		if part.from > part.to {
-			continue
+	for info, err := range l.Objects(ctx, watermark, from, to) {
+		if err != nil {
+			return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
 		}
-		first, end := part.folder(part.from), part.folder(part.to+1)
-		for info, err := range l.bucket.List(ctx, rootOf(first), first) {
-			if err != nil {
-				return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
-			}
-			if info.Name >= end {
-				break
-			}
-			if !strings.HasSuffix(info.Name, ".parquet") {
-				continue // consoles create objects to show folders
-			}
-			if sum.Objects == maxListed {
-				return engine.Sizes{}, false, nil
-			}
-			sum.Objects++
-			sum.Bytes += info.Size
+		if sum.Objects == maxListed {
+			return engine.Sizes{}, false, nil
 		}
+		sum.Objects++
+		sum.Bytes += info.Size
 	}
 	return sum, true, nil
+}
+
+// Objects yields the objects that queries of the hours from…to, both included, read: before the watermark those of the
+// compact prefix, and from the watermark those of the fresh prefix. The oldest hour comes first.
+func (l *Listing) Objects(
+	ctx context.Context, watermark, from, to lake.Partition,
+) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		for _, part := range []struct {
+			folder   func(lake.Partition) string
+			from, to lake.Partition
+		}{
+			{compactFolder, from, min(to, watermark-1)},
+			{freshFolder, max(from, watermark), to},
+		} {
+			if part.from > part.to {
+				continue
+			}
+			first, end := part.folder(part.from), part.folder(part.to+1)
+			for info, err := range l.bucket.List(ctx, rootOf(first), first) {
+				if err == nil && info.Name >= end {
+					break
+				}
+				if err == nil && !strings.HasSuffix(info.Name, ".parquet") {
+					continue // consoles create objects to show folders
+				}
+				if !yield(info, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // lakeRoot is the folder of the lake in its bucket.
