@@ -114,7 +114,7 @@ func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
 	all := map[string]*awsapigateway.MethodDeploymentOptions{}
 	for _, base := range api.BasePaths() {
 		for _, r := range api.Routes() {
-			if functionOf(r.ID).asksAthena() {
+			if functionOf(r.ID).readsLake() {
 				all[base+r.Path+"/"+r.Method] = &awsapigateway.MethodDeploymentOptions{
 					MetricsEnabled:       jsii.Bool(true),
 					ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond) / 2),

@@ -79,6 +79,12 @@ func (f function) asksAthena() bool {
 	return permissions.AsksAthena(f.Name)
 }
 
+// readsLake reports whether the function answers requests from the records of the lake, or from the lists of their
+// values.
+func (f function) readsLake() bool {
+	return f.behindGateway() && slices.Contains(f.Variables, lambdas.LakeBucket)
+}
+
 // functionOf returns the function that answers a route of the API. A route without a function is a mistake in the
 // table.
 func functionOf(route string) function {

@@ -48,7 +48,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
 		"filters":         {func(f function) bool { return f.Name == "filter-put" }, useFilters},
 		"pending queries": {function.asksAthena, useQueries},
-		"state":           {function.asksAthena, readState},
+		"state":           {function.readsLake, readState},
 		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {

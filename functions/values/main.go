@@ -14,7 +14,7 @@ import (
 
 func main() {
 	logger := function.SetLog("values", os.Stderr)
-	function, err := wire.Searching(context.Background(), "values", os.LookupEnv, logger)
+	function, err := wire.Values(context.Background(), os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

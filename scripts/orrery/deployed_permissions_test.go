@@ -72,20 +72,21 @@ func giveUpAfter(t *testing.T, d *localaws.Deployment, deliveries int) {
 // provenElsewhere names the test that sees the use of a grant which the deployment does not get to: it would take hours
 // or a failure at the right moment.
 var provenElsewhere = map[string]string{
-	"compacting: s3:DeleteObject on lake objects lake/*":    "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
-	"compacting: s3:PutObject on lake objects quarantine/*": "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:PutItem on items suspects":        "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:GetItem on items ingest#*":        "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:Query on items ingest#*":          "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObject on raw objects raw/*":         "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObjectVersion on raw objects raw/*":  "TestRebuildReadsTheImportedVersion",
-	"ingesting: s3:GetObject on lake objects quarantine/*":  "TestFunctionsUseTheirGrants",
-	"ingesting: sqs:SendMessage on raw queue":               "TestSQSRequests",
-	"reconciling: dynamodb:PutItem on items arrived":        "TestFunctionsUseTheirGrants",
-	"querying: dynamodb:GetItem on items suspects":          "TestGrantsCoverStoreActions",
-	"querying: dynamodb:PutItem on items suspects":          "TestGrantsCoverStoreActions",
-	"querying: dynamodb:UpdateItem on items query#*":        "TestGrantsCoverStoreActions",
+	"compacting: s3:DeleteObject on lake objects lake/*":         "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObject on lake objects quarantine/*":      "TestFunctionsUseTheirGrants",
+	"compacting: s3:PutObject on lake objects quarantine/*":      "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:PutItem on items suspects":             "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:GetItem on items ingest#*":             "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:Query on items ingest#*":               "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObject on raw objects raw/*":              "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObjectVersion on raw objects raw/*":       "TestRebuildReadsTheImportedVersion",
+	"finding values: s3:ListBucket on lake listing lake/fresh/*": "TestValuesUsesItsGrants",
+	"ingesting: s3:GetObject on lake objects quarantine/*":       "TestFunctionsUseTheirGrants",
+	"ingesting: sqs:SendMessage on raw queue":                    "TestSQSRequests",
+	"reconciling: dynamodb:PutItem on items arrived":             "TestFunctionsUseTheirGrants",
+	"querying: dynamodb:GetItem on items suspects":               "TestGrantsCoverStoreActions",
+	"querying: dynamodb:PutItem on items suspects":               "TestGrantsCoverStoreActions",
+	"querying: dynamodb:UpdateItem on items query#*":             "TestGrantsCoverStoreActions",
 }
 
 // testPermissions comes last. It runs the doctor of every function, and then compares what all functions have done with

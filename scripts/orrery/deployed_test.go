@@ -70,8 +70,10 @@ func TestDeployed(t *testing.T) {
 	revoked := ""
 	t.Run("keys", func(t *testing.T) { revoked = testKeys(t, d, both) })
 	t.Run("data", func(t *testing.T) { testData(t, d, dir, both, data) })
+	t.Run("values of fields", func(t *testing.T) { testValues(t, both) })
 	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, both) })
 	t.Run("the schedule starts compaction", func(t *testing.T) { testCompaction(t, d, both) })
+	t.Run("values of compacted hours", func(t *testing.T) { testValues(t, both) })
 	t.Run("no record is lost or doubled if ingest is killed", func(t *testing.T) { testKilled(t, d, both, data) })
 	t.Run("a log whose notification is lost is sent again", func(t *testing.T) { testLost(t, d, both, data) })
 	t.Run("an unreadable log ends in quarantine", func(t *testing.T) { testPoison(t, d, both) })

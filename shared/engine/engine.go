@@ -16,7 +16,8 @@ import (
 // Errors are of these kinds: fault.Timeout (the context's deadline passed), fault.Canceled,
 // fault.RegexRefused, fault.EngineLimit, fault.Unavailable, fault.Damaged; anything else is fault.Internal.
 type Engine interface {
-	// Name returns the engine's name: "duckdb", "scan", "athena", "trino". An answer carries it unless Cost.By is set.
+	// Name returns the engine's name: "duckdb", "scan", "athena", "trino", "lists". An answer carries it unless Cost.By
+	// is set.
 	Name() string
 	// Extent returns the period that the data covers now.
 	Extent(ctx context.Context) (lake.Extent, error)

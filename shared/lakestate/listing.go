@@ -26,12 +26,12 @@ func NewListing(bucket blob.Store) *Listing { return &Listing{bucket} }
 // about 9,000 objects.
 const maxListed = 20_000
 
-// Sizes lists the objects that queries of the hours read: before the watermark those of the compact prefix, and from
-// the watermark those of the fresh prefix. It may count late objects that readers do not see for some minutes.
+// Sizes lists the objects that queries of the hours read. It may count late objects that readers do not see for some
+// minutes.
 func (l *Listing) Sizes(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) (sum engine.Sizes, known bool, _ error) {
-	for info, err := range l.visible(ctx, watermark, from, to) {
+	for info, err := range l.Objects(ctx, watermark, from, to) {
 		if err != nil {
 			return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
 		}
@@ -44,9 +44,9 @@ func (l *Listing) Sizes(
 	return sum, true, nil
 }
 
-// visible yields the objects that queries of the hours from…to read, first the compacted ones, then the fresh ones, each
-// in the order of their hours.
-func (l *Listing) visible(
+// Objects yields the objects that queries of the hours from…to, both included, read: before the watermark those of the
+// compact prefix, and from the watermark those of the fresh prefix. The oldest hour comes first.
+func (l *Listing) Objects(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {

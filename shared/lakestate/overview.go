@@ -82,7 +82,7 @@ func (l *Listing) hours(
 ) (hours []status.Hour, known bool, _ error) {
 	hours = []status.Hour{}
 	n := 0
-	for info, err := range l.visible(ctx, watermark, from, to) {
+	for info, err := range l.Objects(ctx, watermark, from, to) {
 		if err != nil {
 			return nil, false, fmt.Errorf("list the objects of the newest hours: %w", err)
 		}

@@ -90,6 +90,7 @@ var (
 
 var (
 	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
+	finding  = []Variable{Table, LakeBucket, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
 	keeping  = []Variable{
 		Table, LakeBucket, RawBucket, RawQueue, RawDeadLetters, ProjectionFrom, HorizonDays, Version,
@@ -140,7 +141,7 @@ var All = []Function{
 		Name:      "values",
 		Doc:       "Values of a field, for completion.",
 		Serves:    []string{"values", "values-post"},
-		Variables: querying,
+		Variables: finding,
 	},
 	{
 		Name:      "logs",

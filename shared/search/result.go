@@ -32,7 +32,7 @@ type Meta struct {
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
 	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets and diff"`
-	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino" doc:"The method that answered"`
+	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino,lists" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
 	Objects        *int       `json:"objects,omitempty" doc:"Parquet objects read; absent if the engine does not know it"`

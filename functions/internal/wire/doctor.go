@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -33,4 +34,9 @@ func queryChecks(
 		checks = append(checks, doctor.Partitions(client, t))
 	}
 	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now), doctor.Damage(states))
+}
+
+// valueChecks returns the checks of a function that finds values in lists.
+func valueChecks(states engine.States, finder *lists.Engine, now func() time.Time) []doctor.Check {
+	return []doctor.Check{doctor.Lake(states, now), doctor.Damage(states), doctor.ValueLists(finder)}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
@@ -77,7 +78,7 @@ func overTable(
 }
 
 // Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
-// query-status. It also wires values, which Athena does not answer.
+// query-status.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin(name, lookup)
 	if err != nil {
@@ -109,6 +110,27 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	}
 	checks := append(tableChecks(client, e, time.Now), queryChecks(athenaClient, states, e, time.Now)...)
 	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks)
+}
+
+// Values wires the function values, which reads lists of values in the bucket of the lake.
+func Values(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin("values", lookup)
+	if err != nil {
+		return nil, err
+	}
+	c, err := function.LoadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, callers := tableClient(c, e)
+	states := lakestate.NewStates(statedynamo.New(client, e.Table), time.Now)
+	finder := lists.New(s3.New(function.NewS3(c), e.LakeBucket), states, time.Now)
+	service, err := search.New(finder, search.Options{Timeout: e.QueryTimeout, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	checks := append(tableChecks(client, e, time.Now), valueChecks(states, finder, time.Now)...)
+	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service}, checks)
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the

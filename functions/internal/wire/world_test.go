@@ -37,6 +37,9 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/lists"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
@@ -53,6 +56,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // at returns the time of the events.
@@ -151,6 +155,10 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		table, bucket := w.described(e)
 		parts.Status = newDeployed(table, bucket, e)
 		checks = append(checks, statusChecks(lakestate.NewStates(table, at), bucket, e, at)...)
+	case f.Name == "values":
+		finder, state := w.finder(e)
+		parts.Search = w.finding(finder)
+		checks = append(checks, valueChecks(state, finder, at)...)
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
@@ -355,6 +363,54 @@ func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket stri
 	for name, bytes := range sizes {
 		if err := store.Put(w.t.Context(), name, strings.NewReader(strings.Repeat("x", bytes)), blob.Always); err != nil {
 			w.t.Fatal(err)
+		}
+	}
+	return store
+}
+
+// finder returns an engine over the lists of values of the records of testdata/records.ndjson, and the state of the
+// lake.
+func (w *world) finder(e function.Environment) (*lists.Engine, engine.States) {
+	w.t.Helper()
+	rows := records(w.t)
+	state := stateOf(rows)
+	return lists.New(w.listsOf(rows, state.Watermark, e.LakeBucket), constant(state), at), constant(state)
+}
+
+func (w *world) finding(finder *lists.Engine) *search.Service {
+	w.t.Helper()
+	service, err := search.New(finder, search.Options{Now: at})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return service
+}
+
+// listsOf returns the bucket of a lake with the rows and the lists of their values.
+func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
+	w.t.Helper()
+	store := s3.New(s3test.New(w.t, w.guard, bucket), bucket)
+	objects := &enginetest.Store{Dir: w.t.TempDir()}
+	objects.Fill(w.t, rows, watermark)
+	all, err := objects.Objects(w.t.Context(), -1<<40, 1<<40)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer w.guard.As("")() // the test puts the objects
+	for _, o := range all {
+		content, err := os.ReadFile(o.Path)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		values, err := scan.ValueLists(w.t.Context(), o.Path)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		name := lake.NameOf(o.Path)
+		for name, content := range map[string][]byte{name: content, valuelist.Name(name): values} {
+			if err := store.Put(w.t.Context(), "lake/"+name, bytes.NewReader(content), blob.Always); err != nil {
+				w.t.Fatal(err)
+			}
 		}
 	}
 	return store

@@ -110,6 +110,9 @@ func newParts(
 	c, err := cloud.New(cloud.Config{
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
+		Unlisted: func(ctx context.Context, object string, err error) {
+			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
+		},
 	})
 	return parts{f, e, log, c, s.Table, s.Queue, s.DeadLetters, checks(client, s, e, now)}, err
 }

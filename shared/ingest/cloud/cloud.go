@@ -56,6 +56,10 @@ type Config struct {
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies
 
+	// Unlisted, if set, is called for objects that get no lists of their values, with the reason. Only completion lacks
+	// something then. Several goroutines call it at the same time.
+	Unlisted func(ctx context.Context, object string, err error)
+
 	Now func() time.Time
 	// Pause waits before an attempt is repeated; nil waits in real time.
 	Pause func(ctx context.Context, d time.Duration) error
@@ -93,6 +97,9 @@ func New(config Config) (*Store, error) {
 	if config.Copies == 0 {
 		config.Copies = DefaultCopies
 	}
+	if config.Unlisted == nil {
+		config.Unlisted = func(context.Context, string, error) {}
+	}
 	if config.Pause == nil {
 		config.Pause = pause
 	}
@@ -103,7 +110,8 @@ func New(config Config) (*Store, error) {
 	return &Store{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
 }
 
-// Prefixes of names in the bucket of the lake. Engines ignore names under lake/ that begin with an underscore.
+// Prefixes of names in the bucket of the lake. Engines ignore names under lake/ that begin with an underscore. The
+// prefix of the lists of values is lake/_values/, see listsName.
 const (
 	lakeRoot       = "lake/"
 	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed or not published yet

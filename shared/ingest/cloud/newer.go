@@ -107,7 +107,9 @@ func (c *Store) copyNewer(
 		if all[object] <= merged {
 			continue
 		}
-		if err := c.copyVerified(ctx, object, groupName(hour, []string{object})); err != nil {
+		own := groupName(hour, []string{object})
+		c.copyLists(ctx, object, own)
+		if err := c.copyVerified(ctx, object, own); err != nil {
 			return err
 		}
 		report.Merged++

@@ -127,6 +127,7 @@ func (c *Store) merge(
 			return err
 		}
 		report.noteNewer(readable[0], version)
+		c.copyLists(ctx, readable[0], name)
 		return c.copyVerified(ctx, readable[0], name)
 	}
 	return c.mergeFiles(ctx, hour, name, readable, report)
@@ -192,12 +193,14 @@ func (c *Store) mergeFiles(
 	case len(mergeable) == 0 && len(newer) == 0:
 		return nil
 	case len(mergeable) == 1 && len(newer) == 0:
+		c.copyLists(ctx, mergeable[0].name, name)
 		return c.copyVerified(ctx, mergeable[0].name, name) // as a compaction does that knows the lost objects
 	case len(mergeable) == 0:
 		if err := ingest.WriteEmpty(file); err != nil {
 			return err
 		}
 	}
+	c.putLists(ctx, name, listsName(name), file)
 	if err := c.putMerged(ctx, name, file); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 	return c.removeStaged(ctx, o.Attempt)
 }
 
-// copyStaged copies every staged object to its final name, unless it exists there.
+// copyStaged copies every staged object to its final name, unless it exists there, and then the lists of values.
 func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 	staged := &stagingArea{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
@@ -98,8 +98,11 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 		return err
 	}
 	if name := staged.list.Quarantine; name != "" {
-		return c.copyTo(ctx, staged.name(stagingQuarantineFile), name)
+		if err := c.copyTo(ctx, staged.name(stagingQuarantineFile), name); err != nil {
+			return err
+		}
 	}
+	c.copyStagedLists(ctx, staged, o.Boundary)
 	return nil
 }
 

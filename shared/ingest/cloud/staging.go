@@ -45,6 +45,7 @@ type stagedObject struct {
 	Partition lake.Partition `json:"partition"`
 	Bytes     int64          `json:"bytes"`
 	Sum       string         `json:"sha256"`
+	Listed    bool           `json:"listed,omitempty"` // the lists of its values are staged, too
 }
 
 const (
@@ -54,7 +55,8 @@ const (
 
 func (s *stagingArea) name(file string) string { return stagingRoot + s.attempt + "/" + file }
 
-// add puts an object into the bucket, compares it with its file, and removes the file.
+// add puts an object into the bucket, compares it with its file, and removes the file. It also puts the lists of the
+// object's values, unless that fails.
 func (s *stagingArea) add(ctx context.Context, file string, object lake.Object) error {
 	sum, err := fileSum(file)
 	if err != nil {
@@ -73,6 +75,7 @@ func (s *stagingArea) add(ctx context.Context, file string, object lake.Object) 
 	if err := s.cloud.verify(ctx, s.name(o.Staged), o.Bytes, o.Sum); err != nil {
 		return err
 	}
+	o.Listed = s.cloud.putLists(ctx, o.Name, s.name(o.listsFile()), file)
 	if err := os.Remove(file); err != nil {
 		return fmt.Errorf("remove staged file: %w", err)
 	}

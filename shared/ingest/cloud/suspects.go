@@ -110,5 +110,5 @@ func (c *Store) examine(ctx context.Context, name string, report *CompactReport)
 	if err := c.config.Pause(ctx, 2*engine.StateAge); err != nil {
 		return err
 	}
-	return c.lake.Delete(ctx, name)
+	return c.lake.Delete(ctx, listsName(name), name)
 }

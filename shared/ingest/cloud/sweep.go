@@ -84,7 +84,7 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 		return err
 	}
 	for _, group := range p.Groups {
-		names := append(slices.Clone(group), versionsName(hour, groupName(hour, group)))
+		names := slices.Concat(listsNames(group), group, []string{versionsName(hour, groupName(hour, group))})
 		if err := c.lake.Delete(ctx, names...); err != nil {
 			return err
 		}

@@ -99,6 +99,14 @@ var (
 		{ResultBucket, nil, []string{"s3:GetBucketLocation"}},
 	}}
 
+	// It finds values in the lists beside the objects, and lists the objects, but reads none.
+	finding = Task{"finding values", []Grant{
+		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		{LakeObjects, []string{"lake/_values/*"}, []string{"s3:GetObject"}},
+		// Without the permission to list, S3 reports missing lists as forbidden.
+		{LakeListing, []string{"lake/compact/*", "lake/fresh/*"}, []string{"s3:ListBucket"}},
+	}}
+
 	ingesting = Task{"ingesting", []Grant{
 		{RawQueue, nil, []string{
 			"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
@@ -148,7 +156,7 @@ var tasksOf = map[string][]Task{
 	"facets":          {authentication, querying},
 	"histogram":       {authentication, querying},
 	"diff":            {authentication, querying},
-	"values":          {authentication, querying},
+	"values":          {authentication, finding},
 	"logs":            {authentication, querying},
 	"query-status":    {authentication, querying},
 	"parse":           {authentication},

@@ -1,0 +1,141 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/valuelist"
+)
+
+// Every object has the lists of its values next to it, in another folder. They follow it: they are staged, copied and
+// removed with it. Readers find lists by the objects, so lists without an object do no harm. Therefore they are put
+// before an object of which no later step would make them, and removed before it.
+//
+// Nothing waits for lists. The functions of this file return no errors: an object without lists is whole.
+
+// listsTimeout is the longest time for which requests for the lists of an object, or of an import, hold up what
+// follows.
+const listsTimeout = 15 * time.Second
+
+// listsName returns the name in the bucket of the lists of an object.
+func listsName(object string) string {
+	return lakeRoot + valuelist.Name(strings.TrimPrefix(object, lakeRoot))
+}
+
+func listsNames(objects []string) []string {
+	names := make([]string, len(objects))
+	for i, name := range objects {
+		names[i] = listsName(name)
+	}
+	return names
+}
+
+// listsFile returns the name of the staged lists in the folder of the attempt.
+func (o stagedObject) listsFile() string { return o.Staged + ".values" }
+
+// putLists makes the lists of an object, which is in a file, and puts them under a name. It reports whether it has.
+func (c *Store) putLists(ctx context.Context, object, name, file string) bool {
+	text, err := scan.ValueLists(ctx, file)
+	if err == nil {
+		err = c.putText(ctx, name, text)
+	}
+	return c.listed(ctx, object, err)
+}
+
+func (c *Store) putText(ctx context.Context, name string, text []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, listsTimeout)
+	defer cancel()
+	return c.lake.Put(ctx, name, bytes.NewReader(text), blob.Always)
+}
+
+// listed reports whether an object has its lists, which is so without an error.
+func (c *Store) listed(ctx context.Context, object string, err error) bool {
+	if err != nil {
+		c.config.Unlisted(ctx, object, err)
+	}
+	return err == nil
+}
+
+// copyStagedLists copies the staged lists of an import, those of the newest hours first.
+func (c *Store) copyStagedLists(ctx context.Context, staged *stagingArea, boundary lake.Partition) {
+	newest := slices.Clone(staged.list.Objects)
+	slices.SortStableFunc(newest, func(a, b stagedObject) int { return cmp.Compare(b.Partition, a.Partition) })
+	limited, cancel := context.WithTimeout(ctx, listsTimeout)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(c.config.Copies)
+	for _, object := range newest {
+		if !object.Listed {
+			continue
+		}
+		group.Go(func() error {
+			if err := limited.Err(); err != nil {
+				return err
+			}
+			err := c.copyTo(limited, staged.name(object.listsFile()), listsName(object.finalName(boundary)))
+			if errors.Is(err, blob.ErrNotFound) {
+				return nil // another process has published the import and removed what was staged
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		c.config.Unlisted(ctx, "objects of the attempt "+staged.attempt, err)
+	}
+}
+
+// copyLists puts the lists of an object under the name of its copy. An object that an earlier version has written has
+// none; then copyLists makes them.
+func (c *Store) copyLists(ctx context.Context, from, to string) {
+	text, err := c.readLists(ctx, from)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		err = c.makeLists(ctx, from, to)
+	case err == nil:
+		err = c.putText(ctx, listsName(to), text)
+	}
+	c.listed(ctx, to, err)
+}
+
+func (c *Store) readLists(ctx context.Context, object string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, listsTimeout)
+	defer cancel()
+	r, err := blob.Open(ctx, c.lake, listsName(object), "")
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, valuelist.MaxBytes))
+	return text, errors.Join(err, r.Close())
+}
+
+// makeLists makes the lists of an object in the bucket, and puts them under the name of its copy.
+func (c *Store) makeLists(ctx context.Context, from, to string) (err error) {
+	dir, err := os.MkdirTemp(c.config.Scratch, "lists-")
+	if err != nil {
+		return fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "object.parquet")
+	if err := c.download(ctx, from, file); err != nil {
+		return err
+	}
+	text, err := scan.ValueLists(ctx, file)
+	if err != nil {
+		return err
+	}
+	return c.putText(ctx, listsName(to), text)
+}
