@@ -40,7 +40,7 @@ type quarantinedLine struct {
 
 func (q *quarantine) add(r rejection) error {
 	if q.file == nil {
-		f, err := os.Create(q.path)
+		f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return fmt.Errorf("make quarantine: %w", err)
 		}

@@ -49,10 +49,14 @@ func HoldsData(folder string) error {
 	return ErrNoData
 }
 
-// makeFolder creates a data folder if there is none.
+// makeFolder creates a data folder if there is none, and makes it private.
 func makeFolder(folder string) error {
-	if err := HoldsData(folder); !errors.Is(err, ErrNoData) {
+	err := HoldsData(folder)
+	if errors.Is(err, ErrNoData) {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
 		return err
 	}
-	return os.MkdirAll(folder, 0o755)
+	return makePrivate(folder)
 }

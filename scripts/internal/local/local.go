@@ -79,7 +79,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	spill := ""
 	if canWrite {
 		spill = filepath.Join(data, "spill")
-		if err := os.MkdirAll(spill, 0o755); err != nil {
+		if err := os.MkdirAll(spill, 0o700); err != nil {
 			return p, err
 		}
 	}

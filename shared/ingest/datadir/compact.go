@@ -157,7 +157,7 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 func (s *Store) mergeHour(
 	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
 ) (err error) {
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()

@@ -116,7 +116,7 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	staging := filepath.Join(s.stagingRoot(), key)
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return "", fmt.Errorf("make staging directory: %w", err)
 	}
 	return staging, nil

@@ -54,7 +54,7 @@ type Store struct {
 // nothing has to be finished first. Import, Compact and NewWatcher then return an error that gives the reason.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
-	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
+	if err := os.MkdirAll(s.lakeDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
 	var err error
@@ -188,7 +188,7 @@ func (s *Store) place(staging, name string) error {
 
 // moveDurably renames a synced file and syncs the target directory. It returns nil if the file has been moved before.
 func moveDurably(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	err := os.Rename(from, to)

@@ -50,7 +50,7 @@ func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 	if store.readOnly != nil {
 		return nil, store.readOnly
 	}
-	if err := os.MkdirAll(store.RawDir(), 0o755); err != nil {
+	if err := os.MkdirAll(store.RawDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
 	options.Growing = true
