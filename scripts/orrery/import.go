@@ -52,6 +52,9 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 		if err == nil {
 			rejected += report.RejectedLines()
 			err = errors.Join(printReport(c.out, report), printLeft(c.err, report))
+			if err == nil && report.Known > 0 {
+				err = i.printThere(ctx, c.err, product.Store, report.Name, report.Source)
+			}
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break

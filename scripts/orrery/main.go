@@ -28,6 +28,8 @@ const (
 type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
 	Import   importCommand   `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
+	Imports  importsCommand  `cmd:"" help:"List what was imported."`
+	Forget   forgetCommand   `cmd:"" help:"Take the records of an import out of the data again."`
 	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`

@@ -44,6 +44,11 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		logger.Error("not imported", "file", r.Path, "error", r.Err)
 		return
 	}
+	if r.Report.Forgotten != "" {
+		logger.Warn("not imported, because the log was forgotten", "file", r.Path, "import", r.Report.Forgotten,
+			"remedy", "to import it anew: orrery import FILE")
+		return
+	}
 	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
 	if n := r.Report.Rejected[ingest.TooOld]; n > 0 {

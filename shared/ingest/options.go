@@ -55,6 +55,15 @@ const (
 	MaxPartitions = 20_000
 )
 
+// settings returns the defaults as a ledger has them.
+func (o Options) settings() []string {
+	settings := make([]string, len(o.Defaults))
+	for i, d := range o.Defaults {
+		settings[i] = d.Field + "=" + d.Value
+	}
+	return settings
+}
+
 // Progress is the progress of an import.
 type Progress struct {
 	Bytes   int64 // bytes read of the input, compressed or not
@@ -78,6 +87,9 @@ type Report struct {
 	Bytes      int64  // decompressed bytes of new lines
 	Quarantine string // file with the rejected lines; "" if there are none
 	Elapsed    time.Duration
+
+	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".
+	Forgotten string
 }
 
 // RejectedLines returns the number of rejected lines.

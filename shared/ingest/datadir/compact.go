@@ -39,7 +39,7 @@ type CompactReport struct {
 	Before  int64 // bytes of these objects before
 	After   int64 // bytes of the objects that replaced them
 	Removed int   // removed files, of objects replaced earlier and of orphans
-	Busy    int   // hours skipped because another compaction was working on them
+	Busy    int   // hours skipped because another compaction or Forget was working on them
 	// Newer lists objects that were left as they are, because a newer program wrote them with columns that this program
 	// does not know. Only hours with several objects are examined.
 	Newer []string
@@ -151,9 +151,9 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 	return mergeable
 }
 
-// mergeHour replaces the objects of an hour by one object with the same rows. Only the holder of the hour's lock
-// removes objects from the hour, so they are still listed after the merge. Objects that imports have added meanwhile
-// are kept.
+// mergeHour replaces the objects of an hour by one object with the same rows. Of all compactions, only the holder of the
+// hour's lock removes objects from the hour. If Forget has removed one meanwhile, the hour is left as it is. Objects
+// that imports have added meanwhile are kept.
 func (s *Store) mergeHour(
 	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
 ) (err error) {
@@ -188,7 +188,15 @@ func (s *Store) mergeHour(
 	if err != nil {
 		return err
 	}
-	if err = s.place(staging, name); err == nil {
+	listed, err := update.Hour(hour)
+	if err == nil && !lists(listed, change.Remove) { // a log was forgotten meanwhile
+		report.Busy++
+		return update.Close()
+	}
+	if err == nil {
+		err = s.place(staging, name)
+	}
+	if err == nil {
 		s.step("compact: before the manifest")
 		err = update.Publish(change)
 	}

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 )
 
 // Import imports the new lines of a log into the lake. Importing the same log again changes nothing, and importing a
@@ -20,6 +22,13 @@ import (
 // An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
 // lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
+	return s.importLog(ctx, name, r, options, false)
+}
+
+// importLog is Import. If skipForgotten is true, it imports nothing of a log that was forgotten.
+func (s *Store) importLog(
+	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
+) (ingest.Report, error) {
 	began := s.now()
 	if s.readOnly != nil {
 		return ingest.Report{}, s.readOnly
@@ -38,7 +47,7 @@ func (s *Store) Import(ctx context.Context, name string, r io.Reader, options in
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
-	report, err := s.importLocked(ctx, name, r, options)
+	report, err := s.importLocked(ctx, name, r, options, skipForgotten)
 	if err = errors.Join(err, end()); err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
@@ -81,7 +90,7 @@ func resolve(file string) (string, error) {
 
 // importLocked imports a log while it holds the lock of the log's family and its staging directory.
 func (s *Store) importLocked(
-	ctx context.Context, name string, r io.Reader, options ingest.Options,
+	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
 ) (report ingest.Report, err error) {
 	log, err := ingest.OpenLog(r)
 	if err != nil {
@@ -97,6 +106,12 @@ func (s *Store) importLocked(
 		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	if skipForgotten {
+		forgotten, err := s.ledger.Forgotten(ctx, ledger.LogName(cmp.Or(options.Path, name)), log.Head())
+		if err != nil || forgotten != "" {
+			return ingest.Report{Name: name, Forgotten: forgotten}, err
+		}
+	}
 	staging, err := s.makeStaging(ctx, key)
 	if err != nil {
 		return ingest.Report{}, err

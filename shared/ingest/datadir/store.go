@@ -135,8 +135,8 @@ func (s *Store) recover(ctx context.Context) error {
 	return s.forgetImports()
 }
 
-// begin waits for the right to change the index, and publishes the imports that other processes have committed but not
-// published. Every change of the index begins here, so after a crash the next change makes the index agree with the
+// begin waits for the right to change the index, publishes the imports that other processes have committed but not
+// published, and makes the removals that they have recorded. Every change of the index begins here, so after a crash the next change makes the index agree with the
 // ledger.
 func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	update, err := s.index.Begin(ctx)
@@ -146,6 +146,9 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	unfinished, err := s.ledger.Unpublished(ctx)
 	for i := 0; err == nil && i < len(unfinished); i++ {
 		err = s.publish(ctx, update, unfinished[i])
+	}
+	if err == nil {
+		err = s.finishRemovals(ctx, update)
 	}
 	if err != nil {
 		return nil, errors.Join(err, update.Close())
