@@ -24,6 +24,7 @@ type importCommand struct {
 
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
+	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
@@ -60,7 +61,12 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 			break
 		}
 	}
-	if failed = errors.Join(failed, product.Close()); failed != nil {
+	closing := product.Close()
+	var doubt *ingest.DoubtError
+	if errors.As(failed, &doubt) && closing == nil {
+		return &exitError{code: exitDoubt, message: failed.Error()}
+	}
+	if failed = errors.Join(failed, closing); failed != nil {
 		return failed
 	}
 	if rejected > 0 {
@@ -114,6 +120,7 @@ func (i *importCommand) one(
 		Format:   i.Format,
 		Defaults: defaults,
 		Growing:  size >= 0 && !i.Last,
+		Cautious: !i.Sure,
 		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
 	})
 	if closing := errors.Join(bar.Finish(), in.Close()); closing != nil {
@@ -198,6 +205,9 @@ func printReport(w io.Writer, r ingest.Report) error {
 	}
 	if r.Quarantine != "" {
 		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", r.Quarantine)
+	}
+	if r.Unsaved > 0 {
+		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log are saved\n", r.Unsaved)
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -35,6 +35,13 @@ type Options struct {
 	// log. An import that a person starts has none.
 	Horizon time.Duration
 	Arrival time.Time
+	// Cautious means that a person has started the import and can be asked. Then an import that is probably a mistake
+	// ends with a *DoubtError.
+	Cautious bool
+	// Quarantined, if set, returns the size in bytes of the rejected lines of a source that are in quarantine already.
+	// Of the lines that would exceed QuarantineBytes, the import only counts the number.
+	Quarantined func(source string) (int64, error)
+
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
 	OnObject func(ctx context.Context, path string, object lake.Object) error
@@ -50,6 +57,8 @@ const (
 	DefaultMemory = 96 << 20
 	// DefaultWorkers is the default number of goroutines that decode and write.
 	DefaultWorkers = 2
+	// QuarantineBytes is the maximum size of the rejected lines of a source that are kept.
+	QuarantineBytes = 100_000_000
 	// MaxPartitions is the maximum number of hours with records of one import, which is more than two years. Every hour
 	// becomes a file, so a log with random times would result in millions of files.
 	MaxPartitions = 20_000
@@ -86,6 +95,7 @@ type Report struct {
 	Objects    int
 	Bytes      int64  // decompressed bytes of new lines
 	Quarantine string // file with the rejected lines; "" if there are none
+	Unsaved    int64  // rejected lines that are not in the file, because that of the source has QuarantineBytes
 	Elapsed    time.Duration
 
 	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".

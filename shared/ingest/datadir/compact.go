@@ -38,7 +38,7 @@ type CompactReport struct {
 	Rows    int64 // rows of these hours
 	Before  int64 // bytes of these objects before
 	After   int64 // bytes of the objects that replaced them
-	Removed int   // removed files, of objects replaced earlier and of orphans
+	Removed int   // removed files: of objects replaced earlier, of orphans, and of old rejected lines
 	Busy    int   // hours skipped because another compaction or Forget was working on them
 	// Newer lists objects that were left as they are, because a newer program wrote them with columns that this program
 	// does not know. Only hours with several objects are examined.
@@ -49,7 +49,7 @@ type CompactReport struct {
 }
 
 // Compact merges the objects of each hour into one object of the present schema, and removes the files of objects that
-// were replaced longer ago than the grace. Readers can continue: a query reads either the objects before or the object
+// were replaced longer ago than the grace, and those of rejected lines that are older than 90 days. Readers can continue: a query reads either the objects before or the object
 // after. Several compactions, imports and servers may run at the same time. Compact does not use the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
@@ -76,6 +76,11 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 		if options.Progress != nil {
 			options.Progress(i+1, len(hours))
 		}
+	}
+	pruned, err := s.pruneQuarantine()
+	report.Removed += pruned
+	if err != nil {
+		return report, fmt.Errorf("compact: %w", err)
 	}
 	return report, nil
 }

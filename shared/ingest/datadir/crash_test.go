@@ -41,6 +41,18 @@ var works = map[string]func(context.Context, *Store, func()) error{
 		_, err := s.Import(ctx, "other", strings.NewReader(sparse(0, 8)), ingest.Options{})
 		return err
 	},
+	"mixed": func(ctx context.Context, s *Store, _ func()) error {
+		_, err := s.Import(ctx, "mixed", strings.NewReader(sparse(0, 8)+"garbage\n"+accessLines(1)), ingest.Options{})
+		return err
+	},
+	"retry": func(ctx context.Context, s *Store, _ func()) error {
+		sources, err := s.Imports(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = s.Retry(ctx, sources[0].ID, ingest.Options{Format: "combined"})
+		return err
+	},
 	"forget": func(ctx context.Context, s *Store, _ func()) error {
 		sources, err := s.Imports(ctx)
 		for _, source := range sources {
@@ -183,6 +195,7 @@ func TestProcessKilledAtAnyStep(t *testing.T) {
 		{"forget", []string{"import", "other"}, 16, 8},
 		{"forget", []string{"import", "other", "compact", "grow"}, 22, 8},
 		{"import", []string{"import", "other", "compact", "forget"}, 8, 16},
+		{"retry", []string{"mixed"}, 8, 9},
 	}
 	for _, test := range tests {
 		t.Run(test.work+" after "+strings.Join(test.earlier, " and "), func(t *testing.T) {

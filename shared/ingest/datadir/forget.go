@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -351,24 +350,6 @@ func (s *Store) finishRemoval(ctx context.Context, update *manifest.Update, r le
 	s.step("forget: before the staging directory is removed")
 	if err := os.RemoveAll(staging); err != nil {
 		return fmt.Errorf("remove staging directory: %w", err)
-	}
-	return nil
-}
-
-// removeQuarantine removes the files of the rejected lines of a source.
-func (s *Store) removeQuarantine(source string) error {
-	entries, err := os.ReadDir(s.quarantineDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("list quarantine: %w", err)
-	}
-	for _, e := range entries {
-		if of, _, _ := strings.Cut(e.Name(), "."); of != source {
-			continue
-		}
-		err := os.Remove(filepath.Join(s.quarantineDir(), e.Name()))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove quarantine: %w", err)
-		}
 	}
 	return nil
 }

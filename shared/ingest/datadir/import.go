@@ -141,6 +141,7 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 func (s *Store) importStaged(
 	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
 ) (ingest.Report, error) {
+	options.Quarantined = s.quarantined
 	c, err := log.Convert(ctx, name, s.ledger, staging, options)
 	if err != nil {
 		return ingest.Report{}, err

@@ -71,6 +71,8 @@ type Ledger interface {
 	WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error)
 	// RememberWatched records that a watched file was imported.
 	RememberWatched(ctx context.Context, path string, size int64, changed time.Time) error
+	// LinesAfter returns the number of the last line that an import of a source has recorded.
+	LinesAfter(ctx context.Context, source string, generation int) (int64, error)
 	Removals
 	Close() error
 }

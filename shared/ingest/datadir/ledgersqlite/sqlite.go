@@ -318,6 +318,15 @@ func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 	return nil
 }
 
+// LinesAfter returns the number of the last line that an import of a source has recorded.
+func (l *Ledger) LinesAfter(ctx context.Context, source string, generation int) (lines int64, err error) {
+	const statement = `SELECT lines FROM import WHERE source = ? AND generation = ?`
+	if err := l.db.QueryRowContext(ctx, statement, source, generation).Scan(&lines); err != nil {
+		return 0, failed("read ledger", err)
+	}
+	return lines, nil
+}
+
 // WatchedAs reports whether a watched file was imported with exactly this size and modification time.
 func (l *Ledger) WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error) {
 	var n int
