@@ -24,7 +24,7 @@ type importCommand struct {
 
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
-	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records."`
+	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
@@ -195,6 +195,9 @@ func printReport(w io.Writer, r ingest.Report) error {
 	}
 	if r.Known > 0 {
 		text += fmt.Sprintf("; %d lines were imported before", r.Known)
+	}
+	if r.Overlaps() {
+		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
 	}
 	if r.Invalid > 0 {
 		text += fmt.Sprintf("; %d had text that is not Unicode, which is stored unchanged", r.Invalid)

@@ -42,6 +42,10 @@ type Options struct {
 	// Of the lines that would exceed QuarantineBytes, the import only counts the number.
 	Quarantined func(source string) (int64, error)
 
+	// Objects, if set, returns the files of the objects of some hours. An import of a new source then counts which of
+	// its first records are in them already.
+	Objects func(hours []lake.Partition) ([]string, error)
+
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
 	OnObject func(ctx context.Context, path string, object lake.Object) error
@@ -97,6 +101,10 @@ type Report struct {
 	Quarantine string // file with the rejected lines; "" if there are none
 	Unsaved    int64  // rejected lines that are not in the file, because that of the source has QuarantineBytes
 	Elapsed    time.Duration
+
+	// Of the first Judged records of a new source, Seen are in the lake already, most of them in the source SeenIn.
+	Judged, Seen int
+	SeenIn       string
 
 	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".
 	Forgotten string

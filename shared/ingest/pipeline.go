@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -50,6 +51,8 @@ type pipeline struct {
 	report   Report
 	openLost bool
 
+	overlap overlap
+
 	judged bool      // doubt has judged the first lines
 	first  rejection // the first rejected line
 }
@@ -80,7 +83,7 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 	if options.Workers == 0 {
 		options.Workers = DefaultWorkers
 	}
-	return &pipeline{
+	p := &pipeline{
 		in:      in,
 		format:  format,
 		entry:   e,
@@ -96,7 +99,12 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		parts:   e.Parts,
 		bad:     quarantine{path: filepath.Join(staging, QuarantineFile), left: QuarantineBytes},
 		report:  Report{Rejected: map[record.Code]int64{}},
+		overlap: overlap{hours: map[lake.Partition]struct{}{}},
 	}
+	if at.fresh {
+		p.overlap.objects = options.Objects
+	}
+	return p
 }
 
 // run stages every object of the input.
@@ -135,7 +143,7 @@ func (p *pipeline) run(ctx context.Context) error {
 
 // check compares the number of decoded records with the rows of the verified objects, and completes the report.
 func (p *pipeline) check() error {
-	if err := p.doubt(true); err != nil {
+	if err := errors.Join(p.doubt(true), p.lookFor(nil, true)); err != nil {
 		return err
 	}
 	p.report.Unsaved = p.bad.unsaved
@@ -314,7 +322,7 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	if p.options.Progress != nil {
 		p.options.Progress(Progress{Bytes: p.in.read.Load(), Records: p.report.Records})
 	}
-	if err := p.doubt(false); err != nil {
+	if err := errors.Join(p.doubt(false), p.lookFor(d.rows, false)); err != nil {
 		return err
 	}
 	p.buffer.add(d)

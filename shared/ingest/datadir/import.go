@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // Import imports the new lines of a log into the lake. Importing the same log again changes nothing, and importing a
@@ -142,6 +143,7 @@ func (s *Store) importStaged(
 	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
 ) (ingest.Report, error) {
 	options.Quarantined = s.quarantined
+	options.Objects = func(hours []lake.Partition) ([]string, error) { return s.filesOf(ctx, hours) }
 	c, err := log.Convert(ctx, name, s.ledger, staging, options)
 	if err != nil {
 		return ingest.Report{}, err
@@ -151,6 +153,20 @@ func (s *Store) importStaged(
 		c.Report.Quarantine = s.quarantinePath(c.Entry.Source, c.Entry.Generation)
 	}
 	return c.Report, s.finish(ctx, c, staging)
+}
+
+// filesOf returns the files of the objects of hours.
+func (s *Store) filesOf(ctx context.Context, hours []lake.Partition) (files []string, err error) {
+	for _, hour := range hours {
+		objects, err := s.index.Objects(ctx, hour, hour)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			files = append(files, o.Path)
+		}
+	}
+	return files, nil
 }
 
 // finish commits a conversion and publishes it. It ignores the end of the context after the commit, because otherwise
