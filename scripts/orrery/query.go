@@ -132,6 +132,7 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 		return err
 	}
 	a.reportLook(c.err)
+	a.reportDemo(c.err)
 	return a.reportGaps(c.err)
 }
 
@@ -143,6 +144,7 @@ type answer struct {
 	Meta struct {
 		Period    search.MetaPeriod `json:"period"`
 		Complete  *string           `json:"complete_through"`
+		Demo      bool              `json:"demo"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
 		Diff      *search.DiffMeta  `json:"diff"`
@@ -176,6 +178,14 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) error {
 		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", *a.Meta.Complete)
 	}
 	return nil
+}
+
+// reportDemo reports that the answer is not about real requests.
+func (a answer) reportDemo(stderr io.Writer) {
+	if a.Meta.Demo {
+		fmt.Fprintln(stderr, "orrery: these are generated records of a demo day, because there are no others; "+
+			"the first import removes them")
+	}
 }
 
 // reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5, in

@@ -63,6 +63,7 @@ func (q *queryCommand) printAll(ctx context.Context, server *client.Client, c co
 			return err
 		}
 		page.Meta.Skipped = skipped
+		page.reportDemo(c.err)
 		return page.reportGaps(c.err)
 	}
 }

@@ -189,5 +189,9 @@ func (s *Store) finish(ctx context.Context, c ingest.Conversion, staging string)
 		s.step("import: after the commit point")
 		err = s.publish(ctx, update, e)
 	}
-	return errors.Join(err, update.Close())
+	if err := errors.Join(err, update.Close()); err != nil {
+		return err
+	}
+	s.step("import: before the demo day is removed")
+	return s.removeDemo(ctx)
 }

@@ -31,6 +31,7 @@ import (
 //	ledger.db                                          what has been imported
 //	quarantine/<source>.ndjson                         lines that are not records
 //	raw/                                               watched folder: its files are imported
+//	demo/                                              data directory of a demo day, until the first import
 //
 // Many goroutines may use a Store, and many processes may use Stores over the same directory.
 type Store struct {
@@ -93,6 +94,19 @@ func (s *Store) Index() *manifest.Store { return s.index }
 // RawDir returns the directory that a Watcher watches.
 func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
 
+// DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
+func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
+
+// removeDemo removes the demo day if there are records. Other processes may still read its files: a system that cannot
+// remove open files leaves them, but nothing answers from them any more.
+func (s *Store) removeDemo(ctx context.Context) error {
+	extent, err := s.index.Extent(ctx)
+	if err == nil && extent.Rows > 0 {
+		_ = os.RemoveAll(s.DemoDir())
+	}
+	return err
+}
+
 func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
 func (s *Store) quarantineDir() string { return filepath.Join(s.dir, "quarantine") }
 func (s *Store) stagingRoot() string   { return filepath.Join(s.lakeDir(), "_staging") }
@@ -112,7 +126,7 @@ func (s *Store) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := update.Close(); err != nil {
+	if err := errors.Join(update.Close(), s.removeDemo(ctx)); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(s.stagingRoot())
