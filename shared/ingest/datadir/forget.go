@@ -69,7 +69,7 @@ func (s *Store) forget(ctx context.Context, id string) (report ForgetReport, err
 	if err != nil {
 		return ForgetReport{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
+	defer func() { err = errors.Join(err, s.discard(ctx, source.Family, staging)) }()
 	// Until the lock is released, no import of the source is committed.
 	if source, err = s.sourceWithID(ctx, id); err != nil || !source.Forgotten.IsZero() {
 		return ForgetReport{Source: source, Before: true}, err

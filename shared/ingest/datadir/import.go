@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
@@ -118,7 +119,29 @@ func (s *Store) importLocked(
 		return ingest.Report{}, err
 	}
 	report, err = s.importStaged(ctx, name, log, staging, options)
-	return report, errors.Join(err, os.RemoveAll(staging))
+	return report, errors.Join(err, s.discard(ctx, key, staging))
+}
+
+// discard removes the staging directory of a family, whose lock the caller holds. It keeps the directory if a change was
+// committed and could not be made, for example because the disk is full: the next change of the index makes it.
+func (s *Store) discard(ctx context.Context, family, staging string) error {
+	ctx = context.WithoutCancel(ctx)
+	imports, err := s.ledger.Unpublished(ctx)
+	if err != nil {
+		return err
+	}
+	removals, err := s.ledger.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(imports, func(e ledger.Entry) bool { return e.Family == family }) ||
+		slices.ContainsFunc(removals, func(r ledger.Removal) bool { return r.Family == family }) {
+		return nil
+	}
+	if err := os.RemoveAll(staging); err != nil {
+		return fmt.Errorf("remove staging directory: %w", err)
+	}
+	return nil
 }
 
 // makeStaging creates the empty staging directory of a lock, which the caller must hold. If a process that died has

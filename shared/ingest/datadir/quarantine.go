@@ -26,6 +26,11 @@ import (
 // quarantineAge is how long rejected lines are kept.
 const quarantineAge = 90 * 24 * time.Hour
 
+const (
+	temporary    = ".new-"        // begins the names of files that are being written
+	temporaryAge = 24 * time.Hour // from which on no process is writing them
+)
+
 // quarantinePath returns the file of the rejected lines of an import: <source>.ndjson for the first import of a source,
 // and <source>.<generation>.ndjson for the later ones.
 func (s *Store) quarantinePath(source string, generation int) string {
@@ -117,7 +122,19 @@ func (s *Store) pruneQuarantine() (removed int, err error) {
 		}
 		removed++
 	}
-	return removed, nil
+	return removed, s.removeTemporary()
+}
+
+// removeTemporary removes the temporary files of processes that have died.
+func (s *Store) removeTemporary() error {
+	files, err := filepath.Glob(filepath.Join(s.quarantineDir(), temporary+"*"))
+	for i := 0; err == nil && i < len(files); i++ {
+		info, failed := os.Stat(files[i])
+		if failed == nil && s.now().Sub(info.ModTime()) > temporaryAge {
+			err = removeIfThere(files[i])
+		}
+	}
+	return err
 }
 
 // removeQuarantine removes the files of the rejected lines of a source.
@@ -161,7 +178,7 @@ func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 // rewriteQuarantine replaces each line of a file by the JSON form that change returns, or removes it for nil. It removes
 // a file without lines.
 func rewriteQuarantine(path string, change func(line ingest.RejectedLine, form []byte) []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
 	}
@@ -301,7 +318,7 @@ func (s *Store) retryFile(
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	text, err := os.CreateTemp(s.quarantineDir(), ".retry-*")
+	text, err := os.CreateTemp(s.quarantineDir(), temporary+"*")
 	if err != nil {
 		return err
 	}

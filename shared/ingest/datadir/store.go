@@ -183,9 +183,7 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.E
 	if err := s.placeQuarantine(staging, e.Source, e.Generation, e.Rejected); err != nil {
 		return err
 	}
-	if err := s.dropCompleted(ctx, e); err != nil {
-		return err
-	}
+	_ = s.dropCompleted(ctx, e) // the lines stay there if their file cannot be read or written
 	s.step("publish: before the manifests")
 	if err := update.Publish(manifest.Change{Add: e.Objects}); err != nil {
 		return err
