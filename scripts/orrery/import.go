@@ -24,6 +24,7 @@ type importCommand struct {
 
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
+	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
 }
@@ -52,12 +53,20 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 		if err == nil {
 			rejected += report.RejectedLines()
 			err = errors.Join(printReport(c.out, report), printLeft(c.err, report))
+			if err == nil && report.Known > 0 {
+				err = i.printThere(ctx, c.err, product.Store, report.Name, report.Source)
+			}
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break
 		}
 	}
-	if failed = errors.Join(failed, product.Close()); failed != nil {
+	closing := product.Close()
+	var doubt *ingest.DoubtError
+	if errors.As(failed, &doubt) && closing == nil {
+		return &exitError{code: exitDoubt, message: failed.Error()}
+	}
+	if failed = errors.Join(failed, closing); failed != nil {
 		return failed
 	}
 	if rejected > 0 {
@@ -111,6 +120,7 @@ func (i *importCommand) one(
 		Format:   i.Format,
 		Defaults: defaults,
 		Growing:  size >= 0 && !i.Last,
+		Cautious: !i.Sure,
 		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
 	})
 	if closing := errors.Join(bar.Finish(), in.Close()); closing != nil {
@@ -186,6 +196,9 @@ func printReport(w io.Writer, r ingest.Report) error {
 	if r.Known > 0 {
 		text += fmt.Sprintf("; %d lines were imported before", r.Known)
 	}
+	if r.Overlaps() {
+		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
+	}
 	if r.Invalid > 0 {
 		text += fmt.Sprintf("; %d had text that is not Unicode, which is stored unchanged", r.Invalid)
 	}
@@ -195,6 +208,9 @@ func printReport(w io.Writer, r ingest.Report) error {
 	}
 	if r.Quarantine != "" {
 		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", r.Quarantine)
+	}
+	if r.Unsaved > 0 {
+		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log are saved\n", r.Unsaved)
 	}
 	_, err := io.WriteString(w, text)
 	return err

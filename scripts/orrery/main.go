@@ -20,14 +20,19 @@ const (
 	exitFailed      = 1 // standard error has the reason
 	exitUsage       = 2 // the command line is invalid
 	exitRejected    = 3 // imported, but some lines were rejected and put into quarantine
+	exitDoubt       = 4 // not imported, because it is probably a mistake; --anyway imports it
 	exitIncomplete  = 5 // answered or compacted, but some objects could not be read
 	exitInterrupted = 130
 )
 
 // commands is the whole command line. Its names must not change, because scripts of users depend on them.
 type commands struct {
-	Serve    serveCommand    `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
-	Import   importCommand   `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
+	Serve      serveCommand      `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
+	Import     importCommand     `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
+	Imports    importsCommand    `cmd:"" help:"List what was imported."`
+	Forget     forgetCommand     `cmd:"" help:"Take the records of an import out of the data again."`
+	Quarantine quarantineCommand `cmd:"" help:"List rejected lines by reason, or import them again."`
+
 	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`

@@ -37,7 +37,7 @@ type queryCommand struct {
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	DryRun  bool    `help:"Only print what the query would read and cost."`
-	Strict  bool    `help:"Exit with 5 also if records may be missing: more match than were printed, or later logs."`
+	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, or this is a demo."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	valuesFlags
@@ -141,10 +141,11 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	a.reportDemo(stderr)
 	if err := a.reportGaps(stderr); err != nil {
 		return err
 	}
-	if q.Strict && (late || a.Meta.Truncated != nil) {
+	if q.Strict && (late || a.Meta.Truncated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
 	return nil
@@ -160,6 +161,7 @@ type answer struct {
 		Period    search.MetaPeriod `json:"period"`
 		Newest    *string           `json:"newest"`
 		Complete  *string           `json:"complete_through"`
+		Demo      bool              `json:"demo"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
 		Diff      *search.DiffMeta  `json:"diff"`
@@ -193,6 +195,14 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) 
 		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", *a.Meta.Complete)
 	}
 	return late, nil
+}
+
+// reportDemo reports that the answer is not about real requests.
+func (a answer) reportDemo(stderr io.Writer) {
+	if a.Meta.Demo {
+		fmt.Fprintln(stderr, "orrery: these are generated records of a demo day, because there are no others; "+
+			"the first import removes them")
+	}
 }
 
 // reportGaps reports missing records and objects. If objects are missing, it returns an error with exit code 5.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -206,15 +207,22 @@ func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
 
 // ensureData generates a demo day if there are no records.
 func (s *serveCommand) ensureData(ctx context.Context, c console, product *local.Product) (lake.Extent, error) {
+	if !s.Demo {
+		product.WithoutDemo()
+	}
 	extent, err := product.Engine.Extent(ctx)
 	if err != nil || extent.Rows > 0 || !s.Demo || s.Trino != "" {
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
-	fmt.Fprintf(c.err, "there is no data in %s yet: generating a demo day of %d records (--no-demo prevents this)\n",
-		s.Data, demoRecords)
+	fmt.Fprintf(c.err, "there is no data in %s yet: generating a demo day of %d records, which the first import removes "+
+		"(--no-demo prevents this)\n", s.Data, demoRecords)
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
-	if _, err := importGenerated(ctx, product.Store, "demo-day", options, c.err); err != nil {
+	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
+		_, err := importGenerated(ctx, store, "demo-day", options, c.err)
+		return err
+	})
+	if err != nil {
 		return extent, fmt.Errorf("generate the demo day: %w", err)
 	}
 	return product.Engine.Extent(ctx)

@@ -44,8 +44,18 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		logger.Error("not imported", "file", r.Path, "error", r.Err)
 		return
 	}
+	if r.Report.Forgotten != "" {
+		logger.Warn("not imported, because the log was forgotten", "file", r.Path, "import", r.Report.Forgotten,
+			"remedy", "to import it anew: orrery import FILE")
+		return
+	}
 	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
+	if r.Report.Overlaps() {
+		logger.Warn("most of the first records are in the data already and are counted twice", "file", r.Path,
+			"records", r.Report.Judged, "seen", r.Report.Seen, "in", r.Report.SeenIn, "import", r.Report.Source,
+			"remedy", "if the log is a copy or a part of an imported one: orrery forget IMPORT")
+	}
 	if n := r.Report.Rejected[ingest.TooOld]; n > 0 {
 		logger.Warn("records are older than the horizon and in quarantine",
 			"file", r.Path, "records", n, "quarantine", r.Report.Quarantine,

@@ -252,6 +252,12 @@ var metaHeaders = []metaHeader{
 			return **m.Next
 		}},
 	{"X-Orrery-Head", "As head of meta.", func(m *search.Meta) string { return m.Head }},
+	{"X-Orrery-Demo", "As demo of meta; absent if it is false.", func(m *search.Meta) string {
+		if !m.Demo {
+			return ""
+		}
+		return "true"
+	}},
 	{"X-Orrery-Num-Of-Requests", "As num_of_requests of meta.", func(m *search.Meta) string {
 		if m.NumOfRequests == nil {
 			return ""

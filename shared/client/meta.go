@@ -25,6 +25,8 @@ type Meta struct {
 	Next           *string    `json:"next"` // of logs: cursor of the next page; nil on the last one
 	Head           string     `json:"head"` // of logs: Question.Since of a later request for newer records
 
+	Demo bool `json:"demo"` // the records are those of a demo day, because there are no others
+
 	DryRun   bool      `json:"dry_run"`  // the query did not run; there is only an estimate
 	Estimate *Estimate `json:"estimate"` // what was known before the query ran; nil for values
 

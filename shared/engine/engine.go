@@ -90,6 +90,12 @@ type Completeness interface {
 	CompleteThrough(ctx context.Context) (time.Time, error)
 }
 
+// Demonstration is an engine that may answer from a demo day, as long as there are no other records.
+type Demonstration interface {
+	// IsDemo reports whether the queries of a request with this context are answered from the demo day.
+	IsDemo(ctx context.Context) (bool, error)
+}
+
 // Execution identifies a running query to the engine that started it, in any process. It is opaque, at most 4 kB long
 // and contains no secrets.
 type Execution string

@@ -38,7 +38,7 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 
 // TryAcquire takes the lock on a file or returns ErrLocked. It creates the file and its directory if needed.
 func TryAcquire(path string) (*Lock, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make directory of lock: %w", err)
 	}
 	return tryAcquire(path, os.O_CREATE)
@@ -49,7 +49,7 @@ func TryAcquire(path string) (*Lock, error) {
 func TryAcquireExisting(path string) (*Lock, error) { return tryAcquire(path, noFollow) }
 
 func tryAcquire(path string, flags int) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}

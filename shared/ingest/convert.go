@@ -70,6 +70,9 @@ func OpenLog(r io.Reader) (*Log, error) {
 // Empty reports whether the log is empty.
 func (l *Log) Empty() bool { return len(l.head) == 0 }
 
+// Head returns the beginning of the log, at most ledger.HeadBytes.
+func (l *Log) Head() []byte { return l.head }
+
 // Family returns the family of sources of the log.
 func (l *Log) Family() string { return FamilyOf(l.head) }
 
@@ -121,7 +124,7 @@ func convert(
 	if err != nil {
 		return Conversion{}, err
 	}
-	e.Name, e.Format = name, format.Name()
+	e.Name, e.Format, e.Settings = name, format.Name(), options.settings()
 	p := newPipeline(in, at, e, format, staging, options)
 	if err := p.run(ctx); err != nil {
 		return Conversion{}, err

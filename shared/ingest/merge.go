@@ -143,10 +143,15 @@ func Merge(dir, name string, paths []string) (lake.Object, error) {
 	if err != nil {
 		return lake.Object{}, err
 	}
-	file := filepath.Join(dir, name)
+	return writeChecked(filepath.Join(dir, name), mergeRows(narrowed))
+}
+
+// writeChecked writes rows, which must be in order, to one verified object, and compares every value of every row in
+// the file with the rows.
+func writeChecked(file string, rows iter.Seq2[parquet.Raw, error]) (lake.Object, error) {
 	sum := parquet.RawSum{Seed: maphash.MakeSeed()}
 	object, err := writeObject(file, rawRows(func(yield func(parquet.Raw, error) bool) {
-		for row, err := range mergeRows(narrowed) {
+		for row, err := range rows {
 			if err == nil {
 				sum.Add(row)
 			}

@@ -141,7 +141,7 @@ type rowsTo func(*parquet.Writer) (int64, error)
 
 // writeFile writes and syncs a Parquet file. It returns the number of rows.
 func writeFile(path string, rows rowsTo) (count int64, err error) {
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, err
 	}

@@ -35,6 +35,17 @@ type Options struct {
 	// log. An import that a person starts has none.
 	Horizon time.Duration
 	Arrival time.Time
+	// Cautious means that a person has started the import and can be asked. Then an import that is probably a mistake
+	// ends with a *DoubtError.
+	Cautious bool
+	// Quarantined, if set, returns the size in bytes of the rejected lines of a source that are in quarantine already.
+	// Of the lines that would exceed QuarantineBytes, the import only counts the number.
+	Quarantined func(source string) (int64, error)
+
+	// Objects, if set, returns the files of the objects of some hours. An import of a new source then counts which of
+	// its first records are in them already.
+	Objects func(hours []lake.Partition) ([]string, error)
+
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
 	OnObject func(ctx context.Context, path string, object lake.Object) error
@@ -50,10 +61,21 @@ const (
 	DefaultMemory = 96 << 20
 	// DefaultWorkers is the default number of goroutines that decode and write.
 	DefaultWorkers = 2
+	// QuarantineBytes is the maximum size of the rejected lines of a source that are kept.
+	QuarantineBytes = 100_000_000
 	// MaxPartitions is the maximum number of hours with records of one import, which is more than two years. Every hour
 	// becomes a file, so a log with random times would result in millions of files.
 	MaxPartitions = 20_000
 )
+
+// settings returns the defaults as a ledger has them.
+func (o Options) settings() []string {
+	settings := make([]string, len(o.Defaults))
+	for i, d := range o.Defaults {
+		settings[i] = d.Field + "=" + d.Value
+	}
+	return settings
+}
 
 // Progress is the progress of an import.
 type Progress struct {
@@ -77,7 +99,15 @@ type Report struct {
 	Objects    int
 	Bytes      int64  // decompressed bytes of new lines
 	Quarantine string // file with the rejected lines; "" if there are none
+	Unsaved    int64  // rejected lines that are not in the file, because that of the source has QuarantineBytes
 	Elapsed    time.Duration
+
+	// Of the first Judged records of a new source, Seen are in the lake already, most of them in the source SeenIn.
+	Judged, Seen int
+	SeenIn       string
+
+	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".
+	Forgotten string
 }
 
 // RejectedLines returns the number of rejected lines.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -49,6 +50,11 @@ type pipeline struct {
 	bad      quarantine
 	report   Report
 	openLost bool
+
+	overlap overlap
+
+	judged bool      // doubt has judged the first lines
+	first  rejection // the first rejected line
 }
 
 // job is the task of writing rows to an object of one hour, or to a sorted run of many hours.
@@ -77,7 +83,7 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 	if options.Workers == 0 {
 		options.Workers = DefaultWorkers
 	}
-	return &pipeline{
+	p := &pipeline{
 		in:      in,
 		format:  format,
 		entry:   e,
@@ -91,13 +97,25 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		buffer:  newBuffer(),
 		held:    map[int]*decodedBatch{},
 		parts:   e.Parts,
-		bad:     quarantine{path: filepath.Join(staging, QuarantineFile)},
+		bad:     quarantine{path: filepath.Join(staging, QuarantineFile), left: QuarantineBytes},
 		report:  Report{Rejected: map[record.Code]int64{}},
+		overlap: overlap{hours: map[lake.Partition]struct{}{}},
 	}
+	if at.fresh {
+		p.overlap.objects = options.Objects
+	}
+	return p
 }
 
 // run stages every object of the input.
 func (p *pipeline) run(ctx context.Context) error {
+	if p.options.Quarantined != nil {
+		size, err := p.options.Quarantined(p.entry.Source)
+		if err != nil {
+			return err
+		}
+		p.bad.left -= size
+	}
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		err := p.lines.run(working, p.batches)
@@ -125,6 +143,10 @@ func (p *pipeline) run(ctx context.Context) error {
 
 // check compares the number of decoded records with the rows of the verified objects, and completes the report.
 func (p *pipeline) check() error {
+	if err := errors.Join(p.doubt(true), p.lookFor(nil, true)); err != nil {
+		return err
+	}
+	p.report.Unsaved = p.bad.unsaved
 	slices.SortFunc(p.objects, byName)
 	var rows int64
 	for _, o := range p.objects {
@@ -283,6 +305,9 @@ func (p *pipeline) take(r result) error {
 
 func (p *pipeline) takeBatch(d *decodedBatch) error {
 	for _, r := range d.rejected {
+		if len(p.report.Rejected) == 0 {
+			p.first = r
+		}
 		p.report.Rejected[r.code]++
 		if err := p.bad.add(r); err != nil {
 			return err
@@ -296,6 +321,9 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	p.openLost = p.openLost || d.openLost
 	if p.options.Progress != nil {
 		p.options.Progress(Progress{Bytes: p.in.read.Load(), Records: p.report.Records})
+	}
+	if err := errors.Join(p.doubt(false), p.lookFor(d.rows, false)); err != nil {
+		return err
 	}
 	p.buffer.add(d)
 	if len(p.buffer.seen) > MaxPartitions {

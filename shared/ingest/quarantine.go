@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"unicode/utf8"
 
@@ -19,13 +21,17 @@ const QuarantineFile = "quarantine.ndjson"
 //	{"line":17,"code":"bad_json","message":"…","text":"the line"}
 //
 // A line that is not valid UTF-8 has "base64" instead of "text". For a line that is too long, the text is its
-// beginning, and "length" is the length of the line in bytes.
+// beginning, and "length" is the length of the line in bytes. Lines for which no space is left are only counted. The
+// file exists even if it has no lines.
 type quarantine struct {
-	path string
-	file *os.File // nil until the first line
-	out  *bufio.Writer
+	path    string
+	file    *os.File // nil until the first line
+	out     *bufio.Writer
+	left    int64 // bytes that may be written
+	unsaved int64 // lines that are not written
 
-	lines *json.Encoder // writes to out
+	line  bytes.Buffer
+	lines *json.Encoder // writes to line
 }
 
 // quarantinedLine is the JSON form of a rejected line.
@@ -40,12 +46,12 @@ type quarantinedLine struct {
 
 func (q *quarantine) add(r rejection) error {
 	if q.file == nil {
-		f, err := os.Create(q.path)
+		f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return fmt.Errorf("make quarantine: %w", err)
 		}
 		q.file, q.out = f, bufio.NewWriter(f)
-		q.lines = json.NewEncoder(q.out)
+		q.lines = json.NewEncoder(&q.line)
 		q.lines.SetEscapeHTML(false)
 	}
 	line := quarantinedLine{Line: r.line, Code: r.code, Message: r.reason}
@@ -57,7 +63,15 @@ func (q *quarantine) add(r rejection) error {
 	if r.length > int64(len(r.text)) {
 		line.Length = r.length
 	}
-	if err := q.lines.Encode(line); err != nil {
+	q.line.Reset()
+	err := q.lines.Encode(line)
+	if size := int64(q.line.Len()); err == nil && size > q.left {
+		q.left, q.unsaved = 0, q.unsaved+1
+	} else if err == nil {
+		q.left -= size
+		_, err = q.out.Write(q.line.Bytes())
+	}
+	if err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
 	}
 	return nil
@@ -76,4 +90,53 @@ func (q *quarantine) close() error {
 		return fmt.Errorf("write quarantine: %w", err)
 	}
 	return nil
+}
+
+// RejectedLine is a line in quarantine.
+type RejectedLine struct {
+	Line    int64 // number of the line in its source
+	Code    record.Code
+	Message string
+	Text    []byte
+	Whole   bool // Text is the whole line
+}
+
+// EachRejected calls yield with every line of a file of quarantined lines, and with its JSON form. Both are valid until
+// yield returns.
+func EachRejected(path string, yield func(line RejectedLine, form []byte) error) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read quarantine: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := bufio.NewReaderSize(f, 1<<20)
+	for {
+		form, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(form) == 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read quarantine: %w", err)
+		}
+		var line quarantinedLine
+		if err := json.Unmarshal(form, &line); err != nil {
+			return fmt.Errorf("read quarantine %s: %w", path, err)
+		}
+		r := RejectedLine{
+			Line: line.Line, Code: line.Code, Message: line.Message, Text: line.Base64, Whole: line.Length == 0,
+		}
+		if line.Text != nil {
+			r.Text = []byte(*line.Text)
+		}
+		if err := yield(r, form); err != nil {
+			return err
+		}
+	}
+}
+
+// WithLine returns the JSON form of a rejected line with another number.
+func WithLine(form []byte, number int64) []byte {
+	rest := bytes.TrimPrefix(form, []byte(`{"line":`))
+	rest = rest[bytes.IndexByte(rest, ','):]
+	return append(fmt.Appendf(nil, `{"line":%d`, number), rest...)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The folders of fresh objects and of compacted ones.
@@ -44,6 +45,16 @@ func SourceOf(objectPath string) (source string, part int, ok bool) {
 // partition has its own digest.
 func CompactName(p Partition, digest string) string {
 	return fmt.Sprintf("%s/%s/%s.parquet", compactFolder, p, digest)
+}
+
+// PartitionOfName returns the partition in the name of an object.
+func PartitionOfName(name string) (Partition, error) {
+	_, hour, _ := strings.Cut(path.Dir(name), "/")
+	start, err := time.Parse(partitionLayout, hour)
+	if err != nil {
+		return 0, fmt.Errorf("the object name %q has no hour: %w", name, err)
+	}
+	return PartitionOf(start.UnixMilli()), nil
 }
 
 // NameOf returns the name of an object from its path: the part after the data folder. If the path does not end in an

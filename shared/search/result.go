@@ -43,6 +43,8 @@ type Meta struct {
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
+	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
+
 	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
 	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
@@ -87,6 +89,7 @@ type Truncated struct {
 type freshness struct {
 	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
+	Demo     bool   `json:"demo,omitempty"`                // the records are those of a demo day
 }
 
 // freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
@@ -100,6 +103,11 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 		if !through.IsZero() {
 			ms := through.UnixMilli()
 			f.Complete = &ms
+		}
+	}
+	if e, ok := s.engine.(engine.Demonstration); ok {
+		if f.Demo, err = e.IsDemo(ctx); err != nil {
+			return f, fmt.Errorf("read whether the data is a demo day: %w", err)
 		}
 	}
 	extent, err := s.engine.Extent(ctx)
@@ -150,6 +158,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		QueueMS:        milliseconds(cost.Queue),
 		CostUSD:        cost.USD,
 		Split:          cost.Split,
+		Demo:           data.Demo,
 		Estimate:       e,
 	}
 	if r.Branches != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -42,8 +43,12 @@ type File struct {
 	path string
 }
 
-// Open returns the file at path. The first call opens it, so errors such as a missing directory are reported then.
+// Open returns the file at path. The first call opens it, so errors such as a missing directory are reported then. Only
+// the owner can read and write a file that Open creates; SQLite gives its write-ahead log the same permissions.
 func Open(path string, o Options) (*File, error) {
+	if o.Mode == Create {
+		create(path)
+	}
 	opener, err := sqlite.NewConnector(dataSource(path, o))
 	if err != nil {
 		return nil, err
@@ -52,6 +57,23 @@ func Open(path string, o Options) (*File, error) {
 	db.SetMaxOpenConns(o.Connections)
 	db.SetMaxIdleConns(o.Connections)
 	return &File{db, path}, nil
+}
+
+// create creates an empty file that only its owner can read and write, unless there is a file. It does not open path,
+// because closing it would release the locks that other connections of this process hold on it. If it fails, SQLite
+// creates the file or reports why it cannot.
+func create(path string) {
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // with mode 0600
+	if err != nil {
+		return
+	}
+	if f.Close() == nil {
+		_ = os.Link(f.Name(), path)
+	}
+	_ = os.Remove(f.Name())
 }
 
 // dataSource returns the data source name of a file. SQLite applies the settings to each connection. Immediate

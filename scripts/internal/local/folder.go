@@ -19,7 +19,7 @@ const (
 // folders and in a data folder that has no data yet, so they decide nothing.
 var (
 	marks   = []string{"ledger.db", planetsFile, documentsFile, keysFile, filepath.Join("lake", "manifests")}
-	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench"}
+	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo"}
 )
 
 // ErrNoData is the error of HoldsData for a folder that can become a data folder: it does not exist or has no contents.
@@ -49,10 +49,14 @@ func HoldsData(folder string) error {
 	return ErrNoData
 }
 
-// makeFolder creates a data folder if there is none.
+// makeFolder creates a data folder if there is none, and makes it private.
 func makeFolder(folder string) error {
-	if err := HoldsData(folder); !errors.Is(err, ErrNoData) {
+	err := HoldsData(folder)
+	if errors.Is(err, ErrNoData) {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
 		return err
 	}
-	return os.MkdirAll(folder, 0o755)
+	return makePrivate(folder)
 }

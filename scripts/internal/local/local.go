@@ -43,6 +43,7 @@ type Product struct {
 	Search *search.Service
 
 	limiter *pending.Limiter
+	demo    *demoEngine // nil if a cluster holds the records
 
 	planets   planet.Store
 	documents document.Store
@@ -79,7 +80,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	spill := ""
 	if canWrite {
 		spill = filepath.Join(data, "spill")
-		if err := os.MkdirAll(spill, 0o755); err != nil {
+		if err := os.MkdirAll(spill, 0o700); err != nil {
 			return p, err
 		}
 	}
@@ -87,9 +88,10 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.Engine = e
+	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir()}
+	p.Engine = p.demo
 	// One query uses every core, so more than a few concurrent queries only slow each other down.
-	return p, p.complete(ctx, data, storeEngine{e, p.Store}, max(2, runtime.NumCPU()), canWrite)
+	return p, p.complete(ctx, data, p.demo, max(2, runtime.NumCPU()), canWrite)
 }
 
 // dataEngine is the engine over the objects of a data directory.
@@ -203,6 +205,14 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	if s.Metrics != nil {
 		c.Observe, c.Metrics = s.Metrics.Observe, s.Metrics
 	}
+	handler, err := p.handler(s, c)
+	if err == nil && p.demo != nil {
+		handler = p.demo.pinned(handler)
+	}
+	return handler, err
+}
+
+func (p *Product) handler(s ServeOptions, c api.Config) (http.Handler, error) {
 	if s.Access == nil {
 		return api.New(c)
 	}

@@ -38,8 +38,8 @@ type CompactReport struct {
 	Rows    int64 // rows of these hours
 	Before  int64 // bytes of these objects before
 	After   int64 // bytes of the objects that replaced them
-	Removed int   // removed files, of objects replaced earlier and of orphans
-	Busy    int   // hours skipped because another compaction was working on them
+	Removed int   // removed files: of objects replaced earlier, of orphans, and of old rejected lines
+	Busy    int   // hours skipped because another compaction or Forget was working on them
 	// Newer lists objects that were left as they are, because a newer program wrote them with columns that this program
 	// does not know. Only hours with several objects are examined.
 	Newer []string
@@ -49,7 +49,7 @@ type CompactReport struct {
 }
 
 // Compact merges the objects of each hour into one object of the present schema, and removes the files of objects that
-// were replaced longer ago than the grace. Readers can continue: a query reads either the objects before or the object
+// were replaced longer ago than the grace, and those of rejected lines that are older than 90 days. Readers can continue: a query reads either the objects before or the object
 // after. Several compactions, imports and servers may run at the same time. Compact does not use the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
@@ -76,6 +76,11 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 		if options.Progress != nil {
 			options.Progress(i+1, len(hours))
 		}
+	}
+	pruned, err := s.pruneQuarantine()
+	report.Removed += pruned
+	if err != nil {
+		return report, fmt.Errorf("compact: %w", err)
 	}
 	return report, nil
 }
@@ -151,13 +156,13 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 	return mergeable
 }
 
-// mergeHour replaces the objects of an hour by one object with the same rows. Only the holder of the hour's lock
-// removes objects from the hour, so they are still listed after the merge. Objects that imports have added meanwhile
-// are kept.
+// mergeHour replaces the objects of an hour by one object with the same rows. Of all compactions, only the holder of the
+// hour's lock removes objects from the hour. If Forget has removed one meanwhile, the hour is left as it is. Objects
+// that imports have added meanwhile are kept.
 func (s *Store) mergeHour(
 	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
 ) (err error) {
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
@@ -188,7 +193,15 @@ func (s *Store) mergeHour(
 	if err != nil {
 		return err
 	}
-	if err = s.place(staging, name); err == nil {
+	listed, err := update.Hour(hour)
+	if err == nil && !lists(listed, change.Remove) { // a log was forgotten meanwhile
+		report.Busy++
+		return update.Close()
+	}
+	if err == nil {
+		err = s.place(staging, name)
+	}
+	if err == nil {
 		s.step("compact: before the manifest")
 		err = update.Publish(change)
 	}

@@ -236,17 +236,18 @@ func countRows(s *Store) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	seen := map[int64]bool{}
+	seen := map[string]bool{}
 	for _, o := range objects {
 		rows, err := rowsIn(o.Path)
 		if err != nil {
 			return 0, err
 		}
 		for i := range rows {
-			if seen[rows[i].Line] {
-				return 0, fmt.Errorf("line %d occurs twice", rows[i].Line)
+			place := fmt.Sprintf("%s:%d", rows[i].Source, rows[i].Line)
+			if seen[place] {
+				return 0, fmt.Errorf("line %s occurs twice", place)
 			}
-			seen[rows[i].Line] = true
+			seen[place] = true
 		}
 	}
 	return len(seen), nil

@@ -37,6 +37,32 @@ var works = map[string]func(context.Context, *Store, func()) error{
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6) + sparse(9, 6)
 		return importStepwise(ctx, s, text, step)
 	},
+	"other": func(ctx context.Context, s *Store, _ func()) error {
+		_, err := s.Import(ctx, "other", strings.NewReader(sparse(0, 8)), ingest.Options{})
+		return err
+	},
+	"mixed": func(ctx context.Context, s *Store, _ func()) error {
+		_, err := s.Import(ctx, "mixed", strings.NewReader(sparse(0, 8)+"garbage\n"+accessLines(1)), ingest.Options{})
+		return err
+	},
+	"retry": func(ctx context.Context, s *Store, _ func()) error {
+		sources, err := s.Imports(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = s.Retry(ctx, sources[0].ID, ingest.Options{Format: "combined"})
+		return err
+	},
+	"forget": func(ctx context.Context, s *Store, _ func()) error {
+		sources, err := s.Imports(ctx)
+		for _, source := range sources {
+			if source.Log == "log" {
+				_, failed := s.Forget(ctx, source.ID)
+				err = errors.Join(err, failed)
+			}
+		}
+		return err
+	},
 	"compact": func(ctx context.Context, s *Store, _ func()) error {
 		_, err := s.Compact(ctx, CompactOptions{Grace: 1})
 		return err
@@ -166,6 +192,10 @@ func TestProcessKilledAtAnyStep(t *testing.T) {
 		{"grow", []string{"import"}, 8, 14},
 		{"grow", []string{"import", "compact"}, 8, 14},
 		{"compact", []string{"import", "grow"}, 14, 14},
+		{"forget", []string{"import", "other"}, 16, 8},
+		{"forget", []string{"import", "other", "compact", "grow"}, 22, 8},
+		{"import", []string{"import", "other", "compact", "forget"}, 8, 16},
+		{"retry", []string{"mixed"}, 8, 9},
 	}
 	for _, test := range tests {
 		t.Run(test.work+" after "+strings.Join(test.earlier, " and "), func(t *testing.T) {

@@ -1,15 +1,19 @@
 package datadir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // Import imports the new lines of a log into the lake. Importing the same log again changes nothing, and importing a
@@ -20,6 +24,13 @@ import (
 // An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
 // lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
+	return s.importLog(ctx, name, r, options, false)
+}
+
+// importLog is Import. If skipForgotten is true, it imports nothing of a log that was forgotten.
+func (s *Store) importLog(
+	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
+) (ingest.Report, error) {
 	began := s.now()
 	if s.readOnly != nil {
 		return ingest.Report{}, s.readOnly
@@ -38,7 +49,7 @@ func (s *Store) Import(ctx context.Context, name string, r io.Reader, options in
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
-	report, err := s.importLocked(ctx, name, r, options)
+	report, err := s.importLocked(ctx, name, r, options, skipForgotten)
 	if err = errors.Join(err, end()); err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
@@ -81,7 +92,7 @@ func resolve(file string) (string, error) {
 
 // importLocked imports a log while it holds the lock of the log's family and its staging directory.
 func (s *Store) importLocked(
-	ctx context.Context, name string, r io.Reader, options ingest.Options,
+	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
 ) (report ingest.Report, err error) {
 	log, err := ingest.OpenLog(r)
 	if err != nil {
@@ -97,12 +108,40 @@ func (s *Store) importLocked(
 		return ingest.Report{}, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	if skipForgotten {
+		forgotten, err := s.ledger.Forgotten(ctx, ledger.LogName(cmp.Or(options.Path, name)), log.Head())
+		if err != nil || forgotten != "" {
+			return ingest.Report{Name: name, Forgotten: forgotten}, err
+		}
+	}
 	staging, err := s.makeStaging(ctx, key)
 	if err != nil {
 		return ingest.Report{}, err
 	}
 	report, err = s.importStaged(ctx, name, log, staging, options)
-	return report, errors.Join(err, os.RemoveAll(staging))
+	return report, errors.Join(err, s.discard(ctx, key, staging))
+}
+
+// discard removes the staging directory of a family, whose lock the caller holds. It keeps the directory if a change was
+// committed and could not be made, for example because the disk is full: the next change of the index makes it.
+func (s *Store) discard(ctx context.Context, family, staging string) error {
+	ctx = context.WithoutCancel(ctx)
+	imports, err := s.ledger.Unpublished(ctx)
+	if err != nil {
+		return err
+	}
+	removals, err := s.ledger.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(imports, func(e ledger.Entry) bool { return e.Family == family }) ||
+		slices.ContainsFunc(removals, func(r ledger.Removal) bool { return r.Family == family }) {
+		return nil
+	}
+	if err := os.RemoveAll(staging); err != nil {
+		return fmt.Errorf("remove staging directory: %w", err)
+	}
+	return nil
 }
 
 // makeStaging creates the empty staging directory of a lock, which the caller must hold. If a process that died has
@@ -116,7 +155,7 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	staging := filepath.Join(s.stagingRoot(), key)
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return "", fmt.Errorf("make staging directory: %w", err)
 	}
 	return staging, nil
@@ -126,6 +165,8 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 func (s *Store) importStaged(
 	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
 ) (ingest.Report, error) {
+	options.Quarantined = s.quarantined
+	options.Objects = func(hours []lake.Partition) ([]string, error) { return s.filesOf(ctx, hours) }
 	c, err := log.Convert(ctx, name, s.ledger, staging, options)
 	if err != nil {
 		return ingest.Report{}, err
@@ -135,6 +176,20 @@ func (s *Store) importStaged(
 		c.Report.Quarantine = s.quarantinePath(c.Entry.Source, c.Entry.Generation)
 	}
 	return c.Report, s.finish(ctx, c, staging)
+}
+
+// filesOf returns the files of the objects of hours.
+func (s *Store) filesOf(ctx context.Context, hours []lake.Partition) (files []string, err error) {
+	for _, hour := range hours {
+		objects, err := s.index.Objects(ctx, hour, hour)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			files = append(files, o.Path)
+		}
+	}
+	return files, nil
 }
 
 // finish commits a conversion and publishes it. It ignores the end of the context after the commit, because otherwise
@@ -157,5 +212,9 @@ func (s *Store) finish(ctx context.Context, c ingest.Conversion, staging string)
 		s.step("import: after the commit point")
 		err = s.publish(ctx, update, e)
 	}
-	return errors.Join(err, update.Close())
+	if err := errors.Join(err, update.Close()); err != nil {
+		return err
+	}
+	s.step("import: before the demo day is removed")
+	return s.removeDemo(ctx)
 }

@@ -27,7 +27,7 @@ func TestImportWritesSortedHourlyObjects(t *testing.T) {
 	report := importText(t, s, lines(0, 1500), ingest.Options{})
 	want := ingest.Report{
 		Name: "test.log", Source: report.Source, Format: "orrery", Records: 1500, Rejected: map[record.Code]int64{},
-		Partitions: 3, Objects: 3, Bytes: int64(len(lines(0, 1500))),
+		Partitions: 3, Objects: 3, Bytes: int64(len(lines(0, 1500))), Judged: 1000,
 	}
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Error(diff)

@@ -31,6 +31,7 @@ import (
 //	ledger.db                                          what has been imported
 //	quarantine/<source>.ndjson                         lines that are not records
 //	raw/                                               watched folder: its files are imported
+//	demo/                                              data directory of a demo day, until the first import
 //
 // Many goroutines may use a Store, and many processes may use Stores over the same directory.
 type Store struct {
@@ -54,7 +55,7 @@ type Store struct {
 // nothing has to be finished first. Import, Compact and NewWatcher then return an error that gives the reason.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
-	if err := os.MkdirAll(s.lakeDir(), 0o755); err != nil {
+	if err := os.MkdirAll(s.lakeDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
 	var err error
@@ -93,6 +94,19 @@ func (s *Store) Index() *manifest.Store { return s.index }
 // RawDir returns the directory that a Watcher watches.
 func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
 
+// DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
+func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
+
+// removeDemo removes the demo day if there are records. Other processes may still read its files: a system that cannot
+// remove open files leaves them, but nothing answers from them any more.
+func (s *Store) removeDemo(ctx context.Context) error {
+	extent, err := s.index.Extent(ctx)
+	if err == nil && extent.Rows > 0 {
+		_ = os.RemoveAll(s.DemoDir())
+	}
+	return err
+}
+
 func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
 func (s *Store) quarantineDir() string { return filepath.Join(s.dir, "quarantine") }
 func (s *Store) stagingRoot() string   { return filepath.Join(s.lakeDir(), "_staging") }
@@ -112,7 +126,7 @@ func (s *Store) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := update.Close(); err != nil {
+	if err := errors.Join(update.Close(), s.removeDemo(ctx)); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(s.stagingRoot())
@@ -135,8 +149,8 @@ func (s *Store) recover(ctx context.Context) error {
 	return s.forgetImports()
 }
 
-// begin waits for the right to change the index, and publishes the imports that other processes have committed but not
-// published. Every change of the index begins here, so after a crash the next change makes the index agree with the
+// begin waits for the right to change the index, publishes the imports that other processes have committed but not
+// published, and makes the removals that they have recorded. Every change of the index begins here, so after a crash the next change makes the index agree with the
 // ledger.
 func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	update, err := s.index.Begin(ctx)
@@ -146,6 +160,9 @@ func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	unfinished, err := s.ledger.Unpublished(ctx)
 	for i := 0; err == nil && i < len(unfinished); i++ {
 		err = s.publish(ctx, update, unfinished[i])
+	}
+	if err == nil {
+		err = s.finishRemovals(ctx, update)
 	}
 	if err != nil {
 		return nil, errors.Join(err, update.Close())
@@ -166,6 +183,7 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.E
 	if err := s.placeQuarantine(staging, e.Source, e.Generation, e.Rejected); err != nil {
 		return err
 	}
+	_ = s.dropCompleted(ctx, e) // the lines stay there if their file cannot be read or written
 	s.step("publish: before the manifests")
 	if err := update.Publish(manifest.Change{Add: e.Objects}); err != nil {
 		return err
@@ -188,7 +206,7 @@ func (s *Store) place(staging, name string) error {
 
 // moveDurably renames a synced file and syncs the target directory. It returns nil if the file has been moved before.
 func moveDurably(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	err := os.Rename(from, to)

@@ -18,7 +18,7 @@ const SettleTime = 2 * time.Second
 
 // Watcher imports the files of a directory and its subdirectories. It does not move or remove files: the ledger records
 // which have been imported. When a file has grown, the Watcher imports its new lines. It leaves a last line without
-// newline until then, as with Options.Growing. It ignores files that are still being written: their names begin with
+// newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that are still being written: their names begin with
 // '.' or '_', or end in .part or .tmp.
 type Watcher struct {
 	store   *Store
@@ -50,7 +50,7 @@ func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 	if store.readOnly != nil {
 		return nil, store.readOnly
 	}
-	if err := os.MkdirAll(store.RawDir(), 0o755); err != nil {
+	if err := os.MkdirAll(store.RawDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
 	options.Growing = true
@@ -196,5 +196,5 @@ func (w *Watcher) importFile(
 	if changed.Before(options.Arrival) {
 		options.Arrival = changed
 	}
-	return w.store.Import(ctx, name, f, options)
+	return w.store.importLog(ctx, name, f, options, true)
 }

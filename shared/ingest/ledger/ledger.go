@@ -34,7 +34,8 @@ type Entry struct {
 	Rejected   int64             // rejected lines in this import
 	Parts      int               // object names used for the source so far
 	Objects    []lake.Object
-	Latest     bool // the ledger has no later import of the source
+	Settings   []string // the values for fields that records lack, as FIELD=VALUE
+	Latest     bool     // the ledger has no later import of the source
 }
 
 // HeadBytes is the number of bytes at the beginning of a source that the ledger keeps.
@@ -72,6 +73,9 @@ type Ledger interface {
 	WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error)
 	// RememberWatched records that a watched file was imported.
 	RememberWatched(ctx context.Context, path string, size int64, changed time.Time) error
+	// LinesAfter returns the number of the last line that an import of a source has recorded.
+	LinesAfter(ctx context.Context, source string, generation int) (int64, error)
+	Removals
 	Close() error
 }
 

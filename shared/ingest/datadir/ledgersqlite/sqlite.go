@@ -85,28 +85,40 @@ func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	if _, err := file.ExecContext(ctx, schema); err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
-	if err := file.Write(ctx, addNames); err != nil {
+	if err := file.Write(ctx, addColumns); err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
 	return &Ledger{db: file.DB}, nil
 }
 
-// addNames adds the columns for the names of logs to a file of an earlier version. The names of its imports are "".
-func addNames(tx *sql.Tx) error {
-	for _, table := range []string{"source", "import"} {
+// additions are the columns that earlier versions of the file do not have. The names of their logs are "".
+var additions = []struct{ table, column, definition string }{
+	{"source", "log", "TEXT NOT NULL DEFAULT ''"},
+	{"import", "log", "TEXT NOT NULL DEFAULT ''"},
+	{"import", "settings", "TEXT NOT NULL DEFAULT ''"}, // JSON: FIELD=VALUE of --set; "": not known
+	{"import", "min_ts_ms", "INTEGER"},                 // of the records; NULL: none, or not known
+	{"import", "max_ts_ms", "INTEGER"},
+	{"source", "forgotten", "TEXT NOT NULL DEFAULT ''"}, // when it was forgotten
+	{"source", "removal", "TEXT NOT NULL DEFAULT ''"},   // JSON: the change of the index, until that is made
+}
+
+// addColumns adds the columns that a file of an earlier version does not have.
+func addColumns(tx *sql.Tx) error {
+	for _, a := range additions {
 		var found int
-		const columns = `SELECT count(*) FROM pragma_table_info(?) WHERE name = 'log'`
-		if err := tx.QueryRow(columns, table).Scan(&found); err != nil {
+		const columns = `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`
+		if err := tx.QueryRow(columns, a.table, a.column).Scan(&found); err != nil {
 			return err
 		}
 		if found > 0 {
 			continue
 		}
-		if _, err := tx.Exec(`ALTER TABLE ` + table + ` ADD COLUMN log TEXT NOT NULL DEFAULT ''`); err != nil {
+		if _, err := tx.Exec(`ALTER TABLE ` + a.table + ` ADD COLUMN ` + a.column + ` ` + a.definition); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := tx.Exec(`CREATE INDEX IF NOT EXISTS source_removal ON source (removal) WHERE removal <> ''`)
+	return err
 }
 
 // Close closes the database.
@@ -118,7 +130,7 @@ func (l *Ledger) Close() error {
 }
 
 // Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
-// shortest first.
+// shortest first. Forgotten sources are none.
 func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]ledger.Entry, error) {
 	lengths, err := l.headLengths(ctx, len(text))
 	if err != nil {
@@ -130,7 +142,7 @@ func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]led
 	for _, n := range lengths {
 		h.Write(text[done:n]) // a hash returns no errors
 		done = n
-		const where = `WHERE s.head_length = ? AND s.head_sha256 = ? AND i.log IN ('', ?)`
+		const where = `WHERE s.head_length = ? AND s.head_sha256 = ? AND i.log IN ('', ?) AND s.forgotten = ''`
 		same, err := l.query(ctx, where, n, h.Sum(nil), log)
 		if err != nil {
 			return nil, err
@@ -170,7 +182,8 @@ func (l *Ledger) headLengths(ctx context.Context, longest int) (lengths []int, e
 func (l *Ledger) Beginning(ctx context.Context, log string, text []byte) (source string, err error) {
 	const statement = `
 SELECT h.source FROM head h JOIN source s ON s.id = h.source
-WHERE h.first_line = ? AND s.log IN ('', ?) AND length(h.text) > ? AND substr(h.text, 1, ?) = ? LIMIT 1`
+WHERE h.first_line = ? AND s.log IN ('', ?) AND s.forgotten = '' AND length(h.text) > ? AND substr(h.text, 1, ?) = ?
+LIMIT 1`
 	row := l.db.QueryRowContext(ctx, statement, ledger.Family(text), log, len(text), len(text), text)
 	err = row.Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -254,12 +267,18 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	if err != nil {
 		return err
 	}
+	settings, err := json.Marshal(append([]string{}, e.Settings...))
+	if err != nil {
+		return err
+	}
+	from, to := periodOf(e.Objects)
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts,
-                    objects, staging, published, log)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+                    objects, staging, published, log, settings, min_ts_ms, max_ts_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
 		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:],
-		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family, e.Log); err != nil {
+		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family, e.Log,
+		string(settings), from, to); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -297,6 +316,15 @@ func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 		return failed("write ledger", err)
 	}
 	return nil
+}
+
+// LinesAfter returns the number of the last line that an import of a source has recorded.
+func (l *Ledger) LinesAfter(ctx context.Context, source string, generation int) (lines int64, err error) {
+	const statement = `SELECT lines FROM import WHERE source = ? AND generation = ?`
+	if err := l.db.QueryRowContext(ctx, statement, source, generation).Scan(&lines); err != nil {
+		return 0, failed("read ledger", err)
+	}
+	return lines, nil
 }
 
 // WatchedAs reports whether a watched file was imported with exactly this size and modification time.

@@ -182,7 +182,7 @@ func (s *Store) step(name string) {
 
 // makeDirs creates the directories that publishing needs.
 func (s *Store) makeDirs() error {
-	if err := os.MkdirAll(hoursDir(s.dir), 0o755); err != nil {
+	if err := os.MkdirAll(hoursDir(s.dir), 0o700); err != nil {
 		return fmt.Errorf("make directory of manifests: %w", err)
 	}
 	return nil

@@ -342,7 +342,7 @@ func replaceJSON(path string, value any) error {
 		return fmt.Errorf("write manifest %s: %w", path, err)
 	}
 	temporary := path + ".tmp"
-	f, err := os.Create(temporary)
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}

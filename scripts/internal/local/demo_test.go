@@ -1,0 +1,119 @@
+package local_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/api/metatest"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+)
+
+func openProduct(t *testing.T, folder string) *local.Product {
+	t.Helper()
+	product, err := local.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return product
+}
+
+// requests asks for the statistics of a day and returns the number of requests and whether it is the demo day.
+func requests(t *testing.T, product *local.Product) (n int, demo bool) {
+	t.Helper()
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := metatest.Members(t, filepath.Join("..", "..", "..", "shared", "api", "README.md"))
+	target := "http://localhost/api/v4.0/data/stats?segment=1d&filters=" +
+		url.QueryEscape("timestamp between 2026-01-01 and 2026-01-01 23:59:59.999")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+	metatest.Check(t, members, "stats", metatest.OneMachine, w.Body.Bytes())
+	var answer struct {
+		Data struct {
+			Results []struct {
+				Requests int `json:"num_of_requests"`
+			}
+		}
+		Meta struct{ Demo bool }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer.Data.Results) != 1 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	w = httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target+"&format=csv", nil))
+	if got := w.Header().Get("X-Orrery-Demo"); w.Code != http.StatusOK || (got == "true") != answer.Meta.Demo {
+		t.Errorf("as CSV: status %d, X-Orrery-Demo %q, but meta has demo %v", w.Code, got, answer.Meta.Demo)
+	}
+	return answer.Data.Results[0].Requests, answer.Meta.Demo
+}
+
+// TestFirstImportRemovesTheDemoDay: answers from the demo day say so, in every process, until any process imports a log.
+func TestFirstImportRemovesTheDemoDay(t *testing.T) {
+	folder := t.TempDir()
+	server := openProduct(t, folder)
+	if n, demo := requests(t, server); n != 0 || demo {
+		t.Errorf("without records: %d requests, demo %v", n, demo)
+	}
+	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	err := server.MakeDemo(t.Context(), func(store *datadir.Store) error {
+		records := gen.New(gen.Options{Records: 500, Seed: 1, From: from, To: from.AddDate(0, 0, 1)})
+		_, err := store.Import(t.Context(), "demo-day", records, ingest.Options{Format: "orrery"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := openProduct(t, folder)
+	for name, product := range map[string]*local.Product{"server": server, "another process": other} {
+		if n, demo := requests(t, product); n != 500 || !demo {
+			t.Errorf("%s: %d requests, demo %v", name, n, demo)
+		}
+	}
+	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
+	if _, err := other.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, product := range map[string]*local.Product{"server": server, "another process": other} {
+		if n, demo := requests(t, product); n != 1 || demo {
+			t.Errorf("%s, after an import: %d requests, demo %v", name, n, demo)
+		}
+	}
+	if _, err := os.Stat(other.Store.DemoDir()); !os.IsNotExist(err) {
+		t.Errorf("the folder of the demo day: %v", err)
+	}
+}
+
+func TestAnswersWithoutDemoDay(t *testing.T) {
+	folder := t.TempDir()
+	product := openProduct(t, folder)
+	err := product.MakeDemo(t.Context(), func(store *datadir.Store) error {
+		log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
+		_, err := store.Import(t.Context(), "demo-day", log, ingest.Options{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	product.WithoutDemo()
+	if n, demo := requests(t, product); n != 0 || demo {
+		t.Errorf("%d requests, demo %v", n, demo)
+	}
+}

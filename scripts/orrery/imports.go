@@ -1,0 +1,256 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/logformat"
+)
+
+type importsCommand struct {
+	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Format string `default:"table" enum:"table,json" help:"Format of the output: ${enum}." placeholder:"FORMAT"`
+	All    bool   `help:"Also list what was forgotten."`
+}
+
+// Run lists what was imported: a line for each log, however often it was imported while it grew.
+func (i *importsCommand) Run(ctx context.Context, c console) error {
+	if err := i.Data.mustExist(); err != nil {
+		return err
+	}
+	return withStore(ctx, i.Data, func(store *datadir.Store) error {
+		sources, err := store.Imports(ctx)
+		if err != nil {
+			return err
+		}
+		list := make([]importRow, 0, len(sources))
+		for _, s := range sources {
+			if i.All || s.Forgotten.IsZero() {
+				list = append(list, rowOf(s))
+			}
+		}
+		if i.Format == "json" {
+			return json.NewEncoder(c.out).Encode(list)
+		}
+		return writeImports(c.out, list)
+	})
+}
+
+// withStore calls use with the store of a folder.
+func withStore(ctx context.Context, data folder, use func(*datadir.Store) error) error {
+	product, err := local.Open(ctx, string(data))
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(product.Store), product.Close())
+}
+
+// importRow is the JSON form of a source.
+type importRow struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Log       string     `json:"log"`
+	Format    string     `json:"format"`
+	Set       []string   `json:"set"` // null if it is not known
+	Imports   int        `json:"imports"`
+	Records   int64      `json:"records"`
+	Rejected  int64      `json:"rejected"`
+	From      *time.Time `json:"from"` // null if there are no records
+	To        *time.Time `json:"to"`
+	First     time.Time  `json:"first_import"`
+	Last      time.Time  `json:"last_import"`
+	Forgotten *time.Time `json:"forgotten,omitempty"`
+}
+
+func rowOf(s ledger.Source) importRow {
+	row := importRow{
+		ID: s.ID, Name: s.Name, Log: s.Log, Format: s.Format, Imports: s.Imports, Records: s.Records, Rejected: s.Rejected,
+		First: s.First, Last: s.Last, From: known(s.From), To: known(s.To), Forgotten: known(s.Forgotten),
+	}
+	if s.Known {
+		row.Set = append([]string{}, s.Settings...)
+	}
+	return row
+}
+
+// known returns a time, or nil for the zero time.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func writeImports(out io.Writer, list []importRow) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "id\tname\tformat\trecords\trejected\tfrom\tto\timported")
+	for _, row := range list {
+		imported := timeText(row.Last)
+		if row.Forgotten != nil {
+			imported = "forgotten " + timeText(*row.Forgotten)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, printable(row.Name), formatText(row.Format),
+			row.Records, row.Rejected, optionalTime(row.From), optionalTime(row.To), imported)
+	}
+	return w.Flush()
+}
+
+func optionalTime(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return timeText(*t)
+}
+
+// formatText returns the name of a format. A format that a flag defined has no name.
+func formatText(format string) string {
+	switch {
+	case logformat.IsPattern(format):
+		return "pattern"
+	case logformat.IsFormatString(format):
+		return "format string"
+	}
+	return format
+}
+
+// printable returns a name of a file without control characters, which would change the terminal or the table.
+func printable(name string) string {
+	quoted := strconv.Quote(name)
+	if quoted = quoted[1 : len(quoted)-1]; strings.Contains(quoted, `\`) {
+		return quoted
+	}
+	return name
+}
+
+type forgetCommand struct {
+	Data    folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Imports []string `arg:"" name:"import" help:"IDs of imports, or unique beginnings of them; 'orrery imports' lists them."`
+}
+
+// Run takes the records of imports out of the data, one import after the other.
+func (f *forgetCommand) Run(ctx context.Context, c console) error {
+	if err := f.Data.mustExist(); err != nil {
+		return err
+	}
+	defer forImport()()
+	return withStore(ctx, f.Data, func(store *datadir.Store) error {
+		for _, text := range f.Imports {
+			id, err := findImport(ctx, store, text)
+			if err != nil {
+				return err
+			}
+			report, err := store.Forget(ctx, id)
+			if err == nil {
+				err = printForgotten(c.out, report)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// findImport returns the id of the import that begins with a text.
+func findImport(ctx context.Context, store *datadir.Store, text string) (string, error) {
+	sources, err := store.Imports(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, s := range sources {
+		if s.ID == text {
+			return s.ID, nil
+		}
+		if text != "" && strings.HasPrefix(s.ID, text) {
+			found = append(found, s.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("there is no import %q; orrery imports lists them", text)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("several imports begin with %q: %s", text, strings.Join(found, ", "))
+}
+
+func printForgotten(w io.Writer, r datadir.ForgetReport) error {
+	name := printable(cmp.Or(r.Source.Name, r.Source.Log))
+	if r.Before {
+		_, err := fmt.Fprintf(w, "%s (%s) was forgotten at %s\n", r.Source.ID, name, timeText(r.Source.Forgotten))
+		return err
+	}
+	_, err := fmt.Fprintf(w, "forgot %s (%s): %d records in %d partitions; %d objects were replaced, %d removed\n",
+		r.Source.ID, name, r.Records, r.Hours, r.Rewritten, r.Removed)
+	return err
+}
+
+// printThere reports lines that an earlier import has taken with other settings, and how to import them anew.
+func (i *importCommand) printThere(ctx context.Context, w io.Writer, store *datadir.Store, name, id string) error {
+	if len(i.Set) == 0 && i.Format == "auto" {
+		return nil
+	}
+	sources, err := store.Imports(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		sameFormat := i.Format == "auto" || i.Format == s.Format
+		if s.ID != id || sameFormat && s.Known && sameSettings(i.Set, s.Settings) {
+			continue
+		}
+		with := "settings that are not known"
+		switch {
+		case s.Known && len(s.Settings) > 0:
+			with = "--set " + strings.Join(s.Settings, " --set ")
+		case s.Known:
+			with = "no --set"
+		}
+		_, err := fmt.Fprintf(w, "%s: these lines are there already, imported as format %s with %s, which stays as it is. "+
+			"To import them anew, run orrery forget %s%s, and then this command again\n",
+			printable(name), formatText(s.Format), with, i.dataFlag(), s.ID)
+		return err
+	}
+	return nil
+}
+
+// dataFlag returns the flag --data for a printed command, if it is needed.
+func (i *importCommand) dataFlag() string {
+	if i.Data == defaultFolder {
+		return ""
+	}
+	return "--data " + string(i.Data) + " "
+}
+
+// sameSettings reports whether the settings are the same. Of two values for a field, the first one counts.
+func sameSettings(a, b []string) bool {
+	first := func(list []string) map[string]string {
+		values := map[string]string{}
+		for _, setting := range list {
+			field, value, _ := strings.Cut(setting, "=")
+			if _, has := values[field]; !has {
+				values[field] = value
+			}
+		}
+		return values
+	}
+	one, other := first(a), first(b)
+	for field, value := range one {
+		if got, has := other[field]; !has || got != value {
+			return false
+		}
+	}
+	return len(one) == len(other)
+}

@@ -1,0 +1,45 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	// doubtLines is the number of lines at the beginning of the new part of a log that decide whether an import is
+	// probably a mistake. They are judged after whole batches.
+	doubtLines = 10_000
+	// doubtLeast is the number of lines from which they are judged at all.
+	doubtLeast = 10
+)
+
+// DoubtError is the error of a cautious import that is probably a mistake. Nothing of the log was imported.
+type DoubtError struct{ message string }
+
+func (e *DoubtError) Error() string { return e.message }
+
+// doubt judges the first lines of an import. It returns a DoubtError if most of them are rejected. last means that no
+// further lines follow.
+func (p *pipeline) doubt(last bool) error {
+	if !p.options.Cautious || p.judged {
+		return nil
+	}
+	rejected := p.report.RejectedLines()
+	total := p.report.Records + rejected
+	if total < doubtLines && !last || total < doubtLeast {
+		return nil
+	}
+	p.judged = true
+	if 2*rejected <= total {
+		return nil
+	}
+	return mostlyRejected(rejected, total, p.format.Name(), p.first)
+}
+
+// mostlyRejected is the error of a log of which most lines are not records.
+func mostlyRejected(rejected, total int64, format string, first rejection) error {
+	text := strings.ToValidUTF8(string(first.text[:min(len(first.text), 200)]), "\uFFFD")
+	return &DoubtError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
+		"Line %d: %s:\n  %s\nName the right --format, or import the other lines with --anyway",
+		rejected, total, format, first.line, first.reason, text)}
+}
