@@ -6,6 +6,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/valuelist"
@@ -24,7 +25,7 @@ func ValueLists(ctx context.Context, path string) ([]byte, error) {
 	defer r.end(nil)
 	l := lister{by: valuelist.Dimensions()}
 	err = r.each(ctx, 1, func(w *worker, _ int) error {
-		return open(path, func(c *parquet.ColumnReader) error {
+		return open(lake.Object{Path: path}, func(c *parquet.ColumnReader) error {
 			for number, g := range c.RowGroups() {
 				w.begin(c, &group{path: path, number: number, RowGroup: g, reader: c})
 				if err := l.read(w); err != nil {
