@@ -231,7 +231,7 @@ func TestCommands(t *testing.T) {
 			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the request line; the path stays percent-encoded",
 		},
 		"formats refuses an unknown name": {
-			args: []string{"formats", "iis"}, code: exitUsage, stderr: "unknown format",
+			args: []string{"formats", "squid"}, code: exitUsage, stderr: "unknown format",
 		},
 		"import refuses a folder as a log": {
 			args: []string{"import", "--data", t.TempDir(), t.TempDir()},

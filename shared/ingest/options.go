@@ -68,7 +68,7 @@ type Report struct {
 	Format   string
 	Records  int64                 // new records
 	Rejected map[record.Code]int64 // new lines that are not records, by reason
-	Blank    int64                 // new lines without text
+	Blank    int64                 // new lines without text, and directives
 	Known    int64                 // lines of earlier imports
 	Left     int64                 // bytes of a last line without newline that is left; see Options.Growing
 	Invalid  int64                 // records with invalid UTF-8: U+FFFD replaces it, the row keeps the line

@@ -42,16 +42,18 @@ func (l *Log) Sample(limit int64) (Sample, error) {
 	if len(first) == headBytes { // the last line may be cut off
 		first = first[:bytes.LastIndexByte(first, '\n')+1]
 	}
-	if err := s.add(c, first); err != nil {
+	if err := s.add(c, batch{firstLine: 1, text: first}); err != nil {
 		return Sample{}, err
 	}
-	return s, s.add(c, end)
+	var directives logformat.Directives
+	directives.Write(first)
+	return s, s.add(c, batch{firstLine: 1, text: end, directive: directives.Last()})
 }
 
 // add adds the records of lines to the sample.
-func (s *Sample) add(c *converter, lines []byte) error {
+func (s *Sample) add(c *converter, lines batch) error {
 	var d decodedBatch
-	if err := c.decode(batch{firstLine: 1, text: lines}, &d); err != nil {
+	if err := c.decode(lines, &d); err != nil {
 		return err
 	}
 	for _, row := range d.rows {

@@ -15,7 +15,8 @@ import (
 )
 
 // Format is a log format. It converts a line to a record of the specification, written as one JSON object, so that all
-// formats share one decoder. A Format has no state, so several goroutines may use it at once.
+// formats share one decoder. A Format has no state, so several goroutines may use it at once. If the meaning of a line
+// depends on lines before it, the format is Directed.
 type Format interface {
 	// Name returns the name of the format for ByName.
 	Name() string
@@ -29,10 +30,14 @@ type Format interface {
 }
 
 // Formats lists the formats in the order in which detection prefers them.
-var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, envoy, istio, haproxyHTTP, combined{}}
+var Formats = []Format{
+	native{}, awsWAF{}, caddy{}, nginxJSON, cloudFront, w3c{name: w3cName}, alb{}, envoy, istio, haproxyHTTP, combined{},
+}
 
 // aliases are further names of formats.
-var aliases = map[string]string{"common": "combined", "vcombined": "combined", "apache": "combined", "nginx": "combined"}
+var aliases = map[string]string{
+	"common": "combined", "vcombined": "combined", "apache": "combined", "nginx": "combined", "iis": "w3c",
+}
 
 // ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
 // nginx, or a regular expression after "pattern:". The error for an unknown name lists the formats.

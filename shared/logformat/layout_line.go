@@ -269,8 +269,14 @@ func (c *layoutLine) setUpstream(v variable, value []byte) error {
 	return nil
 }
 
-// close writes the remaining fields and returns the record.
+// close writes the remaining fields and returns the record. The rest is the text of the line that no variable has.
 func (c *layoutLine) close(rest []byte) ([]byte, error) {
+	c.finish(rest)
+	return c.o.close(), nil
+}
+
+// finish writes the remaining fields.
+func (c *layoutLine) finish(rest []byte) {
 	for _, ip := range [][]byte{c.client, c.forwarded, c.peer} {
 		if ip != nil {
 			c.o.text("ip", ip)
@@ -294,5 +300,4 @@ func (c *layoutLine) close(rest []byte) ([]byte, error) {
 	if rest = bytes.TrimLeft(rest, " "); len(rest) > 0 {
 		c.o.text("log_rest", rest)
 	}
-	return c.o.close(), nil
 }
