@@ -22,6 +22,8 @@ type importCommand struct {
 
 	Pattern string `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
 
+	Map []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
+
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
@@ -68,29 +70,39 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 
 // chooseFormat sets Format to the name of the format that a flag defines, and checks it.
 func (i *importCommand) chooseFormat() error {
-	switch {
-	case i.Layout != "" && i.Pattern != "":
-		return errors.New("--log-format and --pattern are two formats; leave out one of them")
-	case i.Format != "auto" && i.Layout != "":
-		return errors.New("--log-format is a format; leave out --format")
-	case i.Format != "auto" && i.Pattern != "":
-		return errors.New("--pattern is a format; leave out --format")
-	case i.Layout != "":
-		if _, err := logformat.ByFormatString(i.Layout); err != nil {
-			return err
+	var flags []string // that define a format
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"--format", i.Format != "auto"}, {"--log-format", i.Layout != ""}, {"--pattern", i.Pattern != ""},
+		{"--map", len(i.Map) > 0},
+	} {
+		if flag.set {
+			flags = append(flags, flag.name)
 		}
-		i.Format = i.Layout
-	case i.Pattern != "":
-		f, err := logformat.ByPattern(i.Pattern)
-		if err != nil {
-			return err
-		}
-		i.Format = f.Name()
-	case i.Format != "auto":
-		_, err := logformat.ByName(i.Format)
-		return err
 	}
-	return nil
+	if len(flags) > 1 {
+		return fmt.Errorf("%s define two formats; leave out one of them", strings.Join(flags[:2], " and "))
+	}
+	var f logformat.Format
+	var err error
+	switch {
+	case len(flags) == 0:
+		return nil
+	case i.Layout != "":
+		f, err = logformat.ByFormatString(i.Layout)
+	case i.Pattern != "":
+		f, err = logformat.ByPattern(i.Pattern)
+	case len(i.Map) > 0:
+		f, err = logformat.ByMapping(i.Map)
+	default:
+		f, err = logformat.ByName(i.Format)
+	}
+	if err == nil {
+		i.Format = f.Name()
+	}
+	return err
 }
 
 // one imports one log.
@@ -176,6 +188,8 @@ func printReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
 		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
 	switch {
+	case logformat.IsMapping(r.Format):
+		text += " (mapped JSON)"
 	case logformat.IsPattern(r.Format):
 		text += " (pattern)"
 	case logformat.IsFormatString(r.Format):

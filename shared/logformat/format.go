@@ -40,8 +40,12 @@ var aliases = map[string]string{
 }
 
 // ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
-// nginx, or a regular expression after "pattern:". The error for an unknown name lists the formats.
+// nginx, a regular expression after "pattern:", or a list of mappings after "map:". The error for an unknown name lists
+// the formats.
 func ByName(name string) (Format, error) {
+	if list, ok := strings.CutPrefix(name, mappingPrefix); ok {
+		return byMappingName(list)
+	}
 	if text, ok := strings.CutPrefix(name, patternPrefix); ok {
 		return ByPattern(text)
 	}
@@ -142,5 +146,5 @@ func unrecognized(first []byte, lines int) error {
 
 func (e *UnrecognizedError) Error() string {
 	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
-		"or describe it with --log-format or --pattern", e.Lines)
+		"or describe it with --log-format, --pattern or --map", e.Lines)
 }

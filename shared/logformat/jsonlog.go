@@ -99,7 +99,7 @@ func (f *jsonLog) Convert(dst, line []byte) ([]byte, error) {
 	d := jx.DecodeBytes(line)
 	rest, err := c.read(d, f.root, true)
 	if err != nil {
-		return nil, &record.Reject{Code: record.BadJSON, Message: fmt.Sprintf("not a record of %s: %v", f.name, err)}
+		return nil, &record.Reject{Code: record.BadJSON, Message: fmt.Sprintf("not a record of %s: %v", f.kind(), err)}
 	}
 	c.rest = rest
 	for i, v := range f.variables {
@@ -117,6 +117,14 @@ func (f *jsonLog) Convert(dst, line []byte) ([]byte, error) {
 		c.o.raw(c.free(m.name), m.raw)
 	}
 	return c.o.close(), nil
+}
+
+// kind returns the name of the format for messages.
+func (f *jsonLog) kind() string {
+	if IsMapping(f.name) {
+		return "a log in JSON"
+	}
+	return f.name
 }
 
 // read reads an object. It takes the values of variables, and returns the other members. An object of which variables
