@@ -148,7 +148,7 @@ func after(f logformat.Format, line []byte) (next logformat.Format, ok bool) {
 func (c *converter) line(
 	format logformat.Format, line []byte, number int64, terminated bool, d *decodedBatch,
 ) (*record.Reject, error) {
-	text, err := format.Convert(c.scratch[:0], line)
+	text, err := logformat.Convert(format, c.scratch[:0], line)
 	if err == nil && !terminated && logformat.IsCut(text) {
 		err = &record.Reject{Code: logformat.BadLine, Message: "the last line of the log is cut off"}
 	}

@@ -72,6 +72,30 @@ func Names() []string {
 	return append(names, slices.Sorted(maps.Keys(aliases))...)
 }
 
+// Convert converts a line as f.Convert does. If the line is not of the format, but is in quotes, which some exports put
+// around every line, Convert converts the text inside.
+func Convert(f Format, dst, line []byte) ([]byte, error) {
+	text, err := f.Convert(dst, line)
+	if err == nil {
+		return text, nil
+	}
+	if inner := unwrap(line); len(inner) < len(line) {
+		if text, err := f.Convert(dst, inner); err == nil {
+			return text, nil
+		}
+	}
+	return nil, err
+}
+
+// matches reports whether a line looks like a format, perhaps in quotes.
+func matches(f Format, line []byte) bool {
+	if f.Matches(line) {
+		return true
+	}
+	inner := unwrap(line)
+	return len(inner) < len(line) && f.Matches(inner)
+}
+
 // BadLine is the code of a line that does not have the format of its log.
 const BadLine record.Code = "bad_line"
 
@@ -102,7 +126,7 @@ func Detect(head []byte) (Format, error) {
 			first = line
 		}
 		for i, s := range Formats {
-			if s.Matches(line) {
+			if matches(s, line) {
 				votes[i]++
 				break
 			}

@@ -296,8 +296,8 @@ func (c *layoutLine) finish(rest []byte) {
 	r.append(&c.o)
 	c.o.pairs("headers", c.headers)
 	c.o.pairs("cookies", c.cookies)
-	c.o.pairs("proxy", c.proxy)
-	if rest = bytes.TrimLeft(rest, " "); len(rest) > 0 {
-		c.o.text("log_rest", rest)
+	if rest = dashToNil(bytes.TrimLeft(rest, " ")); len(rest) > 0 {
+		c.proxy = append(c.proxy, pair{[]byte(logRest), rest})
 	}
+	c.o.pairs("proxy", c.proxy)
 }

@@ -19,7 +19,12 @@ func (native) Matches(line []byte) bool {
 		!(awsWAF{}).Matches(line) && !cloudFront.Matches(line) && !nginxJSON.Matches(line)
 }
 
-func (native) Convert(_, line []byte) ([]byte, error) { return line, nil }
+func (native) Convert(dst, line []byte) ([]byte, error) {
+	if inner := unwrap(line); len(inner) < len(line) && bytes.HasPrefix(inner, []byte("{")) {
+		return append(dst, inner...), nil
+	}
+	return line, nil
+}
 
 // Complete does nothing: a field that is absent from the line was absent when it was recorded.
 func (native) Complete(*lake.Row) {}
