@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -27,7 +29,7 @@ type importCommand struct {
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
-	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
+	Files []string `arg:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
@@ -50,10 +52,10 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	var failed error
 	var rejected int64
 	for _, file := range i.Files {
-		report, err := i.one(ctx, c, product.Store, file, defaults)
-		if err == nil {
+		reports, err := i.one(ctx, c, product.Store, file, defaults)
+		for _, report := range reports {
 			rejected += report.RejectedLines()
-			err = errors.Join(printReport(c.out, report), printLeft(c.err, report))
+			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break
@@ -105,34 +107,42 @@ func (i *importCommand) chooseFormat() error {
 	return err
 }
 
-// one imports one log.
+// one imports one log, or the logs in one archive.
 func (i *importCommand) one(
 	ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default,
-) (ingest.Report, error) {
+) (reports []ingest.Report, err error) {
 	name, in, size, err := openLog(file, c.in)
 	if err != nil {
-		return ingest.Report{}, err
+		return nil, err
 	}
 	bar := newProgress(c.err, size, name, true)
 	path := i.As
 	if path == "" && size >= 0 {
 		path = file
 	}
-	report, err := store.Import(ctx, name, in, ingest.Options{
+	unrecognized := map[string]*logformat.UnrecognizedError{}
+	err = store.ImportAll(ctx, name, in, ingest.Options{
 		Path:     path,
 		Format:   i.Format,
 		Defaults: defaults,
 		Growing:  size >= 0 && !i.Last,
 		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
+	}, func(log string, r ingest.Report, err error) {
+		var unknown *logformat.UnrecognizedError
+		if errors.As(err, &unknown) {
+			unrecognized[log] = unknown
+		}
+		if err == nil {
+			reports = append(reports, r)
+		}
 	})
 	if closing := errors.Join(bar.Finish(), in.Close()); closing != nil {
-		return report, errors.Join(err, closing)
+		return reports, errors.Join(err, closing)
 	}
-	var unknown *logformat.UnrecognizedError
-	if errors.As(err, &unknown) {
-		printUnrecognized(c.err, name, unknown)
+	for _, log := range slices.Sorted(maps.Keys(unrecognized)) {
+		printUnrecognized(c.err, log, unrecognized[log])
 	}
-	return report, err
+	return reports, err
 }
 
 // maxShownLine is the number of bytes of a line that an error shows.

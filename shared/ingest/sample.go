@@ -14,7 +14,7 @@ import (
 // Sample describes a log by its first and last lines.
 type Sample struct {
 	Format         string    // name of the log format
-	Compression    string    // "gzip", "zstd", or "" for plain text
+	Compression    string    // "gzip", "bzip2", "zstd", or "" for plain text
 	Oldest, Newest time.Time // of the records in these lines; zero if there are none
 	Problem        string    // why the first line that is not a record is rejected; "" if all lines are records
 	Whole          bool      // the end of the log was read

@@ -37,9 +37,9 @@ type fileState struct {
 	put     time.Time // the file, or what is not imported of it, was put there at this time or later
 }
 
-// FileResult is the result of importing one file.
+// FileResult is the result of importing one file, or one member of an archive.
 type FileResult struct {
-	Path   string
+	Path   string // of a member, the path of the archive and the member's name
 	Report ingest.Report
 	Err    error // why the file cannot be imported
 }
@@ -167,7 +167,7 @@ func (w *Watcher) take(ctx context.Context, path string, state fileState, report
 		return err
 	}
 	name = filepath.ToSlash(name)
-	imported, err := w.importFile(ctx, name, path, state.changed)
+	results, err := w.importFile(ctx, name, path, state.changed)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -176,18 +176,20 @@ func (w *Watcher) take(ctx context.Context, path string, state fileState, report
 			return err
 		}
 	}
-	report(FileResult{Path: path, Report: imported, Err: err})
+	for _, r := range results {
+		report(r)
+	}
 	return nil
 }
 
-// importFile imports a file. The horizon is that before the last change of the file, so that no record becomes too old
+// importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of the file, so that no record becomes too old
 // because no Watcher was running.
 func (w *Watcher) importFile(
 	ctx context.Context, name, path string, changed time.Time,
-) (report ingest.Report, err error) {
+) (results []FileResult, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return ingest.Report{}, err
+		return []FileResult{{Path: path, Err: err}}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	options := w.options
@@ -196,5 +198,8 @@ func (w *Watcher) importFile(
 	if changed.Before(options.Arrival) {
 		options.Arrival = changed
 	}
-	return w.store.Import(ctx, name, f, options)
+	err = w.store.ImportAll(ctx, name, f, options, func(log string, r ingest.Report, err error) {
+		results = append(results, FileResult{Path: path + strings.TrimPrefix(log, name), Report: r, Err: err})
+	})
+	return results, err
 }
