@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
@@ -26,6 +27,8 @@ type importCommand struct {
 
 	Map []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
 
+	GeoIP []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
+
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
@@ -33,7 +36,7 @@ type importCommand struct {
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
-func (i *importCommand) Run(ctx context.Context, c console) error {
+func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 	defaults, err := defaultsOf(i.Set)
 	if err != nil {
 		return err
@@ -44,6 +47,11 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	if err := i.chooseFormat(); err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
 	}
+	places, err := geoip.Open(i.GeoIP)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, places.Close()) }()
 	defer forImport()()
 	product, err := local.Open(ctx, string(i.Data))
 	if err != nil {
@@ -52,7 +60,7 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	var failed error
 	var rejected int64
 	for _, file := range i.Files {
-		reports, err := i.one(ctx, c, product.Store, file, defaults)
+		reports, err := i.one(ctx, c, product.Store, file, ingest.Options{Defaults: defaults, Complete: places.Complete})
 		for _, report := range reports {
 			rejected += report.RejectedLines()
 			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
@@ -109,7 +117,7 @@ func (i *importCommand) chooseFormat() error {
 
 // one imports one log, or the logs in one archive.
 func (i *importCommand) one(
-	ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default,
+	ctx context.Context, c console, store *datadir.Store, file string, options ingest.Options,
 ) (reports []ingest.Report, err error) {
 	name, in, size, err := openLog(file, c.in)
 	if err != nil {
@@ -121,13 +129,9 @@ func (i *importCommand) one(
 		path = file
 	}
 	unrecognized := map[string]*logformat.UnrecognizedError{}
-	err = store.ImportAll(ctx, name, in, ingest.Options{
-		Path:     path,
-		Format:   i.Format,
-		Defaults: defaults,
-		Growing:  size >= 0 && !i.Last,
-		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
-	}, func(log string, r ingest.Report, err error) {
+	options.Path, options.Format, options.Growing = path, i.Format, size >= 0 && !i.Last
+	options.Progress = func(p ingest.Progress) { show(bar, p.Bytes) }
+	err = store.ImportAll(ctx, name, in, options, func(log string, r ingest.Report, err error) {
 		var unknown *logformat.UnrecognizedError
 		if errors.As(err, &unknown) {
 			unrecognized[log] = unknown

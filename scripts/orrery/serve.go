@@ -15,6 +15,8 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/geoip"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -26,6 +28,8 @@ type serveCommand struct {
 	Watch   bool    `help:"Import files that are put into the folder's raw/."`
 	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
+
+	GeoIP []string `name:"geoip" sep:"none" help:"With --watch: MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	cluster
 }
 
@@ -134,7 +138,12 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
 	ctx context.Context, c console, product *local.Product, access local.Access, listener, forMetrics net.Listener,
-) error {
+) (err error) {
+	places, err := geoip.Open(s.GeoIP)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, places.Close()) }()
 	extent, err := s.ensureData(ctx, c, product)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -162,7 +171,8 @@ func (s *serveCommand) serve(
 	}
 	var watching sync.WaitGroup
 	if s.Watch {
-		watching.Go(func() { watch(ctx, product.Store, s.Horizon.duration(), logger) })
+		options := ingest.Options{Horizon: s.Horizon.duration(), Complete: places.Complete}
+		watching.Go(func() { watch(ctx, product.Store, options, logger) })
 	}
 	defer watching.Wait()
 	s.welcome(c.err, "http://"+reachable(listener.Addr()), extent, keyed)

@@ -22,9 +22,9 @@ type days uint
 func (d days) duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
 // watch imports files that are put into the watched folder, and compacts hours with many objects, until ctx ends. It
-// logs errors, because they must not stop the server.
-func watch(ctx context.Context, store *datadir.Store, horizon time.Duration, logger *slog.Logger) {
-	watcher, err := datadir.NewWatcher(store, ingest.Options{Horizon: horizon})
+// logs errors, because they must not stop the server. The options apply to every file.
+func watch(ctx context.Context, store *datadir.Store, options ingest.Options, logger *slog.Logger) {
+	watcher, err := datadir.NewWatcher(store, options)
 	if err != nil {
 		logger.Error("not watching", "error", err)
 		return

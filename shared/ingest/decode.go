@@ -54,6 +54,7 @@ type converter struct {
 	source   string               // id of the source
 	keep     func(*lake.Row) bool // may be nil, see pipeline
 	defaults []Default
+	complete func(*lake.Row) error // may be nil, see Options.Complete
 	times    times
 	decoder  *record.Decoder
 	scratch  []byte
@@ -176,6 +177,11 @@ func (c *converter) line(
 	}
 	for _, f := range c.defaults {
 		if err := record.SetDefault(row, f.Field, f.Value); err != nil {
+			return nil, err
+		}
+	}
+	if c.complete != nil {
+		if err := c.complete(row); err != nil {
 			return nil, err
 		}
 	}

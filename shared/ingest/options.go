@@ -22,6 +22,10 @@ type Options struct {
 	Memory   int64          // approximate limit of the rows in memory, in bytes; 0 for DefaultMemory
 	Workers  int            // number of goroutines that decode and write; 0 for DefaultWorkers
 
+	// Complete, if set, is called with each record after the defaults are set, to set what else the record lacks. Several
+	// goroutines call it at the same time. An error ends the import.
+	Complete func(row *lake.Row) error
+
 	// Growing means that the input is a file to which another process may still write. Then the import leaves a last
 	// line without newline to the next import, unless the file is compressed: the line may be incomplete, and a record
 	// of its beginning could have wrong values.
