@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/geoip"
@@ -29,25 +30,17 @@ type importCommand struct {
 
 	GeoIP []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 
+	Source string `help:"Source of orrery.toml in the folder: its files and options." placeholder:"NAME"`
+
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
-	Files []string `arg:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
+	Files []string `arg:"" optional:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
 func (i *importCommand) Run(ctx context.Context, c console) (err error) {
-	defaults, err := defaultsOf(i.Set)
-	if err != nil {
-		return err
-	}
-	if i.As != "" && len(i.Files) > 1 {
-		return &exitError{code: exitUsage, message: "--as is the path of one log; import the files one by one"}
-	}
-	if err := i.chooseFormat(); err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
-	}
-	places, err := geoip.Open(i.GeoIP)
+	options, places, err := i.options()
 	if err != nil {
 		return err
 	}
@@ -60,7 +53,7 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 	var failed error
 	var rejected int64
 	for _, file := range i.Files {
-		reports, err := i.one(ctx, c, product.Store, file, ingest.Options{Defaults: defaults, Complete: places.Complete})
+		reports, err := i.one(ctx, c, product.Store, file, options)
 		for _, report := range reports {
 			rejected += report.RejectedLines()
 			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
@@ -76,6 +69,37 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 		return &exitError{code: exitRejected}
 	}
 	return nil
+}
+
+// options returns the options of all logs. With --source it also sets their files. The caller closes the databases.
+func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
+	if i.Source != "" {
+		s, err := i.useSource()
+		if err != nil {
+			return ingest.Options{}, nil, err
+		}
+		return optionsOf(s)
+	}
+	defaults, err := defaultsOf(i.Set)
+	if err != nil {
+		return ingest.Options{}, nil, err
+	}
+	switch {
+	case len(i.Files) == 0:
+		err = errors.New("name the logs to import, or a source with --source")
+	case i.As != "" && len(i.Files) > 1:
+		err = errors.New("--as is the path of one log; import the files one by one")
+	default:
+		err = i.chooseFormat()
+	}
+	if err != nil {
+		return ingest.Options{}, nil, &exitError{code: exitUsage, message: err.Error()}
+	}
+	places, err := geoip.Open(i.GeoIP)
+	if err != nil {
+		return ingest.Options{}, nil, err
+	}
+	return ingest.Options{Format: i.Format, Defaults: defaults, Complete: places.Complete}, places, nil
 }
 
 // chooseFormat sets Format to the name of the format that a flag defines, and checks it.
@@ -129,7 +153,12 @@ func (i *importCommand) one(
 		path = file
 	}
 	unrecognized := map[string]*logformat.UnrecognizedError{}
-	options.Path, options.Format, options.Growing = path, i.Format, size >= 0 && !i.Last
+	options.Path, options.Growing = path, size >= 0 && !i.Last
+	if options.Arrival = time.Now(); options.Horizon > 0 && size >= 0 {
+		if info, err := os.Stat(file); err == nil {
+			options.Arrival = info.ModTime()
+		}
+	}
 	options.Progress = func(p ingest.Progress) { show(bar, p.Bytes) }
 	err = store.ImportAll(ctx, name, in, options, func(log string, r ingest.Report, err error) {
 		var unknown *logformat.UnrecognizedError
