@@ -339,12 +339,12 @@ func slotsOf(v variable, value []byte) slots {
 
 // scaled returns a value multiplied with the scale, as a decimal number.
 func (v jsonVariable) scaled(value []byte) ([]byte, error) {
-	isFloat := bytes.ContainsAny(value, "eE") && isFloatRole(v.role)
-	if v.scale == nil && !isFloat {
-		return value, nil
-	}
 	text := string(value)
 	f, err := strconv.ParseFloat(text, 64)
+	hasExponent := err == nil && strings.ContainsAny(text, "eE") && isFloatRole(v.role)
+	if v.scale == nil && !hasExponent {
+		return value, nil
+	}
 	if err != nil || f > 1e30 || f < -1e30 {
 		return nil, badLine("%s is %.80q, which is not a number", pathText(v.path), value)
 	}

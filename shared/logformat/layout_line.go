@@ -116,7 +116,7 @@ func (c *layoutLine) setText(v variable, value []byte) {
 	case roleRequest:
 		if r, ok := parseRequest(value); ok {
 			c.request = r
-		} else {
+		} else if string(value) != "- - -" { // Envoy knows none of the three
 			c.o.text("request", value)
 		}
 	case roleTarget:

@@ -29,6 +29,9 @@ func TestMappings(t *testing.T) {
 			[]string{"timestamp=at", "request_time=took"}, `{"at":1.77901230325e9,"took":1.25e-05}`,
 			`{"timestamp":"1779012303.25","request_time":0.000012}`,
 		},
+		"times with names of months": {
+			[]string{"timestamp=at"}, `{"at":"17/Dec/2026:12:05:03 +0200"}`, `{"timestamp":"2026-12-17T10:05:03Z"}`,
+		},
 		"names may be quoted": {
 			[]string{`timestamp="@t"."a.b/c"`}, `{"@t":{"a.b/c":1779012303}}`, `{"timestamp":"1779012303"}`,
 		},
@@ -97,6 +100,7 @@ func TestMappingsRejectBadLines(t *testing.T) {
 		`{"t":1,"client":{"ip":{}}}`:      "client.ip is an object",
 		`{"t":1,"ms":"fast"}`:             `ms is "fast", which is not a number`,
 		`{"t":1,"ms":1e999}`:              "which is not a number",
+		`{"t":"yesterday"}`:               "not a time",
 		`{"t":1,"ms":-1}`:                 "not a duration",
 	} {
 		if got, err := f.Convert(nil, []byte(line)); err == nil || !strings.Contains(err.Error(), want) {
