@@ -70,3 +70,30 @@ func TestImportSource(t *testing.T) {
 		}
 	}
 }
+
+func TestServeWatchesSources(t *testing.T) {
+	buildBinary(t)
+	data, logs := t.TempDir(), t.TempDir()
+	config := fmt.Sprintf("[source.shop]\nfolder = %q\nset = { branch = \"shop\" }\n", logs)
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.log", "b.log"} { // the server reports an import in one line
+		line := fmt.Sprintf(`{"timestamp":%q,"path":"/%s"}`+"\n", time.Now().UTC().Format(time.RFC3339), name)
+		if err := os.WriteFile(filepath.Join(logs, name), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startServer(t, data, "--watch", "--no-demo")
+	if err := s.waitFor(`"msg":"imported"`); err != nil {
+		t.Fatal(err)
+	}
+	day := time.Now().UTC()
+	period := fmt.Sprintf("timestamp between %s and %s", day.AddDate(0, 0, -1).Format(time.DateOnly),
+		day.AddDate(0, 0, 1).Format(time.DateOnly))
+	stdout, stderr, _ := orrery(t, "", "query", "logs", "--data", data, "--format", "ndjson", "--fields", "path",
+		period+`, branch="shop"`)
+	if !strings.Contains(stdout, "/a.log") || !strings.Contains(stdout, "/b.log") {
+		t.Errorf("%s%s\n%s", stdout, stderr, s.log.String())
+	}
+}

@@ -21,9 +21,9 @@ type days uint
 
 func (d days) duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
-// watch imports files that are put into the watched folder, and the other files, and compacts hours with many objects, until ctx ends. It
-// logs errors, because they must not stop the server. The options apply to the files of the
-// watched folder.
+// watch imports files that are put into the watched folder, and the other files, and compacts hours with many objects,
+// until ctx ends. It logs errors, because they must not stop the server. The options apply to the files of the watched
+// folder.
 func watch(
 	ctx context.Context, store *datadir.Store, options ingest.Options, others []datadir.Watched, logger *slog.Logger,
 ) {

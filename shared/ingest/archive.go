@@ -19,8 +19,8 @@ const (
 	// probeBytes is the length of the beginning of an input by which an archive is recognized. It holds the first block
 	// of any compression.
 	probeBytes = 1 << 20
-	// An archive whose content is longer than bombBytes, and more than bombRatio times as long as what was read of it,
-	// is refused.
+	// An archive is refused if its content is longer than bombBytes, and more than bombRatio times as long as what was
+	// read of it.
 	bombBytes = 1 << 30
 	bombRatio = 1000
 )
@@ -40,8 +40,8 @@ type Member struct {
 }
 
 // OpenArchive opens an archive, which it recognizes by its first bytes. If r is a log, archive is nil, and log has all
-// bytes of r. A zip archive that is not a file is not opened: it is refused as a log. The caller closes the archive, and
-// r.
+// bytes of r. A zip archive that is not a file is not opened: it is refused as a log. The caller closes the archive
+// and r.
 func OpenArchive(r io.Reader) (archive *Archive, log io.Reader, err error) {
 	head, r, err := beginning(r)
 	if err != nil {
@@ -211,8 +211,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// guard reads the content of an archive, and returns an error if it is so much longer than the archive that nobody has
-// written it as a log.
+// guard reads the content of an archive. It returns an error if the content is so much longer than the archive that it
+// cannot be a log.
 type guard struct {
 	r       io.Reader
 	read    func() int64 // the length of what was read of the archive

@@ -104,7 +104,7 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 			d.blank++
 			continue
 		}
-		if next, ok := after(format, line); ok && !(b.continues && number == b.firstLine) {
+		if next, ok := after(format, line); ok && (!b.continues || number > b.firstLine) {
 			format = next
 			d.blank++
 			d.openLost = d.openLost || !terminated
@@ -135,7 +135,7 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 	return nil
 }
 
-// after returns the format of the lines after a directive. For a line that is none, it returns f and false.
+// after returns the format of the lines after a directive. For any other line, it returns f and false.
 func after(f logformat.Format, line []byte) (next logformat.Format, ok bool) {
 	if d, directed := f.(logformat.Directed); directed {
 		if next, ok = d.After(line); ok {

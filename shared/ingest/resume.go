@@ -31,7 +31,7 @@ func newPrefixSum() *prefixSum { return &prefixSum{Hash: sha256.New()} }
 
 // Write never returns an error.
 func (s *prefixSum) Write(p []byte) (int, error) {
-	s.directives.Write(p)
+	s.directives.Add(p)
 	return s.Hash.Write(p)
 }
 

@@ -46,7 +46,7 @@ func (l *Log) Sample(limit int64) (Sample, error) {
 		return Sample{}, err
 	}
 	var directives logformat.Directives
-	directives.Write(first)
+	directives.Add(first)
 	return s, s.add(c, batch{firstLine: 1, text: end, directive: directives.Last()})
 }
 

@@ -6,17 +6,17 @@ import "bytes"
 // read. A log may have a directive anywhere.
 type Directed interface {
 	Format
-	// After returns the format of the lines after a directive. It returns false for a line that is none.
+	// After returns the format of the lines after a directive. It returns false for any other line.
 	After(line []byte) (next Format, ok bool)
 }
 
 // fieldsDirective begins the directive that lists the fields of the lines after it.
 const fieldsDirective = "#Fields:"
 
-// maxDirective is the maximum length of a directive. A line that is longer is none.
+// maxDirective is the maximum length of a directive. A longer line is no directive.
 const maxDirective = 64 << 10
 
-// Directives reads a text, which may be written to it in pieces of any length, and keeps its last directive. The zero
+// Directives reads a text in pieces of any length, and keeps its last directive. The zero
 // value is ready to use.
 type Directives struct {
 	last   []byte // the last directive that is complete
@@ -30,8 +30,8 @@ type Directives struct {
 // Last returns the last directive, which determines how the next line is read, or nil.
 func (d *Directives) Last() []byte { return d.last }
 
-// Write never returns an error.
-func (d *Directives) Write(p []byte) (int, error) {
+// Add reads the next piece of the text.
+func (d *Directives) Add(p []byte) {
 	rest := p
 	if !d.begun {
 		rest = bytes.TrimPrefix(rest, ByteOrderMark)
@@ -60,7 +60,6 @@ func (d *Directives) Write(p []byte) (int, error) {
 	if len(text) > 0 {
 		d.within = text[len(text)-1] != '\n'
 	}
-	return len(p), nil
 }
 
 // fromDirective returns the text from the first line on that begins with '#'. If within is true, the text begins within

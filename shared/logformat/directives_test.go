@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDirectives writes texts in pieces of every length. The last directive must be that of the whole text.
+// TestDirectives reads texts in pieces of every length. The last directive must be that of the whole text.
 func TestDirectives(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"none":                           {"a\n b # c\n", ""},
@@ -27,7 +27,7 @@ func TestDirectives(t *testing.T) {
 					if strings.HasPrefix(test.text, "\xef") {
 						n = min(max(size, 3), len(rest)) // the mark is in one piece, as readers return it
 					}
-					d.Write(rest[:n])
+					d.Add(rest[:n])
 					rest = rest[n:]
 				}
 				if got := string(d.Last()); got != test.want {

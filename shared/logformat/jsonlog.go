@@ -36,7 +36,7 @@ type jsonVariable struct {
 
 // jsonNode is a member of an object in the tree of the paths of all variables.
 type jsonNode struct {
-	variables []int // whose path ends here
+	variables []int // numbers of the variables with this path
 	members   map[string]*jsonNode
 }
 
@@ -177,7 +177,7 @@ func objectOf(members []jsonMember) []byte {
 	return o.close()
 }
 
-// isAbsent reports whether a value means that there is none: an empty text or a dash.
+// isAbsent reports whether a value is an empty text or a dash, which mean an absent value.
 func (v jsonValue) isAbsent() bool {
 	return v.plain && v.raw[0] == '"' && (len(v.text) == 0 || string(v.text) == "-")
 }

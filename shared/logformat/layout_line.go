@@ -116,7 +116,7 @@ func (c *layoutLine) setText(v variable, value []byte) {
 	case roleRequest:
 		if r, ok := parseRequest(value); ok {
 			c.request = r
-		} else if string(value) != "- - -" { // Envoy knows none of the three
+		} else if string(value) != "- - -" { // the request is unknown
 			c.o.text("request", value)
 		}
 	case roleTarget:

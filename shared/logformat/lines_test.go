@@ -64,7 +64,7 @@ func TestLinesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// recordOf returns the record of a line, or why it has none, and the format of the next line.
+// recordOf returns the record of a line, or why the line is rejected, and the format of the next line.
 func recordOf(f Format, line string) (next Format, text string) {
 	if d, ok := f.(Directed); ok {
 		if next, ok := d.After([]byte(line)); ok {

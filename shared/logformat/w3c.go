@@ -22,7 +22,7 @@ type w3c struct {
 // w3cFields are the fields of lines.
 type w3cFields struct {
 	columns    []variable
-	date, time int // the columns of the day and of the time of the day; -1 if there is another time, or none
+	date, time int // the columns of the day and of the time of the day; -1 without such a column, or with a more precise one
 }
 
 // The names of the formats.
@@ -77,8 +77,8 @@ var cloudFrontVariables = map[string]variable{
 // Name returns w3c or cloudfront.
 func (f w3c) Name() string { return f.name }
 
-// Matches reports whether a line is the directive #Fields, or a record of CloudFront in JSON. The other lines show
-// nothing. Only CloudFront has fields that begin with x-edge-.
+// Matches reports whether a line is the directive #Fields, or a record of CloudFront in JSON. Other lines do not
+// show the format. Only CloudFront has fields that begin with x-edge-.
 func (f w3c) Matches(line []byte) bool {
 	if f.name == cloudFrontName && bytes.HasPrefix(line, []byte("{")) {
 		return bytes.Contains(line, []byte(`"x-edge-`))

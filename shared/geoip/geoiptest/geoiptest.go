@@ -76,7 +76,7 @@ func (w *writer) insert(network netip.Prefix, offset int) {
 	}
 }
 
-// tree returns the nodes, whose records have 24 bits.
+// tree returns the nodes. Their records have 24 bits.
 func (w *writer) tree() []byte {
 	var b []byte
 	for _, node := range w.nodes {

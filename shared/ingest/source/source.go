@@ -29,7 +29,7 @@ const FileName = "orrery.toml"
 type Source struct {
 	Name     string
 	Files    []string // patterns of paths, as of filepath.Match
-	Folders  []string // whose files are logs, also those in subfolders
+	Folders  []string // of logs, which may be in subfolders
 	Format   string   // name of a format for logformat.ByName; "auto" to detect it
 	Defaults []ingest.Default
 	GeoIP    []string      // files of databases
@@ -49,8 +49,8 @@ type table struct {
 	MaxAge    string            `toml:"max-age"`
 }
 
-// Read returns the sources in the file orrery.toml of a folder, by name. Without the file there are none. An error of
-// kind fault.Invalid names the line and the key of a mistake.
+// Read returns the sources in the file orrery.toml of a folder, by name. The file may be absent. An error of kind
+// fault.Invalid names the line and the key of a mistake.
 func Read(folder string) ([]Source, error) {
 	file := filepath.Join(folder, FileName)
 	folder, err := filepath.Abs(folder)
