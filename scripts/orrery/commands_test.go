@@ -21,6 +21,10 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := filepath.Dir(junk)
+	mapped := filepath.Join(t.TempDir(), "mapped.jsonl")
+	if err := os.WriteFile(mapped, []byte(`{"at":1779012303,"took_ms":12.5}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	spaced := filepath.Join(t.TempDir(), "spaced.log")
 	const lines = "1767225600.123 203.0.113.7 200\n1767225601.000 203.0.113.8 404\n"
 	if err := os.WriteFile(spaced, []byte(lines), 0o644); err != nil {
@@ -196,7 +200,7 @@ func TestCommands(t *testing.T) {
 		},
 		"import refuses a format with a format string": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--format", "alb", junk},
-			code: exitUsage, stderr: "leave out --format",
+			code: exitUsage, stderr: "--format and --log-format define two formats",
 		},
 		"import reads a log by its format string": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "$msec $remote_addr $status", spaced},
@@ -216,6 +220,16 @@ func TestCommands(t *testing.T) {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--pattern", "x", junk},
 			code: exitUsage, stderr: "leave out one of them",
 		},
+		"import reads other logs in JSON by mappings": {
+			args: []string{
+				"import", "--data", t.TempDir(), "--map", "timestamp=at", "--map", "request_time=took_ms/1000", mapped,
+			},
+			code: exitDone, stdout: "(mapped JSON)",
+		},
+		"import names the place of a mistake in a mapping": {
+			args: []string{"import", "--data", t.TempDir(), "--map", "request_time=took_ms/x", mapped},
+			code: exitUsage, stderr: `map request_time=took_ms/x: column 22: "x" is not a number`,
+		},
 		"import lists the formats for an unknown name": {
 			args: []string{"import", "--data", t.TempDir(), "--format", "haproxy", junk},
 			code: exitUsage, stderr: "use one of auto, orrery, aws-waf",
@@ -231,7 +245,7 @@ func TestCommands(t *testing.T) {
 			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the request line; the path stays percent-encoded",
 		},
 		"formats refuses an unknown name": {
-			args: []string{"formats", "iis"}, code: exitUsage, stderr: "unknown format",
+			args: []string{"formats", "squid"}, code: exitUsage, stderr: "unknown format",
 		},
 		"import refuses a folder as a log": {
 			args: []string{"import", "--data", t.TempDir(), t.TempDir()},

@@ -29,5 +29,6 @@ func (f *formatsCommand) Run(c console) error {
 	}
 	fmt.Fprintln(w, "--log-format STRING\tAny other layout of Apache and nginx")
 	fmt.Fprintln(w, "--pattern REGEXP\tAny other text")
+	fmt.Fprintln(w, "--map FIELD=PATH\tAny other logs in JSON")
 	return w.Flush()
 }

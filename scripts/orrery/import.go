@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
@@ -22,25 +26,26 @@ type importCommand struct {
 
 	Pattern string `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
 
+	Map []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
+
+	GeoIP []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
+
+	Source string `help:"Source of orrery.toml in the folder: its files and options." placeholder:"NAME"`
+
 	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
-	Files []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input."`
+	Files []string `arg:"" optional:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
-func (i *importCommand) Run(ctx context.Context, c console) error {
-	defaults, err := defaultsOf(i.Set)
+func (i *importCommand) Run(ctx context.Context, c console) (err error) {
+	options, places, err := i.options()
 	if err != nil {
 		return err
 	}
-	if i.As != "" && len(i.Files) > 1 {
-		return &exitError{code: exitUsage, message: "--as is the path of one log; import the files one by one"}
-	}
-	if err := i.chooseFormat(); err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
-	}
+	defer func() { err = errors.Join(err, places.Close()) }()
 	defer forImport()()
 	product, err := local.Open(ctx, string(i.Data))
 	if err != nil {
@@ -49,10 +54,10 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	var failed error
 	var rejected int64
 	for _, file := range i.Files {
-		report, err := i.one(ctx, c, product.Store, file, defaults)
-		if err == nil {
+		reports, err := i.one(ctx, c, product.Store, file, options)
+		for _, report := range reports {
 			rejected += report.RejectedLines()
-			err = errors.Join(printReport(c.out, report), printLeft(c.err, report))
+			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
 			if err == nil && report.Known > 0 {
 				err = i.printThere(ctx, c.err, product.Store, report.Name, report.Source)
 			}
@@ -75,62 +80,112 @@ func (i *importCommand) Run(ctx context.Context, c console) error {
 	return nil
 }
 
-// chooseFormat sets Format to the name of the format that a flag defines, and checks it.
-func (i *importCommand) chooseFormat() error {
-	switch {
-	case i.Layout != "" && i.Pattern != "":
-		return errors.New("--log-format and --pattern are two formats; leave out one of them")
-	case i.Format != "auto" && i.Layout != "":
-		return errors.New("--log-format is a format; leave out --format")
-	case i.Format != "auto" && i.Pattern != "":
-		return errors.New("--pattern is a format; leave out --format")
-	case i.Layout != "":
-		if _, err := logformat.ByFormatString(i.Layout); err != nil {
-			return err
-		}
-		i.Format = i.Layout
-	case i.Pattern != "":
-		f, err := logformat.ByPattern(i.Pattern)
+// options returns the options of all logs. With --source it also sets their files. The caller closes the databases.
+func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
+	if i.Source != "" {
+		s, err := i.useSource()
 		if err != nil {
-			return err
+			return ingest.Options{}, nil, err
 		}
-		i.Format = f.Name()
-	case i.Format != "auto":
-		_, err := logformat.ByName(i.Format)
-		return err
+		return optionsOf(s)
 	}
-	return nil
+	defaults, err := defaultsOf(i.Set)
+	if err != nil {
+		return ingest.Options{}, nil, err
+	}
+	switch {
+	case len(i.Files) == 0:
+		err = errors.New("name the logs to import, or a source with --source")
+	case i.As != "" && len(i.Files) > 1:
+		err = errors.New("--as is the path of one log; import the files one by one")
+	default:
+		err = i.chooseFormat()
+	}
+	if err != nil {
+		return ingest.Options{}, nil, &exitError{code: exitUsage, message: err.Error()}
+	}
+	places, err := geoip.Open(i.GeoIP)
+	if err != nil {
+		return ingest.Options{}, nil, err
+	}
+	return ingest.Options{Format: i.Format, Defaults: defaults, Complete: places.Complete}, places, nil
 }
 
-// one imports one log.
+// chooseFormat sets Format to the name of the format that a flag defines, and checks it.
+func (i *importCommand) chooseFormat() error {
+	var flags []string // that define a format
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"--format", i.Format != "auto"}, {"--log-format", i.Layout != ""}, {"--pattern", i.Pattern != ""},
+		{"--map", len(i.Map) > 0},
+	} {
+		if flag.set {
+			flags = append(flags, flag.name)
+		}
+	}
+	if len(flags) > 1 {
+		return fmt.Errorf("%s define two formats; leave out one of them", strings.Join(flags[:2], " and "))
+	}
+	var f logformat.Format
+	var err error
+	switch {
+	case len(flags) == 0:
+		return nil
+	case i.Layout != "":
+		f, err = logformat.ByFormatString(i.Layout)
+	case i.Pattern != "":
+		f, err = logformat.ByPattern(i.Pattern)
+	case len(i.Map) > 0:
+		f, err = logformat.ByMapping(i.Map)
+	default:
+		f, err = logformat.ByName(i.Format)
+	}
+	if err == nil {
+		i.Format = f.Name()
+	}
+	return err
+}
+
+// one imports one log, or the logs in one archive.
 func (i *importCommand) one(
-	ctx context.Context, c console, store *datadir.Store, file string, defaults []ingest.Default,
-) (ingest.Report, error) {
+	ctx context.Context, c console, store *datadir.Store, file string, options ingest.Options,
+) (reports []ingest.Report, err error) {
 	name, in, size, err := openLog(file, c.in)
 	if err != nil {
-		return ingest.Report{}, err
+		return nil, err
 	}
 	bar := newProgress(c.err, size, name, true)
 	path := i.As
 	if path == "" && size >= 0 {
 		path = file
 	}
-	report, err := store.Import(ctx, name, in, ingest.Options{
-		Path:     path,
-		Format:   i.Format,
-		Defaults: defaults,
-		Growing:  size >= 0 && !i.Last,
-		Cautious: !i.Sure,
-		Progress: func(p ingest.Progress) { show(bar, p.Bytes) },
+	unrecognized := map[string]*logformat.UnrecognizedError{}
+	options.Path, options.Growing = path, size >= 0 && !i.Last
+	options.Cautious = !i.Sure
+	if options.Arrival = time.Now(); options.Horizon > 0 && size >= 0 {
+		if info, err := os.Stat(file); err == nil {
+			options.Arrival = info.ModTime()
+		}
+	}
+	options.Progress = func(p ingest.Progress) { show(bar, p.Bytes) }
+	err = store.ImportAll(ctx, name, in, options, func(log string, r ingest.Report, err error) {
+		var unknown *logformat.UnrecognizedError
+		if errors.As(err, &unknown) {
+			unrecognized[log] = unknown
+		}
+		if err == nil {
+			reports = append(reports, r)
+		}
 	})
 	if closing := errors.Join(bar.Finish(), in.Close()); closing != nil {
-		return report, errors.Join(err, closing)
+		return reports, errors.Join(err, closing)
 	}
-	var unknown *logformat.UnrecognizedError
-	if errors.As(err, &unknown) {
-		printUnrecognized(c.err, name, unknown)
+	for _, log := range slices.Sorted(maps.Keys(unrecognized)) {
+		printUnrecognized(c.err, log, unrecognized[log])
 	}
-	return report, err
+	return reports, err
 }
 
 // maxShownLine is the number of bytes of a line that an error shows.
@@ -186,6 +241,8 @@ func printReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
 		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
 	switch {
+	case logformat.IsMapping(r.Format):
+		text += " (mapped JSON)"
 	case logformat.IsPattern(r.Format):
 		text += " (pattern)"
 	case logformat.IsFormatString(r.Format):

@@ -15,6 +15,8 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/geoip"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -24,10 +26,12 @@ type serveCommand struct {
 	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
 	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
 	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
-	Watch   bool    `help:"Import files that are put into the folder's raw/."`
+	Watch   bool    `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
 	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	certificate
+
+	GeoIP []string `name:"geoip" sep:"none" help:"With --watch: MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	cluster
 }
 
@@ -143,7 +147,17 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
 	ctx context.Context, c console, product *local.Product, access local.Access, listener, forMetrics net.Listener,
-) error {
+) (err error) {
+	places, err := geoip.Open(s.GeoIP)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, places.Close()) }()
+	sources, closeSources, err := s.sources()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, closeSources()) }()
 	extent, err := s.ensureData(ctx, c, product)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -173,7 +187,8 @@ func (s *serveCommand) serve(
 	}
 	var watching sync.WaitGroup
 	if s.Watch {
-		watching.Go(func() { watch(ctx, product.Store, s.Horizon.duration(), logger) })
+		options := ingest.Options{Horizon: s.Horizon.duration(), Complete: places.Complete}
+		watching.Go(func() { watch(ctx, product.Store, options, sources, logger) })
 	}
 	defer watching.Wait()
 	scheme := "http://"
@@ -191,6 +206,14 @@ func (s *serveCommand) serve(
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
 	defer cancel()
 	return server.Shutdown(drain)
+}
+
+// sources returns the files of the sources of orrery.toml, which a server imports with --watch.
+func (s *serveCommand) sources() (watched []datadir.Watched, closeAll func() error, err error) {
+	if !s.Watch {
+		return nil, func() error { return nil }, nil
+	}
+	return watchedSources(s.Data)
 }
 
 // newServer returns a server with the timeouts of this file.

@@ -21,13 +21,19 @@ type days uint
 
 func (d days) duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
-// watch imports files that are put into the watched folder, and compacts hours with many objects, until ctx ends. It
-// logs errors, because they must not stop the server.
-func watch(ctx context.Context, store *datadir.Store, horizon time.Duration, logger *slog.Logger) {
-	watcher, err := datadir.NewWatcher(store, ingest.Options{Horizon: horizon})
+// watch imports files that are put into the watched folder, and the other files, and compacts hours with many objects,
+// until ctx ends. It logs errors, because they must not stop the server. The options apply to the files of the watched
+// folder.
+func watch(
+	ctx context.Context, store *datadir.Store, options ingest.Options, others []datadir.Watched, logger *slog.Logger,
+) {
+	watcher, err := datadir.NewWatcher(store, options)
 	if err != nil {
 		logger.Error("not watching", "error", err)
 		return
+	}
+	for _, files := range others {
+		watcher.Watch(files)
 	}
 	var compacting sync.WaitGroup
 	compacting.Go(func() { compactSometimes(ctx, store, logger) })

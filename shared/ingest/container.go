@@ -19,8 +19,9 @@ const (
 )
 
 // containers lists the formats that are refused by their first bytes. Each mark is long enough that no line of text
-// begins with it. gzip and zstd are listed for data that was compressed twice: the outer compression has been removed
-// before.
+// begins with it. gzip, bzip2 and zstd are listed for data that was compressed twice: the outer compression has been
+// removed before. Archives are listed for archives in archives, and for those whose members cannot be read one by one:
+// zip archives that are not files, and archives in a bucket. An xz file may need up to 4 GiB of memory to decompress.
 var containers = []container{
 	{"a zip archive", unpack("unzip FILE"), []string{"PK\x03\x04", "PK\x05\x06", "PK\x07\x08"}},
 	{"a 7z archive", unpack("7z x FILE"), []string{"7z\xbc\xaf\x27\x1c"}},
@@ -77,11 +78,14 @@ func hasMark(head []byte, mark string) bool {
 	return true
 }
 
+// tarBlock is the length of a header of a tar archive.
+const tarBlock = 512
+
 // isTar reports whether head begins with a tar header. Old headers have no mark, but every header contains the sum of
 // its bytes as an octal number, computed with spaces in the place of the sum.
 func isTar(head []byte) bool {
-	const size, from, to = 512, 148, 156
-	if len(head) < size {
+	const from, to = 148, 156
+	if len(head) < tarBlock {
 		return false
 	}
 	want, err := strconv.ParseUint(string(bytes.Trim(head[from:to], " \x00")), 8, 32)
@@ -89,7 +93,7 @@ func isTar(head []byte) bool {
 		return false
 	}
 	sum := uint64((to - from) * ' ')
-	for i, c := range head[:size] {
+	for i, c := range head[:tarBlock] {
 		if i < from || i >= to {
 			sum += uint64(c)
 		}

@@ -40,7 +40,7 @@ type decodedBatch struct {
 	rows      []lake.Row
 	rejected  []rejection
 	dropped   int64 // rows that converter.keep has dropped
-	blank     int64
+	blank     int64 // lines without text, and directives
 	invalid   int64 // records with text that is not valid UTF-8
 	textBytes int64
 	openLost  bool // the last line has no newline and was rejected
@@ -54,6 +54,7 @@ type converter struct {
 	source   string               // id of the source
 	keep     func(*lake.Row) bool // may be nil, see pipeline
 	defaults []Default
+	complete func(*lake.Row) error // may be nil, see Options.Complete
 	times    times
 	decoder  *record.Decoder
 	scratch  []byte
@@ -91,6 +92,7 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 		return nil
 	}
 	number := b.firstLine
+	format, _ := after(c.format, b.directive)
 	for text := b.text; len(text) > 0; number++ {
 		line, rest, terminated := bytes.Cut(text, []byte("\n"))
 		text = rest
@@ -102,6 +104,12 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 			d.blank++
 			continue
 		}
+		if next, ok := after(format, line); ok && (!b.continues || number > b.firstLine) {
+			format = next
+			d.blank++
+			d.openLost = d.openLost || !terminated
+			continue
+		}
 		var problem *record.Reject
 		var err error
 		if b.continues && number == b.firstLine {
@@ -109,7 +117,7 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 				Code:    ContinuedLine,
 				Message: "the line continues a line that an earlier import read before it was complete",
 			}
-		} else if problem, err = c.line(line, number, terminated, d); err != nil {
+		} else if problem, err = c.line(format, line, number, terminated, d); err != nil {
 			return err
 		}
 		if problem != nil {
@@ -127,9 +135,21 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 	return nil
 }
 
+// after returns the format of the lines after a directive. For any other line, it returns f and false.
+func after(f logformat.Format, line []byte) (next logformat.Format, ok bool) {
+	if d, directed := f.(logformat.Directed); directed {
+		if next, ok = d.After(line); ok {
+			return next, true
+		}
+	}
+	return f, false
+}
+
 // line converts one line and appends the row to d.rows, or returns why the line is rejected.
-func (c *converter) line(line []byte, number int64, terminated bool, d *decodedBatch) (*record.Reject, error) {
-	text, err := c.format.Convert(c.scratch[:0], line)
+func (c *converter) line(
+	format logformat.Format, line []byte, number int64, terminated bool, d *decodedBatch,
+) (*record.Reject, error) {
+	text, err := logformat.Convert(format, c.scratch[:0], line)
 	if err == nil && !terminated && logformat.IsCut(text) {
 		err = &record.Reject{Code: logformat.BadLine, Message: "the last line of the log is cut off"}
 	}
@@ -160,7 +180,12 @@ func (c *converter) line(line []byte, number int64, terminated bool, d *decodedB
 			return nil, err
 		}
 	}
-	c.format.Complete(row)
+	if c.complete != nil {
+		if err := c.complete(row); err != nil {
+			return nil, err
+		}
+	}
+	format.Complete(row)
 	if notes.InvalidUTF8 {
 		d.invalid++
 	}

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -65,4 +67,36 @@ func olderCopy(length int64, e Entry) error {
 		"and ends after %d bytes: it looks like an older copy, and its lines would be counted twice. "+
 		"Nothing was imported; if it is another log, import it %s",
 		e.Source, e.Length, length, remedy)
+}
+
+// archiveError returns an error of kind fault.Invalid for an archive that cannot be read. It returns io.EOF and nil as
+// they are.
+func archiveError(err error) error {
+	var known *fault.Error
+	switch {
+	case err == nil || err == io.EOF: //nolint:errorlint // a wrapped io.EOF is not the end
+		return err
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.Invalid, "the archive is cut off: its end is missing; import a complete copy")
+	}
+	return fault.Wrap(fault.Invalid, err, "the archive is damaged; import an intact copy")
+}
+
+// encryptedMember is the error of an encrypted member of an archive.
+func encryptedMember() error {
+	return fault.New(fault.Invalid, "the member is encrypted. Unpack the archive and import the logs in it")
+}
+
+// tooManyMembers is the error of an archive with more members than an import reads.
+func tooManyMembers() error {
+	return fault.New(fault.Invalid, "the archive has more than %d members, of which the first are imported. "+
+		"Unpack it and import the others", MaxMembers)
+}
+
+// decompressionBomb is the error of an archive whose content is much longer than logs are.
+func decompressionBomb() error {
+	return fault.New(fault.Invalid, "the content is more than %d times as long as the archive. "+
+		"If it is a log, unpack the archive and import the log", bombRatio)
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
@@ -24,11 +25,14 @@ type input struct {
 	origin      io.Reader
 	text        *bufio.Reader
 	decoder     io.Closer
-	compression string // "gzip", "zstd", or "" for plain text
+	compression string // "gzip", "bzip2", "zstd", or "" for plain text
 	spool       *spool // set by keep if the origin cannot seek
 }
 
-// openInput opens a log. It detects gzip and zstd by the first bytes.
+// bzip2Marks are the first bytes of a bzip2 file, and of one of an empty text.
+var bzip2Marks = [2]string{"BZh?1AY&SY", "BZh?\x17rE8P\x90"}
+
+// openInput opens a log. It detects gzip, bzip2 and zstd by the first bytes.
 func openInput(r io.Reader) (*input, error) {
 	in := &input{origin: r}
 	if err := in.decompress(); err != nil {
@@ -77,7 +81,7 @@ func (in *input) mayGrow(options Options) bool { return options.Growing && in.co
 
 func (in *input) decompress() error {
 	raw := bufio.NewReaderSize(&counter{in.origin, &in.read}, 256<<10)
-	magic, err := raw.Peek(4)
+	magic, err := raw.Peek(len(bzip2Marks[0]))
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("read: %w", err)
 	}
@@ -90,7 +94,9 @@ func (in *input) decompress() error {
 			return readError("gzip", err)
 		}
 		text, in.decoder, in.compression = &decompressor{z, "gzip"}, z, "gzip"
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case hasMark(magic, bzip2Marks[0]) || hasMark(magic, bzip2Marks[1]):
+		text, in.compression = &decompressor{bzip2.NewReader(raw), "bzip2"}, "bzip2"
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)

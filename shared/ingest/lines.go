@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"sync"
 
@@ -31,6 +30,8 @@ type batch struct {
 	continues bool  // the first line is the rest of a line that an earlier import read before it was complete
 	open      bool  // the last line has no newline because the input ends
 	tooLong   int64 // length in bytes of the line of which text is the beginning; 0 for complete lines
+
+	directive []byte // the last directive before the text, or nil; see logformat.Directed
 }
 
 // release returns the text to the pool.
@@ -52,7 +53,7 @@ type sourcePrefix struct {
 // lineReader splits an input into batches and hashes what it reads. It begins at a position.
 type lineReader struct {
 	in     *input
-	sum    hash.Hash
+	sum    *prefixSum
 	length int64
 	lines  int64  // number of the last line of the previous batch
 	number int    // number of the next batch
@@ -89,11 +90,12 @@ func (r *lineReader) run(ctx context.Context, out chan<- batch) error {
 			r.all = r.whole
 			return nil
 		}
+		directive := r.sum.directives.Last()
 		b, end, err := r.next()
 		if err != nil {
 			return err
 		}
-		last = end
+		last, b.directive = end, directive
 		if len(b.text) == 0 {
 			continue
 		}
@@ -245,7 +247,7 @@ func (r *lineReader) tooLong(text []byte) (b batch, last bool, err error) {
 }
 
 func (r *lineReader) consume(text []byte) {
-	r.sum.Write(text) // a hash returns no errors
+	_, _ = r.sum.Write(text) // a hash returns no errors
 	r.length += int64(len(text))
 }
 

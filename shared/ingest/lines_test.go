@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"maps"
 	"strings"
 	"testing"
@@ -28,8 +27,8 @@ func FuzzGrowth(f *testing.F) {
 		if cut < 0 || cut > len(text) {
 			return
 		}
-		want, all := readLines(t, text, position{sum: sha256.New(), fresh: true}, Options{})
-		got, first := readLines(t, text[:cut], position{sum: sha256.New(), fresh: true}, Options{Growing: true})
+		want, all := readLines(t, text, position{sum: newPrefixSum(), fresh: true}, Options{})
+		got, first := readLines(t, text[:cut], position{sum: newPrefixSum(), fresh: true}, Options{Growing: true})
 		end := int64(strings.LastIndexByte(text[:cut], '\n') + 1)
 		if first.all != first.whole || first.all.length != end {
 			t.Fatalf("the first reading ended at %+v, want %d bytes", first.all, end)

@@ -22,6 +22,10 @@ type Options struct {
 	Memory   int64          // approximate limit of the rows in memory, in bytes; 0 for DefaultMemory
 	Workers  int            // number of goroutines that decode and write; 0 for DefaultWorkers
 
+	// Complete, if set, is called with each record after the defaults are set, to set what else the record lacks. Several
+	// goroutines call it at the same time. An error ends the import.
+	Complete func(row *lake.Row) error
+
 	// Growing means that the input is a file to which another process may still write. Then the import leaves a last
 	// line without newline to the next import, unless the file is compressed: the line may be incomplete, and a record
 	// of its beginning could have wrong values.
@@ -90,7 +94,7 @@ type Report struct {
 	Format   string
 	Records  int64                 // new records
 	Rejected map[record.Code]int64 // new lines that are not records, by reason
-	Blank    int64                 // new lines without text
+	Blank    int64                 // new lines without text, and directives
 	Known    int64                 // lines of earlier imports
 	Left     int64                 // bytes of a last line without newline that is left; see Options.Growing
 	Invalid  int64                 // records with invalid UTF-8: U+FFFD replaces it, the row keeps the line

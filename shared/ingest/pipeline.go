@@ -166,6 +166,7 @@ func (p *pipeline) work(ctx context.Context) error {
 		source:   p.entry.Source,
 		keep:     p.keep,
 		defaults: p.options.Defaults,
+		complete: p.options.Complete,
 		times:    p.options.times(),
 		decoder:  record.NewDecoder(),
 	}

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +40,7 @@ func Reconvert(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	at := position{base: past.Base, sum: sha256.New(), fresh: past.Base.Length == 0}
+	at := position{base: past.Base, sum: newPrefixSum(), fresh: past.Base.Length == 0}
 	n, err := copyContext(ctx, at.sum, in, past.Base.Length)
 	if err != nil {
 		return nil, err

@@ -10,13 +10,29 @@ import (
 	"hash"
 	"io"
 	"slices"
+
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 // position is the point of a source at which an import begins.
 type position struct {
-	base  Entry     // the earlier import that ends at this point; zero if there is none
-	sum   hash.Hash // of the source up to this point
-	fresh bool      // no part of the input was imported before
+	base  Entry      // the earlier import that ends at this point; zero if there is none
+	sum   *prefixSum // of the source up to this point
+	fresh bool       // no part of the input was imported before
+}
+
+// prefixSum is the hash of the beginning of a source. It also has the last directive in that text.
+type prefixSum struct {
+	hash.Hash
+	directives logformat.Directives
+}
+
+func newPrefixSum() *prefixSum { return &prefixSum{Hash: sha256.New()} }
+
+// Write never returns an error.
+func (s *prefixSum) Write(p []byte) (int, error) {
+	s.directives.Add(p)
+	return s.Hash.Write(p)
 }
 
 // findPosition finds the longest part of the input that earlier imports of the log have imported. It reads that part
@@ -30,14 +46,14 @@ func findPosition(
 ) (position, error) {
 	known, err := ledger.Candidates(ctx, log, head)
 	if err != nil || len(known) == 0 {
-		return position{sum: sha256.New(), fresh: true}, err
+		return position{sum: newPrefixSum(), fresh: true}, err
 	}
 	if err := in.keep(scratch); err != nil {
 		return position{}, err
 	}
 	best, ended := -1, false
 	matches := make([]bool, len(known))
-	sum, length := sha256.New(), int64(0)
+	sum, length := newPrefixSum(), int64(0)
 	for i, e := range known {
 		n, err := copyContext(ctx, sum, in, e.Length-length)
 		length += n
@@ -73,7 +89,7 @@ func findPosition(
 	if err := in.rewind(); err != nil {
 		return position{}, err
 	}
-	sum = sha256.New()
+	sum = newPrefixSum()
 	if best < 0 {
 		return position{sum: sum, fresh: true}, nil
 	}

@@ -14,7 +14,7 @@ import (
 // Sample describes a log by its first and last lines.
 type Sample struct {
 	Format         string    // name of the log format
-	Compression    string    // "gzip", "zstd", or "" for plain text
+	Compression    string    // "gzip", "bzip2", "zstd", or "" for plain text
 	Oldest, Newest time.Time // of the records in these lines; zero if there are none
 	Problem        string    // why the first line that is not a record is rejected; "" if all lines are records
 	Whole          bool      // the end of the log was read
@@ -42,16 +42,18 @@ func (l *Log) Sample(limit int64) (Sample, error) {
 	if len(first) == headBytes { // the last line may be cut off
 		first = first[:bytes.LastIndexByte(first, '\n')+1]
 	}
-	if err := s.add(c, first); err != nil {
+	if err := s.add(c, batch{firstLine: 1, text: first}); err != nil {
 		return Sample{}, err
 	}
-	return s, s.add(c, end)
+	var directives logformat.Directives
+	directives.Add(first)
+	return s, s.add(c, batch{firstLine: 1, text: end, directive: directives.Last()})
 }
 
 // add adds the records of lines to the sample.
-func (s *Sample) add(c *converter, lines []byte) error {
+func (s *Sample) add(c *converter, lines batch) error {
 	var d decodedBatch
-	if err := c.decode(batch{firstLine: 1, text: lines}, &d); err != nil {
+	if err := c.decode(lines, &d); err != nil {
 		return err
 	}
 	for _, row := range d.rows {

@@ -9,7 +9,7 @@ import (
 )
 
 // alb is the access log of AWS Application Load Balancers. The constants below are its fields, in order. Lines of older
-// load balancers have fewer fields, lines of newer ones have more; the member log_rest keeps unknown fields.
+// load balancers have fewer fields, lines of newer ones have more; the entry log_rest of proxy has unknown fields.
 type alb struct{}
 
 func (alb) Name() string { return "alb" }
@@ -95,7 +95,11 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 	o := newObject(dst)
 	o.text("timestamp", field(albTime))
 	client, port := splitHostPort(fields[albClient])
-	o.text("ip", dashToNil(bytes.Trim(client, "[]")))
+	client = bytes.Trim(client, "[]")
+	if !isClient(client) {
+		return nil, badLine("the client is %.80q, which is neither an address nor a host name", client)
+	}
+	o.text("ip", dashToNil(client))
 	o.text("client_port", port)
 	albAppendRequest(&o, fields[albRequest])
 	o.text("user_agent", field(albUserAgent))
@@ -106,10 +110,7 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 	}
 	albAppendTargets(&o, field)
 	albAppendDecision(&o, field(albActions))
-	albAppendProxy(&o, field)
-	if len(fields) > albLast+3 {
-		o.text("log_rest", bytes.Join(fields[albLast+3:], []byte(" ")))
-	}
+	albAppendProxy(&o, field, fields[min(albLast+3, len(fields)):])
 	return o.close(), nil
 }
 
@@ -236,13 +237,16 @@ func albAppendDecision(o *object, actions []byte) {
 	}
 }
 
-// albAppendProxy writes the fields of albProxy.
-func albAppendProxy(o *object, field func(int) []byte) {
+// albAppendProxy writes the fields of albProxy, and the unknown fields at the end of the line.
+func albAppendProxy(o *object, field func(int) []byte, unknown [][]byte) {
 	list := make([]pair, 0, len(albProxy))
 	for _, p := range albProxy {
 		if value := field(p.field); value != nil {
 			list = append(list, pair{[]byte(p.name), value})
 		}
+	}
+	if rest := dashToNil(bytes.Join(unknown, []byte(" "))); len(rest) > 0 {
+		list = append(list, pair{[]byte(logRest), rest})
 	}
 	o.pairs("proxy", list)
 }

@@ -179,6 +179,9 @@ func (r *wafRequest) member(d *jx.Decoder, o *object, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	if string(raw) == `"-"` {
+		return nil
+	}
 	switch name {
 	case "clientIp":
 		o.raw("ip", raw)

@@ -18,7 +18,7 @@ import (
 //	["referer" "user agent" [seconds [seconds]]]
 //
 // Many configurations append seconds, which become request_time and upstream_response_time if they have a decimal
-// point. The member log_rest keeps anything else that follows. Some exports put quotes around the whole line.
+// point. The entry log_rest of proxy has anything else that follows. Some exports put quotes around the whole line.
 type combined struct{}
 
 func (combined) Name() string { return "combined" }
@@ -293,7 +293,10 @@ func appendRefererAndUserAgent(o *object, rest []byte) []byte {
 	return rest
 }
 
-// appendTimings writes the seconds that may follow. The member log_rest keeps the remaining text.
+// logRest is the entry of proxy that has the text after a line's fields.
+const logRest = "log_rest"
+
+// appendTimings writes the seconds that may follow. The entry log_rest of proxy has the remaining text.
 func appendTimings(o *object, rest []byte) {
 	for _, name := range []string{"request_time", "upstream_response_time"} {
 		word, after, _ := bytes.Cut(rest, []byte(" "))
@@ -303,8 +306,8 @@ func appendTimings(o *object, rest []byte) {
 		o.raw(name, word)
 		rest = after
 	}
-	if len(rest) > 0 {
-		o.text("log_rest", rest)
+	if rest = dashToNil(rest); len(rest) > 0 {
+		o.pairs("proxy", []pair{{[]byte(logRest), rest}})
 	}
 }
 

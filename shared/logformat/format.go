@@ -15,7 +15,8 @@ import (
 )
 
 // Format is a log format. It converts a line to a record of the specification, written as one JSON object, so that all
-// formats share one decoder. A Format has no state, so several goroutines may use it at once.
+// formats share one decoder. A Format has no state, so several goroutines may use it at once. If the meaning of a line
+// depends on lines before it, the format is Directed.
 type Format interface {
 	// Name returns the name of the format for ByName.
 	Name() string
@@ -29,14 +30,22 @@ type Format interface {
 }
 
 // Formats lists the formats in the order in which detection prefers them.
-var Formats = []Format{native{}, awsWAF{}, caddy{}, alb{}, envoy, istio, haproxyHTTP, combined{}}
+var Formats = []Format{
+	native{}, awsWAF{}, caddy{}, nginxJSON, cloudFront, w3c{name: w3cName}, alb{}, envoy, istio, haproxyHTTP, combined{},
+}
 
 // aliases are further names of formats.
-var aliases = map[string]string{"common": "combined", "vcombined": "combined", "apache": "combined", "nginx": "combined"}
+var aliases = map[string]string{
+	"common": "combined", "vcombined": "combined", "apache": "combined", "nginx": "combined", "iis": "w3c",
+}
 
 // ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
-// nginx, or a regular expression after "pattern:". The error for an unknown name lists the formats.
+// nginx, a regular expression after "pattern:", or a list of mappings after "map:". The error for an unknown name lists
+// the formats.
 func ByName(name string) (Format, error) {
+	if list, ok := strings.CutPrefix(name, mappingPrefix); ok {
+		return byMappingName(list)
+	}
 	if text, ok := strings.CutPrefix(name, patternPrefix); ok {
 		return ByPattern(text)
 	}
@@ -61,6 +70,30 @@ func Names() []string {
 		names[i] = f.Name()
 	}
 	return append(names, slices.Sorted(maps.Keys(aliases))...)
+}
+
+// Convert converts a line as f.Convert does. If the line is not of the format, but is in quotes, which some exports put
+// around every line, Convert converts the text inside.
+func Convert(f Format, dst, line []byte) ([]byte, error) {
+	text, err := f.Convert(dst, line)
+	if err == nil {
+		return text, nil
+	}
+	if inner := unwrap(line); len(inner) < len(line) {
+		if text, err := f.Convert(dst, inner); err == nil {
+			return text, nil
+		}
+	}
+	return nil, err
+}
+
+// matches reports whether a line looks like a format, perhaps in quotes.
+func matches(f Format, line []byte) bool {
+	if f.Matches(line) {
+		return true
+	}
+	inner := unwrap(line)
+	return len(inner) < len(line) && f.Matches(inner)
 }
 
 // BadLine is the code of a line that does not have the format of its log.
@@ -93,7 +126,7 @@ func Detect(head []byte) (Format, error) {
 			first = line
 		}
 		for i, s := range Formats {
-			if s.Matches(line) {
+			if matches(s, line) {
 				votes[i]++
 				break
 			}
@@ -137,5 +170,5 @@ func unrecognized(first []byte, lines int) error {
 
 func (e *UnrecognizedError) Error() string {
 	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
-		"or describe it with --log-format or --pattern", e.Lines)
+		"or describe it with --log-format, --pattern or --map", e.Lines)
 }

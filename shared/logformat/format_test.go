@@ -26,7 +26,10 @@ var logFiles = map[string]string{
 	"caddy":    "caddy.jsonl",
 	"envoy":    "envoy.log",
 	"istio":    "istio.log",
+	"w3c":      "w3c.log",
 
+	"cloudfront":   "cloudfront.log",
+	"nginx-json":   "nginx-json.jsonl",
 	"haproxy-http": "haproxy-http.log",
 }
 
@@ -53,7 +56,14 @@ func recordsOf(t *testing.T, f Format, content string) []string {
 	decoder := record.NewDecoder()
 	var rows []lake.Row
 	for line := range strings.Lines(content) {
-		text, err := f.Convert(nil, []byte(strings.TrimSuffix(line, "\n")))
+		line = strings.TrimSuffix(line, "\n")
+		if d, ok := f.(Directed); ok {
+			if next, ok := d.After([]byte(line)); ok {
+				f = next
+				continue
+			}
+		}
+		text, err := f.Convert(nil, []byte(line))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -126,6 +136,15 @@ func TestConvertRejectsBadLines(t *testing.T) {
 		{"caddy", `{"ts":1,"logger":"tls.cache","msg":"added certificate"}`, `"tls.cache" is not an access log`},
 		{"caddy", `{"ts":1,"logger":"http.log.error","request":{"uri":"/"}}`, `"http.log.error" is not an access log`},
 		{"caddy", `{"ts":1,"msg":"exit"}`, "no member request"},
+		{"w3c", "2026-05-17 10:05:03 GET /", "no directive #Fields"},
+		{"cloudfront", "2026-05-17\t10:05:03\tGET\t/", "no directive #Fields"},
+		{"cloudfront", `{"date":"2026-05-17"`, "not a record of CloudFront"},
+		{"cloudfront", `{"date":"2026-05-17","x-edge-location":"A"}`, "does not list both date and time"},
+		{"nginx-json", `{"remote_addr":"1.2.3.4"`, "not a record of nginx-json"},
+		{"nginx-json", `{"time_local":"now","remote_addr":"1.2.3.4"}`, "time_local is \"now\", which is not a time"},
+		{"nginx-json", `{"msec":"1","remote_addr":"\"1.2.3.4"}`, "neither an address nor a host name"},
+		{"nginx-json", `{"msec":"1","status":"ok"}`, "status is \"ok\", which is not a status"},
+		{"nginx-json", `{"msec":"1","request":{"method":"GET"}}`, "request is an object"},
 	}
 	for _, test := range tests {
 		t.Run(test.format+"/"+test.want, func(t *testing.T) {

@@ -16,9 +16,9 @@ func appendHeaders(o *object, headers []pair, mask string) (host []byte) {
 		case bytes.EqualFold(h.name, []byte("host")):
 			host = h.value
 		case bytes.EqualFold(h.name, []byte("user-agent")):
-			o.text("user_agent", h.value)
+			o.text("user_agent", dashToNil(h.value))
 		case bytes.EqualFold(h.name, []byte("referer")):
-			o.text("referer", h.value)
+			o.text("referer", dashToNil(h.value))
 		case bytes.EqualFold(h.name, []byte("cookie")) && (mask == "" || string(h.value) != mask):
 			list := parseCookies(h.value)
 			cookies = append(cookies, list...)

@@ -126,6 +126,9 @@ func (l layout) Matches(line []byte) bool {
 func (layout) Complete(row *lake.Row) { completeURL(row) }
 
 func (l layout) Convert(dst, line []byte) ([]byte, error) {
+	if !strings.HasPrefix(l.start, `"`) {
+		line = unwrap(line)
+	}
 	rest, ok := bytes.CutPrefix(line, []byte(l.start))
 	if !ok {
 		return nil, badLine("the line does not begin with %q", l.start)
@@ -152,10 +155,13 @@ func (p part) cut(text []byte) (value, rest []byte, ok bool) {
 	if p.end == "" {
 		return text, nil, true
 	}
+	within := strings.Count(p.variable.unit, p.end) // times contain spaces
 	for i := 0; i < len(text); i++ {
 		switch {
 		case p.quoted && text[i] == '\\':
 			i++
+		case bytes.HasPrefix(text[i:], []byte(p.end)) && within > 0:
+			within--
 		case bytes.HasPrefix(text[i:], []byte(p.end)):
 			rest = text[i+len(p.after):]
 			if !p.quoted || len(p.end) > 1 || isEnd(rest) {

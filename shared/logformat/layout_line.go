@@ -116,7 +116,7 @@ func (c *layoutLine) setText(v variable, value []byte) {
 	case roleRequest:
 		if r, ok := parseRequest(value); ok {
 			c.request = r
-		} else {
+		} else if string(value) != "- - -" { // the request is unknown
 			c.o.text("request", value)
 		}
 	case roleTarget:
@@ -269,8 +269,14 @@ func (c *layoutLine) setUpstream(v variable, value []byte) error {
 	return nil
 }
 
-// close writes the remaining fields and returns the record.
+// close writes the remaining fields and returns the record. The rest is the text of the line that no variable has.
 func (c *layoutLine) close(rest []byte) ([]byte, error) {
+	c.finish(rest)
+	return c.o.close(), nil
+}
+
+// finish writes the remaining fields.
+func (c *layoutLine) finish(rest []byte) {
 	for _, ip := range [][]byte{c.client, c.forwarded, c.peer} {
 		if ip != nil {
 			c.o.text("ip", ip)
@@ -290,9 +296,8 @@ func (c *layoutLine) close(rest []byte) ([]byte, error) {
 	r.append(&c.o)
 	c.o.pairs("headers", c.headers)
 	c.o.pairs("cookies", c.cookies)
-	c.o.pairs("proxy", c.proxy)
-	if rest = bytes.TrimLeft(rest, " "); len(rest) > 0 {
-		c.o.text("log_rest", rest)
+	if rest = dashToNil(bytes.TrimLeft(rest, " ")); len(rest) > 0 {
+		c.proxy = append(c.proxy, pair{[]byte(logRest), rest})
 	}
-	return c.o.close(), nil
+	c.o.pairs("proxy", c.proxy)
 }

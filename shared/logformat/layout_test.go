@@ -94,7 +94,7 @@ func fieldsOf(t *testing.T, text []byte) map[string]any {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	for _, name := range []string{"ident", "log_rest", "request_time", "upstream_response_time"} {
+	for _, name := range []string{"ident", "proxy", "request_time", "upstream_response_time"} {
 		delete(fields, name)
 	}
 	return fields

@@ -2,8 +2,9 @@ package logformat
 
 // object appends the members of one JSON object to b.
 type object struct {
-	b     []byte
-	comma bool
+	b       []byte
+	comma   bool
+	written map[string]bool // names of the members so far, if not nil
 }
 
 func newObject(dst []byte) object { return object{b: append(dst, '{')} }
@@ -15,6 +16,9 @@ func (o *object) name(name string) {
 		o.b = append(o.b, ',')
 	}
 	o.comma = true
+	if o.written != nil {
+		o.written[name] = true
+	}
 	o.b = append(appendString(o.b, name), ':')
 }
 

@@ -24,7 +24,7 @@ const patternPrefix = "pattern:"
 func IsPattern(name string) bool { return strings.HasPrefix(name, patternPrefix) }
 
 // ByPattern returns the format that a regular expression of Go with named groups defines. The expression must match the
-// beginning of a line; what follows is log_rest. The error is of kind fault.Invalid.
+// beginning of a line; what follows is the entry log_rest of proxy. The error is of kind fault.Invalid.
 func ByPattern(text string) (Format, error) { return newPattern(patternPrefix+text, text) }
 
 func newPattern(name, text string) (Format, error) {

@@ -13,7 +13,7 @@ func TestPatterns(t *testing.T) {
 			"2026-05-17 10:05:03,25 203.0.113.7 GET /a?b=1 200 12.5ms and more",
 			`{"timestamp":"2026-05-17T10:05:03.25Z","status":200,"request_time":0.0125,"ip":"203.0.113.7",` +
 				`"method":"GET","path":"/a","query":"?b=1","arguments":[{"name":"b","value":"1"}],` +
-				`"path_parts":[{"name":"part1","value":"a"},{"name":"path","value":"/a"}],"log_rest":"and more"}`,
+				`"path_parts":[{"name":"part1","value":"a"},{"name":"path","value":"/a"}],"proxy":[{"name":"log_rest","value":"and more"}]}`,
 		},
 		"prefixes are members of fields": {
 			`(?P<timestamp>\d+) (?P<header_x_tenant>\S+) (?P<cookie_lang>\S+) (?P<proxy_zone>\S+) (?P<user_agent>.*)`,

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // folders and in a data folder that has no data yet, so they decide nothing.
 var (
 	marks   = []string{"ledger.db", planetsFile, documentsFile, keysFile, filepath.Join("lake", "manifests")}
-	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo"}
+	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo", source.FileName}
 )
 
 // ErrNoData is the error of HoldsData for a folder that can become a data folder: it does not exist or has no contents.

@@ -23,9 +23,9 @@ var (
 // importTexts changes the texts of package ingest.
 var importTexts = strings.NewReplacer(
 	"orrery import --as FILE", "orrery put --name FILE",
-	"name the format with --format, or describe it with --log-format or --pattern",
+	"name the format with --format, or describe it with --log-format, --pattern or --map",
 	"a deployment detects the format itself: convert the log to a known format, or query it on one machine, for which "+
-		"`orrery import` has --format, --log-format and --pattern",
+		"`orrery import` has --format, --log-format, --pattern and --map",
 	"imported", "put", "import", "put", "Import", "Put",
 )
 

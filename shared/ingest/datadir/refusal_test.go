@@ -113,7 +113,7 @@ func containerFiles(t *testing.T) map[string]string {
 		"7z\xbc\xaf\x27\x1c\x00\x04" + log:                     "a 7z archive",
 		"Rar!\x1a\x07\x01\x00" + log:                           "a RAR archive",
 		"\xfd7zXZ\x00\x00\x04\n" + log:                         "an xz file, not a log, and nothing of it was imported",
-		"BZh91AY&SY\n" + log:                                   "a bzip2 file",
+		zipped(t, "BZh91AY&SY\n"+log):                          "a bzip2 file, compressed with gzip",
 		"\x04\x22\x4d\x18\x64\x40\n" + log:                     "an LZ4 file",
 		"\x1f\x9d\x90\n" + log:                                 "a compress (.Z) file",
 		"PAR1\x15\x04\n" + log:                                 "a Parquet file",

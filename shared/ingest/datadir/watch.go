@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 // SettleTime is how long a file must be unchanged before it is imported.
@@ -24,8 +25,22 @@ type Watcher struct {
 	store   *Store
 	dir     string
 	options ingest.Options
+	others  []Watched
 	seen    map[string]fileState
 	polled  time.Time // when the latest poll began; zero before the first one has ended
+}
+
+// Watched is a set of files outside the raw directory.
+type Watched struct {
+	List    func() ([]string, error) // returns the absolute paths of the files that exist
+	Options ingest.Options           // as for NewWatcher
+}
+
+// Watch adds files to those that the Watcher imports. It must be called before Run and Poll. Of a file of several sets,
+// the options of the first count.
+func (w *Watcher) Watch(files Watched) {
+	files.Options.Growing = true
+	w.others = append(w.others, files)
 }
 
 // fileState is the state of a file at the latest poll.
@@ -37,9 +52,9 @@ type fileState struct {
 	put     time.Time // the file, or what is not imported of it, was put there at this time or later
 }
 
-// FileResult is the result of importing one file.
+// FileResult is the result of importing one file, or one member of an archive.
 type FileResult struct {
-	Path   string
+	Path   string // of a member, the path of the archive and the member's name
 	Report ingest.Report
 	Err    error // why the file cannot be imported
 }
@@ -87,7 +102,7 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 		if err != nil {
 			return err
 		}
-		if path != w.dir && unfinished(e.Name()) {
+		if path != w.dir && source.Unfinished(e.Name()) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
@@ -97,10 +112,15 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 			return nil
 		}
 		present[path] = true
-		return w.look(ctx, path, e, now, report)
+		return w.look(ctx, path, e, w.options, now, report)
 	})
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.dir, err)
+	}
+	for _, other := range w.others {
+		if err := w.pollOther(ctx, other, present, now, report); err != nil {
+			return err
+		}
 	}
 	for path := range w.seen {
 		if !present[path] {
@@ -118,14 +138,39 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 	return nil
 }
 
-// unfinished reports whether a name is that of a file that is still being written.
-func unfinished(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
-		strings.HasSuffix(name, ".part") || strings.HasSuffix(name, ".tmp")
+// pollOther looks at the files of a set that no other set has.
+func (w *Watcher) pollOther(
+	ctx context.Context, files Watched, present map[string]bool, now time.Time, report func(FileResult),
+) error {
+	paths, err := files.List()
+	if err != nil {
+		return fmt.Errorf("watch: %w", err)
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || present[path] {
+			continue // removed since it was listed, or of another set
+		}
+		present[path] = true
+		if err := w.look(ctx, path, fs.FileInfoToDirEntry(info), files.Options, now, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameOf returns the name of a file in the ledger: its path in the raw directory, or its absolute path.
+func (w *Watcher) nameOf(path string) string {
+	if name, err := filepath.Rel(w.dir, path); err == nil && filepath.IsLocal(name) {
+		path = name
+	}
+	return filepath.ToSlash(path)
 }
 
 // look records the state of a file, and imports the file if its state has not changed for SettleTime.
-func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time.Time, report func(FileResult)) error {
+func (w *Watcher) look(
+	ctx context.Context, path string, e fs.DirEntry, options ingest.Options, now time.Time, report func(FileResult),
+) error {
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -143,16 +188,12 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 			put = w.polled // the latest poll has not seen it
 		}
 		last = fileState{size: info.Size(), changed: info.ModTime(), since: now, put: put}
-		name, err := filepath.Rel(w.dir, path)
-		if err != nil {
-			return err
-		}
-		if last.done, err = w.store.ledger.WatchedAs(ctx, filepath.ToSlash(name), last.size, last.changed); err != nil {
+		if last.done, err = w.store.ledger.WatchedAs(ctx, w.nameOf(path), last.size, last.changed); err != nil {
 			return err
 		}
 	} else if !last.done && now.Sub(last.since) >= SettleTime {
 		last.done = true
-		if err := w.take(ctx, path, last, report); err != nil {
+		if err := w.take(ctx, path, last, options, report); err != nil {
 			return err
 		}
 	}
@@ -161,13 +202,11 @@ func (w *Watcher) look(ctx context.Context, path string, e fs.DirEntry, now time
 }
 
 // take imports a file and reports the result.
-func (w *Watcher) take(ctx context.Context, path string, state fileState, report func(FileResult)) error {
-	name, err := filepath.Rel(w.dir, path)
-	if err != nil {
-		return err
-	}
-	name = filepath.ToSlash(name)
-	imported, err := w.importFile(ctx, name, path, state.changed)
+func (w *Watcher) take(
+	ctx context.Context, path string, state fileState, options ingest.Options, report func(FileResult),
+) error {
+	name := w.nameOf(path)
+	results, err := w.importFile(ctx, name, path, state.changed, options)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -176,25 +215,29 @@ func (w *Watcher) take(ctx context.Context, path string, state fileState, report
 			return err
 		}
 	}
-	report(FileResult{Path: path, Report: imported, Err: err})
+	for _, r := range results {
+		report(r)
+	}
 	return nil
 }
 
-// importFile imports a file. The horizon is that before the last change of the file, so that no record becomes too old
+// importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of the file, so that no record becomes too old
 // because no Watcher was running.
 func (w *Watcher) importFile(
-	ctx context.Context, name, path string, changed time.Time,
-) (report ingest.Report, err error) {
+	ctx context.Context, name, path string, changed time.Time, options ingest.Options,
+) (results []FileResult, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return ingest.Report{}, err
+		return []FileResult{{Path: path, Err: err}}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	options := w.options
 	options.Path = path
 	options.Arrival = w.store.now()
 	if changed.Before(options.Arrival) {
 		options.Arrival = changed
 	}
-	return w.store.importLog(ctx, name, f, options, true)
+	err = w.store.importAll(ctx, name, f, options, true, func(log string, r ingest.Report, err error) {
+		results = append(results, FileResult{Path: path + strings.TrimPrefix(log, name), Report: r, Err: err})
+	})
+	return results, err
 }

@@ -215,3 +215,39 @@ func TestWatcherQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 		}
 	})
 }
+
+func TestWatchFilesOutsideTheRawDirectory(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	outside := filepath.Join(t.TempDir(), "access.log")
+	w := newWatcherTest(t, s)
+	inside := filepath.Join(w.w.dir, "inside.log")
+	list := func() ([]string, error) { return []string{inside, outside, outside + ".none"}, nil }
+	options := ingest.Options{Defaults: []ingest.Default{{Field: "branch", Value: "shop"}}}
+	w.w.Watch(Watched{List: list, Options: options})
+	w.write("inside.log", lines(0, 1))
+	if err := os.WriteFile(outside, []byte(lines(1, 2)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	name, err := filepath.Rel(w.w.dir, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expect(0, map[string]int64{})
+	w.expect(SettleTime, map[string]int64{"inside.log": 1, name: 2})
+	branches := map[string]int{}
+	for _, row := range rowsOf(t, s) {
+		if row.Branch == nil {
+			branches[""]++
+		} else {
+			branches[*row.Branch]++
+		}
+	}
+	if branches[""] != 1 || branches["shop"] != 2 {
+		t.Errorf("branches %v", branches)
+	}
+	again := newWatcherTest(t, s)
+	again.now = w.now
+	again.w.Watch(Watched{List: list, Options: options})
+	again.expect(0, map[string]int64{})
+	again.expect(SettleTime, map[string]int64{})
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Rules is the version of the rules by which lines become rows. Each import records the version that it used.
-const Rules = 2
+const Rules = 3
 
 // Entry is one import of a source. A source is a log as it grows: its name and its content.
 type Entry struct {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/orrery/orrery/shared/geoip"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/ingest/source"
+)
+
+// optionsOf returns the options with which the logs of a source are imported. The caller closes the databases.
+func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
+	places, err := geoip.Open(s.GeoIP)
+	if err != nil {
+		return ingest.Options{}, nil, fmt.Errorf("source %s: %w", s.Name, err)
+	}
+	return ingest.Options{
+		Format: s.Format, Defaults: s.Defaults, Horizon: s.MaxAge, Complete: places.Complete,
+	}, places, nil
+}
+
+// watchedSources returns the files of the sources of a data folder for a watching server, and a function that closes
+// their databases.
+func watchedSources(data folder) (watched []datadir.Watched, closeAll func() error, err error) {
+	sources, err := source.Read(string(data))
+	if err != nil {
+		return nil, nil, err
+	}
+	var open []*geoip.Databases
+	closeAll = func() error {
+		var failed error
+		for _, d := range open {
+			failed = errors.Join(failed, d.Close())
+		}
+		return failed
+	}
+	for _, s := range sources {
+		options, places, err := optionsOf(s)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll())
+		}
+		open = append(open, places)
+		watched = append(watched, datadir.Watched{List: s.List, Options: options})
+	}
+	return watched, closeAll, nil
+}
+
+// useSource sets the files of the command to those of the source with its name, and returns the source.
+func (i *importCommand) useSource() (source.Source, error) {
+	usage := func(format string, args ...any) error {
+		return &exitError{code: exitUsage, message: fmt.Sprintf(format, args...)}
+	}
+	if len(i.Files) > 0 || i.Format != "auto" || i.Layout != "" || i.Pattern != "" || i.As != "" ||
+		len(i.Map)+len(i.GeoIP)+len(i.Set) > 0 {
+		return source.Source{}, usage("--source has its files and options in %s; leave out the others", source.FileName)
+	}
+	sources, err := source.Read(string(i.Data))
+	if err != nil {
+		return source.Source{}, usage("%v", err)
+	}
+	at := slices.IndexFunc(sources, func(s source.Source) bool { return s.Name == i.Source })
+	if at < 0 {
+		var names []string
+		for _, s := range sources {
+			names = append(names, s.Name)
+		}
+		return source.Source{}, usage("there is no source %q in %s/%s; it has %q", i.Source, i.Data, source.FileName, names)
+	}
+	s := sources[at]
+	if i.Files, err = s.List(); err == nil && len(i.Files) == 0 {
+		err = fmt.Errorf("source %s has no files: nothing matches %q", s.Name, slices.Concat(s.Files, s.Folders))
+	}
+	return s, err
+}

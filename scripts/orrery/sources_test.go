@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestImportSource(t *testing.T) {
+	data := t.TempDir()
+	old := time.Now().UTC().Add(-72 * time.Hour).Format(time.RFC3339)
+	files := map[string]string{
+		"orrery.toml": "[source.shop]\nfiles = [\"logs/shop.*\"]\nset = { branch = \"shop\" }\nmax-age = \"1d\"\n" +
+			"map = { timestamp = \"at\" }\n[source.none]\nfolder = \"none\"\n",
+		"logs/shop.1": fmt.Sprintf(`{"at":%q,"path":"/a"}`+"\n", time.Now().UTC().Format(time.RFC3339)),
+		"logs/shop.2": fmt.Sprintf(`{"at":%q,"path":"/b"}`+"\n", old),
+		"logs/other":  "x\n",
+	}
+	for name, text := range files {
+		path := filepath.Join(data, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(filepath.Join(data, "logs"), filepath.Join(data, "raw")); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(data, "orrery.toml")
+	if err := os.WriteFile(config, []byte(strings.Replace(files["orrery.toml"], "logs/", "raw/", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
+	if code != exitRejected || !strings.Contains(stdout, "shop.1: 1 records") ||
+		!strings.Contains(stdout, "shop.2: 0 records in 0 partitions, 1 rejected") ||
+		!strings.Contains(stdout, "rejected 1: too_old") || strings.Contains(stdout, "other") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown source":       {[]string{"--source", "app"}, `it has ["none" "shop"]`},
+		"a source without files":  {[]string{"--source", "none"}, "source none has no files"},
+		"a source with options":   {[]string{"--source", "shop", "--set", "branch=a"}, "leave out the others"},
+		"neither source nor file": {nil, "name the logs to import, or a source"},
+	} {
+		t.Run("refuses "+name, func(t *testing.T) {
+			_, stderr, code := orrery(t, "", append([]string{"import", "--data", data}, test.args...)...)
+			if code == exitDone || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+		})
+	}
+	if err := os.WriteFile(config, []byte("[source.shop]\nfolder = \"raw\"\nforma = \"alb\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"import", "--data", data, "--source", "shop"},
+		{"serve", "--data", data, "--watch", "--listen", "127.0.0.1:0"},
+	} {
+		_, stderr, code := orrery(t, "", args...)
+		if code == exitDone || !strings.Contains(stderr, "orrery.toml: line 3: source.shop.forma: there is no such key") {
+			t.Errorf("%s: exit %d: %s", args[0], code, stderr)
+		}
+	}
+}
+
+func TestServeWatchesSources(t *testing.T) {
+	buildBinary(t)
+	data, logs := t.TempDir(), t.TempDir()
+	config := fmt.Sprintf("[source.shop]\nfolder = %q\nset = { branch = \"shop\" }\n", logs)
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.log", "b.log"} { // the server reports an import in one line
+		line := fmt.Sprintf(`{"timestamp":%q,"path":"/%s"}`+"\n", time.Now().UTC().Format(time.RFC3339), name)
+		if err := os.WriteFile(filepath.Join(logs, name), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startServer(t, data, "--watch", "--no-demo")
+	if err := s.waitFor(`"msg":"imported"`); err != nil {
+		t.Fatal(err)
+	}
+	day := time.Now().UTC()
+	period := fmt.Sprintf("timestamp between %s and %s", day.AddDate(0, 0, -1).Format(time.DateOnly),
+		day.AddDate(0, 0, 1).Format(time.DateOnly))
+	stdout, stderr, _ := orrery(t, "", "query", "logs", "--data", data, "--format", "ndjson", "--fields", "path",
+		period+`, branch="shop"`)
+	if !strings.Contains(stdout, "/a.log") || !strings.Contains(stdout, "/b.log") {
+		t.Errorf("%s%s\n%s", stdout, stderr, s.log.String())
+	}
+}

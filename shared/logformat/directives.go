@@ -1,0 +1,75 @@
+package logformat
+
+import "bytes"
+
+// Directed is a format with directives: lines that are no records, and that determine how the lines after them are
+// read. A log may have a directive anywhere.
+type Directed interface {
+	Format
+	// After returns the format of the lines after a directive. It returns false for any other line.
+	After(line []byte) (next Format, ok bool)
+}
+
+// fieldsDirective begins the directive that lists the fields of the lines after it.
+const fieldsDirective = "#Fields:"
+
+// maxDirective is the maximum length of a directive. A longer line is no directive.
+const maxDirective = 64 << 10
+
+// Directives reads a text in pieces of any length, and keeps its last directive. The zero
+// value is ready to use.
+type Directives struct {
+	last   []byte // the last directive that is complete
+	line   []byte // the beginning of the present line, if it may be a directive
+	open   bool   // the present line begins with '#'
+	long   bool   // the present line is too long
+	within bool   // the text so far does not end in a newline
+	begun  bool   // the text so far is not empty
+}
+
+// Last returns the last directive, which determines how the next line is read, or nil.
+func (d *Directives) Last() []byte { return d.last }
+
+// Add reads the next piece of the text.
+func (d *Directives) Add(p []byte) {
+	rest := p
+	if !d.begun {
+		rest = bytes.TrimPrefix(rest, ByteOrderMark)
+	}
+	d.begun = d.begun || len(p) > 0
+	text := rest
+	for len(rest) > 0 {
+		if !d.open {
+			if rest = fromDirective(rest, d.within); len(rest) == 0 {
+				break
+			}
+			d.open, d.long, d.line = true, false, d.line[:0]
+		}
+		part, after, ended := bytes.Cut(rest, []byte("\n"))
+		if d.long = d.long || len(d.line)+len(part) > maxDirective; !d.long {
+			d.line = append(d.line, part...)
+		}
+		if rest = after; ended {
+			d.open, d.within = false, false
+			line := bytes.TrimSuffix(d.line, []byte("\r"))
+			if !d.long && bytes.HasPrefix(line, []byte(fieldsDirective)) {
+				d.last = bytes.Clone(line)
+			}
+		}
+	}
+	if len(text) > 0 {
+		d.within = text[len(text)-1] != '\n'
+	}
+}
+
+// fromDirective returns the text from the first line on that begins with '#'. If within is true, the text begins within
+// a line.
+func fromDirective(text []byte, within bool) []byte {
+	if !within && text[0] == '#' {
+		return text
+	}
+	if i := bytes.Index(text, []byte("\n#")); i >= 0 {
+		return text[i+1:]
+	}
+	return nil
+}
