@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -122,15 +121,6 @@ func formatText(format string) string {
 		return "format string"
 	}
 	return format
-}
-
-// printable returns a name of a file without control characters, which would change the terminal or the table.
-func printable(name string) string {
-	quoted := strconv.Quote(name)
-	if quoted = quoted[1 : len(quoted)-1]; strings.Contains(quoted, `\`) {
-		return quoted
-	}
-	return name
 }
 
 type forgetCommand struct {
