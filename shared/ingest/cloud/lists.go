@@ -47,6 +47,20 @@ func listsNames(objects []string) []string {
 // listsFile returns the name of the staged lists in the folder of the attempt.
 func (o stagedObject) listsFile() string { return o.Staged + ".values" }
 
+// maxUnlisted is the number of objects without lists after which an attempt at an import makes no further lists, so
+// that failures do not hold it up again and again.
+const maxUnlisted = 3
+
+// stageLists stages the lists of a staged object.
+func (s *stagingArea) stageLists(ctx context.Context, o *stagedObject, file string) {
+	if s.unlisted.Load() >= maxUnlisted {
+		return
+	}
+	if o.Listed = s.cloud.putLists(ctx, o.Name, s.name(o.listsFile()), file); !o.Listed {
+		s.unlisted.Add(1)
+	}
+}
+
 // putLists makes the lists of an object, which is in a file, and puts them under a name. It reports whether it has.
 func (c *Store) putLists(ctx context.Context, object, name, file string) bool {
 	text, err := scan.ValueLists(ctx, file)

@@ -266,6 +266,28 @@ func TestRequestsForListsEnd(t *testing.T) {
 	}
 }
 
+// TestFailuresOfListsAreFew: an import of many objects does not try to put lists again and again.
+func TestFailuresOfListsAreFew(t *testing.T) {
+	w := newWorld(t)
+	w.put("raw/a", records(0, 40, time.Hour))
+	w.time = testTime.Add(48 * time.Hour)
+	tried := 0
+	config := w.config()
+	config.Options.Workers = 1
+	config.Lake = listsStore{w.lake, func(context.Context, string, string) error {
+		tried++
+		return errRefused
+	}}
+	report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"})
+	if err != nil || report.Objects != 40 || tried == 0 || tried > 5 {
+		t.Errorf("%d of %d lists were tried, %v", tried, report.Objects, err)
+	}
+	w.expect(each(0, 40))
+	w.compact()
+	w.expectAlways(each(0, 40))
+	w.expectLists()
+}
+
 // TestEqualLogsHaveEqualLists imports and compacts the same logs twice.
 func TestEqualLogsHaveEqualLists(t *testing.T) {
 	var worlds []*world

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -28,6 +29,8 @@ type stagingArea struct {
 	attempt string
 	began   time.Time
 	arrived time.Time // when the log was put into the raw bucket
+
+	unlisted atomic.Int32 // objects of which the lists of values could not be put
 
 	mu   sync.Mutex
 	list stagingIndex
@@ -75,7 +78,7 @@ func (s *stagingArea) add(ctx context.Context, file string, object lake.Object) 
 	if err := s.cloud.verify(ctx, s.name(o.Staged), o.Bytes, o.Sum); err != nil {
 		return err
 	}
-	o.Listed = s.cloud.putLists(ctx, o.Name, s.name(o.listsFile()), file)
+	s.stageLists(ctx, &o, file)
 	if err := os.Remove(file); err != nil {
 		return fmt.Errorf("remove staged file: %w", err)
 	}
