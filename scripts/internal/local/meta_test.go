@@ -82,7 +82,8 @@ var everyRoute = []question{
 	{"values", "&field=country", true},
 }
 
-func TestEveryRouteIsEveryRoute(t *testing.T) {
+// TestEveryDataRouteIsAsked: a new data route needs a question.
+func TestEveryDataRouteIsAsked(t *testing.T) {
 	for _, r := range api.Routes() {
 		route, isData := strings.CutPrefix(r.Path, "/data/")
 		if !isData || strings.Contains(route, "/") || route == "fields" {

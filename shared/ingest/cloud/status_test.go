@@ -1,6 +1,9 @@
 package cloud_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +21,39 @@ func (w *world) status() status.Status {
 	return found
 }
 
+// disturbed is a table that loses the responses to commits, or has another writer before them.
+type disturbed struct {
+	lakestate.Table
+	lost, conflicts int
+}
+
+func (d *disturbed) Write(ctx context.Context, changes ...lakestate.Change) error {
+	isCommit := func(c lakestate.Change) bool { return strings.HasPrefix(c.Key.Sort, "import#") }
+	if !slices.ContainsFunc(changes, isCommit) {
+		return d.Table.Write(ctx, changes...)
+	}
+	if d.conflicts > 0 {
+		d.conflicts--
+		s, item, err := lakestate.Load(ctx, d.Table)
+		if err != nil {
+			return err
+		}
+		change, err := lakestate.ChangeOf(item, s)
+		if err == nil {
+			err = d.Table.Write(ctx, change)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := d.Table.Write(ctx, changes...)
+	if err == nil && d.lost > 0 {
+		d.lost--
+		return errors.New("the response was lost")
+	}
+	return err
+}
+
 // TestStatusOfTheLake: imports and compactions leave what the status of the lake is made of.
 func TestStatusOfTheLake(t *testing.T) {
 	t.Run("the newest import and its rejected lines", func(t *testing.T) {
@@ -33,6 +69,23 @@ func TestStatusOfTheLake(t *testing.T) {
 		if got.LastSource != "raw/b.log" || !got.LastAt.Equal(at) || got.Rejected == nil || *got.Rejected != 2 ||
 			got.Code != "bad_timestamp" {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("an import counts once, also if its commit is repeated", func(t *testing.T) {
+		for name, disturb := range map[string]func(*disturbed){
+			"because the response was lost":    func(d *disturbed) { d.lost = 1 },
+			"because another writer was first": func(d *disturbed) { d.conflicts = 3 },
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t)
+				d := &disturbed{Table: w.table}
+				w.table = d
+				disturb(d)
+				w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n")
+				if got := w.status().Ingest; *got.Rejected != 1 || got.LastSource != "raw/a.log" || d.lost+d.conflicts != 0 {
+					t.Errorf("%+v, %d rejected lines, %+v", got, *got.Rejected, d)
+				}
+			})
 		}
 	})
 	t.Run("the objects are those that readers see, before and after a compaction", func(t *testing.T) {
