@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs all checks, for people and for CI: formatting, vet, lint, all tests and the coverage of the core, the race
-# detector, the zips of the functions, the CDK templates, and then the tests with real servers: DynamoDB Local, Trino,
-# and the whole deployment in LocalStack. Fuzz targets run only their seeds; scripts/fuzz.sh fuzzes with random input
-# before a release.
+# detector, the zips of the functions, the console in a browser, the CDK templates, and then the tests with real
+# servers: DynamoDB Local, Trino, and the whole deployment in LocalStack. Fuzz targets run only their seeds;
+# scripts/fuzz.sh fuzzes with random input before a release.
 #
 # Servers are downloaded once into a cache, run on free loopback ports and are stopped afterwards.
 # If this machine lacks a requirement of a server, its checks are skipped and listed at the end; with CI=true that is a
@@ -101,6 +101,20 @@ go test -race -short -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
 
 say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
+
+say "console: types"
+if tsc=$(scripts/tools/tsc.sh); then
+	ORRERY_TSC=$tsc go test -count=1 ./scripts/console -run TestTypes
+else
+	without "types of the console" $? || true
+fi
+
+say "console: pure modules and every screen in a browser"
+if chromium=$(scripts/tools/chromium.sh); then
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 10m ./scripts/console
+else
+	without "console in a browser" $? || true
+fi
 
 say "infrastructure: templates, assertions, cdk-nag"
 if command -v node >/dev/null 2>&1; then

@@ -27,7 +27,7 @@ const (
 
 // commands is the whole command line. Its names must not change, because scripts of users depend on them.
 type commands struct {
-	Serve      serveCommand      `cmd:"" help:"Serve the API, its OpenAPI document and an interactive page."`
+	Serve      serveCommand      `cmd:"" help:"Serve the console, the API and its OpenAPI document."`
 	Import     importCommand     `cmd:"" help:"Import logs, each exactly once; bad lines are put into quarantine."`
 	Imports    importsCommand    `cmd:"" help:"List what was imported."`
 	Forget     forgetCommand     `cmd:"" help:"Take the records of an import out of the data again."`

@@ -253,7 +253,7 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 
 // welcome prints the address of the API, the period of its data, and three commands to try.
 func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, keyed bool) {
-	fmt.Fprintf(w, "\nOrrery answers on %s (interactive page), %s/openapi.json; Ctrl-C stops it.\n", base, base)
+	fmt.Fprintf(w, "\nOrrery answers on %s (console), %s/api/ (interactive API page); Ctrl-C stops it.\n", base, base)
 	if s.Watch {
 		fmt.Fprintf(w, "Logs that are put into %s/raw/ are imported.\n", s.Data)
 	}

@@ -228,7 +228,8 @@ func TestGuard(t *testing.T) {
 		"a same origin request": {
 			"GET", planets, "localhost", "Sec-Fetch-Site: same-origin", false, 200,
 		},
-		"a link to the page":                    {"GET", "/", "localhost", "Sec-Fetch-Site: cross-site", false, 200},
+		"a link to the console":                 {"GET", "/", "localhost", "Sec-Fetch-Site: cross-site", false, 200},
+		"a link to the page":                    {"GET", "/api/", "localhost", "Sec-Fetch-Site: cross-site", false, 200},
 		"a health check by address":             {"GET", healthPath, "10.0.0.1", "", false, 200},
 		"the page by a rebound name":            {"GET", "/", "evil.example", "", false, 403},
 		"every host name is accepted with keys": {"GET", planets, "api.example", "", true, 200},

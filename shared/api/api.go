@@ -1,5 +1,5 @@
-// Package api is the HTTP API: the data routes, planet settings, saved filters, the status, the OpenAPI document and the
-// interactive page.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, the status, the OpenAPI document, the
+// console and the interactive page.
 // README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
 // A request passes through these files in order: observe.go assigns an id, guard.go refuses foreign web pages,
@@ -39,8 +39,9 @@ type Config struct {
 	Observe func(Observation) // is called after every request; nil: nothing is
 	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
 
-	Page   fs.FS    // the interactive page: page.Files; nil: none
-	Serves []string // operation ids of the routes to serve; nil: all
+	Console fs.FS    // the console: console.Files; nil: none
+	Page    fs.FS    // the interactive page: page.Files; nil: none
+	Serves  []string // operation ids of the routes to serve; nil: all
 
 	Version             string      // of the program, for the OpenAPI document
 	RequirePrecondition bool        // planets and saved filters are written only with If-Match or If-None-Match

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,14 +75,16 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 
 func TestPageFiles(t *testing.T) {
 	s := newTestServer(t)
-	page := string(s.send(t, get("/")).body)
+	page := string(s.send(t, get("/api/")).body)
 	if strings.Contains(page, "://") || strings.Contains(page, "<style") || strings.Contains(page, "style=") {
 		t.Error("the page contains code or links that its policy forbids")
 	}
 	for _, part := range strings.Split(page, `"`) {
-		if !strings.HasPrefix(part, "page/") && part != "openapi.json" {
+		path, relative := strings.CutPrefix(part, "../")
+		if !relative {
 			continue
 		}
+		part = path
 		r := s.send(t, get("/"+part))
 		if len(r.body) == 0 || r.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", part, r.Status)
@@ -90,6 +93,68 @@ func TestPageFiles(t *testing.T) {
 		if again.StatusCode != http.StatusNotModified {
 			t.Errorf("%s is sent again: %s", part, again.Status)
 		}
+	}
+}
+
+func TestConsoleFiles(t *testing.T) {
+	s := newTestServer(t)
+	first := s.send(t, get("/"))
+	page := string(first.body)
+	if first.StatusCode != http.StatusOK || strings.Contains(page, "://") || strings.Contains(page, "<style") {
+		t.Errorf("the page is %s, or has code or links that its policy forbids", first.Status)
+	}
+	t.Run("the page is asked for again each time, and sent again only if it changed", func(t *testing.T) {
+		if got := first.Header.Get("Cache-Control"); !strings.Contains(got, "no-cache") {
+			t.Errorf("Cache-Control: %s", got)
+		}
+		again := s.send(t, get("/", "If-None-Match: "+first.Header.Get("ETag")))
+		if again.StatusCode != http.StatusNotModified {
+			t.Errorf("it is sent again: %s", again.Status)
+		}
+	})
+	t.Run("what it loads is relative, and kept for ever", func(t *testing.T) {
+		parts := regexp.MustCompile(`(?:href|src)="(console/[^"]+)"`).FindAllStringSubmatch(page, -1)
+		if len(parts) != 3 {
+			t.Fatalf("the page loads %q, want a script, a style and an icon", parts)
+		}
+		for _, part := range parts {
+			r := s.send(t, get("/"+part[1]))
+			if r.StatusCode != http.StatusOK || len(r.body) == 0 ||
+				r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+				t.Errorf("%s: %s, Cache-Control: %s", part[1], r.Status, r.Header.Get("Cache-Control"))
+			}
+		}
+	})
+	t.Run("the policy requires trusted types, and forbids everything of other hosts", func(t *testing.T) {
+		const want = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+			"require-trusted-types-for 'script'; trusted-types 'none'"
+		if got := first.Header.Get("Content-Security-Policy"); got != want {
+			t.Errorf("Content-Security-Policy: %s", got)
+		}
+	})
+	t.Run("the page is only at its own place", func(t *testing.T) {
+		for _, path := range []string{"/console/index.html", "/console/", "/console/..%2fconsole.go", "/index.html"} {
+			if got := s.send(t, get(path)).StatusCode; got != http.StatusNotFound {
+				t.Errorf("%s: %d", path, got)
+			}
+		}
+	})
+	t.Run("the licences are sent", func(t *testing.T) {
+		if text := string(s.send(t, get("/console/LICENSES.txt")).body); !strings.Contains(text, "MIT") {
+			t.Errorf("LICENSES.txt: %s", text)
+		}
+	})
+}
+
+func TestPageFolder(t *testing.T) {
+	s := newTestServer(t)
+	r := s.send(t, get("/api"))
+	if r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "api/" {
+		t.Errorf("%s to %q, want a redirect relative to the stage", r.Status, r.Header.Get("Location"))
+	}
+	if old := s.send(t, get("/page/index.html")); old.StatusCode != http.StatusOK {
+		t.Errorf("/page/index.html: %s", old.Status)
 	}
 }
 
@@ -276,6 +341,9 @@ func TestServes(t *testing.T) {
 		"/api/v4.0/data/timeline/parser":  http.StatusNotFound,
 		"/openapi.json":                   http.StatusNotFound,
 		"/":                               http.StatusNotFound,
+		"/console/LICENSES.txt":           http.StatusNotFound,
+		"/api":                            http.StatusNotFound,
+		"/api/":                           http.StatusNotFound,
 		"/page/index.html":                http.StatusNotFound,
 		"/api/v4.0/conf/prod/planets/x/y": http.StatusNotFound,
 	} {

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
@@ -219,10 +220,10 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		t.Fatal(err)
 	}
 	c := Config{
-		Search: service, Queries: service, Planets: store, Documents: filters, Now: now, Page: page.Files,
-		Status: oneMachine(),
-		Log:    slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
-		NewID:  func() string { return requestID },
+		Search: service, Queries: service, Planets: store, Documents: filters, Now: now,
+		Console: console.Files, Page: page.Files, Status: oneMachine(),
+		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
+		NewID: func() string { return requestID },
 	}
 	special(&c)
 	s.Server = httptest.NewServer(newHandler(t, c))

@@ -20,7 +20,7 @@ func (s *server) guard(r *http.Request) error {
 	if s.Keys == nil && !loopbackName(r.Host) {
 		return errForeignHost()
 	}
-	if !strings.HasPrefix(r.URL.Path, "/api/") {
+	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pagePath {
 		return nil
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -6,9 +6,14 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
+	"strings"
 )
 
-// pagePolicy is strict because the page loads nothing from other hosts and has no inline code. The icons of Swagger UI
+// consolePolicy also forbids to make code or markup from text: the console makes all its elements one by one.
+const consolePolicy = pagePolicy + "; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// pagePolicy is strict because the pages load nothing from other hosts and have no inline code. The icons of Swagger UI
 // are data URIs.
 const pagePolicy = "default-src 'none'; " +
 	"script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -19,21 +24,73 @@ var pageTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".png":  "image/png",
+	".svg":  "image/svg+xml",
 	".txt":  "text/plain; charset=utf-8",
+}
+
+const consolePage = "index.html"
+
+// console serves the page of the console.
+func (s *server) console(c *call) error {
+	return s.consoleNamed(c, consolePage)
+}
+
+// consoleFile serves what the page of the console loads. The page itself is only at its own place, to which its links
+// are relative.
+func (s *server) consoleFile(c *call) error {
+	name := c.r.PathValue("file")
+	if name == consolePage {
+		return errNoRoute(c.r.URL.Path, "")
+	}
+	return s.consoleNamed(c, name)
+}
+
+// hashedName matches the names that have a hash of the file's contents.
+var hashedName = regexp.MustCompile(`-[a-z2-7]{8}\.[a-z]+$`)
+
+func (s *server) consoleNamed(c *call, name string) error {
+	contentType, body, err := fileOf(s.Console, name)
+	if err != nil {
+		return errNoRoute(c.r.URL.Path, "")
+	}
+	h := c.w.Header()
+	h.Set("Content-Security-Policy", consolePolicy)
+	if hashedName.MatchString(name) {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		c.send(answer{status: http.StatusOK, contentType: contentType, body: body})
+		return nil
+	}
+	return c.sendFile(contentType, body)
+}
+
+// fileOf returns a file of a page and its type.
+func fileOf(files fs.FS, name string) (contentType string, body []byte, err error) {
+	contentType, known := pageTypes[path.Ext(name)]
+	if files == nil || !known {
+		return "", nil, fs.ErrNotExist
+	}
+	body, err = fs.ReadFile(files, name)
+	return contentType, body, err
+}
+
+// pageFolder leads to the interactive page, whose links are relative to a folder.
+func (s *server) pageFolder(c *call) error {
+	if s.Page == nil {
+		return errNoRoute(c.r.URL.Path, "")
+	}
+	c.w.Header().Set("Location", strings.TrimPrefix(pagePath, "/"))
+	c.send(answer{status: http.StatusPermanentRedirect})
+	return nil
 }
 
 // page serves the files of the interactive page.
 func (s *server) page(c *call) error {
-	if s.Page == nil {
-		return errNoRoute(c.r.URL.Path, "")
-	}
 	name := c.r.PathValue("file")
 	if name == "" {
 		name = "index.html"
 	}
-	contentType, known := pageTypes[path.Ext(name)]
-	body, err := fs.ReadFile(s.Page, name)
-	if err != nil || !known {
+	contentType, body, err := fileOf(s.Page, name)
+	if err != nil {
 		return errNoRoute(c.r.URL.Path, "")
 	}
 	c.w.Header().Set("Content-Security-Policy", pagePolicy)

@@ -23,6 +23,7 @@ var basePaths = []string{"/api/v4.0", "/api/v4", "/api/v4.3"}
 const (
 	healthPath   = "/healthz"
 	documentPath = "/openapi.json"
+	pagePath     = "/api/" // of the interactive page
 
 	planetsTag = "planets"
 	filtersTag = "filters"
@@ -250,7 +251,10 @@ func (s *server) routes() []route {
 			handle:  s.health,
 		},
 		{id: "openapi", method: http.MethodGet, path: documentPath, handle: s.document},
-		{id: "page", method: http.MethodGet, path: "/{$}", handle: s.page},
+		{id: "console", method: http.MethodGet, path: "/{$}", handle: s.console},
+		{id: "console-file", method: http.MethodGet, path: "/console/{file}", handle: s.consoleFile},
+		{id: "page-folder", method: http.MethodGet, path: strings.TrimSuffix(pagePath, "/"), handle: s.pageFolder},
+		{id: "page", method: http.MethodGet, path: pagePath + "{$}", handle: s.page},
 		{id: "page-file", method: http.MethodGet, path: "/page/{file}", handle: s.page},
 	})
 }
@@ -418,7 +422,7 @@ func (s *server) handle(c *call) error {
 // pattern returns the pattern of the mux that matches a request, or "". Paths that are not clean do not match: the mux
 // would redirect them with an HTML response.
 func (s *server) pattern(r *http.Request) string {
-	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+	if p := r.URL.EscapedPath(); p != pagePath && (!strings.HasPrefix(p, "/") || path.Clean(p) != p) {
 		return ""
 	}
 	_, pattern := s.mux.Handler(r)

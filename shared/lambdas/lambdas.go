@@ -206,7 +206,7 @@ var All = []Function{
 	{
 		Name:      "not-found",
 		Doc:       "Answers every other path, and describes the service.",
-		Serves:    []string{"health", "openapi", "page", "page-file"},
+		Serves:    []string{"health", "openapi", "console", "console-file", "page", "page-folder", "page-file"},
 		Variables: []Variable{Version},
 	},
 	{

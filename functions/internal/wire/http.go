@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/lists"
@@ -34,7 +35,7 @@ func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, err
 	if err != nil {
 		return nil, err
 	}
-	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Page: page.Files}, nil)
+	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Console: console.Files, Page: page.Files}, nil)
 }
 
 // Filters wires a function that only needs the API keys: parse, fields.

@@ -31,6 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
@@ -146,7 +147,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	checks := tableChecks(w.table, e, at)
 	switch {
 	case f.Name == "not-found":
-		parts.Page, checks = page.Files, nil
+		parts.Console, parts.Page, checks = console.Files, page.Files, nil
 	case strings.HasPrefix(f.Name, "planet-"):
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):

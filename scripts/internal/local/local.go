@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/metrics"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
@@ -199,6 +200,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Status:    p,
 		Log:       s.Log,
 		Now:       time.Now,
+		Console:   console.Files,
 		Page:      page.Files,
 		Version:   s.Version,
 	}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium returns a started browser, for all tests of the package that call it with the same context.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
+		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
+	}
+	path := os.Getenv("ORRERY_CHROMIUM")
+	if path == "" {
+		found, err := exec.LookPath("chromium-headless-shell")
+		if err != nil {
+			t.Fatal("ORRERY_CHROMIUM is not set, and there is no chromium-headless-shell on the PATH")
+		}
+		path = found
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(time.Minute))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	browser, closeBrowser := chromedp.NewContext(allocator)
+	t.Cleanup(closeBrowser)
+	if err := chromedp.Run(browser); err != nil {
+		t.Fatal(err)
+	}
+	return browser
+}
+
+// tab is a tab of the browser. What goes wrong in it fails the test.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu      sync.Mutex
+	faults  []string // violations of the policy, errors of the console, requests to other hosts
+	allowed []string // texts of faults that the test expects
+}
+
+// patience is how long a tab waits for what it should show.
+const patience = 40 * time.Second
+
+// newTab opens a tab of a width and a colour scheme.
+func newTab(t *testing.T, browser context.Context, base string, width int64, scheme string) *tab {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser)
+	t.Cleanup(end)
+	b := &tab{t: t, ctx: ctx, base: base}
+	chromedp.ListenTarget(ctx, b.observe)
+	b.run(
+		network.Enable(), log.Enable(), cdpruntime.Enable(),
+		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 700),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(`addEventListener('securitypolicyviolation',
+				(event) => console.error('violation of the policy: ' + event.violatedDirective + ' ' + event.blockedURI))`).Do(ctx)
+			return err
+		}),
+	)
+	return b
+}
+
+// observe notes what must not happen.
+func (b *tab) observe(event any) {
+	switch e := event.(type) {
+	case *cdpruntime.EventExceptionThrown:
+		b.fault("exception: " + e.ExceptionDetails.Error())
+	case *cdpruntime.EventConsoleAPICalled:
+		if e.Type == cdpruntime.APITypeError || e.Type == cdpruntime.APITypeWarning {
+			var texts []string
+			for _, a := range e.Args {
+				texts = append(texts, string(a.Value)+a.Description)
+			}
+			b.fault("console: " + strings.Join(texts, " "))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			b.fault("log: " + e.Entry.Text + " " + e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; !strings.HasPrefix(u, b.base) && !strings.HasPrefix(u, "data:") && u != "about:blank" {
+			b.fault("request to another host: " + u)
+		}
+	}
+}
+
+func (b *tab) fault(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, text)
+}
+
+// check fails the test if something went wrong in the tab.
+func (b *tab) check() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+faults:
+	for _, fault := range b.faults {
+		for _, text := range b.allowed {
+			if strings.Contains(fault, text) {
+				continue faults
+			}
+		}
+		b.t.Error(fault)
+	}
+	b.faults = nil
+}
+
+func (b *tab) run(actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, end := context.WithTimeout(b.ctx, patience)
+	defer end()
+	if b.ctx.Err() == nil && chromedp.FromContext(b.ctx).Target == nil {
+		ctx = b.ctx // the first action opens the tab, which must not end with the action
+	}
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		b.t.Fatalf("%v\nthe page has: %s", err, b.text())
+	}
+}
+
+// text returns what the page shows, for messages.
+func (b *tab) text() string {
+	ctx, end := context.WithTimeout(b.ctx, 2*time.Second)
+	defer end()
+	var text string
+	if err := chromedp.Run(ctx, chromedp.Evaluate("document.body.innerText", &text)); err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// open goes to a fragment of the console, from outside: the page is loaded.
+func (b *tab) open(fragment string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.base+"/"+fragment))
+}
+
+// sees waits until the page shows a text, whatever its capitals.
+func (b *tab) sees(text string) {
+	b.t.Helper()
+	quoted, err := json.Marshal(strings.ToLower(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.holds(fmt.Sprintf("document.body.innerText.toLowerCase().includes(%s)", quoted), "shows "+text)
+}
+
+// holds waits until an expression is true.
+func (b *tab) holds(expression, meaning string) {
+	b.t.Helper()
+	ctx, end := context.WithTimeout(b.ctx, patience)
+	defer end()
+	for {
+		var ok bool
+		err := chromedp.Run(ctx, chromedp.Evaluate("!!("+expression+")", &ok)) // fails while a page is being loaded
+		if err == nil && ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.t.Fatalf("the page never %s: %v\nit has: %s", meaning, err, b.text())
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+}
+
+// value evaluates an expression.
+func value[T any](b *tab, expression string) T {
+	b.t.Helper()
+	var v T
+	b.run(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// click clicks the first element of a selector whose text contains a text.
+func (b *tab) click(selector, text string) {
+	b.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => (e.textContent + ' ' + (e.ariaLabel ?? '')).includes(%q))`,
+		selector, text)
+	b.holds(find, "has "+selector+" "+text)
+	b.run(chromedp.Evaluate(find+".click()", nil))
+}
+
+func (b *tab) keys(keys string) {
+	b.t.Helper()
+	for _, key := range keys {
+		b.run(chromedp.KeyEvent(string(key)))
+	}
+}
+
+// enter presses Enter without the character that chromedp sends after it even if the page has handled the key.
+func (b *tab) enter() {
+	b.t.Helper()
+	press := func(kind input.KeyType) chromedp.Action {
+		return input.DispatchKeyEvent(kind).WithKey("Enter").WithCode("Enter").WithWindowsVirtualKeyCode(13)
+	}
+	b.run(press(input.KeyRawDown), press(input.KeyUp))
+}
+
+// fill puts a text into a field, or chooses an option, as a reader would.
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(fmt.Sprintf(`{
+		const field = document.querySelector(%q);
+		field.focus();
+		field.value = %q;
+		field.dispatchEvent(new Event('input', {bubbles: true}));
+		field.dispatchEvent(new Event('change', {bubbles: true}));
+	}`, selector, text), nil))
+}
+
+// fragment returns the state of the page, unescaped.
+func (b *tab) fragment() string {
+	b.t.Helper()
+	text, err := url.QueryUnescape(value[string](b, "location.hash"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return text
+}
+
+// screenshot keeps a picture in the folder ORRERY_SCREENSHOTS, if that is set.
+func (b *tab) screenshot(name string) {
+	b.t.Helper()
+	folder := os.Getenv("ORRERY_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	var picture []byte
+	b.run(chromedp.CaptureScreenshot(&picture))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// accessible fails the test for each finding of axe-core.
+func (b *tab) accessible(name string) {
+	b.t.Helper()
+	script, err := os.ReadFile(filepath.Join(folder, "testdata", "axe", "axe.min.js"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var report string
+	b.run(chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(`axe.run(document, {
+		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+	}).then((result) => JSON.stringify({passes: result.passes.length, violations: result.violations.map(
+		(v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join(' | '))}))`,
+		&report, func(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	var found struct {
+		Passes     int
+		Violations []string
+	}
+	if err := json.Unmarshal([]byte(report), &found); err != nil {
+		b.t.Fatal(err)
+	}
+	if found.Passes < 20 {
+		b.t.Errorf("%s: axe checked only %d rules", name, found.Passes)
+	}
+	for _, violation := range found.Violations {
+		b.t.Errorf("%s: %s", name, violation)
+	}
+}

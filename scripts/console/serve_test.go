@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// demoDay is the period of the records of the tests.
+const demoDay = "2026-01-01T00:00Z..2026-01-02T00:00Z"
+
+// served is a running `orrery serve` with a generated day, behind a handler that can answer in its place.
+type served struct {
+	url     string
+	address string       // of the server itself
+	direct  http.Handler // the same as a handler
+
+	mu      sync.Mutex
+	instead func(w http.ResponseWriter, r *http.Request) bool // reports whether it answered
+}
+
+func (s *served) answer(instead func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instead = instead
+}
+
+var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:]+)`)
+
+// program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM.
+var program = sync.OnceValues(func() (string, error) {
+	if given := os.Getenv("ORRERY_TEST_PROGRAM"); given != "" {
+		return given, nil
+	}
+	folder, err := os.MkdirTemp("", "orrery-console-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "orrery")
+	build := exec.Command("go", "build", "-o", path, "./scripts/orrery")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv("ORRERY_TEST_CONSOLE") != "" && os.Getenv("ORRERY_TEST_PROGRAM") == "" {
+		if path, err := program(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(path)) // files left in the temporary folder do no harm
+		}
+	}
+	os.Exit(code)
+}
+
+// serve starts the command with a generated day, or without data if records is "".
+func serve(t *testing.T, records string, args ...string) *served {
+	t.Helper()
+	program, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	if records != "" {
+		generate := exec.Command(program, "generate", "--records", records, "--seed", "3", "--from", "2026-01-01",
+			"--to", "2026-01-02", "--data", data)
+		generate.Env = environment()
+		if out, err := generate.CombinedOutput(); err != nil {
+			t.Fatalf("generate: %v\n%s", err, out)
+		}
+	}
+	command := exec.Command(program, append([]string{"serve", "--no-demo", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
+	command.Env = environment()
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill() // fails if it has ended
+		_ = command.Wait()
+	})
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if m := addressPattern.FindStringSubmatch(lines.Text()); m != nil {
+			go func() {
+				for lines.Scan() { // so that the server can go on writing its log
+				}
+			}()
+			return behind(t, m[1])
+		}
+	}
+	t.Fatal("the server ended without printing its address")
+	return nil
+}
+
+func behind(t *testing.T, address string) *served {
+	t.Helper()
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // a browser that leaves is no error
+	s := &served{address: address, direct: proxy}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		instead := s.instead
+		s.mu.Unlock()
+		// A stage prefix as of a gateway on AWS.
+		if rest, staged := strings.CutPrefix(r.URL.Path, "/live/"); staged {
+			r.URL.Path = "/" + rest
+		}
+		if instead == nil || !instead(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// readAll reads the body of a request, and leaves it to be read again.
+func readAll(t *testing.T, r *http.Request) []byte {
+	t.Helper()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	return text
+}
+
+// environment returns the environment of the test without the variables of the command.
+func environment() []string {
+	var kept []string
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "ORRERY_") {
+			kept = append(kept, variable)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,226 @@
+// The chart of a timeline: a figure with a summary in words, and the same as a table.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import type { Segment } from './api';
+import { useConsole } from './context';
+import { brief, count, milliseconds } from './pure/format';
+import { absolute, clockIn, dateIn, momentIn } from './pure/time';
+import { words } from './strings';
+
+interface Props {
+	segments: readonly Segment[];
+	before: readonly Segment[]; // of the period before, for the thin line; may be empty
+	length: number; // of a segment, in seconds
+	height: number;
+	period: { from: string; to: string }; // of the answer
+	compact?: boolean;
+}
+
+interface Series {
+	name: keyof typeof words.series;
+	colour: string; // custom property of colours.css
+	values: (number | null)[];
+	dash?: number[];
+	fill?: boolean;
+	width: number;
+}
+
+/** Chart draws a timeline. Dragging or Enter selects a period. */
+export function Chart(props: Props) {
+	const { segments, length, compact = false } = props;
+	const { zone, go } = useConsole();
+	const [table, setTable] = useState(false);
+	const [at, setAt] = useState<number | null>(null);
+	const partial = partialOf(props);
+	const series = seriesOf(props, partial);
+	const peak = peakOf(segments);
+	const select = (from: number, to: number): void => go({ period: absolute({ from, to }) });
+	const sum = (of: (s: Segment) => number): string => count(segments.reduce((total, s) => total + of(s), 0));
+	const peakText = words.peak(count(peak?.num_of_requests ?? 0), peak ? momentIn(peak.time_period * 1000, zone) : '–');
+	return <figure class={compact ? 'chart compact' : 'chart'}>
+		<figcaption>
+			<h2 class={compact ? 'hidden' : ''}>{words.chart}</h2>
+			<span class="hidden">{words.chartSummary(sum((s) => s.num_of_requests), sum((s) => s.num_of_blocked_requests),
+				sum((s) => s.num_of_challenges), segments.length, milliseconds(length * 1000), peakText)}</span>
+			<Legend series={series} segments={segments} at={at} zone={zone} peak={compact ? '' : peakText} />
+			{!compact && <button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
+				{table ? words.asChart : words.asTable}
+			</button>}
+		</figcaption>
+		{table ? <Table segments={segments} zone={zone} /> :
+			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
+	</figure>;
+}
+
+/** seriesOf returns the lines. They leave out the segments that the period contains only a part of. */
+function seriesOf({ segments, before, compact }: Props, partial: (i: number) => boolean): Series[] {
+	const of = (read: (s: Segment, i: number) => number): (number | null)[] =>
+		segments.map((s, i) => (partial(i) ? null : read(s, i)));
+	return [
+		...(compact || before.every((s) => s.num_of_requests === 0) ? [] : [{
+			name: 'before' as const, colour: '--before', width: 1, values: of((_, i) => before[i]?.num_of_requests ?? 0),
+		}]),
+		{ name: 'requests', colour: '--passed', width: 1.5, values: of((s) => s.num_of_requests) },
+		{ name: 'challenged', colour: '--challenged', width: 1.5, dash: [5, 3], values: of((s) => s.num_of_challenges) },
+		{ name: 'blocked', colour: '--blocked', width: 1.5, fill: true, values: of((s) => s.num_of_blocked_requests) },
+	];
+}
+
+/** partialOf reports which segments the period contains only a part of. If there are few segments, all are shown. */
+function partialOf({ segments, length, period }: Props): (i: number) => boolean {
+	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
+	return (i) => {
+		const begin = (segments[i]?.time_period ?? 0) * 1000;
+		return segments.length > 4 && (begin < from || begin + length * 1000 - 1 > to);
+	};
+}
+
+function peakOf(segments: readonly Segment[]): Segment | null {
+	return segments.reduce<Segment | null>((top, s) => (!top || s.num_of_requests > top.num_of_requests ? s : top), null);
+}
+
+/** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
+function Legend({ series, segments, at, zone, peak }: {
+	series: readonly Series[]; segments: readonly Segment[]; at: number | null; zone: string; peak: string;
+}) {
+	const segment = at === null ? undefined : segments[at];
+	return <div class="legend">
+		{series.map((s) => <span key={s.name} class={`key ${s.name}`}>
+			{words.series[s.name]}
+			{segment && at !== null && <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b>}
+		</span>)}
+		<span class="moment" aria-live="polite">{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
+	</div>;
+}
+
+/** Plot is the canvas. Arrow keys move its cursor, which the legend announces. */
+function Plot({ segments, length, height, series, zone, at, compact, onMove, onSelect }: Props & {
+	series: readonly Series[]; zone: string; at: number | null;
+	onMove(at: number | null): void; onSelect(from: number, to: number): void;
+}) {
+	const box = useRef<HTMLDivElement>(null);
+	const plot = useRef<uPlot | null>(null);
+	const scheme = useScheme();
+	const handlers = useRef({ onMove, onSelect });
+	handlers.current = { onMove, onSelect };
+	useEffect(() => {
+		const element = box.current;
+		if (!element) return;
+		const colour = (name: string): string => colourOf(element, name);
+		const axis = {
+			stroke: colour('--quiet'), grid: { stroke: colour('--grid'), width: 1 }, font: '12px system-ui, sans-serif',
+		};
+		const small = element.clientWidth < 500;
+		const hook: { at: number | null } = { at: null };
+		const chart = new uPlot({
+			width: element.clientWidth,
+			height,
+			legend: { show: false },
+			padding: [8, 8, 0, 0],
+			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+			cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+			scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
+			axes: [
+				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
+					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
+				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
+					values: (_, splits) => splits.map((n) => (Number.isInteger(n) ? brief(n) : '')) },
+			],
+			series: [{}, ...series.map((s): uPlot.Series => ({
+				stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
+				...(s.dash ? { dash: s.dash } : {}),
+				...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+			}))],
+			hooks: {
+				setCursor: [(u) => {
+					const index = u.cursor.left != null && u.cursor.left >= 0 ? u.cursor.idx ?? null : null;
+					if (index === hook.at) return;
+					hook.at = index;
+					handlers.current.onMove(index);
+				}],
+				setSelect: [(u) => {
+					if (u.select.width < 4) return;
+					const from = u.posToVal(u.select.left, 'x');
+					const to = u.posToVal(u.select.left + u.select.width, 'x');
+					handlers.current.onSelect(Math.floor(from) * 1000, Math.ceil(to) * 1000);
+				}],
+			},
+		}, [segments.map((s) => s.time_period), ...series.map((s) => s.values)] as uPlot.AlignedData, element);
+		plot.current = chart;
+		const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
+		observer.observe(element);
+		return () => {
+			observer.disconnect();
+			chart.destroy();
+			plot.current = null;
+		};
+	}, [segments, series.length, zone, scheme, height]);
+	const move = (index: number): void => {
+		const chart = plot.current;
+		const segment = segments[index];
+		if (chart && segment) chart.setCursor({ left: chart.valToPos(segment.time_period, 'x'), top: 10 });
+	};
+	return <div class="plot" ref={box} tabIndex={0} role="application" aria-label={words.chartKeys} onKeyDown={(event) => {
+		const now = at ?? -1;
+		const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: segments.length - 1 }[event.key];
+		const segment = segments[now];
+		if (to !== undefined) move(Math.max(0, Math.min(segments.length - 1, to)));
+		else if (event.key === 'Enter' && segment) {
+			onSelect(segment.time_period * 1000, (segment.time_period + length) * 1000 - 1);
+		} else return;
+		event.preventDefault();
+	}} />;
+}
+
+/** axisTime names a split. The date is below the first one of each day, without the year where there is no room. */
+function axisTime(seconds: number, before: number | undefined, zone: string, compact: boolean, small: boolean): string {
+	const ms = seconds * 1000;
+	const clock = clockIn(ms, zone, ms % 60_000 === 0 ? 'minutes' : 'seconds');
+	const date = dateIn(ms, zone);
+	const fresh = before === undefined || dateIn(before * 1000, zone) !== date;
+	return fresh && !compact ? `${clock}\n${small ? date.slice(5) : date}` : clock;
+}
+
+/** colourOf resolves a colour of the style sheet for the canvas, in the scheme that is shown. */
+function colourOf(element: Element, name: string): string {
+	const probe = document.createElement('span');
+	probe.style.color = `var(${name})`;
+	element.append(probe);
+	const colour = getComputedStyle(probe).color;
+	probe.remove();
+	return colour;
+}
+
+/** useScheme changes when the page becomes light or dark, because a canvas does not follow by itself. */
+function useScheme(): string {
+	const read = (): string => getComputedStyle(document.documentElement).backgroundColor;
+	const [scheme, setScheme] = useState(read);
+	useEffect(() => {
+		const change = (): void => setScheme(read());
+		const media = matchMedia('(prefers-color-scheme: dark)');
+		const observer = new MutationObserver(change);
+		observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+		media.addEventListener('change', change);
+		return () => {
+			observer.disconnect();
+			media.removeEventListener('change', change);
+		};
+	}, []);
+	return scheme;
+}
+
+function Table({ segments, zone }: { segments: readonly Segment[]; zone: string }) {
+	const busy = segments.filter((s) => s.num_of_requests > 0);
+	return <div class="scroll" tabIndex={0} role="region" aria-label={words.chart}>
+		<table class="numbers">
+			<thead><tr>
+				<th scope="col">{words.time} ({zone})</th><th scope="col">{words.series.requests}</th>
+				<th scope="col">{words.series.challenged}</th><th scope="col">{words.series.blocked}</th>
+			</tr></thead>
+			<tbody>{busy.map((s) => <tr key={s.time_period}>
+				<th scope="row">{momentIn(s.time_period * 1000, zone)}</th><td>{count(s.num_of_requests)}</td>
+				<td>{count(s.num_of_challenges)}</td><td>{count(s.num_of_blocked_requests)}</td>
+			</tr>)}</tbody>
+		</table>
+	</div>;
+}

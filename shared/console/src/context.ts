@@ -1,0 +1,35 @@
+// What every part of the page may use: where the reader is, and the ways from there.
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { API } from './api';
+import type { Field } from './pure/complete';
+import type { Fact } from './pure/filter';
+import type { Place } from './pure/fragment';
+
+export interface Console {
+	api: API;
+	place: Place;
+	zone: string;
+	round: number; // of the question: it is asked again when this changes
+	fields: readonly Field[]; // the catalogue; empty until it is loaded
+	/** go changes the address. A click pushes, so that Back undoes it; typing replaces. */
+	go(change: Partial<Place>, how?: 'push' | 'replace'): void;
+	/** ask asks the same question again. */
+	ask(): void;
+	/** choose opens the menu of a value at an element. */
+	choose(fact: Fact, at: Element): void;
+	/** useKey sends a key with every question from now on; "" forgets it. */
+	useKey(key: string): void;
+	hasKey: boolean;
+	/** say announces a text to screen readers and shows it for a moment. */
+	say(text: string): void;
+}
+
+const context = createContext<Console | null>(null);
+export const ConsoleProvider = context.Provider;
+
+export function useConsole(): Console {
+	const value = useContext(context);
+	if (!value) throw new Error('no console around this part');
+	return value;
+}

@@ -1,0 +1,17 @@
+// The width of the window, where the layout and not only the style depends on it.
+import { useEffect, useState } from 'preact/hooks';
+
+export const narrow = '(max-width: 699px)'; // one column, rows of two lines
+export const wide = '(min-width: 1200px)'; // a record beside the list
+
+export function useMedia(query: string): boolean {
+	const [matches, setMatches] = useState(() => matchMedia(query).matches);
+	useEffect(() => {
+		const media = matchMedia(query);
+		const change = (): void => setMatches(media.matches);
+		change();
+		media.addEventListener('change', change);
+		return () => media.removeEventListener('change', change);
+	}, [query]);
+	return matches;
+}

@@ -1,0 +1,128 @@
+// Values of fields: shown with the ways to keep only them, to leave them out, and to copy them. The menu opens by click,
+// by a long touch, by the right button and by keys, and is the same everywhere.
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useConsole } from './context';
+import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
+import { words } from './strings';
+
+/** A value whose menu is open. */
+export interface Choice {
+	fact: Fact;
+	at: Element;
+}
+
+/** Value is a button with a value, whose menu it opens. */
+export function Value({ fact, children }: { fact: Fact; children: ComponentChildren }) {
+	const { choose } = useConsole();
+	const act = useActs(fact);
+	return <span class="value" onContextMenu={(event) => {
+		event.preventDefault();
+		choose(fact, event.currentTarget);
+	}}>
+		<button type="button" class="plain" aria-haspopup="menu" title={String(fact.value)}
+			onClick={(event) => choose(fact, event.currentTarget)} onKeyDown={(event) => keys(event, act)}>
+			{children}
+		</button>
+		<Acts fact={fact} />
+	</span>;
+}
+
+/** keys handles + and − on a focused value. */
+function keys(event: JSX.TargetedKeyboardEvent<HTMLElement>, act: ReturnType<typeof useActs>): void {
+	if (event.key === '+') act.only();
+	else if (event.key === '-' || event.key === '−') act.without();
+	else return;
+	event.preventDefault();
+	event.stopPropagation();
+}
+
+/** Acts are the two quick signs beside a value under the mouse. Other users have the menu. */
+export function Acts({ fact }: { fact: Fact }) {
+	const act = useActs(fact);
+	const on = (run: () => void) => (event: JSX.TargetedMouseEvent<HTMLElement>): void => {
+		event.stopPropagation();
+		run();
+	};
+	return <span class="acts" aria-hidden="true">
+		<span title={only(fact)} onClick={on(act.only)}>+</span>
+		<span title={without(fact)} onClick={on(act.without)}>−</span>
+	</span>;
+}
+
+/** useActs returns what can be done with a value. */
+export function useActs(fact: Fact) {
+	const { place, go, say } = useConsole();
+	return {
+		only: () => go({ filter: addOnly(place.filter, fact), record: null }),
+		without: () => go({ filter: addWithout(place.filter, fact), record: null }),
+		copy: () => copy(String(fact.value), say),
+		events: () => go({ filter: addOnly(place.filter, fact), screen: 'events', record: null }),
+	};
+}
+
+/** copy puts a text on the clipboard and says so. */
+export function copy(text: string, say: (text: string) => void): void {
+	const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error('no clipboard'));
+	done.then(() => say(words.copied), () => say(words.notCopied));
+}
+
+/** Menu is the menu of a value: beside it, or at the bottom of a narrow screen. */
+export function Menu({ choice, close }: { choice: Choice; close(): void }) {
+	const { place } = useConsole();
+	const act = useActs(choice.fact);
+	const box = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => {
+		const menu = box.current;
+		if (!menu) return;
+		const target = choice.at.getBoundingClientRect();
+		const own = menu.getBoundingClientRect();
+		const below = target.bottom + own.height + 8 < innerHeight;
+		menu.style.setProperty('--x', `${Math.max(8, Math.min(target.left, innerWidth - own.width - 8))}px`);
+		menu.style.setProperty('--y', `${Math.max(8, below ? target.bottom + 4 : target.top - own.height - 4)}px`);
+		menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+	}, [choice]);
+	useEffect(() => {
+		const outside = (event: Event): void => {
+			if (!box.current?.contains(event.target as Node)) close();
+		};
+		addEventListener('pointerdown', outside);
+		addEventListener('scroll', outside, true);
+		return () => {
+			removeEventListener('pointerdown', outside);
+			removeEventListener('scroll', outside, true);
+		};
+	}, [close]);
+	const leave = (run: () => void) => () => {
+		close();
+		run();
+	};
+	const items: [string, string, () => void][] = [
+		[words.only, only(choice.fact), act.only],
+		[words.without, without(choice.fact), act.without],
+		...(place.screen === 'events' ? [] : [[words.openEvents, '', act.events] as [string, string, () => void]]),
+		[words.copy, '', act.copy],
+	];
+	return <div class="menu" role="menu" aria-label={words.actions(String(choice.fact.value))} ref={box}
+		onKeyDown={(event) => {
+			if (event.key === 'Escape' || event.key === 'Tab') close();
+			else if (!move(event.currentTarget, event.key)) return;
+			event.preventDefault();
+			event.stopPropagation();
+		}}>
+		{items.map(([name, condition, run]) =>
+			<button type="button" role="menuitem" tabIndex={-1} key={name} onClick={leave(run)}>
+				<span>{name}</span>{condition !== '' && <code>{condition}</code>}
+			</button>)}
+	</div>;
+}
+
+/** move moves the focus between the items of a menu, and reports whether the key does that. */
+function move(menu: HTMLElement, key: string): boolean {
+	const items = [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')];
+	const at = items.indexOf(document.activeElement as HTMLElement);
+	const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[key];
+	if (to === undefined) return false;
+	items.at(to % items.length)?.focus();
+	return true;
+}

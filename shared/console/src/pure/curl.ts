@@ -1,0 +1,38 @@
+// Requests as commands of curl.
+import { dots, isSecret, type LogRecord, pathOf, textOf } from './record';
+
+/** shell quotes a text for a POSIX shell. */
+export function shell(text: string): string {
+	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`;
+}
+
+/** requestAsCurl repeats a recorded request. Secrets are left out unless they are asked for. */
+export function requestAsCurl(record: LogRecord, secrets: boolean): string {
+	const host = textOf(record, 'host') || textOf(record, 'hostname') || 'localhost';
+	const parts = ['curl', '-i'];
+	const method = textOf(record, 'method');
+	if (method !== '' && method !== 'GET') parts.push('-X', shell(method));
+	parts.push(shell(`https://${host}${pathOf(record)}`));
+	for (const [name, value] of membersOf(record['headers'])) {
+		if (/^(host|content-length|connection|cookie)$/i.test(name)) continue;
+		parts.push('-H', shell(`${name}: ${!secrets && isSecret('headers', name) ? dots : value}`));
+	}
+	const cookies = membersOf(record['cookies']);
+	if (secrets && cookies.length > 0) {
+		parts.push('-b', shell(cookies.map(([name, value]) => `${name}=${value}`).join('; ')));
+	}
+	return parts.join(' ');
+}
+
+/** questionAsCurl asks the API for what a screen shows. The key is a variable of the shell. */
+export function questionAsCurl(base: string, route: string, parameters: Readonly<Record<string, unknown>>): string {
+	const body = JSON.stringify(parameters);
+	return `curl -s ${shell(`${base}data/${route}`)} -H "Authorization: Bearer $ORRERY_KEY"` +
+		` -H 'Content-Type: application/json' -d ${shell(body)}`;
+}
+
+function membersOf(value: unknown): [string, string][] {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+	return Object.entries(value).flatMap(([name, one]) =>
+		(Array.isArray(one) ? one : [one]).map((text): [string, string] => [name, String(text)]));
+}

@@ -1,0 +1,192 @@
+// Periods and times. A period is relative ("30m", which ends now) or absolute (two times in UTC). Both ends are included.
+
+/** A period with both ends, in milliseconds since the epoch. */
+export interface Period {
+	from: number;
+	to: number;
+}
+
+/** The period of a link that names none, as of the vendor's console. */
+export const defaultPeriod = '30m';
+
+/** The relative periods that the picker offers. */
+export const presets = ['5m', '15m', '30m', '1h', '3h', '6h', '24h', '2d', '7d'] as const;
+
+const unitLengths: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** lengthOf returns the length of "30m" in milliseconds, or null if the text is no length. */
+export function lengthOf(text: string): number | null {
+	const m = /^([1-9]\d{0,5})([smhdw])$/.exec(text);
+	if (!m) return null;
+	return Number(m[1]) * (unitLengths[m[2] ?? ''] ?? 0);
+}
+
+/** resolve returns the period that a text means at an instant, or null if the text is no period. */
+export function resolve(text: string, now: number): Period | null {
+	const length = lengthOf(text);
+	if (length !== null) {
+		const to = Math.floor(now / 1000) * 1000;
+		return { from: to - length, to };
+	}
+	const ends = text.split('..');
+	if (ends.length !== 2) return null;
+	const a = parseTime(ends[0] ?? '', 'UTC');
+	const b = parseTime(ends[1] ?? '', 'UTC');
+	if (a === null || b === null) return null;
+	return { from: Math.min(a, b), to: Math.max(a, b) };
+}
+
+/** absolute returns the text of a period that always means the same. */
+export function absolute(p: Period): string {
+	return isoTime(p.from) + '..' + isoTime(p.to);
+}
+
+/** isoTime writes a time as briefly as it allows: 2026-01-01T20:45Z without seconds that are zero. */
+export function isoTime(ms: number): string {
+	const full = new Date(ms).toISOString();
+	if (ms % 60_000 === 0) return full.slice(0, 16) + 'Z';
+	if (ms % 1000 === 0) return full.slice(0, 19) + 'Z';
+	return full;
+}
+
+/** filterTime writes a time as the filter language does, in UTC. */
+export function filterTime(ms: number): string {
+	const text = new Date(ms).toISOString().slice(0, 23).replace('T', ' ');
+	return ms % 1000 === 0 ? text.slice(0, 19) : text;
+}
+
+/** periodCondition is the condition of a period in the filter language. */
+export function periodCondition(p: Period): string {
+	return `timestamp between ${filterTime(p.from)} and ${filterTime(p.to)}`;
+}
+
+/** previous is the period of the same length right before. */
+export function previous(p: Period): Period {
+	const length = p.to - p.from + 1;
+	return { from: p.from - length, to: p.from - 1 };
+}
+
+/** shift moves a period by its own length, earlier (-1) or later (1). */
+export function shift(p: Period, by: number): Period {
+	const length = p.to - p.from;
+	return { from: p.from + by * length, to: p.to + by * length };
+}
+
+/** zoomOut doubles a period around its middle. */
+export function zoomOut(p: Period): Period {
+	const half = Math.round((p.to - p.from) / 2);
+	return { from: p.from - half, to: p.to + half };
+}
+
+/**
+ * parseTime reads a date and optionally a time: 2026-01-01, 2026-01-01 20:45, 2026-01-01T20:45:01.457Z or with an offset.
+ * Without an offset it is a time of the zone. It returns null if the text is no time.
+ */
+export function parseTime(text: string, zone: string): number | null {
+	const m = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
+		.exec(text.trim());
+	if (!m) return null;
+	const [year, month, day, hour, minute, second] = m.slice(1, 7).map((part) => Number(part ?? 0)) as
+		[number, number, number, number, number, number];
+	const ms = Number((m[7] ?? '').padEnd(3, '0').slice(0, 3));
+	const wall = Date.UTC(year, month - 1, day, hour, minute, second, ms);
+	const back = new Date(wall);
+	const exists = back.getUTCMonth() === month - 1 && back.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+	if (!exists) return null;
+	const offset = m[8];
+	if (offset === undefined) return wall - zoneOffset(wall - zoneOffset(wall, zone), zone);
+	return wall - offsetOf(offset);
+}
+
+/** offsetOf returns the milliseconds of an offset such as Z, +02 or -03:30. */
+function offsetOf(text: string): number {
+	if (/^z$/i.test(text)) return 0;
+	const digits = text.slice(1).replace(':', '').padEnd(4, '0');
+	const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+	return (text[0] === '-' ? -minutes : minutes) * 60_000;
+}
+
+/** zoneOffset returns how far the clocks of a zone are ahead of UTC at an instant, in milliseconds. */
+export function zoneOffset(ms: number, zone: string): number {
+	if (zone === 'UTC') return 0;
+	const parts = partsOf(ms, zone);
+	return Date.UTC(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second) -
+		Math.floor(ms / 1000) * 1000;
+}
+
+interface Parts {
+	year: number;
+	month: number;
+	day: number;
+	hour: number;
+	minute: number;
+	second: number;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** partsOf returns what the clocks and calendars of a zone show at an instant. */
+function partsOf(ms: number, zone: string): Parts {
+	let format = formats.get(zone);
+	if (!format) {
+		format = new Intl.DateTimeFormat('en', {
+			timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric',
+			minute: 'numeric', second: 'numeric',
+		});
+		formats.set(zone, format);
+	}
+	const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+	for (const { type, value } of format.formatToParts(ms)) {
+		if (type in parts) parts[type as keyof Parts] = Number(value);
+	}
+	return parts;
+}
+
+/** isZone reports whether a name is a time zone. */
+export function isZone(name: string): boolean {
+	try {
+		new Intl.DateTimeFormat('en', { timeZone: name });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const two = (n: number): string => String(n).padStart(2, '0');
+
+/** dateIn writes the date of an instant in a zone: 2026-01-01. */
+export function dateIn(ms: number, zone: string): string {
+	const p = partsOf(ms, zone);
+	return `${p.year}-${two(p.month)}-${two(p.day)}`;
+}
+
+/** clockIn writes the time of an instant in a zone, with the clock of 24 hours: 20:45, 20:45:01 or 20:45:01.457. */
+export function clockIn(ms: number, zone: string, precision: 'minutes' | 'seconds' | 'milliseconds'): string {
+	const p = partsOf(ms, zone);
+	const minutes = `${two(p.hour)}:${two(p.minute)}`;
+	if (precision === 'minutes') return minutes;
+	const seconds = `${minutes}:${two(p.second)}`;
+	if (precision === 'seconds') return seconds;
+	return `${seconds}.${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}`;
+}
+
+/** momentIn writes an instant in a zone as precisely as it is: 2026-01-01 20:45, with seconds if they are not zero. */
+export function momentIn(ms: number, zone: string): string {
+	const precision = ms % 60_000 === 0 ? 'minutes' : ms % 1000 === 0 ? 'seconds' : 'milliseconds';
+	return `${dateIn(ms, zone)} ${clockIn(ms, zone, precision)}`;
+}
+
+/** periodIn writes a period in a zone, and its date once if both ends have the same. */
+export function periodIn(p: Period, zone: string): string {
+	const to = momentIn(p.to, zone);
+	const same = dateIn(p.from, zone) === dateIn(p.to, zone);
+	return `${momentIn(p.from, zone)} – ${same ? to.slice(11) : to}`;
+}
+
+/** presetName names a relative period: last 30 minutes. */
+export function presetName(text: string): string {
+	const m = /^(\d+)([smhdw])$/.exec(text);
+	if (!m) return text;
+	const unit = { s: 'second', m: 'minute', h: 'hour', d: 'day', w: 'week' }[m[2] as 's' | 'm' | 'h' | 'd' | 'w'];
+	return m[1] === '1' ? `last ${unit}` : `last ${m[1]} ${unit}s`;
+}

@@ -1,0 +1,17 @@
+// The theme that the reader chose: light, dark, or what the system says.
+
+const setting = 'orrery.theme';
+
+export function readTheme(): string {
+	return localStorage.getItem(setting) ?? 'auto';
+}
+
+/** showTheme gives the page its colours. */
+export function showTheme(theme: string): void {
+	document.documentElement.dataset['theme'] = theme;
+}
+
+export function keepTheme(theme: string): void {
+	localStorage.setItem(setting, theme);
+	showTheme(theme);
+}
