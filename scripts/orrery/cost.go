@@ -54,9 +54,10 @@ func (k *costCommand) Run(c console) error {
 	if err := k.print(c, size); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, and %g exports of "+
-		"%s records. Raw logs are kept for %g days, queryable data for %g days.\n",
-		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.RawDays, k.LakeDays)
+	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
+		"and %g exports of %s records. Raw logs are kept for %g days, queryable data for %g days.\n",
+		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords),
+		k.RawDays, k.LakeDays)
 	for _, sentence := range cost.Assumptions {
 		fmt.Fprintln(c.out, "-", sentence)
 	}

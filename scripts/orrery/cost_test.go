@@ -18,8 +18,10 @@ func TestCost(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{
-		"1,000,000  1,000,000,000", "Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
-		"Athena: scanned by exports of logs, TB", "S3: listings for estimates and the status, 1,000", "  total", "Assumptions:", "bytes of each record",
+		"1,000,000  1,000,000,000",
+		"Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
+		"Athena: scanned by exports of logs, TB", "S3: listings for estimates and the status, 1,000",
+		"  total", "Assumptions:", "bytes of each record",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())

@@ -38,7 +38,7 @@ type commands struct {
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
-	Status   statusCommand   `cmd:"" help:"Show what a server, a deployment or a folder has, to which time, and what a key may do."`
+	Status   statusCommand   `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
 	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
 	Formats  formatsCommand  `cmd:"" help:"List the log formats, or describe one."`
 	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`

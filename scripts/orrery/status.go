@@ -140,7 +140,8 @@ func keyText(k client.Key) string {
 	if k.Expires != nil {
 		expires = "expires " + *k.Expires
 	}
-	return fmt.Sprintf("%s: %s on %s, %s", k.Name, strings.Join(slices.Sorted(slices.Values(k.Scopes)), ","), branches, expires)
+	scopes := strings.Join(slices.Sorted(slices.Values(k.Scopes)), ",")
+	return fmt.Sprintf("%s: %s on %s, %s", k.Name, scopes, branches, expires)
 }
 
 // ago returns how long ago a time was, in parentheses, or "" for a time in the future.

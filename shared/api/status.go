@@ -177,7 +177,8 @@ func (a *Installation) hideOthers() {
 
 func limitsOf(known status.Status) InstallationLimits {
 	l := InstallationLimits{
-		Filter: filter.MaxText, Body: maxFilterBody, Answer: maxAnswer, Segments: query.MaxSegments, By: query.MaxDimensions,
+		Filter: filter.MaxText, Body: maxFilterBody, Answer: maxAnswer,
+		Segments: query.MaxSegments, By: query.MaxDimensions,
 		Limit: InstallationLimit{
 			TopX: search.MaxTopX, Facets: search.MaxFacetLimit, Histogram: search.MaxSeries,
 			Diff: search.MaxFindings, Values: search.MaxValues, Logs: search.MaxLogs,

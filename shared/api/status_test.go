@@ -38,7 +38,8 @@ func oneMachine() status.Source {
 	ten := lake.PartitionOf(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC).UnixMilli())
 	return installed{
 		Engine: "duckdb", Extent: lake.Extent{MinTsMs: ten.Start() - 60_000, MaxTsMs: ten.Start() + 299_999, Rows: 5},
-		Complete: planettest.At.Add(-20 * time.Minute), Records: number[int64](5), Objects: number(3), Bytes: number[int64](4096),
+		Complete: planettest.At.Add(-20 * time.Minute),
+		Records:  number[int64](5), Objects: number(3), Bytes: number[int64](4096),
 		Hours: []status.Hour{
 			{Partition: ten, Objects: 2, Records: number[int64](4), Bytes: 3000},
 			{Partition: ten - 1, Objects: 1, Records: number[int64](1), Bytes: 1096, Compacted: true},
@@ -99,7 +100,8 @@ func TestStatusHidesOthers(t *testing.T) {
 						t.Errorf("%s is %s, %s for a key without limits", member, seen, value)
 					}
 				case "key":
-					const own = `{"name":"guest","scopes":["data:read"],"branches":["staging"],"expires":"2999-01-31T00:00:00Z"}`
+					const own = `{"name":"guest","scopes":["data:read"],"branches":["staging"],` +
+						`"expires":"2999-01-31T00:00:00Z"}`
 					if seen != own {
 						t.Errorf("the key is %s", seen)
 					}

@@ -30,7 +30,8 @@ func Status(ctx context.Context, name string, lookup function.Lookup, log *slog.
 	client, callers := tableClient(c, e)
 	state := statedynamo.New(client, e.Table)
 	bucket := s3.New(function.NewS3(c), e.LakeBucket)
-	checks := append(tableChecks(client, e, time.Now), statusChecks(lakestate.NewStates(state, time.Now), bucket, e, time.Now)...)
+	states := lakestate.NewStates(state, time.Now)
+	checks := append(tableChecks(client, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
 	return newHTTP(f, e, log, api.Config{Keys: callers, Status: newDeployed(state, bucket, e)}, checks)
 }
 

@@ -63,12 +63,12 @@ var Assumptions = []string{
 		"on arm64 with 3,008 MB (1.7 cores).",
 	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result is reused. " +
 		"A logs query also reads one whole row group.",
-	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it reads " +
-		"that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
+	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
+		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
-	"Values, saved filters and the status are requested as often as each data route. They need no query: a request takes " +
-		"0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the whole lake: " +
-		"1,000 at a time, in 0.1 s.",
+	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
+		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the " +
+		"whole lake: 1,000 at a time, in 0.1 s.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",

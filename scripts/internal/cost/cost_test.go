@@ -30,8 +30,8 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	// Stats reads only further durations, and topx its keys again.
-	if s, x := b.Percentiles["stats"], b.Percentiles["topx"]; s <= 0 || s > b.Route["topx"]/2 || x < s || x > b.Route["topx"] ||
-		len(b.Percentiles) != 2 {
+	s, x := b.Percentiles["stats"], b.Percentiles["topx"]
+	if s <= 0 || s > b.Route["topx"]/2 || x < s || x > b.Route["topx"] || len(b.Percentiles) != 2 {
 		t.Errorf("percentiles read %.1f bytes of stats, %.1f of topx, which reads %.1f", s, x, b.Route["topx"])
 	}
 	again, err := Measure(records)

@@ -82,7 +82,8 @@ func TestStatusOfTheLake(t *testing.T) {
 				w.table = d
 				disturb(d)
 				w.importLog("raw/a.log", records(0, 3, time.Minute)+"garbage\n")
-				if got := w.status().Ingest; *got.Rejected != 1 || got.LastSource != "raw/a.log" || d.lost+d.conflicts != 0 {
+				got := w.status().Ingest
+				if *got.Rejected != 1 || got.LastSource != "raw/a.log" || d.lost+d.conflicts != 0 {
 					t.Errorf("%+v, %d rejected lines, %+v", got, *got.Rejected, d)
 				}
 			})
