@@ -24,6 +24,7 @@ type explainCommand struct {
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
+	TZ      string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
 	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
@@ -45,7 +46,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	}
 	request := search.Request{
 		Route: search.Route(e.Shape), Filters: text,
-		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
+		Limit: e.Limit, Segment: e.Segment, TZ: e.TZ, GroupBy: e.GroupBy, Fields: e.Fields,
 		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
 		Select: e.Select, Against: e.Against, Least: e.Least,
 	}

@@ -24,6 +24,7 @@ type queryCommand struct {
 	savedFilters
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
+	TZ      *string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
 	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
@@ -98,7 +99,7 @@ func (q *queryCommand) parameters(text string) map[string]any {
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
 		"measure": q.Measure, "select": q.Select, "against": q.Against, "since": q.Since, "cursor": q.Cursor,
-		"figures": q.Figures,
+		"figures": q.Figures, "tz": q.TZ,
 	} {
 		if value != nil {
 			parameters[name] = *value
@@ -283,7 +284,9 @@ func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
 	if !ok {
 		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
 	}
-	table.Raw = q.Raw
+	if table.Raw = q.Raw; q.TZ != nil {
+		table = api.WithLocalTimes(table)
+	}
 	encoder := tabular.NewEncoder(table)
 	if _, err := w.Write(encoder.Head()); err != nil {
 		return err

@@ -3,6 +3,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
@@ -44,7 +46,8 @@ type Logs struct {
 // Stats asks for traffic figures per segment.
 type Stats struct {
 	SegmentSeconds  int64
-	GroupByHostname bool // one result per segment and hostname
+	Zone            *time.Location // segments follow its clock; nil: they are aligned to the Unix epoch
+	GroupByHostname bool           // one result per segment and hostname
 	// By asks for one result per segment and value instead, and one for the records without a value; nil: not grouped by
 	// a field. Then GroupByHostname is false.
 	By          *Dimension
@@ -54,6 +57,7 @@ type Stats struct {
 // Timeline asks for security figures per segment.
 type Timeline struct {
 	SegmentSeconds int64
+	Zone           *time.Location // as of Stats
 }
 
 // TopX asks for the top keys of each of twelve labels.

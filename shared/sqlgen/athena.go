@@ -37,6 +37,11 @@ func (athena) maxExpressions(expressions, negated int) int {
 	return int(float64(expressions) / load)
 }
 
+// athenaMaxBranches is enough for a century with two changes of the clock a year.
+const athenaMaxBranches = 400
+
+func (athena) maxBranches() int { return athenaMaxBranches }
+
 // quotient uses /, which divides integers without a remainder.
 func (athena) quotient(a, b fragment) fragment { return a + " / " + b }
 
