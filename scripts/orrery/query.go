@@ -20,8 +20,9 @@ import (
 
 type queryCommand struct {
 	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
-	Filter []string `arg:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
+	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
 	savedFilters
+	lastFlag
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	TZ      *string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
@@ -56,6 +57,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	text := ""
 	if q.Route != valuesRoute {
 		text, err = withSaved(ctx, server, q.Config, q.Filter, c)
+		text = q.before(text)
 	}
 	switch {
 	case err != nil:
@@ -73,6 +75,10 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 // misuse returns what is wrong with flags that only the command itself has, or "".
 func (q *queryCommand) misuse() string {
 	switch {
+	case len(q.Filter) == 0 && (q.Last == "" || q.Route == valuesRoute):
+		return "expected a filter, such as \"timestamp between now-1h and now\", or --last 1h; for values a field"
+	case q.Last != "" && q.Period != nil:
+		return "--last is a period, and so is --period; use one of them"
 	case q.Raw && q.Format != "csv":
 		return "--raw is an option of --format csv"
 	case q.Period != nil && q.Route != valuesRoute:

@@ -16,7 +16,8 @@ type Query struct {
 	Scope      Scope       // the period to read, clamped to the data, and the compaction watermark
 	Conditions []Condition // all must hold; the period is not among them
 	Shape      Shape
-	Filter     filter.Filter // the canonical filter, period first; filter.Format and FormatJSON print it
+	Filter     filter.Filter  // the canonical filter, period first; filter.Format and FormatJSON print it
+	Relative   []RelativeTime // the relative times that the filter had; Filter has absolute ones
 }
 
 // Period is a time interval in epoch milliseconds; it includes both ends.

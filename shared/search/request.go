@@ -63,6 +63,7 @@ type Request struct {
 	Prefix   string      // values: what they begin with
 	Contains string      // values: what they contain
 	Counts   string      // values: "true" or "false"
+	Now      time.Time   `json:",omitzero"` // what relative times are relative to; zero: Search sets it
 	DryRun   string      // "true": only estimate what the query would read and cost
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
