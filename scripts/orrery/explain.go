@@ -19,11 +19,12 @@ import (
 
 type explainCommand struct {
 	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
-	Filter  string `arg:"" help:"A filter in either form; - reads it from standard input."`
+	Filter  string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
+	TZ      string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
 	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`
@@ -33,6 +34,7 @@ type explainCommand struct {
 	Select  string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
 	Against string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
 	Least   string `help:"diff: the smallest number of requests of a finding."`
+	lastFlag
 	cluster
 }
 
@@ -44,8 +46,8 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	request := search.Request{
-		Route: search.Route(e.Shape), Filters: text,
-		Limit: e.Limit, Segment: e.Segment, GroupBy: e.GroupBy, Fields: e.Fields,
+		Route: search.Route(e.Shape), Filters: e.before(text), Now: search.Present(time.Now()),
+		Limit: e.Limit, Segment: e.Segment, TZ: e.TZ, GroupBy: e.GroupBy, Fields: e.Fields,
 		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
 		Select: e.Select, Against: e.Against, Least: e.Least,
 	}

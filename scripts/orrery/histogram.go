@@ -10,6 +10,7 @@ import (
 // histogramRow is a row of the table of a histogram.
 type histogramRow struct {
 	Segment string `json:"timeperiod_string"`
+	Local   string `json:"timeperiod_local"`
 	Series  string `json:"series"`
 	Value   int64  `json:"value"`
 	Bar     string `json:"bar"`
@@ -31,7 +32,7 @@ func histogramRows(results []json.RawMessage) ([]json.RawMessage, error) {
 		if r.Series != nil {
 			series = *r.Series
 		}
-		row, err := json.Marshal(histogramRow{r.TimeperiodString, series, r.Value, bar(r.Value, most)})
+		row, err := json.Marshal(histogramRow{r.TimeperiodString, r.TimeperiodLocal, series, r.Value, bar(r.Value, most)})
 		if err != nil {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ func run(ctx context.Context, args []string, c console) int {
 		fmt.Fprintln(c.err, "orrery:", err)
 		return exitFailed
 	}
-	chosen, err := parser.Parse(args)
+	chosen, err := parser.Parse(withLongLast(args))
 	if exit >= 0 { // --help has been printed
 		return exit
 	}

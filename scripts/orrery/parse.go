@@ -5,24 +5,31 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
 )
 
 type parseCommand struct {
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
 }
 
-// Run prints the canonical filter in both forms: JSON on the first line, query string on the second.
+// Run prints the canonical filter in both forms: JSON on the first line, query string on the second. Relative times and
+// those that they stand for go to standard error.
 func (p *parseCommand) Run(c console) error {
 	text, err := filterText(p.Filter, c.in)
 	if err != nil {
 		return err
 	}
-	q, err := query.Bind(filter.Parse(text), query.Logs{Limit: 1})
+	clock := query.WithClock(query.Clock{Now: search.Present(time.Now())})
+	q, err := query.Bind(filter.Parse(text), query.Logs{Limit: 1}, clock)
 	if err != nil {
 		return drawn(err, c.err)
+	}
+	for _, r := range q.Relative {
+		fmt.Fprintf(c.err, "%s is %s\n", r.Text, time.UnixMilli(r.Ms).UTC().Format(time.RFC3339))
 	}
 	_, err = fmt.Fprintf(c.out, "%s\n%s\n", filter.FormatJSON(q.Filter), filter.Format(q.Filter))
 	return err

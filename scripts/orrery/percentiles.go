@@ -15,6 +15,9 @@ func (q *queryCommand) figureColumns() []string {
 		return countedColumns
 	}
 	columns := slices.Clone(tableColumns[q.Route])
+	if i := slices.Index(columns, "timeperiod_string"); i >= 0 && q.TZ != nil {
+		columns[i] = "timeperiod_local"
+	}
 	if q.GroupBy != nil && *q.GroupBy != "hostname" {
 		if i := slices.Index(columns, "hostname"); i >= 0 {
 			columns[i] = "value"

@@ -28,6 +28,12 @@ func TestColumnsOfFigures(t *testing.T) {
 			"timeperiod_string value num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
+			"segments of a zone have their local times",
+			queryCommand{Route: "timeline", TZ: text("Europe/Berlin")},
+			"timeperiod_local num_of_requests num_of_blocked_requests num_of_challenges num_of_ip num_of_sessions " +
+				"array_status_codes",
+		},
+		{
 			"percentiles are the last columns",
 			queryCommand{Route: "stats", Figures: text("percentiles")},
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency " +

@@ -20,10 +20,12 @@ import (
 
 type queryCommand struct {
 	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
-	Filter []string `arg:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
+	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
 	savedFilters
+	lastFlag
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
+	TZ      *string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
 	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
@@ -56,6 +58,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	text := ""
 	if q.Route != valuesRoute {
 		text, err = withSaved(ctx, server, q.Config, q.Filter, c)
+		text = q.before(text)
 	}
 	switch {
 	case err != nil:
@@ -73,6 +76,10 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 // misuse returns what is wrong with flags that only the command itself has, or "".
 func (q *queryCommand) misuse() string {
 	switch {
+	case len(q.Filter) == 0 && (q.Last == "" || q.Route == valuesRoute):
+		return "expected a filter, such as \"timestamp between now-1h and now\", or --last 1h; for values a field"
+	case q.Last != "" && q.Period != nil:
+		return "--last is a period, and so is --period; use one of them"
 	case q.Raw && q.Format != "csv":
 		return "--raw is an option of --format csv"
 	case q.Period != nil && q.Route != valuesRoute:
@@ -99,7 +106,7 @@ func (q *queryCommand) parameters(text string) map[string]any {
 	for name, value := range map[string]*string{
 		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
 		"measure": q.Measure, "select": q.Select, "against": q.Against, "since": q.Since, "cursor": q.Cursor,
-		"figures": q.Figures,
+		"figures": q.Figures, "tz": q.TZ,
 	} {
 		if value != nil {
 			parameters[name] = *value
@@ -324,7 +331,9 @@ func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
 	if !ok {
 		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
 	}
-	table.Raw = q.Raw
+	if table.Raw = q.Raw; q.TZ != nil {
+		table = api.WithLocalTimes(table)
+	}
 	encoder := tabular.NewEncoder(table)
 	if _, err := w.Write(encoder.Head()); err != nil {
 		return err

@@ -32,6 +32,9 @@ func (q *queryCommand) setValues(parameters map[string]any) {
 	}
 	parameters["field"] = q.Filter[0]
 	delete(parameters, "filters")
+	if period := q.condition(); period != "" {
+		parameters["filters"] = period
+	}
 	if q.Period != nil {
 		parameters["filters"] = *q.Period
 	}

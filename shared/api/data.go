@@ -83,7 +83,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 	}
 	r := search.Request{
 		Route: to, Filters: c.filters, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID,
-		Limit: args["limit"], Segment: args["segment"], GroupBy: args["group_by"], Fields: args["fields"],
+		Limit: args["limit"], Segment: args["segment"], TZ: args["tz"], GroupBy: args["group_by"], Fields: args["fields"],
 		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
 		Select: args["select"], Against: args["against"], Least: args["least"],
 		Cursor: args["cursor"], Since: args["since"],
@@ -138,7 +138,7 @@ func sendResult(c *call, to search.Route, result search.Result, as form) error {
 // sendLogs sends as many records as fit into an answer.
 func sendLogs(c *call, result search.Result, as form) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	layout := layoutFor(as, search.Logs, result.Logs.Fields())
+	layout := layoutFor(as, search.Logs, result.Logs.Fields(), "")
 	body, meta := logsBody(e, layout, result.Logs, result.Meta, maxAnswer)
 	describeForm(c.w.Header(), as, search.Logs, meta)
 	c.send(answer{status: http.StatusOK, contentType: as.mediaType, encoding: e, body: body})
@@ -148,7 +148,7 @@ func sendLogs(c *call, result search.Result, as form) error {
 // sendResults sends all results, or returns an error if they do not fit into an answer.
 func sendResults[T any](c *call, to search.Route, results []T, meta search.Meta, as form) error {
 	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	body := resultsBody(e, layoutFor(as, to, nil), results, meta, maxAnswer)
+	body := resultsBody(e, layoutFor(as, to, nil, meta.TZ), results, meta, maxAnswer)
 	if body.written > maxAnswer {
 		return errAnswerTooLarge(body.written)
 	}

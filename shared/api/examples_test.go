@@ -385,7 +385,7 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 var shownHeaders = []string{
 	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
 	"Retry-After", "WWW-Authenticate", "Content-Disposition", "X-Orrery-Complete-Through", "X-Orrery-Skipped",
-	"X-Orrery-Truncated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests",
+	"X-Orrery-Truncated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests", relativeHeader,
 }
 
 // show formats a response as in the examples, with indented JSON.

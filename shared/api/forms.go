@@ -166,15 +166,17 @@ type layout interface {
 	close(meta search.Meta) []byte
 }
 
-// layoutFor returns the layout of a form, for the results of a route.
-func layoutFor(f form, to search.Route, fields []string) layout {
+// layoutFor returns the layout of a form, for the results of a route. tz is that of their segments, or "".
+func layoutFor(f form, to search.Route, fields []string, tz string) layout {
 	switch f.mediaType {
 	case csvType:
 		table, ok := TableOf(to, fields)
 		if !ok {
 			panic(fmt.Sprintf("api: no table for route %q", to))
 		}
-		table.Raw = f.raw
+		if table.Raw = f.raw; tz != "" {
+			table = WithLocalTimes(table)
+		}
 		return csvLayout{tabular.NewEncoder(table)}
 	case ndjsonType:
 		return ndjsonLayout{}

@@ -243,7 +243,7 @@ func TestTableStopsAtTheLimit(t *testing.T) {
 			t.Run(strings.TrimSpace(mediaType+" "+string(e)), func(t *testing.T) {
 				as := form{mediaType: mediaType}
 				meta := search.Meta{Period: search.MetaPeriod{From: "2026-01-01T20:00:00Z", To: "2026-01-02T22:00:00Z"}}
-				sent, meta := logsBody(e, layoutFor(as, search.Logs, []string{"v"}), records, meta, limit)
+				sent, meta := logsBody(e, layoutFor(as, search.Logs, []string{"v"}, ""), records, meta, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}

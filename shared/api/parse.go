@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // parse converts a filter to its canonical JSON form or, if text/plain is accepted, to its canonical query string.
@@ -26,17 +28,37 @@ func (s *server) parse(c *call) error {
 	if c.filters, err = filterOf(sent, c.route.params); err != nil {
 		return err
 	}
-	q, err := query.Bind(parseFilter(c.filters, formOf(c.r.Header)), query.Logs{})
+	clock := query.Clock{Now: search.Present(s.Now())}
+	q, err := query.Bind(parseFilter(c.filters, formOf(c.r.Header)), query.Logs{}, query.WithClock(clock))
 	if err != nil {
 		return err
 	}
 	c.fingerprint = q.Fingerprint()
+	if q.Relative != nil {
+		c.w.Header().Set(relativeHeader, relativeTimes(q.Relative))
+	}
 	if c.accepts == textType {
 		c.send(answer{status: http.StatusOK, contentType: textType, body: []byte(filter.Format(q.Filter) + "\n")})
 		return nil
 	}
 	c.send(answer{status: http.StatusOK, contentType: jsonType, body: []byte(filter.FormatJSON(q.Filter))})
 	return nil
+}
+
+// relativeHeader shows the relative times of a filter beside the times that they stand for. The canonical filter has
+// only the latter.
+const relativeHeader = "X-Orrery-Relative-Times"
+
+// maxRelativeTimes is the largest number of relative times in the header.
+const maxRelativeTimes = 20
+
+func relativeTimes(all []query.RelativeTime) string {
+	texts := make([]string, 0, maxRelativeTimes)
+	for _, r := range all[:min(len(all), maxRelativeTimes)] {
+		at := time.UnixMilli(r.Ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+		texts = append(texts, r.Text+"="+at)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func parseFilter(text string, form filter.Form) filter.Filter {

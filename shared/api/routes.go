@@ -272,12 +272,12 @@ func (s *server) dataRoutes() []route {
 		doc: "One result per segment of the period, including empty ones; " +
 			"with `group_by=hostname` one per segment and hostname, and with another field one per segment and value, " +
 			"in the order of the values, those without a value last. A request counts for each of its values.",
-		params: []param{segmentParam, groupByParam, figuresParam},
+		params: []param{segmentParam, tzParam, groupByParam, figuresParam},
 	}
 	timeline := route{
 		summary: "Security per time segment",
 		doc:     "One result per segment of the period, including empty ones.",
-		params:  []param{segmentParam},
+		params:  []param{segmentParam, tzParam},
 	}
 	logs := route{
 		summary: "Request records",
@@ -305,6 +305,7 @@ func (s *server) dataRoutes() []route {
 			"are any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
 		params: []param{
 			segmentParam,
+			tzParam,
 			byParam("The field to split by, with a key if it has members.", "", "status"),
 			limitParam("Values with a series of their own; needs `by`.", search.DefaultSeries, search.MaxSeries),
 			measureParam,
@@ -639,7 +640,7 @@ var dataParams = []string{
 	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
 	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
 	figuresParam.name, formatName, csvName, fieldParam.name, prefixParam.name, containsParam.name, countsParam.name,
-	dryRunParam.name,
+	dryRunParam.name, tzParam.name,
 }
 
 func measures() []any {

@@ -21,15 +21,15 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 		}
 		return tabular.Table{Columns: recordColumns(), Rest: "other"}, true
 	case search.Stats:
-		return tabular.Table{Columns: tabular.Columns[search.StatsResult]()}, true
+		return tabular.Table{Columns: withoutLocalTimes[search.StatsResult]()}, true
 	case search.Timeline:
-		return tabular.Table{Columns: tabular.Columns[search.TimelineResult](), Rows: timelineRows}, true
+		return tabular.Table{Columns: withoutLocalTimes[search.TimelineResult](), Rows: timelineRows}, true
 	case search.TopX:
 		return tabular.Table{Columns: tabular.Columns[TopXResult]()}, true
 	case search.Facets:
 		return tabular.Table{Columns: tabular.Columns[facetRow](), Rows: facetRows}, true
 	case search.Histogram:
-		return tabular.Table{Columns: tabular.Columns[search.HistogramResult]()}, true
+		return tabular.Table{Columns: withoutLocalTimes[search.HistogramResult]()}, true
 	case search.Diff:
 		return tabular.Table{Columns: tabular.Columns[diffRow](), Rows: diffRows}, true
 	}

@@ -145,7 +145,8 @@ func unknown(known []string, afterFilters bool, loc ...any) Detail {
 		d.Msg += "; this route takes no parameters"
 	default:
 		d.Msg += "; this route has " + strings.Join(known, ", ")
-		if afterFilters && filter.Nearest(name, dataParams) == "" {
+		// tz is so short that any two letters resemble it.
+		if of := filter.Nearest(name, dataParams); afterFilters && (of == "" || of == tzParam.name && name != of) {
 			d.Msg += `; if it belongs to the filter, write the & before it as %26`
 		}
 	}

@@ -8,6 +8,7 @@ type Stats struct {
 	SumOfBandwidth   int64   `json:"sum_of_bandwidth"`  // bytes sent and received
 	TimePeriod       int64   `json:"time_period"`       // start of the segment, in Unix seconds
 	TimeperiodString string  `json:"timeperiod_string"` // the same as text, UTC
+	TimeperiodLocal  string  `json:"timeperiod_local"`  // the same by the clock of Question.TZ; "" without it
 
 	Value          any  `json:"value"` // string, float64 or bool, if grouped by a field; nil: the requests without a value
 	ValueTruncated bool `json:"value_truncated"`
@@ -42,6 +43,7 @@ type Timeline struct {
 	SumOfSentBytes             int64         `json:"sum_of_sent_bytes"`
 	TimePeriod                 int64         `json:"time_period"` // start of the segment, in Unix seconds
 	TimeperiodString           string        `json:"timeperiod_string"`
+	TimeperiodLocal            string        `json:"timeperiod_local"` // "" without Question.TZ
 }
 
 // StatusCount is the number of responses with a status.
@@ -113,8 +115,9 @@ type FacetRest struct {
 type Bar struct {
 	TimePeriod       int64   `json:"time_period"` // start of the segment, in Unix seconds
 	TimeperiodString string  `json:"timeperiod_string"`
-	Series           *string `json:"series"` // of kind value; otherwise nil
-	Kind             string  `json:"kind"`   // value, other, absent or all
+	TimeperiodLocal  string  `json:"timeperiod_local"` // "" without Question.TZ
+	Series           *string `json:"series"`           // of kind value; otherwise nil
+	Kind             string  `json:"kind"`             // value, other, absent or all
 	Value            int64   `json:"value"`
 	SeriesTruncated  bool    `json:"series_truncated"`
 }

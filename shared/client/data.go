@@ -15,6 +15,7 @@ type Question struct {
 	Limit   int    // 0 for the default of the route
 	Fields  string // logs: the fields to return, with commas between them; "" for all
 	Segment string // stats, timeline, histogram: the length of a segment, such as 5m
+	TZ      string // stats, timeline, histogram: the zone by whose clock segments begin, such as Europe/Berlin
 	GroupBy string // stats: hostname, or another field
 	Figures string // stats, topx: percentiles
 	By      string // facets, histogram, diff: the fields to group by, with commas between them
@@ -39,7 +40,7 @@ func (q Question) parameters() map[string]any {
 	for name, value := range map[string]string{
 		"filters": q.Filters, "fields": q.Fields, "segment": q.Segment, "group_by": q.GroupBy, "by": q.By, "measure": q.Measure,
 		"order": q.Order, "cursor": q.Cursor, "since": q.Since, "figures": q.Figures, "select": q.Select,
-		"against": q.Against, "field": q.Field, "prefix": q.Prefix,
+		"against": q.Against, "field": q.Field, "prefix": q.Prefix, "tz": q.TZ,
 	} {
 		if value != "" {
 			p[name] = value

@@ -6,6 +6,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint"`
 	Period         Period     `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds"`
+	TZ             string     `json:"tz"` // the zone by whose clock segments begin; "" without Question.TZ
 	NumOfRequests  *int64     `json:"num_of_requests"`
 	Series         []Series   `json:"series"` // of a histogram
 	Engine         string     `json:"engine"`

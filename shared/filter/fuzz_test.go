@@ -17,6 +17,7 @@ func FuzzParse(f *testing.F) {
 // FuzzRoundTrip prints any key and any two values in both forms and parses the result.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("x-y", true, uint8(0), `a"b\`, ` and `, false)
+	f.Add("t", true, uint8(7), "now-15m", "now", false)
 	f.Add("^a$", false, uint8(6), "(", "1 e", true)
 	f.Fuzz(func(t *testing.T, key string, exact bool, op uint8, first, second string, negated bool) {
 		c := filter.Condition{

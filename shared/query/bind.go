@@ -17,6 +17,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	for _, opt := range opts {
 		opt(b)
 	}
+	b.resolveTimes()
 	b.bindPeriod()
 	b.bindConditions()
 	b.bindBranches()
@@ -35,6 +36,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Conditions: b.conditions,
 		Shape:      shape,
 		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
+		Relative:   b.relative,
 	}
 	if b.periodAt < 0 && !b.periodFollows {
 		q.Filter.Conditions = b.canonical[1:]
@@ -112,6 +114,8 @@ type binder struct {
 	noFix          bool   // suggest no correction: this filter is itself a correction under test
 	periodOptional bool   // the filter may have no period
 	branches       []string
+	clock          Clock
+	relative       []RelativeTime // different ones, in the order written
 
 	period          Period
 	periodAt        int  // index of the condition that is the period, -1 when there is none

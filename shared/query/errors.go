@@ -40,6 +40,7 @@ const (
 	codeOutOfRange       = "out_of_range"
 	codeInvalidTime      = "invalid_time"
 	codeInvalidRef       = "invalid_record_ref"
+	codeRelativeTime     = "relative_time"
 	codePeriodMissing    = "period_missing"
 	codePeriodNotFirst   = "period_not_first"
 	codeNul              = "nul"
@@ -58,6 +59,13 @@ const (
 	timeNoSuchDay   = "names a day that does not exist"
 	timeNoSuchYear  = "is outside the years 0001 to 9999"
 	timeNoSuchClock = "names a time of day or an offset that does not exist"
+
+	relativeAlone  = "has no time that it is relative to"
+	relativeCase   = "is not in lower case"
+	relativeDay    = "has a length of time, which only now takes; write a date, or a time before now, such as now-36h"
+	relativeFuture = "is in the future, for which there are no records"
+	relativeUnit   = "is not a time before now, which is a number and one of s, m, h, d and w, as in now-15m"
+	relativeKept   = "is relative to the time of a question, and this filter is kept; write a date, such as 2026-01-31"
 )
 
 // Codes lists the codes of mistakes in meaning, and the meaning of each. The codes nul and invalid_utf8 are missing,
@@ -70,8 +78,9 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeValueCount, "too few or too many values for the operator"},
 	{codeWrongType, "the value is not of the field's type"},
 	{codeOutOfRange, "the number is larger than the field can hold"},
-	{codeInvalidTime, "the text is not a time with year, month and day"},
+	{codeInvalidTime, "the text is not a time with year, month and day, or a relative one"},
 	{codeInvalidRef, "the text is not a reference to a record, or only a part of one"},
+	{codeRelativeTime, "the time is relative to the time of a question, and the filter is not one"},
 	{codePeriodMissing, "no condition gives the period"},
 	{codePeriodNotFirst, "in the JSON form the period must come first"},
 	{codeRegexSyntax, "the regular expression is malformed"},

@@ -1,10 +1,13 @@
 package query
 
+import "time"
+
 // Histogram asks for a measure per segment, split by the values of a dimension.
 type Histogram struct {
 	SegmentSeconds int64
-	By             *Dimension // nil: not split
-	Limit          int        // values that have a series of their own, 1…20; 0 if not split
+	Zone           *time.Location // as of Stats
+	By             *Dimension     // nil: not split
+	Limit          int            // values that have a series of their own, 1…20; 0 if not split
 	Measure        Measure
 }
 

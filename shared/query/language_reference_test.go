@@ -112,7 +112,7 @@ func TestLanguageReferenceExamplesBind(t *testing.T) {
 	examples := 0
 	for _, m := range examplePattern.FindAllStringSubmatch(string(content), -1) {
 		examples++
-		checkBinds(t, strings.TrimSpace(m[1]))
+		checkBinds(t, strings.TrimSpace(m[1]), noon)
 	}
 	if examples < 10 {
 		t.Errorf("only %d examples were found", examples)
@@ -128,9 +128,9 @@ func TestLanguageReferenceExamplesBind(t *testing.T) {
 	}
 }
 
-func checkBinds(t *testing.T, text string) query.Query {
+func checkBinds(t *testing.T, text string, opts ...query.Option) query.Query {
 	t.Helper()
-	q, err := query.Bind(filter.Parse(text), query.Logs{})
+	q, err := query.Bind(filter.Parse(text), query.Logs{}, opts...)
 	if err != nil {
 		t.Errorf("an example does not bind:\n%s", querytest.Explain(err))
 	}

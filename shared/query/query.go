@@ -3,6 +3,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
@@ -14,7 +16,8 @@ type Query struct {
 	Scope      Scope       // the period to read, clamped to the data, and the compaction watermark
 	Conditions []Condition // all must hold; the period is not among them
 	Shape      Shape
-	Filter     filter.Filter // the canonical filter, period first; filter.Format and FormatJSON print it
+	Filter     filter.Filter  // the canonical filter, period first; filter.Format and FormatJSON print it
+	Relative   []RelativeTime // the relative times that the filter had; Filter has absolute ones
 }
 
 // Period is a time interval in epoch milliseconds; it includes both ends.
@@ -44,7 +47,8 @@ type Logs struct {
 // Stats asks for traffic figures per segment.
 type Stats struct {
 	SegmentSeconds  int64
-	GroupByHostname bool // one result per segment and hostname
+	Zone            *time.Location // segments follow its clock; nil: they are aligned to the Unix epoch
+	GroupByHostname bool           // one result per segment and hostname
 	// By asks for one result per segment and value instead, and one for the records without a value; nil: not grouped by
 	// a field. Then GroupByHostname is false.
 	By          *Dimension
@@ -54,6 +58,7 @@ type Stats struct {
 // Timeline asks for security figures per segment.
 type Timeline struct {
 	SegmentSeconds int64
+	Zone           *time.Location // as of Stats
 }
 
 // TopX asks for the top keys of each of twelve labels.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -27,7 +28,7 @@ const (
 )
 
 // Segments lists the possible lengths of a segment, in seconds: 1 m, 5 m, 15 m, 1 h, 6 h, 1, 2, 4, 8 … 4096 days, which
-// is enough for every period that a filter can have.
+// is enough for every period that a filter can have. LocalSegments lists those of segments by a local clock.
 var Segments = []int64{
 	60, 300, 900, 3600, 6 * 3600, day, 2 * day, 4 * day, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
@@ -35,12 +36,7 @@ var Segments = []int64{
 
 // SegmentFor returns the default length of a segment, in seconds: a minute for periods up to 24 hours, then the
 // shortest length that gives at most 1,500 segments.
-func SegmentFor(p Period) int64 {
-	if p.ToMs-p.FromMs <= day*1000 {
-		return Segments[0]
-	}
-	return shortestSegment(p, Segments[1:], maxDefaultSegments)
-}
+func SegmentFor(p Period) int64 { return division{period: p}.standard() }
 
 // SegmentCount returns the largest number of segments of a length that an answer can have. When the upper bound is
 // exactly on a boundary, it counts one more segment, because requests may have that time.
@@ -61,28 +57,68 @@ func SegmentStart(tsMs, seconds int64) int64 {
 
 // CheckSegment returns an error if a length is not one of Segments, or divides the period into more than 10,000
 // segments.
-func CheckSegment(p Period, seconds int64) error {
-	if !slices.Contains(Segments, seconds) {
-		first := strings.Trim(strings.ReplaceAll(fmt.Sprint(Segments[:8]), " ", ", "), "[]")
-		return fault.New(fault.Invalid, "a segment is one of %s … %d seconds, not %d",
-			first, Segments[len(Segments)-1], seconds)
-	}
-	if n := SegmentCount(p, seconds); n > maxSegments {
-		const message = "segments of %d s cut the period into as many as %d results, more than %d; " +
-			"the shortest that fits is %d s"
-		return fault.New(fault.Invalid, message, seconds, n, maxSegments, shortestSegment(p, Segments, maxSegments))
-	}
-	return nil
+func CheckSegment(p Period, seconds int64) error { return division{period: p}.check(seconds) }
+
+// division is a period to be divided into segments.
+type division struct {
+	period Period
+	zone   *time.Location // by whose clock; nil: segments are aligned to the Unix epoch
 }
 
-// shortestSegment returns the first of the ascending lengths that gives at most limit segments, else the last.
-func shortestSegment(p Period, lengths []int64, limit int64) int64 {
+func (d division) lengths() []int64 {
+	if d.zone != nil {
+		return LocalSegments
+	}
+	return Segments
+}
+
+// count returns the largest number of segments of a length that an answer can have. By a local clock it lists them, unless
+// about as many segments of UTC are far from the limit.
+func (d division) count(seconds, limit int64) int64 {
+	n := SegmentCount(d.period, seconds)
+	if d.zone == nil || n > 2*limit || 2*n < limit {
+		return n
+	}
+	return int64(len(localBounds(d.period, d.period, seconds, d.zone)) - 1)
+}
+
+// standard returns the default length, see SegmentFor. By a local clock it is at least an hour.
+func (d division) standard() int64 {
+	switch {
+	case d.zone != nil:
+		return d.shortest(maxDefaultSegments)
+	case d.period.ToMs-d.period.FromMs <= day*1000:
+		return Segments[0]
+	}
+	return max(Segments[1], d.shortest(maxDefaultSegments))
+}
+
+// shortest returns the first of the ascending lengths that gives at most limit segments, else the last.
+func (d division) shortest(limit int64) int64 {
+	lengths := d.lengths()
 	for _, seconds := range lengths {
-		if SegmentCount(p, seconds) <= limit {
+		if d.count(seconds, limit) <= limit {
 			return seconds
 		}
 	}
 	return lengths[len(lengths)-1]
+}
+
+func (d division) check(seconds int64) error {
+	if lengths := d.lengths(); !slices.Contains(lengths, seconds) {
+		first := strings.Trim(strings.ReplaceAll(fmt.Sprint(lengths[:8]), " ", ", "), "[]")
+		message := "a segment is one of %s … %d seconds, not %d"
+		if d.zone != nil {
+			message = "in a time zone, " + message
+		}
+		return fault.New(fault.Invalid, message, first, lengths[len(lengths)-1], seconds)
+	}
+	if n := d.count(seconds, maxSegments); n > maxSegments {
+		const message = "segments of %d s cut the period into as many as %d results, more than %d; " +
+			"the shortest that fits is %d s"
+		return fault.New(fault.Invalid, message, seconds, n, maxSegments, d.shortest(maxSegments))
+	}
+	return nil
 }
 
 // withDefaults sets the figures of the shape that are zero. Their defaults may depend on the period.
@@ -95,10 +131,10 @@ func (q Query) withDefaults() (Query, error) {
 		}
 		q.Shape = s
 	case Stats:
-		s.SegmentSeconds, err = q.segment(s.SegmentSeconds)
+		s.SegmentSeconds, err = q.segment(s.SegmentSeconds, s.Zone)
 		q.Shape = s
 	case Timeline:
-		s.SegmentSeconds, err = q.segment(s.SegmentSeconds)
+		s.SegmentSeconds, err = q.segment(s.SegmentSeconds, s.Zone)
 		q.Shape = s
 	case TopX:
 		if s.Limit == 0 {
@@ -134,7 +170,7 @@ func (q Query) withDefaults() (Query, error) {
 		if s.Measure == "" {
 			s.Measure = Measures[0]
 		}
-		s.SegmentSeconds, err = q.segmentOfSeries(s.SegmentSeconds, s.series())
+		s.SegmentSeconds, err = q.segmentOfSeries(s.SegmentSeconds, s.Zone, s.series())
 		q.Shape = s
 	case Values:
 		if s.Limit == 0 {
@@ -146,26 +182,27 @@ func (q Query) withDefaults() (Query, error) {
 }
 
 // segment returns the length of the segments: the requested one, in seconds, or the default when that is 0.
-func (q Query) segment(requested int64) (int64, error) {
+func (q Query) segment(requested int64, zone *time.Location) (int64, error) {
+	d := division{q.Period, zone}
 	if requested == 0 {
-		return SegmentFor(q.Period), nil
+		return d.standard(), nil
 	}
-	return requested, CheckSegment(q.Period, requested)
+	return requested, d.check(requested)
 }
 
 // segmentOfSeries is segment for an answer with several results a segment.
-func (q Query) segmentOfSeries(requested, series int64) (int64, error) {
+func (q Query) segmentOfSeries(requested int64, zone *time.Location, series int64) (int64, error) {
+	d := division{q.Period, zone}
 	if requested == 0 {
-		return max(SegmentFor(q.Period), shortestSegment(q.Period, Segments, maxSegments/series)), nil
+		return max(d.standard(), d.shortest(maxSegments/series)), nil
 	}
-	if err := CheckSegment(q.Period, requested); err != nil {
+	if err := d.check(requested); err != nil {
 		return 0, err
 	}
-	if n := SegmentCount(q.Period, requested); n > maxSegments/series {
+	if n := d.count(requested, maxSegments/series); n > maxSegments/series {
 		const message = "%d segments of %d s and %d series are more than %d results; " +
 			"the shortest segment that fits is %d s"
-		return 0, fault.New(fault.Invalid, message, n, requested, series, maxSegments,
-			shortestSegment(q.Period, Segments, maxSegments/series))
+		return 0, fault.New(fault.Invalid, message, n, requested, series, maxSegments, d.shortest(maxSegments/series))
 	}
 	return requested, nil
 }

@@ -1,6 +1,10 @@
 package query
 
-import "github.com/orrery/orrery/shared/filter"
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/filter"
+)
 
 // Selection is a bound filter without a period.
 type Selection struct {
@@ -10,15 +14,17 @@ type Selection struct {
 
 // BindSelection resolves a filter that needs no period: timestamp between is a condition like any other. The error is a
 // *FilterError with every mistake.
-func BindSelection(f filter.Filter) (Selection, error) { return bindSelection(f, false) }
-
-func bindSelection(f filter.Filter, noFix bool) (Selection, error) {
+func BindSelection(f filter.Filter, opts ...Option) (Selection, error) {
 	b := newBinder(f)
-	b.periodAt, b.noFix = -1, noFix
+	b.periodAt = -1
+	for _, opt := range opts {
+		opt(b)
+	}
+	b.resolveTimes()
 	b.bindConditions()
 	if len(b.problems) > 0 {
 		return Selection{}, b.failure(func(fixed filter.Filter) error {
-			_, err := bindSelection(fixed, true)
+			_, err := BindSelection(fixed, append(slices.Clone(opts), withoutFix)...)
 			return err
 		})
 	}

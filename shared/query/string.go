@@ -59,7 +59,7 @@ func shapeText(s Shape) string {
 		}
 		return text
 	case Stats:
-		text := fmt.Sprintf("stats segment=%ds", s.SegmentSeconds)
+		text := "stats " + segmentText(s.SegmentSeconds, s.Zone)
 		if s.GroupByHostname {
 			text += " group_by=hostname"
 		}
@@ -71,7 +71,7 @@ func shapeText(s Shape) string {
 		}
 		return text
 	case Timeline:
-		return fmt.Sprintf("timeline segment=%ds", s.SegmentSeconds)
+		return "timeline " + segmentText(s.SegmentSeconds, s.Zone)
 	case TopX:
 		text := fmt.Sprintf("topx limit=%d", s.Limit)
 		if s.Labels != nil {
@@ -90,7 +90,7 @@ func shapeText(s Shape) string {
 	case Diff:
 		return fmt.Sprintf("diff limit=%d least=%d by=%s", s.Limit, s.Least, strings.Join(dimensionTexts(s.By), ","))
 	case Histogram:
-		text := fmt.Sprintf("histogram segment=%ds measure=%s", s.SegmentSeconds, s.Measure)
+		text := fmt.Sprintf("histogram %s measure=%s", segmentText(s.SegmentSeconds, s.Zone), s.Measure)
 		if s.By != nil {
 			text += fmt.Sprintf(" by=%s limit=%d", s.By, s.Limit)
 		}
@@ -99,6 +99,14 @@ func shapeText(s Shape) string {
 		return fmt.Sprintf("values limit=%d of=%s %s counts=%t", s.Limit, s.By, s.Find, s.Counts)
 	}
 	panic(fmt.Sprintf("query: no text for %T", s))
+}
+
+func segmentText(seconds int64, zone *time.Location) string {
+	text := fmt.Sprintf("segment=%ds", seconds)
+	if zone != nil {
+		text += " tz=" + zone.String()
+	}
+	return text
 }
 
 // String prints the terms of the condition. Any of them must hold; with "not", none of them.

@@ -147,7 +147,11 @@ func (r Request) diff() (query.Shape, error) {
 		shape.Against, err = query.ParseAgainst(r.Against)
 		return shape, againstError(err)
 	}
-	shape.Select, err = query.BindSelection(parse(r.Select, r.Form))
+	clock, err := r.clock()
+	if err != nil {
+		return nil, err
+	}
+	shape.Select, err = query.BindSelection(parse(r.Select, r.Form), clock)
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

@@ -55,6 +55,7 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 	if r.Route == Values {
 		return nil, errNoEstimate
 	}
+	r = s.at(r, s.now())
 	q, err := bind(r)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import "github.com/orrery/orrery/shared/query"
 type HistogramResult struct {
 	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+	TimeperiodLocal  string  `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
 	Series           *string `json:"series" nullable:"true" doc:"The value of a series of kind value, otherwise null"`
 	Kind             string  `json:"kind" enum:"value,other,absent,all" doc:"Kind of the series"`
 	Value            int64   `json:"value" doc:"The measure"`
@@ -45,7 +46,7 @@ func seriesName(s query.Series) *string {
 
 // histogramOf returns a result for each series in every segment of the period. Where a series has no records, the
 // result is 0.
-func histogramOf(all []query.Series, p query.Period, shape query.Histogram) []HistogramResult {
+func histogramOf(all []query.Series, q query.Query, shape query.Histogram) []HistogramResult {
 	bySegment := map[int64][]int64{}
 	for i, s := range all {
 		for _, point := range s.Points {
@@ -57,7 +58,7 @@ func histogramOf(all []query.Series, p query.Period, shape query.Histogram) []Hi
 	}
 	results := []HistogramResult{}
 	found := func(start int64) bool { return bySegment[start] != nil }
-	eachSegment(p, shape.SegmentSeconds, found, func(start int64) {
+	eachSegment(q, found, func(start int64) {
 		values := bySegment[start]
 		if values == nil {
 			values = make([]int64, len(all))
@@ -66,6 +67,7 @@ func histogramOf(all []query.Series, p query.Period, shape query.Histogram) []Hi
 			results = append(results, HistogramResult{
 				TimePeriod:       start,
 				TimeperiodString: segmentName(start),
+				TimeperiodLocal:  localName(start, shape.Zone),
 				Series:           seriesName(s),
 				Kind:             string(s.Kind),
 				Value:            values[i],

@@ -65,6 +65,9 @@ func cursorAfter(r Request, q query.Query, rows []*lake.Row) cursor {
 		return c
 	}
 	c := cursor{Question: questionOf(r, q), Period: q.Period, Head: query.Place{TsMs: q.Period.FromMs}}
+	if q.Relative != nil {
+		c.Now = r.Now
+	}
 	switch logs := q.Shape.(query.Logs); {
 	case len(rows) > 0:
 		c.Head = query.PlaceOf(rows[0])

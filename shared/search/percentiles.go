@@ -24,7 +24,7 @@ func (r Request) stats() (query.Shape, error) {
 	if shape.Percentiles, err = r.percentiles(); err != nil {
 		return nil, err
 	}
-	shape.SegmentSeconds, err = segmentOf(r.Segment)
+	shape.SegmentSeconds, shape.Zone, err = r.segment()
 	return shape, err
 }
 

@@ -116,6 +116,8 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.Limit = value
 		case "segment":
 			r.Segment = value
+		case "tz":
+			r.TZ = value
 		case "fields":
 			r.Fields = value
 		case "figures":

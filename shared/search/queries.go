@@ -39,6 +39,7 @@ type Status struct {
 // Begin starts the query of a request, or joins an equal query of the same caller that is running. It does not wait for
 // the answer. Errors are the same as those of Search.
 func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
+	r = s.at(r, s.now())
 	q, err := bind(r)
 	if err != nil {
 		return "", err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
@@ -46,6 +47,7 @@ type Request struct {
 	Form     filter.Form // 0: determined by the first character
 	Limit    string      // logs: 1…2500; topx, facets, diff: 1…80; histogram: 1…20; values: 1…50
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
+	TZ       string      // stats, timeline, histogram: the zone of the segments, "Europe/Berlin"
 	GroupBy  string      // stats: "hostname", or a field, with its key
 	Figures  string      // stats, topx: "percentiles"
 	Fields   string      // logs: comma-separated field names
@@ -61,6 +63,7 @@ type Request struct {
 	Prefix   string      // values: what they begin with
 	Contains string      // values: what they contain
 	Counts   string      // values: "true" or "false"
+	Now      time.Time   `json:",omitzero"` // what relative times are relative to; zero: Search sets it
 	DryRun   string      // "true": only estimate what the query would read and cost
 	Branches []string    // branches the caller may see; nil: all
 	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
@@ -89,8 +92,8 @@ func (r Request) shape() (query.Shape, error) {
 	case Stats:
 		return r.stats()
 	case Timeline:
-		seconds, err := segmentOf(r.Segment)
-		return query.Timeline{SegmentSeconds: seconds}, err
+		seconds, zone, err := r.segment()
+		return query.Timeline{SegmentSeconds: seconds, Zone: zone}, err
 	case TopX:
 		limit, err := limitOf(r.Limit, DefaultTopX, MaxTopX)
 		if err != nil {
@@ -156,7 +159,7 @@ func (r Request) histogram() (query.Shape, error) {
 			return nil, err
 		}
 	}
-	shape.SegmentSeconds, err = segmentOf(r.Segment)
+	shape.SegmentSeconds, shape.Zone, err = r.segment()
 	return shape, err
 }
 
@@ -229,6 +232,14 @@ func fieldsOf(text string) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// segment reads the length of the segments, 0 for the default, and their zone, nil for none.
+func (r Request) segment() (seconds int64, zone *time.Location, err error) {
+	if zone, err = zoneOf(r.TZ); err == nil {
+		seconds, err = segmentOf(r.Segment)
+	}
+	return seconds, zone, err
 }
 
 // segmentOf parses the length of a segment, such as "300", "300s", "5m", "1h" or "2d", and returns it in seconds. It

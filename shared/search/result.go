@@ -31,6 +31,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
+	TZ             string     `json:"tz,omitempty" doc:"The zone by whose clock the segments begin"`
 	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets and diff"`
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino,lists" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
@@ -149,6 +150,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
 		Period:         metaPeriodOf(q.Period),
+		TZ:             r.TZ,
 		Engine:         cmp.Or(cost.By, s.engine.Name()),
 		Objects:        cost.Objects,
 		BytesScanned:   cost.BytesScanned,
@@ -205,10 +207,10 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 	case query.Stats:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
-		r.Stats = statsOf(a.Stats, q.Period, shape)
+		r.Stats = statsOf(a.Stats, q, shape)
 	case query.Timeline:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
-		r.Timeline = timelineOf(a.Timeline, q.Period, shape)
+		r.Timeline = timelineOf(a.Timeline, q, shape)
 	case query.TopX:
 		r.Meta.Percentiles = percentilesMeta(shape.Percentiles)
 		r.TopX = topxOf(a.TopX, shape)
@@ -218,7 +220,7 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 	case query.Histogram:
 		series := seriesOf(a.Histogram, shape)
 		r.Meta.SegmentSeconds, r.Meta.Series = shape.SegmentSeconds, seriesMetaOf(series)
-		r.Histogram = histogramOf(series, q.Period, shape)
+		r.Histogram = histogramOf(series, q, shape)
 	case query.Diff:
 		n := a.Diff.Requests.Selected + a.Diff.Requests.Baseline
 		r.Meta.NumOfRequests, r.Meta.Diff = &n, diffMetaOf(a.Diff, q, shape)

@@ -47,6 +47,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return s.searchValues(ctx, r)
 	}
 	began := s.now()
+	r = s.at(r, began)
 	q, err := bind(r)
 	if err != nil {
 		return Result{}, err
@@ -81,7 +82,7 @@ func queryError(r Request, q query.Query, err error) error {
 
 // Explain returns what Search would do with the same request, without running it.
 func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.Plan, error) {
-	q, err := bind(r)
+	q, err := bind(s.at(r, s.now()))
 	if err != nil {
 		return query.Query{}, engine.Plan{}, err
 	}
@@ -101,9 +102,13 @@ func bind(r Request) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
+	clock, err := r.clock()
+	if err != nil {
+		return query.Query{}, err
+	}
 	f := parse(r.Filters, r.Form)
 	if r.Route == Values {
-		all, err := query.Bind(f, shape)
+		all, err := query.Bind(f, shape, clock)
 		if err == nil {
 			err = onlyPeriod(all)
 		}
@@ -111,7 +116,7 @@ func bind(r Request) (query.Query, error) {
 			return query.Query{}, err
 		}
 	}
-	q, err := query.Bind(f, shape, query.WithBranches(r.Branches))
+	q, err := query.Bind(f, shape, query.WithBranches(r.Branches), clock)
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

@@ -10,6 +10,7 @@ type StatsResult struct {
 	SumOfBandwidth   int64   `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
 	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+	TimeperiodLocal  string  `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
 
 	Value          any  `json:"value,omitempty" doc:"If grouped by a field: text, an integer or a boolean; absent for requests without a value"`
 	ValueTruncated bool `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
@@ -19,14 +20,14 @@ type StatsResult struct {
 
 // statsOf returns one result for every segment of the period, or one per segment and hostname or value. Empty
 // segments have one result with zeros.
-func statsOf(rows []query.StatsRow, p query.Period, shape query.Stats) []StatsResult {
+func statsOf(rows []query.StatsRow, q query.Query, shape query.Stats) []StatsResult {
 	bySegment := map[int64][]query.StatsRow{}
 	for _, row := range rows {
 		bySegment[row.Segment] = append(bySegment[row.Segment], row)
 	}
 	results := []StatsResult{}
 	found := func(start int64) bool { return len(bySegment[start]) > 0 }
-	eachSegment(p, shape.SegmentSeconds, found, func(start int64) {
+	eachSegment(q, found, func(start int64) {
 		if !found(start) {
 			results = append(results, statsResult(query.StatsRow{Segment: start}, shape))
 		}
@@ -44,6 +45,7 @@ func statsResult(row query.StatsRow, shape query.Stats) StatsResult {
 		SumOfBandwidth:   row.Bandwidth,
 		TimePeriod:       row.Segment,
 		TimeperiodString: segmentName(row.Segment),
+		TimeperiodLocal:  localName(row.Segment, shape.Zone),
 		Percentiles:      percentilesOf(shape.Percentiles, row.Percentiles),
 	}
 	switch {

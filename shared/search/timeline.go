@@ -21,6 +21,7 @@ type TimelineResult struct {
 	SumOfSentBytes             int64  `json:"sum_of_sent_bytes"`
 	TimePeriod                 int64  `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString           string `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+	TimeperiodLocal            string `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
 }
 
 // StatusResult counts the responses with one status.
@@ -30,14 +31,14 @@ type StatusResult struct {
 }
 
 // timelineOf returns one result for every segment of the period. Empty segments have zeros and empty arrays.
-func timelineOf(rows []query.TimelineRow, p query.Period, shape query.Timeline) []TimelineResult {
+func timelineOf(rows []query.TimelineRow, q query.Query, shape query.Timeline) []TimelineResult {
 	bySegment := make(map[int64]query.TimelineRow, len(rows))
 	for _, row := range rows {
 		bySegment[row.Segment] = row
 	}
 	results := []TimelineResult{}
 	found := func(start int64) bool { return bySegment[start].Requests > 0 }
-	eachSegment(p, shape.SegmentSeconds, found, func(start int64) {
+	eachSegment(q, found, func(start int64) {
 		row := bySegment[start]
 		results = append(results, TimelineResult{
 			ArrayOriginStatusCodes:     statusesOf(row.OriginStatuses),
@@ -52,6 +53,7 @@ func timelineOf(rows []query.TimelineRow, p query.Period, shape query.Timeline) 
 			SumOfSentBytes:             row.BytesSent,
 			TimePeriod:                 start,
 			TimeperiodString:           segmentName(start),
+			TimeperiodLocal:            localName(start, shape.Zone),
 		})
 	})
 	return results

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"time"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/query"
@@ -21,6 +22,7 @@ import (
 const (
 	tokenVersion  = 1
 	cursorToken   = 'c'
+	agingToken    = 'r' // a cursor of a filter with relative times
 	headToken     = 'h'
 	checksumBytes = 8
 	maxToken      = 2_000 // characters; sources are shorter than 100 bytes
@@ -32,26 +34,44 @@ type cursor struct {
 	Period   query.Period // of the first page
 	Head     query.Place  // of the first page
 	Last     query.Place  // of the last record sent
+	Now      time.Time    // the present of the first page; zero if the filter has no relative times
 }
 
 func (c cursor) token() string {
-	b := append([]byte{tokenVersion, cursorToken}, c.Question[:]...)
+	kind := byte(cursorToken)
+	if !c.Now.IsZero() {
+		kind = agingToken
+	}
+	b := append([]byte{tokenVersion, kind}, c.Question[:]...)
 	b = appendInt(b, c.Period.FromMs)
 	b = appendInt(b, c.Period.ToMs)
 	b = appendPlace(b, c.Head)
 	b = appendPlace(b, c.Last)
+	if !c.Now.IsZero() {
+		b = appendInt(b, c.Now.Unix())
+	}
 	return sealed(b)
 }
 
 // parseCursor decodes the result of cursor.token. It reports whether the text is such a result.
 func parseCursor(text string) (c cursor, ok bool) {
 	r, ok := unsealed(text, cursorToken)
+	aging := false
 	if !ok {
-		return cursor{}, false
+		if r, aging = unsealed(text, agingToken); !aging {
+			return cursor{}, false
+		}
 	}
 	copy(c.Question[:], r.take(len(c.Question)))
 	c.Period = query.Period{FromMs: r.int(), ToMs: r.int()}
 	c.Head, c.Last = r.place(), r.place()
+	if aging {
+		seconds := r.int()
+		if seconds < year0/1000 || seconds > year9999/1000 {
+			return cursor{}, false
+		}
+		c.Now = time.Unix(seconds, 0).UTC()
+	}
 	inPeriod := c.Period.FromMs <= c.Last.TsMs && c.Last.TsMs <= c.Period.ToMs
 	return c, r.complete() && inPeriod
 }
@@ -122,6 +142,9 @@ func (r *tokenReader) take(n int) []byte {
 	return taken
 }
 
+// The times of records, in Unix milliseconds: partitions have years of four digits.
+const year0, year9999 = -62_167_219_200_000, 253_402_300_799_999
+
 func (r *tokenReader) int() int64 { return int64(binary.BigEndian.Uint64(r.take(8))) }
 
 // place reads a place. It accepts only places that records can have: partitions have years of four digits, and no SQL
@@ -129,7 +152,6 @@ func (r *tokenReader) int() int64 { return int64(binary.BigEndian.Uint64(r.take(
 func (r *tokenReader) place() query.Place {
 	p := query.Place{TsMs: r.int(), TsNanos: r.int(), Line: r.int()}
 	p.Source = string(r.take(int(binary.BigEndian.Uint16(r.take(2)))))
-	const year0, year9999 = -62_167_219_200_000, 253_402_300_799_999
 	possible := year0 <= p.TsMs && p.TsMs <= year9999 && 0 <= p.TsNanos && p.TsNanos < 1_000_000 && p.Line >= 0
 	if !possible || !utf8.ValidString(p.Source) || bytes.ContainsRune([]byte(p.Source), 0) {
 		r.failed = true

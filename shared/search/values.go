@@ -48,6 +48,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 		return Result{}, errNoEstimate
 	}
 	began := s.now()
+	r = s.at(r, began)
 	data, err := s.freshness(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s query: %w", r.Route, err)

@@ -37,6 +37,12 @@ func (athena) maxExpressions(expressions, negated int) int {
 	return int(float64(expressions) / load)
 }
 
+// athenaMaxBranches is enough for three decades with two changes of the clock a year. Trino 476 planned 82 branches, but
+// its time grows faster than their number.
+const athenaMaxBranches = 100
+
+func (athena) maxBranches() int { return athenaMaxBranches }
+
 // quotient uses /, which divides integers without a remainder.
 func (athena) quotient(a, b fragment) fragment { return a + " / " + b }
 

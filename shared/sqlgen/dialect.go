@@ -10,6 +10,8 @@ type dialect interface {
 	// maxExpressions returns how many of the given number of expressions fit in one statement. The number includes the
 	// negated ones.
 	maxExpressions(expressions, negated int) int
+	// maxBranches returns the maximum number of branches of a CASE, 0 for no limit.
+	maxBranches() int
 	// quotient divides two integers, of which a is not negative, and drops the remainder.
 	quotient(a, b fragment) fragment
 	// whole converts a sum of BIGINTs to a BIGINT.

@@ -15,6 +15,8 @@ func (duckDB) maxBytes() int { return 0 }
 
 func (duckDB) maxExpressions(expressions, _ int) int { return expressions }
 
+func (duckDB) maxBranches() int { return 0 }
+
 // quotient uses //, because / of integers is a floating-point division.
 func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }
 

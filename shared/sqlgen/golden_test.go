@@ -45,6 +45,13 @@ var shapes = map[string]query.Shape{
 	"histogram of a list": query.Histogram{
 		SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 3, By: &querytest.Dimensions("tags")[0],
 	},
+	"timeline of days in a zone": query.Timeline{SegmentSeconds: 86_400, Zone: querytest.Zone("Europe/Berlin")},
+	"stats of hours in a zone": query.Stats{
+		SegmentSeconds: 3600, Zone: querytest.Zone("Pacific/Chatham"), By: &querytest.Dimensions("country")[0],
+	},
+	"histogram of weeks in a zone": query.Histogram{
+		SegmentSeconds: 7 * 86_400, Zone: querytest.Zone("America/Sao_Paulo"), Measure: query.MeasureBlocked,
+	},
 	"facets of every kind": query.Facets{
 		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
 	},

@@ -26,7 +26,7 @@ func (p *printer) measure(m query.Measure) (figure, column fragment) {
 
 // measuredRecords returns the columns of a record in a histogram.
 func (p *printer) measuredRecords(shape query.Histogram) []fragment {
-	columns := []fragment{p.segment(shape.SegmentSeconds) + " AS segment"}
+	columns := []fragment{p.segment() + " AS segment"}
 	if shape.By != nil {
 		columns = append(columns, p.dimension(*shape.By)+" AS value")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 )
 
 var hostile = []string{
@@ -161,6 +162,23 @@ func TestNumberMustBeFinite(t *testing.T) {
 		if got, err := strconv.ParseFloat(string(p.number(v)), 64); err != nil || got != v {
 			t.Errorf("%v is printed as %s", v, p.number(v))
 		}
+	}
+}
+
+// TestTooManyClockChanges: the statement has few branches, however many changes of a clock there are.
+func TestTooManyClockChanges(t *testing.T) {
+	p := query.Period{FromMs: 0, ToMs: 100 * 365 * 86_400_000}
+	q := query.Query{
+		Period: p, Scope: query.Scope{Period: p},
+		Shape: query.Timeline{SegmentSeconds: 4 * 86_400, Zone: querytest.Zone("Europe/Berlin")},
+	}
+	var above *LimitError
+	if _, err := Athena(q); !errors.As(err, &above) || above.Limit != athenaMaxBranches {
+		t.Errorf("error %v, want the limit of branches", err)
+	}
+	q.Scope.ToMs = 25 * 365 * 86_400_000
+	if _, err := Athena(q); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -148,11 +148,27 @@ func (p *printer) readParquet(objects []lake.Object) block {
 
 // segment returns the start of a record's segment in Unix seconds. It counts from the first segment of the scope, so
 // that no operand of the division is negative: the engines round negative quotients differently.
-func (p *printer) segment(seconds int64) fragment {
-	length := seconds * 1000
-	base := p.query.Scope.FromMs - mod(p.query.Scope.FromMs, length)
-	number := p.dialect.quotient("(ts_ms - "+integer(base)+")", integer(length))
-	return number + " * " + integer(seconds) + " + " + integer(base/1000)
+//
+// By a local clock there is a case for each run of segments of equal length. Package query has computed the runs, so
+// all engines agree on the segments, whatever they know about time zones.
+func (p *printer) segment() fragment {
+	runs := p.query.Segmentation(p.query.Scope.Period).Runs()
+	if most := p.dialect.maxBranches(); most > 0 && len(runs) > most {
+		p.fail(&LimitError{What: "branches for changes of the clock", Got: len(runs), Limit: most})
+	}
+	earlier, last := runs[:len(runs)-1], runs[len(runs)-1]
+	if len(earlier) == 0 {
+		return p.segmentIn(last)
+	}
+	branches := make([]fragment, len(earlier))
+	for i, run := range earlier {
+		branches[i] = "WHEN ts_ms < " + integer(run.UntilMs) + " THEN " + p.segmentIn(run)
+	}
+	return "CASE " + join(branches, " ") + " ELSE " + p.segmentIn(last) + " END"
 }
 
-func mod(a, b int64) int64 { return ((a % b) + b) % b }
+// segmentIn returns the start of the segment of a record whose segment is in a run.
+func (p *printer) segmentIn(run query.SegmentRun) fragment {
+	number := p.dialect.quotient("(ts_ms - "+integer(run.Start*1000)+")", integer(run.Seconds*1000))
+	return number + " * " + integer(run.Seconds) + " + " + integer(run.Start)
+}

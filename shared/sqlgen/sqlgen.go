@@ -76,7 +76,7 @@ func (p *printer) athenaStatements() []statement {
 	case query.Stats:
 		return []statement{{"figures per segment", p.athenaStats(shape)}}
 	case query.Timeline:
-		return []statement{{"figures per segment", p.athenaTimeline(shape)}}
+		return []statement{{"figures per segment", p.athenaTimeline()}}
 	case query.TopX:
 		return []statement{{"top keys per label", p.athenaTopX(shape)}}
 	case query.Facets:
@@ -96,7 +96,7 @@ func (p *printer) duckDBStatements() []statement {
 	case query.Stats:
 		return []statement{{"figures per segment", p.duckDBStats(shape)}}
 	case query.Timeline:
-		return p.duckDBTimeline(shape)
+		return p.duckDBTimeline()
 	case query.TopX:
 		return []statement{{"top keys per label", p.duckDBTopX(shape)}}
 	case query.Facets:

@@ -14,7 +14,7 @@ func hostOf(shape query.Stats) fragment {
 // statsFigures returns the figures of one segment and host.
 func (p *printer) statsFigures(shape query.Stats) []fragment {
 	return []fragment{
-		p.segment(shape.SegmentSeconds) + " AS segment",
+		p.segment() + " AS segment",
 		hostOf(shape) + " AS hostname",
 		"count(*) AS requests",
 		"coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) AS bandwidth",

@@ -7,7 +7,7 @@ import "github.com/orrery/orrery/shared/query"
 
 // groupedRecords returns the columns of a record.
 func (p *printer) groupedRecords(shape query.Stats) []fragment {
-	columns := []fragment{p.segment(shape.SegmentSeconds) + " AS segment"}
+	columns := []fragment{p.segment() + " AS segment"}
 	if shape.By != nil {
 		columns = append(columns, p.dimension(*shape.By)+" AS value")
 	} else {

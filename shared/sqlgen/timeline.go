@@ -1,11 +1,9 @@
 package sqlgen
 
-import "github.com/orrery/orrery/shared/query"
-
 // timelineFigures returns the figures of one segment, except for the counts of statuses.
-func (p *printer) timelineFigures(shape query.Timeline) []fragment {
+func (p *printer) timelineFigures() []fragment {
 	return []fragment{
-		p.segment(shape.SegmentSeconds) + " AS segment",
+		p.segment() + " AS segment",
 		"count(*) AS requests",
 		p.dialect.countIf("blocked") + " AS blocked",
 		p.dialect.countIf(challenged) + " AS challenges",
@@ -27,8 +25,8 @@ func (p *printer) monitored() fragment {
 
 // athenaTimeline counts statuses in the same scan. It counts lists of origin statuses as text ("502,200"), because
 // unnesting them would multiply the records that the other figures count. The counts are JSON objects without an order.
-func (p *printer) athenaTimeline(shape query.Timeline) block {
-	figures := append(p.timelineFigures(shape),
+func (p *printer) athenaTimeline() block {
+	figures := append(p.timelineFigures(),
 		"json_format(CAST(histogram(status) AS JSON)) AS statuses",
 		"json_format(CAST(histogram(array_join(upstream_status, ',')) AS JSON)) AS origin_statuses",
 	)
@@ -37,11 +35,11 @@ func (p *printer) athenaTimeline(shape query.Timeline) block {
 }
 
 // duckDBTimeline counts statuses in a second statement: DuckDB groups by lists quickly, and the groups are few.
-func (p *printer) duckDBTimeline(shape query.Timeline) []statement {
-	figures := p.reading(selection{columns: p.timelineFigures(shape), group: "1", order: "1"})
+func (p *printer) duckDBTimeline() []statement {
+	figures := p.reading(selection{columns: p.timelineFigures(), group: "1", order: "1"})
 	statuses := p.reading(selection{
 		columns: []fragment{
-			p.segment(shape.SegmentSeconds) + " AS segment",
+			p.segment() + " AS segment",
 			"status",
 			"upstream_status",
 			"count(*) AS requests",

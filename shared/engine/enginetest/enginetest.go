@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
+	t.Run("segments by local clocks", func(t *testing.T) { testZones(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
 	t.Run("a sum that overflows is an error", func(t *testing.T) { testOverflow(t, open) })
 	t.Run("the end of the context stops a query", func(t *testing.T) { testContext(t, open) })

@@ -12,10 +12,10 @@ import (
 type span struct{ first, last int64 }
 
 // overlaps returns the segments of which more than one row group can have records, ascending.
-func overlaps(groups []*group, seconds int64) []span {
+func overlaps(groups []*group, segments query.Segmentation) []span {
 	all := make([]span, len(groups))
 	for i, g := range groups {
-		all[i] = span{query.SegmentStart(g.MinTsMs, seconds), query.SegmentStart(g.MaxTsMs, seconds)}
+		all[i] = span{segments.Start(g.MinTsMs), segments.Start(g.MaxTsMs)}
 	}
 	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	var shared []span

@@ -16,7 +16,9 @@ import (
 // are counted in every segment at the same time; the others need a second pass, after the values have been ranked. A
 // histogram that is not split needs one pass and no ranks.
 func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*group) ([]query.Series, error) {
-	h := &histogram{run: r, shape: shape, parts: make([]part, len(groups)), segments: map[int64][]cell{}}
+	h := &histogram{
+		run: r, shape: shape, division: r.segments(), parts: make([]part, len(groups)), segments: map[int64][]cell{},
+	}
 	if shape.By == nil {
 		if err := r.scan(ctx, groups, h.countAll); err != nil {
 			return nil, err
@@ -50,9 +52,10 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 
 // histogram holds what has been counted so far.
 type histogram struct {
-	run   *run
-	shape query.Histogram
-	parts []part // of the row groups
+	run      *run
+	shape    query.Histogram
+	division query.Segmentation
+	parts    []part // of the row groups
 
 	mu       sync.Mutex
 	values   parquet.Dictionary
@@ -139,10 +142,9 @@ func (h *histogram) rank(w *worker, i int) error {
 	p := part{places: slices.Repeat([]int32{parquet.Absent}, entries.Len())}
 	counts := make([]cell, entries.Len()+1) // the last is of absent values
 	ts := in.ts
-	last := query.SegmentStart(ts[rows[len(rows)-1]], h.shape.SegmentSeconds)
-	segments := (last-query.SegmentStart(ts[rows[0]], h.shape.SegmentSeconds))/h.shape.SegmentSeconds + 1
+	segments := h.division.Count(ts[rows[0]], ts[rows[len(rows)-1]])
 	if segments*int64(len(counts)) <= fewCells {
-		p.segments = in.split(rows, h.shape.SegmentSeconds, len(counts), nil)
+		p.segments = in.split(rows, h.division, len(counts), nil)
 		for _, cells := range p.segments {
 			for code := range cells {
 				counts[code].merge(&cells[code])
@@ -202,11 +204,13 @@ func (w *worker) measuredRows(shape query.Histogram) (in measuredRows, err error
 
 // split counts the rows of each segment in as many cells. numbers are the cells of the codes; nil: a cell for each
 // code.
-func (in *measuredRows) split(rows []int32, seconds int64, cells int, numbers []int32) map[int64][]cell {
+func (in *measuredRows) split(
+	rows []int32, division query.Segmentation, cells int, numbers []int32,
+) map[int64][]cell {
 	segments := map[int64][]cell{}
 	for len(rows) > 0 {
-		start := query.SegmentStart(in.ts[rows[0]], seconds)
-		end := (start + seconds) * 1000
+		start := division.Start(in.ts[rows[0]])
+		end := division.EndMs(start)
 		n := sort.Search(len(rows), func(i int) bool { return in.ts[rows[i]] >= end })
 		segments[start] = make([]cell, cells)
 		in.count(segments[start], rows[:n], numbers)
@@ -336,7 +340,7 @@ func (h *histogram) count(w *worker, p *part) error {
 	if err != nil {
 		return err
 	}
-	return h.join(in.split(p.rows, h.shape.SegmentSeconds, h.width(), h.numbersOf(p)))
+	return h.join(in.split(p.rows, h.division, h.width(), h.numbersOf(p)))
 }
 
 // countAll is the only pass over a row group of a histogram that is not split.
@@ -349,7 +353,7 @@ func (h *histogram) countAll(w *worker, _ int) error {
 	if err != nil {
 		return err
 	}
-	return h.join(in.split(rows, h.shape.SegmentSeconds, h.width(), nil))
+	return h.join(in.split(rows, h.division, h.width(), nil))
 }
 
 // join adds the cells of the series in a row group to those of other row groups.

@@ -22,7 +22,8 @@ func TestOverlaps(t *testing.T) {
 			from := r.Int64N(40) * 30_000
 			groups[i] = &group{RowGroup: parquet.RowGroup{MinTsMs: from, MaxTsMs: from + r.Int64N(8)*30_000}}
 		}
-		shared := overlaps(groups, seconds)
+		minutes := query.Query{Shape: query.Timeline{SegmentSeconds: seconds}}
+		shared := overlaps(groups, minutes.Segmentation(query.Period{ToMs: 1 << 40}))
 		for start := int64(-60); start < 1600; start += seconds {
 			in := 0
 			for _, g := range groups {

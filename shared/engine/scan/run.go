@@ -44,6 +44,9 @@ func newRun(q query.Query, o Options) *run {
 	return r
 }
 
+// segments returns the segments of the query.
+func (r *run) segments() query.Segmentation { return r.query.Segmentation(r.query.Scope.Period) }
+
 // reserve counts memory that is kept until the end of the scan. It returns ErrUnsupported if that is more than allowed.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {

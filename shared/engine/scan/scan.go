@@ -110,7 +110,7 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 		rows, err := r.stats(ctx, shape, groups)
 		return query.Answer{Stats: rows}, err
 	case query.Timeline:
-		rows, err := r.timeline(ctx, shape, groups)
+		rows, err := r.timeline(ctx, groups)
 		return query.Answer{Timeline: rows}, err
 	case query.TopX:
 		rows, err := r.topX(ctx, shape, groups)

@@ -16,7 +16,7 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 	if shape.By != nil {
 		return r.statsBy(ctx, shape, groups)
 	}
-	s := &stats{run: r, seconds: shape.SegmentSeconds, figures: map[segmentHost]*traffic{}}
+	s := &stats{run: r, segments: r.segments(), figures: map[segmentHost]*traffic{}}
 	err := r.scan(ctx, groups, func(w *worker, _ int) error { return s.read(w) })
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 
 // stats holds the figures counted so far.
 type stats struct {
-	run     *run
-	seconds int64
+	run      *run
+	segments query.Segmentation
 
 	mu      sync.Mutex
 	hosts   parquet.Dictionary
@@ -93,8 +93,8 @@ func (s *stats) read(w *worker) error {
 			if err := flush(); err != nil {
 				return err
 			}
-			segment = query.SegmentStart(ts[row], s.seconds)
-			end = (segment + s.seconds) * 1000
+			segment = s.segments.Start(ts[row])
+			end = s.segments.EndMs(segment)
 		}
 		place := hostname[row]
 		if place == parquet.Absent && host[row] != parquet.Absent {

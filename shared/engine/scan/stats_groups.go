@@ -73,7 +73,7 @@ func (w *worker) hostnames() (keyColumn, error) {
 // grouping sums up the records of each segment and value.
 type grouping struct {
 	run         *run
-	seconds     int64
+	segments    query.Segmentation
 	percentiles bool
 	keysOf      func(w *worker, rows int) (keyColumn, error) // the values of the rows of a row group
 
@@ -84,7 +84,7 @@ type grouping struct {
 
 func newGrouping(r *run, shape query.Stats) *grouping {
 	return &grouping{
-		run: r, seconds: shape.SegmentSeconds, percentiles: shape.Percentiles,
+		run: r, segments: r.segments(), percentiles: shape.Percentiles,
 		figures: map[segmentValue]*groupFigures{},
 	}
 }
@@ -162,8 +162,8 @@ func (g *grouping) read(w *worker) error {
 			if err := flush(); err != nil {
 				return err
 			}
-			segment = query.SegmentStart(ts[row], g.seconds)
-			end = (segment + g.seconds) * 1000
+			segment = g.segments.Start(ts[row])
+			end = g.segments.EndMs(segment)
 		}
 		if keys.starts == nil {
 			add(keys.codes[row]+1, row)

@@ -12,13 +12,9 @@ import (
 
 // timeline sums up the segments. Most segments are in one row group, so codes are enough to count their addresses and
 // sessions. A segment that several row groups share needs the texts.
-func (r *run) timeline(ctx context.Context, shape query.Timeline, groups []*group) ([]query.TimelineRow, error) {
-	t := &timeline{
-		run:      r,
-		seconds:  shape.SegmentSeconds,
-		shared:   overlaps(groups, shape.SegmentSeconds),
-		segments: map[int64]*segment{},
-	}
+func (r *run) timeline(ctx context.Context, groups []*group) ([]query.TimelineRow, error) {
+	t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}}
+	t.shared = overlaps(groups, t.division)
 	err := r.scan(ctx, groups, func(w *worker, _ int) error { return t.read(w) })
 	if err != nil {
 		return nil, err
@@ -28,9 +24,9 @@ func (r *run) timeline(ctx context.Context, shape query.Timeline, groups []*grou
 
 // timeline holds the figures counted so far.
 type timeline struct {
-	run     *run
-	seconds int64
-	shared  []span
+	run      *run
+	division query.Segmentation
+	shared   []span
 
 	mu            sync.Mutex
 	segments      map[int64]*segment
@@ -76,7 +72,7 @@ func (t *timeline) read(w *worker) error {
 	for _, row := range rows {
 		if p == nil || ts[row] >= end {
 			p = t.begin(ts[row], status.Entries(), origin.Entries())
-			end = (p.start + t.seconds) * 1000
+			end = t.division.EndMs(p.start)
 			parts = append(parts, p)
 		}
 		p.requests++
@@ -118,7 +114,7 @@ func (t *timeline) read(w *worker) error {
 
 // begin returns an empty partial of the segment of a time. statuses and origins are the numbers of codes.
 func (t *timeline) begin(ts int64, statuses, origins int) *partial {
-	start := query.SegmentStart(ts, t.seconds)
+	start := t.division.Start(ts)
 	return &partial{
 		segment:     segment{start: start, shared: within(t.shared, start)},
 		statusCodes: make([]int64, statuses), originCodes: make([]int64, origins),

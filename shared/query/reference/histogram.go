@@ -9,12 +9,12 @@ import (
 )
 
 // evaluateHistogram returns the series of the values with the largest totals, of the others, and of absent values.
-func evaluateHistogram(shape query.Histogram, rows []*lake.Row) []query.Series {
+func evaluateHistogram(shape query.Histogram, segments query.Segmentation, rows []*lake.Row) []query.Series {
 	if len(rows) == 0 {
 		return nil
 	}
 	if shape.By == nil {
-		return []query.Series{seriesOf(query.SeriesAll, "", shape, rows)}
+		return []query.Series{seriesOf(query.SeriesAll, "", shape, segments, rows)}
 	}
 	groups := map[string][]*lake.Row{}
 	var absent []*lake.Row
@@ -29,7 +29,7 @@ func evaluateHistogram(shape query.Histogram, rows []*lake.Row) []query.Series {
 	}
 	var all []query.Series
 	for value, in := range groups {
-		all = append(all, seriesOf(query.SeriesValue, value, shape, in))
+		all = append(all, seriesOf(query.SeriesValue, value, shape, segments, in))
 	}
 	slices.SortFunc(all, func(a, b query.Series) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Value, b.Value))
@@ -39,19 +39,21 @@ func evaluateHistogram(shape query.Histogram, rows []*lake.Row) []query.Series {
 		for _, s := range all[shape.Limit:] {
 			others = append(others, groups[s.Value]...)
 		}
-		all = append(all[:shape.Limit], seriesOf(query.SeriesOther, "", shape, others))
+		all = append(all[:shape.Limit], seriesOf(query.SeriesOther, "", shape, segments, others))
 	}
 	if len(absent) > 0 {
-		all = append(all, seriesOf(query.SeriesAbsent, "", shape, absent))
+		all = append(all, seriesOf(query.SeriesAbsent, "", shape, segments, absent))
 	}
 	return all
 }
 
-func seriesOf(kind query.SeriesKind, value string, shape query.Histogram, rows []*lake.Row) query.Series {
+func seriesOf(
+	kind query.SeriesKind, value string, shape query.Histogram, segments query.Segmentation, rows []*lake.Row,
+) query.Series {
 	s := query.Series{Kind: kind, Value: value, Total: measure(shape.Measure, rows)}
-	groups, segments := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
-	slices.Sort(segments)
-	for _, segment := range segments {
+	groups, starts := group(rows, func(r *lake.Row) int64 { return segments.Start(r.TsMs) })
+	slices.Sort(starts)
+	for _, segment := range starts {
 		s.Points = append(s.Points, query.Point{Segment: segment, N: measure(shape.Measure, groups[segment])})
 	}
 	return s

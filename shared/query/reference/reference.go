@@ -17,19 +17,20 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 			matching = append(matching, r)
 		}
 	}
+	segments := q.Segmentation(q.Scope.Period)
 	switch shape := q.Shape.(type) {
 	case query.Logs:
 		return query.Answer{Logs: evaluateLogs(shape, matching)}
 	case query.Stats:
-		return query.Answer{Stats: evaluateStats(shape, matching)}
+		return query.Answer{Stats: evaluateStats(shape, segments, matching)}
 	case query.Timeline:
-		return query.Answer{Timeline: evaluateTimeline(shape, matching)}
+		return query.Answer{Timeline: evaluateTimeline(segments, matching)}
 	case query.TopX:
 		return query.Answer{TopX: evaluateTopX(shape, matching)}
 	case query.Facets:
 		return query.Answer{Facets: evaluateFacets(shape, matching)}
 	case query.Histogram:
-		return query.Answer{Histogram: evaluateHistogram(shape, matching)}
+		return query.Answer{Histogram: evaluateHistogram(shape, segments, matching)}
 	case query.Diff:
 		return query.Answer{Diff: evaluateDiff(shape, matching)}
 	case query.Values:

@@ -10,16 +10,16 @@ import (
 )
 
 // evaluateStats returns the figures of the segments that have records, by segment, then hostname or value.
-func evaluateStats(shape query.Stats, rows []*lake.Row) []query.StatsRow {
+func evaluateStats(shape query.Stats, segments query.Segmentation, rows []*lake.Row) []query.StatsRow {
 	if shape.By != nil {
-		return evaluateStatsBy(shape, rows)
+		return evaluateStatsBy(shape, segments, rows)
 	}
 	type key struct {
 		segment  int64
 		hostname string
 	}
 	groups, keys := group(rows, func(r *lake.Row) key {
-		k := key{segment: query.SegmentStart(r.TsMs, shape.SegmentSeconds)}
+		k := key{segment: segments.Start(r.TsMs)}
 		if shape.GroupByHostname {
 			k.hostname, _ = hostnameOf(r)
 		}
@@ -57,14 +57,14 @@ func statsRow(shape query.Stats, segment int64, in []*lake.Row) query.StatsRow {
 
 // evaluateStatsBy groups the records of each segment by their values. A record counts in the group of each of its
 // values; records without a value are the last group.
-func evaluateStatsBy(shape query.Stats, rows []*lake.Row) []query.StatsRow {
+func evaluateStatsBy(shape query.Stats, segments query.Segmentation, rows []*lake.Row) []query.StatsRow {
 	var stats []query.StatsRow
-	segments, starts := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
+	bySegment, starts := group(rows, func(r *lake.Row) int64 { return segments.Start(r.TsMs) })
 	slices.Sort(starts)
 	for _, start := range starts {
 		groups := map[string][]*lake.Row{}
 		var absent []*lake.Row
-		for _, r := range segments[start] {
+		for _, r := range bySegment[start] {
 			values := shape.By.Values(r)
 			for _, value := range values {
 				groups[value] = append(groups[value], r)

@@ -8,11 +8,11 @@ import (
 )
 
 // evaluateTimeline returns the figures of the segments that have records, by segment.
-func evaluateTimeline(shape query.Timeline, rows []*lake.Row) []query.TimelineRow {
-	groups, segments := group(rows, func(r *lake.Row) int64 { return query.SegmentStart(r.TsMs, shape.SegmentSeconds) })
-	slices.Sort(segments)
+func evaluateTimeline(segments query.Segmentation, rows []*lake.Row) []query.TimelineRow {
+	groups, starts := group(rows, func(r *lake.Row) int64 { return segments.Start(r.TsMs) })
+	slices.Sort(starts)
 	var timeline []query.TimelineRow
-	for _, segment := range segments {
+	for _, segment := range starts {
 		in := groups[segment]
 		timeline = append(timeline, query.TimelineRow{
 			Segment:       segment,

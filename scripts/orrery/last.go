@@ -1,0 +1,58 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// lastFlag is the flag of commands whose question may be about the time until now.
+type lastFlag struct {
+	Last string `help:"The period: so long until now, such as 15m, 1h or 7d; -1h for short." placeholder:"1h"`
+}
+
+var shortLast = regexp.MustCompile(`\A-[0-9]+[smhdw]\z`)
+
+// withLongLast replaces the short form of the flag of query and explain, as in "query logs -1h".
+func withLongLast(args []string) []string {
+	if len(args) == 0 || args[0] != "query" && args[0] != "explain" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return args
+		case shortLast.MatchString(arg):
+			args[i] = "--last=" + arg[1:]
+		}
+	}
+	return args
+}
+
+// condition returns the period as a condition, or "" without the flag.
+func (l lastFlag) condition() string {
+	if l.Last == "" {
+		return ""
+	}
+	return "timestamp between now-" + l.Last + " and now"
+}
+
+// before returns the filter with the period of the flag in front of its conditions.
+func (l lastFlag) before(text string) string {
+	period := l.condition()
+	switch {
+	case period == "":
+		return text
+	case strings.TrimSpace(text) == "":
+		return period
+	}
+	asked := filter.Parse(text)
+	if asked.Form != filter.JSON || len(asked.Problems) > 0 {
+		return period + ", " + text
+	}
+	conditions := slices.Concat(filter.ParseQueryString(period).Conditions, asked.Conditions)
+	return filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: conditions})
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLast(t *testing.T) {
+	for _, c := range []struct{ name, last, filter, want string }{
+		{"without the flag the filter stays", "", "status=404", "status=404"},
+		{"without a filter it is all", "15m", " ", "timestamp between now-15m and now"},
+		{"it comes first", "1h", "status=404", "timestamp between now-1h and now, status=404"},
+		{
+			"in JSON, too", "1d", `{"field":"status","op":"eq","value":404}`,
+			`{"AND":[{"field":"timestamp","op":"between","value":["now-1d","now"]},{"field":"status","op":"eq","value":404}]}`,
+		},
+		{"mistakes stay", "1h", "status==404", "timestamp between now-1h and now, status==404"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (lastFlag{Last: c.last}).before(c.filter); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestShortFormOfLast(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		args, want []string
+	}{
+		{"query", []string{"query", "logs", "-1h", "status=404"}, []string{"query", "logs", "--last=1h", "status=404"}},
+		{"explain", []string{"explain", "-15m", "logs"}, []string{"explain", "--last=15m", "logs"}},
+		{"no other command", []string{"parse", "-1h"}, []string{"parse", "-1h"}},
+		{"not after two dashes", []string{"query", "logs", "--", "-1h"}, []string{"query", "logs", "--", "-1h"}},
+		{"not with another unit", []string{"query", "logs", "-1x"}, []string{"query", "logs", "-1x"}},
+		{"no arguments", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, withLongLast(c.args)); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
