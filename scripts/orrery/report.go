@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/mail"
 	"github.com/orrery/orrery/shared/report/reporting"
 )
 
@@ -33,7 +34,9 @@ type reportRunCommand struct {
 	Compare  string      `enum:"previous,none" default:"previous" help:"previous: compare with the period before; none."`
 	Title    string      `help:"Title of the report."`
 	Link     string      `help:"Base URL of the console, for links." placeholder:"URL"`
-	Format   string      `enum:"text,html,csv,json" default:"text" help:"text, html, csv or json."`
+	Format   string      `enum:"text,html,csv,json,mail" default:"text" help:"text, html, csv, json, or mail, a message with all of them."`
+	From     string      `default:"Orrery <orrery@localhost>" help:"mail: the sender." placeholder:"ADDRESS"`
+	To       []string    `help:"mail: the receivers. The mail is not sent." placeholder:"ADDRESS"`
 	Output   string      `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
 	Open     bool        `help:"Write HTML and show it in the browser."`
 }
@@ -114,9 +117,10 @@ func (s clientSource) Ask(ctx context.Context, route string, params map[string]s
 
 // write prints the report, writes it to a file, or shows it.
 func (r *reportRunCommand) write(ctx context.Context, c console, model report.Report) error {
-	text := map[string]func() []byte{
-		"text": model.Text, "html": model.HTML, "csv": model.CSV, "json": model.JSON,
-	}[r.Format]()
+	text, err := r.print(model)
+	if err != nil {
+		return err
+	}
 	file := r.Output
 	if r.Open && file == "" {
 		folder, err := os.MkdirTemp("", "orrery-report-")
@@ -137,6 +141,21 @@ func (r *reportRunCommand) write(ctx context.Context, c console, model report.Re
 		return showFile(ctx, file)
 	}
 	return nil
+}
+
+// print returns the report in the chosen format. The date of a mail is the end of the period.
+func (r *reportRunCommand) print(model report.Report) ([]byte, error) {
+	switch r.Format {
+	case "html":
+		return model.HTML(), nil
+	case "csv":
+		return model.CSV(), nil
+	case "json":
+		return model.JSON(), nil
+	case "mail":
+		return mail.Write(model, mail.Envelope{From: r.From, To: r.To, Date: model.End()})
+	}
+	return model.Text(), nil
 }
 
 // reportMissing prints what is missing in a report. If parts or objects are missing, it returns an error with exit code

@@ -17,7 +17,7 @@ type Report struct {
 	Fingerprint string   `json:"fingerprint,omitempty" doc:"Of the filter"`
 	Zone        string   `json:"tz" doc:"Zone of the calendar" example:"Europe/Berlin"`
 	Period      Span     `json:"period"`
-	Previous    *Span    `json:"previous" nullable:"true" doc:"The period that the report compares with; null: none"`
+	Previous    *Span    `json:"previous" doc:"The period that the report compares with; null: none"`
 	Verdict     Verdict  `json:"verdict"`
 	Figures     []Figure `json:"figures" doc:"Eight figures; none if they are not known"`
 	Chart       Chart    `json:"chart"`
@@ -135,6 +135,15 @@ type Failed struct {
 func (r Report) Empty() bool {
 	requests := r.Figures[0].Value
 	return requests != nil && *requests == 0
+}
+
+// End returns the end of the period.
+func (r Report) End() time.Time {
+	end, err := time.Parse(time.RFC3339, r.Period.To)
+	if err != nil {
+		panic("report: the end of the period: " + err.Error()) // New has printed it
+	}
+	return end
 }
 
 // Notices lists what is missing in the report, in sentences. They come before everything else.
