@@ -380,9 +380,9 @@ func (b *builder) requests(all bool) int64 {
 	return int64(*f.Value)
 }
 
-// lists returns the lists that have rows.
+// lists returns the lists that have rows. The result is not nil, so that JSON has a list.
 func lists(all ...List) []List {
-	return slices.DeleteFunc(all, func(l List) bool { return len(l.Rows) == 0 })
+	return slices.DeleteFunc(append([]List{}, all...), func(l List) bool { return len(l.Rows) == 0 })
 }
 
 // linkTo returns the link to the requests that meet conditions. It is empty if one of them is: no filter can hold it.
@@ -441,10 +441,7 @@ func (b *builder) passed() {
 	errors, _ := b.facetLists(OriginErrors, map[string]string{
 		"host": "Errors of the origin, by host", "url": "Errors of the origin, by URL",
 	}, "upstream_status>=500")
-	b.r.Passed = slices.Concat(bots, errors)
-	if b.r.Passed == nil {
-		b.r.Passed = []List{}
-	}
+	b.r.Passed = append(bots, errors...)
 }
 
 // wrong sets the lists of blocks that are possibly wrong.
@@ -458,7 +455,8 @@ func (b *builder) wrong() {
 // changes sets the values that are new, gone, or three times as frequent.
 func (b *builder) changes() {
 	type side struct {
-		NumOfRequests int64 `json:"num_of_requests"`
+		NumOfRequests int64   `json:"num_of_requests"`
+		Share         float64 `json:"share"`
 	}
 	type finding struct {
 		By        string          `json:"by"`
@@ -480,16 +478,16 @@ func (b *builder) changes() {
 			kind = "new"
 		case now == 0:
 			kind = "gone"
-		case now >= 3*was:
+		case f.Selected.Share >= 3*f.Baseline.Share:
 			kind = "more"
-		case was >= 3*now:
+		case f.Baseline.Share >= 3*f.Selected.Share:
 			kind = "fewer"
 		default:
 			continue
 		}
 		b.r.Changes = append(b.r.Changes, Change{
 			Kind: kind, Field: f.By, Key: valueText(f.Value), Requests: now, Before: was,
-			Condition: f.Condition, Link: b.linkTo(f.Condition),
+			Share: f.Selected.Share, ShareBefore: f.Baseline.Share, Condition: f.Condition, Link: b.linkTo(f.Condition),
 		})
 		if len(b.r.Changes) == listed {
 			return

@@ -213,7 +213,7 @@ func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"0": count(0), "999": count(999), "1,000": count(1000), "−1,234,567": count(-1_234_567),
 		"0 %": percent(0, 10), "0  %": percent(0, 0) + "", "< 0.1 %": percent(1, 10_000), "> 99.9 %": percent(9999, 10_000),
-		"33.3 %": percent(1, 3), "100 %": percent(3, 3), "3.2": times(32, 10), "12": times(120, 10),
+		"33.3 %": percent(1, 3), "100 %": percent(3, 3), "3.2": factor(3.2), "12": factor(12),
 		"999 B": byteCount(999), "1.0 kB": byteCount(1000), "2.5 GB": byteCount(2.5e9),
 		"0 ms": seconds(0), "0.50 ms": seconds(0.0005), "150 ms": seconds(0.15), "1.50 s": seconds(1.5),
 		"as before": difference(3, 3), "was 0": difference(3, 0), "+50 %": difference(3, 2), "−33 %": difference(2, 3),

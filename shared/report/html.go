@@ -105,6 +105,9 @@ func (r Report) page() pageView {
 	}
 	if len(r.Chart.Bars) > 0 && !r.Empty() {
 		for _, s := range bothSeries {
+			if s.most(r.Chart.Bars) == 0 {
+				continue
+			}
 			v.Charts = append(v.Charts, chartOf(r.Chart, s))
 		}
 	}

@@ -100,15 +100,17 @@ type Row struct {
 	Link          string `json:"link,omitempty"`
 }
 
-// Change is a value whose number of requests differs from that of the previous period.
+// Change is a value whose share of the requests differs from that in the previous period.
 type Change struct {
-	Kind      string `json:"kind" enum:"new,gone,more,fewer"`
-	Field     string `json:"field"`
-	Key       string `json:"key"`
-	Requests  int64  `json:"requests"`
-	Before    int64  `json:"before"`
-	Condition string `json:"condition,omitempty"`
-	Link      string `json:"link,omitempty"`
+	Kind        string  `json:"kind" enum:"new,gone,more,fewer"`
+	Field       string  `json:"field"`
+	Key         string  `json:"key"`
+	Requests    int64   `json:"requests"`
+	Before      int64   `json:"before" doc:"Requests in the previous period"`
+	Share       float64 `json:"share" doc:"Of all requests of the period"`
+	ShareBefore float64 `json:"share_before"`
+	Condition   string  `json:"condition,omitempty"`
+	Link        string  `json:"link,omitempty"`
 }
 
 // Record is an example of a blocked request. Fields that it does not have are empty.

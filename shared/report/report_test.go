@@ -105,8 +105,8 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 	facet := func(by string, values ...object) object { return object{"by": by, "values": values} }
 	finding := func(by string, value any, now, before int64) object {
 		return object{
-			"by": by, "value": value, "selected": object{"num_of_requests": now},
-			"baseline": object{"num_of_requests": before}, "condition": by + "=1",
+			"by": by, "value": value, "selected": object{"num_of_requests": now, "share": float64(now) / 226_800},
+			"baseline": object{"num_of_requests": before, "share": float64(before) / 226_800}, "condition": by + "=1",
 		}
 	}
 	number := func(n int64) object { return object{"num_of_requests": n} }

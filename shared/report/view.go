@@ -76,10 +76,11 @@ func (c Change) text() string {
 	case "gone":
 		return "gone: " + plural(c.Before, "request") + " before"
 	case "more":
-		return fmt.Sprintf("%s times as many: %s, before %s", times(c.Requests, c.Before), count(c.Requests),
+		return fmt.Sprintf("%s times the share: %s, before %s", factor(c.Share/c.ShareBefore), count(c.Requests),
 			count(c.Before))
 	}
-	return fmt.Sprintf("fewer: %s, before %s", count(c.Requests), count(c.Before))
+	return fmt.Sprintf("a share %s times smaller: %s, before %s", factor(c.ShareBefore/c.Share), count(c.Requests),
+		count(c.Before))
 }
 
 // request returns the method and the target of an example.
@@ -137,8 +138,12 @@ type section struct {
 
 // sections returns the sections with lists, in the order in which they are printed.
 func (r Report) sections() []section {
+	clients := "Attackers"
+	if len(r.Attackers) > 0 && !r.Attackers[0].byBlocked() {
+		clients = "Clients"
+	}
 	list := []section{
-		{"Attackers", r.Attackers, r.noRows(Top, "No request has an address.")},
+		{clients, r.Attackers, r.noRows(Top, "No request has an address.")},
 		{"Targets", r.Targets, r.noRows(Top, "No request has a host.")},
 		{"Rules", r.Rules, r.noRows(Top, "No rule blocked or monitored a request.")},
 		{"What got through", r.Passed, r.noRows(PassedBots,

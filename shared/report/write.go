@@ -43,13 +43,12 @@ func percent(part, whole int64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(share, 'f', 1, 64), ".0") + " %"
 }
 
-// times returns a factor such as 3.2.
-func times(a, b int64) string {
-	factor := float64(a) / float64(b)
-	if factor >= 10 {
-		return count(int64(math.Round(factor)))
+// factor returns a factor such as 3.2.
+func factor(f float64) string {
+	if f >= 10 {
+		return count(int64(math.Round(f)))
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(factor, 'f', 1, 64), ".0")
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
 // byteCount returns a number of bytes with a unit.
