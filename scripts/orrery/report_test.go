@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,7 +59,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportOverURL: a server gives the same report as its folder of data.
+// TestReportOverURL: a server gives the same report as its folder of data, and so does its route of reports.
 func TestReportOverURL(t *testing.T) {
 	data := tourData(t)
 	s := startServer(t, data)
@@ -65,6 +67,15 @@ func TestReportOverURL(t *testing.T) {
 	served := reportOf(t, "--url", s.base, tourDay)
 	if diff := cmp.Diff(asJSON(t, local.Report), asJSON(t, served.Report)); diff != "" {
 		t.Errorf("reports differ (-data +url):\n%s", diff)
+	}
+	status, body := s.get("/api/v4.0/data/report", url.Values{"filters": {tourDay}, "format": {"json"}})
+	var route report.Document
+	if err := json.Unmarshal(body, &route); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v %s", status, err, body)
+	}
+	linked := reportOf(t, "--data", data, "--link", s.base, tourDay)
+	if diff := cmp.Diff(asJSON(t, linked.Report), asJSON(t, route.Report)); diff != "" {
+		t.Errorf("reports differ (-command +route):\n%s", diff)
 	}
 	if err := s.interrupt(); err != nil {
 		t.Errorf("serve ended with %v", err)

@@ -76,6 +76,9 @@ func describe(routes []route, version string) []byte {
 			estimate.Properties[name] = orNull(estimate.Properties[name])
 		}
 	}
+	if report := d.schemas.Map()["Report"]; report != nil {
+		report.Properties["previous"] = orNull(report.Properties["previous"])
+	}
 	text, err := d.MarshalJSON()
 	if err != nil {
 		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
@@ -253,7 +256,10 @@ func (d *builder) response(to *route, a response) *huma.Response {
 	if to.id == "parse" {
 		r.Content[textType] = textContent()
 	}
-	if a.status == http.StatusOK && to.choosesForm() {
+	switch {
+	case a.status == http.StatusOK && to.id == reportID:
+		addReports(r)
+	case a.status == http.StatusOK && to.choosesForm():
 		addTables(r, to.offers)
 	}
 	addExamples(r.Content, examplesOf(to.id, a.status))
