@@ -14,11 +14,14 @@ var mailPage string
 
 var mailTemplate = template.Must(template.New("mail").Parse(mailPage))
 
+// The limits keep the page of a mail below 60 kB, because mail programs cut long ones.
 const (
 	// mailKey is the number of characters of a value in a mail.
-	mailKey = 60
-	// mailLink is the length of the longest link in a mail. Mail programs cut long mails.
-	mailLink = 2000
+	mailKey = 48
+	// mailText is the number of characters of other texts with values.
+	mailText = 300
+	// mailLink is the length of the longest link in a mail.
+	mailLink = 1000
 	// mailBars is the number of bars of the table beside the picture.
 	mailBars = 31
 )
@@ -65,9 +68,10 @@ func (r Report) Subject() string {
 // content id. Mail programs do not take the addresses and names in it for links.
 func (r Report) MailHTML() []byte {
 	v := mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
+	v.Title = cutShown(v.Title, mailKey)
 	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
 	for i := range v.Sentences {
-		v.Sentences[i].Text = guarded(v.Sentences[i].Text, zeroWidth)
+		v.Sentences[i].Text = guarded(cutShown(v.Sentences[i].Text, mailText), zeroWidth)
 		v.Sentences[i].Link = shortLink(v.Sentences[i].Link)
 	}
 	v.Link = shortLink(v.Link)
@@ -92,11 +96,11 @@ func (r Report) MailHTML() []byte {
 		}
 	}
 	for i := range v.Notices {
-		v.Notices[i] = guarded(cutShown(v.Notices[i], 500), zeroWidth)
+		v.Notices[i] = guarded(cutShown(v.Notices[i], mailText), zeroWidth)
 	}
 	for _, facts := range [][]fact{v.About, v.Run} {
 		for i := range facts {
-			facts[i].Text = guarded(cutShown(facts[i].Text, mailLink), zeroWidth)
+			facts[i].Text = guarded(cutShown(facts[i].Text, mailText), zeroWidth)
 		}
 	}
 	if len(v.Charts) > 0 {

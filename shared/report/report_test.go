@@ -347,3 +347,42 @@ func TestQuestionsOfTemplates(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestMailStaysSmall: the longest possible lists of long values in a month with a long filter fit into a mail.
+func TestMailStaysSmall(t *testing.T) {
+	r := reportOf(t, ordinary)
+	long := strings.Repeat(`"`, 1024) // five bytes each in HTML
+	full := func(lists int) []List {
+		var all []List
+		for i := range lists {
+			l := List{Title: fmt.Sprintf("List %d, by blocked requests", i), All: 1 << 40}
+			for range listed {
+				l.Rows = append(l.Rows, Row{Key: long, Requests: 2 << 40, Blocked: 1 << 40, BlockedBefore: new(int64)})
+			}
+			all = append(all, l)
+		}
+		return all
+	}
+	r.Title, r.Filter, r.Link = long, strings.Repeat(long, 10), "https://orrery.example/#/?f="+strings.Repeat("%22", 600)
+	r.Attackers, r.Targets, r.Rules, r.Passed, r.Wrong = full(3), full(2), full(1), full(5), full(2)
+	r.Changes, r.Examples, r.Verdict.Sentences = nil, nil, nil
+	for range listed {
+		r.Changes = append(r.Changes, Change{Kind: "new", Field: "organization", Key: long, Requests: 1 << 40})
+		r.Examples = append(r.Examples, Record{Method: "POST", Target: long, Reason: long, Country: long, IP: long})
+	}
+	for range mostSentences {
+		r.Verdict.Sentences = append(r.Verdict.Sentences, Sentence{Text: strings.Repeat(long[:60], 4), Link: r.Link})
+	}
+	for len(r.Chart.Bars) < mailBars {
+		r.Chart.Bars = append(r.Chart.Bars, r.Chart.Bars[0])
+	}
+	for range 13 {
+		r.Failed = append(r.Failed, Failed{Part(long[:10]), long})
+	}
+	if n := len(r.MailHTML()); n > 60_000 {
+		t.Errorf("the mail has %d bytes", n)
+	}
+	if n := len(r.Chart.Picture()); n > 10_000 {
+		t.Errorf("the picture has %d bytes", n)
+	}
+}
