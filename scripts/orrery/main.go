@@ -36,6 +36,7 @@ type commands struct {
 	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
+	Report   reportCommand   `cmd:"" help:"Report on the traffic of a period, for people to read."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Status   statusCommand   `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`

@@ -36,6 +36,7 @@ type Config struct {
 	Now       func() time.Time
 	NewID     func() string // of requests; nil: random
 
+	Reports Reports           // makes the reports of GET /data/report; nil: there is no such route
 	Observe func(Observation) // is called after every request; nil: nothing is
 	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
 

@@ -94,6 +94,7 @@ func describe(routes []route, version string) []byte {
 var nullable = map[string][]string{
 	"Installation":    {"extent", "hours", "ingest", "price", "key"},
 	"InstallationKey": {"branches"},
+	"Report":          {"previous"},
 }
 
 // loosen corrects defaults of huma: our lists are never null, and answers may get additional members.
@@ -277,7 +278,10 @@ func (d *builder) response(to *route, a response) *huma.Response {
 	if to.id == "parse" {
 		r.Content[textType] = textContent()
 	}
-	if a.status == http.StatusOK && to.choosesForm() {
+	switch {
+	case a.status == http.StatusOK && to.id == reportID:
+		addReports(r)
+	case a.status == http.StatusOK && to.choosesForm():
 		addTables(r, to.offers)
 	}
 	addExamples(r.Content, examplesOf(to.id, a.status))

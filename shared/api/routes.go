@@ -94,7 +94,7 @@ func (s *server) routes() []route {
 		{http.StatusNotModified, "The client has them already.", nil, true},
 	}
 
-	return slices.Concat(s.dataRoutes(), s.metricsRoutes(), []route{
+	return slices.Concat(s.dataRoutes(), s.reportRoutes(), s.metricsRoutes(), []route{
 		{
 			id:      "parse",
 			method:  http.MethodPost,

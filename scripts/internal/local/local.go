@@ -26,6 +26,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
+	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -202,6 +203,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
+		Reports:   reporthttp.Maker{Sender: "Orrery <orrery@localhost>"},
 		Version:   s.Version,
 	}
 	if s.Metrics != nil {

@@ -48,9 +48,10 @@ type CompactReport struct {
 	Damaged map[string]string
 }
 
-// Compact merges the objects of each hour into one object of the present schema, and removes the files of objects that
-// were replaced longer ago than the grace, and those of rejected lines that are older than 90 days. Readers can continue: a query reads either the objects before or the object
-// after. Several compactions, imports and servers may run at the same time. Compact does not use the ledger.
+// Compact merges the objects of each hour into one object of the present schema. It removes the files of objects that
+// were replaced longer ago than the grace, and those of rejected lines that are older than 90 days. Readers can
+// continue: a query reads either the objects before or the object after. Several compactions, imports and servers may
+// run at the same time. Compact changes no entry of the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/mail"
+	"github.com/orrery/orrery/shared/report/reporting"
+)
+
+type reportCommand struct {
+	Run reportRunCommand `cmd:"" help:"Report on the traffic of a period: verdict, figures, chart, attackers, changes."`
+}
+
+type reportRunCommand struct {
+	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME."`
+	savedFilters
+	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
+	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
+	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes and wrong blocks."`
+	Compare  string      `enum:"previous,none" default:"previous" help:"previous: compare with the period before; none."`
+	Title    string      `help:"Title of the report."`
+	Link     string      `help:"Base URL of the console, for links." placeholder:"URL"`
+	Format   string      `enum:"text,html,csv,json,mail" default:"text" help:"text, html, csv, json, or mail, a message with all of them."`
+	From     string      `default:"Orrery <orrery@localhost>" help:"mail: the sender." placeholder:"ADDRESS"`
+	To       []string    `help:"mail: the receivers. The mail is not sent." placeholder:"ADDRESS"`
+	Output   string      `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
+	Open     bool        `help:"Write HTML and show it in the browser."`
+}
+
+// Run asks the questions of the report and prints it. What is missing in it is also printed to standard error.
+func (r *reportRunCommand) Run(ctx context.Context, c console) error {
+	if r.Open && r.Format == "text" {
+		r.Format = "html"
+	}
+	if r.Open && r.Format != "html" {
+		return &exitError{code: exitUsage, message: "--open shows a page, so it is for --format html"}
+	}
+	if len(r.Filter) == 0 && r.Last == "" {
+		return &exitError{code: exitUsage, message: "name a period: --last week, or a filter with one"}
+	}
+	server, done, err := r.connect(ctx, c.err)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if len(r.Filter) > 0 {
+		text, err = withSaved(ctx, server, r.Config, r.Filter, c)
+	}
+	var model report.Report
+	if err == nil {
+		model, err = r.ask(ctx, server, c.err, text)
+	}
+	if err = errors.Join(err, done()); err != nil {
+		return err
+	}
+	if err := r.write(ctx, c, model); err != nil {
+		return err
+	}
+	return reportMissing(c.err, model)
+}
+
+// ask asks the questions of the report, with progress on a terminal.
+func (r *reportRunCommand) ask(
+	ctx context.Context, server *client.Client, stderr io.Writer, text string,
+) (report.Report, error) {
+	bar := newProgress(stderr, 1, "asking", false)
+	model, err := reporting.Run(ctx, clientSource{server}, reporting.Request{
+		Filters: text, Last: r.Last, Now: time.Now(), Zone: r.TZ, Template: report.Template(r.Template),
+		Compare: r.Compare, Title: r.Title, Link: r.Link,
+		Done: func(done, all int) { bar.ChangeMax(all); show(bar, int64(done)) },
+	})
+	_ = bar.Exit() // a bar that cannot be drawn must not stop the work
+	var mistakes *query.FilterError
+	var param *reporting.ParamError
+	switch {
+	case errors.As(err, &mistakes):
+		return model, drawn(mistakes, stderr)
+	case errors.As(err, &param):
+		return model, &exitError{code: exitUsage, message: param.Error()}
+	}
+	return model, err
+}
+
+// clientSource asks the questions of a report through the API.
+type clientSource struct{ server *client.Client }
+
+// Ask implements reporting.Source.
+func (s clientSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	members := map[string]any{}
+	for name, value := range params {
+		members[name] = value
+	}
+	if limit, err := strconv.Atoi(params["limit"]); err == nil {
+		members["limit"] = limit
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/" + route, Body: body})
+	return answer.Body, err
+}
+
+// write prints the report, writes it to a file, or shows it.
+func (r *reportRunCommand) write(ctx context.Context, c console, model report.Report) error {
+	text, err := r.print(model)
+	if err != nil {
+		return err
+	}
+	file := r.Output
+	if r.Open && file == "" {
+		folder, err := os.MkdirTemp("", "orrery-report-")
+		if err != nil {
+			return err
+		}
+		file = filepath.Join(folder, "report.html") // stays, because the browser reads it later
+	}
+	if file == "" {
+		_, err := c.out.Write(text)
+		return err
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.err, "orrery: the report is in %s\n", file)
+	if r.Open {
+		return showFile(ctx, file)
+	}
+	return nil
+}
+
+// print returns the report in the chosen format. The date of a mail is the end of the period.
+func (r *reportRunCommand) print(model report.Report) ([]byte, error) {
+	switch r.Format {
+	case "html":
+		return model.HTML(), nil
+	case "csv":
+		return model.CSV(), nil
+	case "json":
+		return model.JSON(), nil
+	case "mail":
+		return mail.Write(model, mail.Envelope{From: r.From, To: r.To, Date: model.End()})
+	}
+	return model.Text(), nil
+}
+
+// reportMissing prints what is missing in a report. If parts or objects are missing, it returns an error with exit code
+// 5.
+func reportMissing(stderr io.Writer, model report.Report) error {
+	for _, notice := range model.Notices() {
+		fmt.Fprintf(stderr, "orrery: %s\n", notice)
+	}
+	if len(model.Failed)+len(model.Run.Skipped) > 0 {
+		return &exitError{code: exitIncomplete, message: "the report is incomplete"}
+	}
+	return nil
+}
+
+// showFile shows a file in the program that the system has for it.
+func showFile(ctx context.Context, file string) error {
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	out, err := exec.CommandContext(ctx, command[0], append(command[1:], file)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("show %s in a browser: %w %s", file, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/orrery/orrery/shared/tabular"
+)
+
+// csvRow is a row of a report in CSV. Each section leaves the columns empty that it does not have.
+type csvRow struct {
+	Section   string   `json:"section"`
+	Item      string   `json:"item"`
+	Key       string   `json:"key"`
+	Value     *float64 `json:"value"`
+	Previous  *float64 `json:"previous"`
+	Requests  *int64   `json:"requests"`
+	Blocked   *int64   `json:"blocked"`
+	Condition string   `json:"condition"`
+}
+
+// CSV returns the numbers of the report as a table. No cell is a formula.
+func (r Report) CSV() []byte {
+	var rows []csvRow
+	add := func(row csvRow) { rows = append(rows, row) }
+	add(csvRow{Section: "report", Item: "title", Key: r.Title})
+	add(csvRow{Section: "report", Item: "period", Key: r.Period.From + "/" + r.Period.To})
+	if r.Previous != nil {
+		add(csvRow{Section: "report", Item: "previous period", Key: r.Previous.From + "/" + r.Previous.To})
+	}
+	add(csvRow{Section: "report", Item: "filter", Key: r.Filter})
+	for _, notice := range r.Notices() {
+		add(csvRow{Section: "notice", Key: notice})
+	}
+	for _, s := range r.Verdict.Sentences {
+		add(csvRow{Section: "verdict", Item: string(r.Verdict.State), Key: s.Text})
+	}
+	for _, f := range r.Figures {
+		add(csvRow{Section: "figure", Item: f.ID, Key: f.Unit, Value: f.Value, Previous: f.Previous})
+	}
+	for _, bar := range r.Chart.Bars {
+		add(csvRow{Section: "chart", Item: bar.From, Key: bar.Label, Requests: &bar.Requests, Blocked: &bar.Blocked})
+	}
+	for _, s := range r.sections() {
+		for _, l := range s.Lists {
+			for _, row := range l.Rows {
+				add(csvRow{
+					Section: s.Name, Item: l.Field, Key: row.Key, Requests: &row.Requests, Blocked: &row.Blocked,
+					Condition: row.Condition,
+				})
+			}
+		}
+	}
+	for _, c := range r.Changes {
+		now, was := float64(c.Requests), float64(c.Before)
+		add(csvRow{
+			Section: "change: " + c.Kind, Item: c.Field, Key: c.Key, Value: &now, Previous: &was,
+			Condition: c.Condition,
+		})
+	}
+	for _, e := range r.Examples {
+		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.Method + " " + e.Target})
+		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.IP})
+		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.Reason})
+	}
+	encoder := tabular.NewEncoder(tabular.Table{Columns: tabular.Columns[csvRow]()})
+	var b bytes.Buffer
+	b.Write(encoder.Head())
+	for i := range rows {
+		object, err := json.Marshal(&rows[i])
+		if err != nil {
+			panic("report: a row of CSV: " + err.Error()) // texts and numbers
+		}
+		lines, err := encoder.Rows(object)
+		if err != nil {
+			panic("report: a row of CSV: " + err.Error()) // a JSON object
+		}
+		b.Write(lines)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,254 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// FuzzHostile puts a value into every place that values of the data have in a report. No tag, link or formula of it
+// survives, and no character that changes the order of the text.
+func FuzzHostile(f *testing.F) {
+	for _, seed := range []string{
+		"", "shop.example/login", strings.Repeat("shop.example/", 80), strings.Repeat("<b>&\"'`=", 120),
+		"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "'><svg/onload=alert(1)>", "</style><b>", "</title>",
+		"javascript:alert(1)", "data:text/html,<b>", "vbscript:x", "https://evil.example/", "//evil.example", "{{.Title}}",
+		`=HYPERLINK("https://evil.example")`, "+1", "-1", "@SUM(A1)", "\t=1", "\r\n=1", "\n@x", "a,\"b\"\n=c",
+		"\u202egpj.exe", "\u2066x\u2069", "\u200f\u05e9\u05dc\u05d5\u05dd", "\u0627\u0644", "\u200b\ufeff", "\x00\x1b[31m",
+		"\xff\xfe", "a\u0301\u0301\u0301", "👩‍👩‍👧‍👦", "日本語の検索", "%3Cscript%3E", "a&#60;b", "203.0.113.7", "3.14",
+		"<!--", "-->", "]]>", "<?xml", "width:100%;background:url(x)", "$(x)", "`x`",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		s := settingOf(t)
+		s.Title = value
+		s.Conditions = joined(s.Conditions, equals("path", value))
+		all := sample{value, value, value, value, value, value, value, value}
+		answers := all.answers(t, s)
+		answers[Changes] = Answer{Reason: value}
+		r := New(s, answers)
+		r.Run.Skipped = []string{value}
+		checkHTML(t.Errorf, pageNames, string(r.HTML()))
+		checkHTML(t.Errorf, mailNames, string(r.MailHTML()))
+		checkText(t.Errorf, string(r.Text()))
+		checkText(t.Errorf, string(r.MailText()))
+		checkCSV(t.Errorf, string(r.CSV()))
+		if !json.Valid(r.JSON()) {
+			t.Error("the JSON is invalid")
+		}
+		if subject := r.Subject(); strings.ContainsAny(subject, "\r\n") {
+			t.Errorf("subject %q", subject)
+		}
+		if n := len(r.MailHTML()); n > 60_000 {
+			t.Errorf("the mail has %d bytes", n)
+		}
+	})
+}
+
+var (
+	tagPattern       = regexp.MustCompile(`<[^>]*>`)
+	strictTag        = regexp.MustCompile(`^</?([a-z0-9]+|!doctype)((?: [a-zA-Z-]+(?:="[^"<>]*")?)*)/?>$`)
+	attributePattern = regexp.MustCompile(` ([a-zA-Z-]+)(?:="([^"]*)")?`)
+	actionPattern    = regexp.MustCompile(`\{\{[^}]*\}\}`)
+	stylePattern     = regexp.MustCompile(`(?s)<style>.*?</style>`)
+)
+
+// The names of the tags and attributes of the templates.
+var pageNames, mailNames = namesOf(page), namesOf(mailPage)
+
+// namesOf returns the names of the tags and attributes of a template.
+func namesOf(template string) map[string]bool {
+	names := map[string]bool{}
+	template = actionPattern.ReplaceAllString(stylePattern.ReplaceAllString(template, ""), "")
+	for _, tag := range tagPattern.FindAllString(template, -1) {
+		m := strictTag.FindStringSubmatch(tag)
+		if m == nil {
+			panic("the template has the tag " + tag)
+		}
+		names[m[1]] = true
+		for _, a := range attributePattern.FindAllStringSubmatch(m[2], -1) {
+			names[a[1]+"="] = true
+		}
+	}
+	return names
+}
+
+// failure reports a failure of a check, as testing.T.Errorf does.
+type failure func(format string, args ...any)
+
+// checkHTML reports tags and attributes other than the known ones, and links that are not of the console.
+func checkHTML(fail failure, known map[string]bool, text string) {
+	if len(stylePattern.FindAllString(text, -1)) != 1 {
+		fail("there is not one style sheet")
+	}
+	text = stylePattern.ReplaceAllString(text, "")
+	for _, tag := range tagPattern.FindAllString(text, -1) {
+		m := strictTag.FindStringSubmatch(tag)
+		if m == nil || !known[m[1]] {
+			fail("tag %s", tag)
+			continue
+		}
+		for _, a := range attributePattern.FindAllStringSubmatch(m[2], -1) {
+			if !known[a[1]+"="] {
+				fail("attribute %s of %s", a[1], tag)
+			}
+			own := strings.HasPrefix(a[2], "https://orrery.example/console/#/")
+			if a[1] == "href" && !own || a[1] == "src" && a[2] != "cid:"+PictureID {
+				fail("link %s", tag)
+			}
+		}
+	}
+	rest := tagPattern.ReplaceAllString(text, "")
+	if strings.ContainsAny(rest, "<>") {
+		fail("a part of a tag is left in %q", rest)
+	}
+	checkCharacters(fail, strings.ReplaceAll(rest, zeroWidth, ""))
+}
+
+// checkCharacters reports characters that are invisible or change the order of a text.
+func checkCharacters(fail failure, text string) {
+	if !utf8.ValidString(text) {
+		fail("the text is not UTF-8")
+	}
+	for _, r := range text {
+		if r != '\n' && !unicode.IsPrint(r) && r != '\u00a0' {
+			fail("character %U", r)
+		}
+	}
+}
+
+// checkText reports characters as checkCharacters, and lines that are too long.
+func checkText(fail failure, text string) {
+	checkCharacters(fail, text)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		whole := strings.HasPrefix(line, "Ask again ") || strings.HasPrefix(line, "https://orrery.example/console/#/")
+		if n := columns(line); n > TextWidth && !whole {
+			fail("a line of %d columns: %s", n, line)
+		}
+	}
+}
+
+// checkCSV reports rows that are not those of the table, and cells that are formulas.
+func checkCSV(fail failure, text string) {
+	reader := csv.NewReader(strings.NewReader(text))
+	rows, err := reader.ReadAll()
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			number := i == 3 || i == 4
+			if cell != "" && strings.IndexByte("=+-@\t\r\n", cell[0]) >= 0 && !number {
+				fail("cell %q", cell)
+			}
+		}
+	}
+}
+
+// TestHostileGoldenIsSafe applies the checks of FuzzHostile to a report with a different hostile value in each place.
+func TestHostileGoldenIsSafe(t *testing.T) {
+	r := reportOf(t, hostile)
+	checkHTML(t.Errorf, pageNames, string(r.HTML()))
+	checkHTML(t.Errorf, mailNames, string(r.MailHTML()))
+	checkText(t.Errorf, string(r.Text()))
+	checkCSV(t.Errorf, string(r.CSV()))
+}
+
+// TestChecksFindWhatTheyLookFor: the checks of this file are able to fail.
+func TestChecksFindWhatTheyLookFor(t *testing.T) {
+	good := string(reportOf(t, ordinary).HTML())
+	for rule, bad := range map[string]string{
+		"a tag":           "<iframe>",
+		"an attribute":    `<b onclick="x">`,
+		"a link":          `<a href="javascript:x">`,
+		"a foreign link":  `<a href="https://evil.example/">`,
+		"an open tag":     "<",
+		"a reversed text": "\u202e",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			failed := false
+			checkHTML(func(string, ...any) { failed = true }, pageNames, strings.Replace(good, "</main>", bad+"</main>", 1))
+			if !failed {
+				t.Errorf("the check accepts %s", bad)
+			}
+		})
+	}
+	for rule, bad := range map[string]string{"a long line": strings.Repeat("x", 77), "an escape": "\x1b[31m"} {
+		t.Run(rule, func(t *testing.T) {
+			failed := false
+			if checkText(func(string, ...any) { failed = true }, bad); !failed {
+				t.Errorf("the check accepts %q", bad)
+			}
+		})
+	}
+}
+
+func TestShown(t *testing.T) {
+	for _, test := range []struct{ rule, value, want string }{
+		{"text stays", "shop.example/ä?q=日本", "shop.example/ä?q=日本"},
+		{"spaces stay", "a b", "a b"},
+		{"empty values are visible", "", "(empty)"},
+		{"controls are escaped", "a\x1b\n", `a\u001b\u000a`},
+		{"bidirectional controls are escaped", "a\u202eb", `a\u202eb`},
+		{"characters without width are escaped", "a\u200bb", `a\u200bb`},
+		{"invalid UTF-8 is escaped", "a\xffb", `a\xffb`},
+		{"replacement characters stay", "a\ufffdb", "a\ufffdb"},
+		{"as long as allowed", strings.Repeat("ä", 30), strings.Repeat("ä", 30)},
+		{"a longer value is cut and ends with its hash", strings.Repeat("ä", 31), strings.Repeat("ä", 21) + "…af5af882"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			if got := shown(test.value, 30); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for want, got := range map[string]string{
+		"0": count(0), "999": count(999), "1,000": count(1000), "−1,234,567": count(-1_234_567),
+		"0 %": percent(0, 10), "0  %": percent(0, 0) + "", "< 0.1 %": percent(1, 10_000), "> 99.9 %": percent(9999, 10_000),
+		"33.3 %": percent(1, 3), "100 %": percent(3, 3), "3.2": factor(3.2), "12": factor(12),
+		"999 B": byteCount(999), "1.0 kB": byteCount(1000), "2.5 GB": byteCount(2.5e9),
+		"0 ms": seconds(0), "0.50 ms": seconds(0.0005), "150 ms": seconds(0.15), "1.50 s": seconds(1.5),
+		"as before": difference(3, 3), "was 0": difference(3, 0), "+50 %": difference(3, 2), "−33 %": difference(2, 3),
+		"× 10": difference(30, 3), "+ < 1 %": difference(1001, 1000), "− < 1 %": difference(999, 1000), "−100 %": difference(0, 5),
+	} {
+		if want = strings.ReplaceAll(want, "0  %", "0 %"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestGuards(t *testing.T) {
+	for value, want := range map[string]string{
+		"203.0.113.7 of 3.5 %": "203.0.113[.]7 of 3.5 %", "https://shop.example/a.b": "https://shop[.]example/a[.]b",
+		"no dots.": "no dots.", "ä.example": "ä[.]example",
+	} {
+		if got := bracketed(value); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := guarded("a.b.c 1.5", "|"); got != "a.|b.|c 1.5" {
+		t.Error(got)
+	}
+}
+
+func TestCheckLink(t *testing.T) {
+	for base, good := range map[string]bool{
+		"": true, "https://example.com": true, "http://localhost:8080/console/": true, "javascript:alert(1)": false,
+		"data:text/html,x": false, "example.com": false, "https://": false, "https://a:b@example.com": false,
+		"https://example.com/?x": false, "https://example.com/#x": false, "https:example.com": false, "//example.com": false,
+	} {
+		if wrong := CheckLink(base); (wrong == "") != good {
+			t.Errorf("%s: %q", base, wrong)
+		}
+	}
+}

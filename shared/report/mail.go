@@ -1,0 +1,173 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"regexp"
+	"strings"
+)
+
+//go:embed mail.html.tmpl
+var mailPage string
+
+var mailTemplate = template.Must(template.New("mail").Parse(mailPage))
+
+// The limits keep the page of a mail below 60 kB, because mail programs cut long ones.
+const (
+	// mailKey is the number of characters of a value in a mail.
+	mailKey = 48
+	// mailText is the number of characters of other texts with values.
+	mailText = 300
+	// mailLink is the length of the longest link in a mail.
+	mailLink = 1000
+	// mailBars is the number of bars of the table beside the picture.
+	mailBars = 31
+)
+
+// PictureID is the content id by which the HTML of a mail refers to the picture.
+const PictureID = "timeline"
+
+// mailView is what the template of a mail prints.
+type mailView struct {
+	pageView
+
+	Preheader string
+	Colour    string // of the verdict
+	Rows      [][]figureView
+	Bars      []mailBar
+	PictureID string
+	Alt       string
+}
+
+type mailBar struct {
+	Label, Requests, Blocked string
+	Percent, Rest            int
+}
+
+var verdictColours = map[State]string{
+	Quiet: "#00735a", QuietLook: "#b8410a", AttackedHeld: "#8a6100", AttackedLook: "#b8410a", Unknown: "#56616c",
+}
+
+// Subject returns the subject of a mail: the verdict in numbers.
+func (r Report) Subject() string {
+	text := fmt.Sprintf("%s · %s: %s", shown(r.Title, mailKey), r.Period.Text, r.Verdict.State)
+	requests, blocked := r.Figures[0], r.Figures[1]
+	if requests.Value != nil && blocked.Value != nil {
+		text += fmt.Sprintf(" · %s, %s blocked", plural(int64(*requests.Value), "request"),
+			percent(int64(*blocked.Value), int64(*requests.Value)))
+	}
+	if change := requests.change(); change != "" {
+		text += " (" + change + ")"
+	}
+	return text
+}
+
+// MailHTML returns the report as the HTML part of a mail: tables, no style sheet that it needs, and the picture by its
+// content id. Mail programs do not take the addresses and names in it for links.
+func (r Report) MailHTML() []byte {
+	v := mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
+	v.Title = cutShown(v.Title, mailKey)
+	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
+	for i := range v.Sentences {
+		v.Sentences[i].Text = guarded(cutShown(v.Sentences[i].Text, mailText), zeroWidth)
+		v.Sentences[i].Link = shortLink(v.Sentences[i].Link)
+	}
+	v.Link = shortLink(v.Link)
+	for i := 0; i < len(v.Figures); i += 2 {
+		v.Rows = append(v.Rows, v.Figures[i:i+2])
+	}
+	for i := range v.Sections {
+		for _, l := range v.Sections[i].Lists {
+			for j := range l.Rows {
+				l.Rows[j].Key = guarded(cutShown(l.Rows[j].Key, mailKey), zeroWidth)
+			}
+		}
+	}
+	for i := range v.Changes {
+		v.Changes[i].Key = guarded(cutShown(v.Changes[i].Key, mailKey), zeroWidth)
+	}
+	for i := range v.Examples {
+		e := &v.Examples[i]
+		e.Request = guarded(cutShown(e.Request, mailKey), zeroWidth)
+		for j := range e.Facts {
+			e.Facts[j] = guarded(cutShown(e.Facts[j], mailKey), zeroWidth)
+		}
+	}
+	for i := range v.Notices {
+		v.Notices[i] = guarded(cutShown(v.Notices[i], mailText), zeroWidth)
+	}
+	for _, facts := range [][]fact{v.About, v.Run} {
+		for i := range facts {
+			facts[i].Text = guarded(cutShown(facts[i].Text, mailText), zeroWidth)
+		}
+	}
+	if len(v.Charts) > 0 {
+		v.Alt = v.Charts[0].Description
+		most := bothSeries[0].most(r.Chart.Bars)
+		for _, bar := range r.Chart.Bars[:min(len(r.Chart.Bars), mailBars)] {
+			percent := share(bar.Requests, most)
+			v.Bars = append(v.Bars, mailBar{bar.Label, count(bar.Requests), count(bar.Blocked), percent, 100 - percent})
+		}
+	}
+	var b bytes.Buffer
+	if err := mailTemplate.Execute(&b, v); err != nil {
+		panic("report: the template of a mail: " + err.Error()) // it prints only texts and numbers
+	}
+	return b.Bytes()
+}
+
+// shortLink returns a link, unless it is too long for a mail.
+func shortLink(link string) string {
+	if len(link) > mailLink {
+		return ""
+	}
+	return link
+}
+
+// cutShown cuts a text that is already safe to show.
+func cutShown(text string, limit int) string {
+	if fits(text, limit) {
+		return text
+	}
+	return string([]rune(text)[:limit-1]) + "…"
+}
+
+// zeroWidth is a character without width, which keeps mail programs from making a link of what is around it.
+const zeroWidth = "\u200b"
+
+// named matches words with dots, such as addresses and names of hosts.
+var (
+	named   = regexp.MustCompile(`[\pL\pN_-]+(?:\.[\pL\pN_-]+)+`)
+	decimal = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+)
+
+// guarded returns a text in which a guard follows the dots of addresses and names.
+func guarded(text, guard string) string {
+	return named.ReplaceAllStringFunc(text, func(word string) string {
+		if decimal.MatchString(word) {
+			return word
+		}
+		return strings.ReplaceAll(word, ".", "."+guard)
+	})
+}
+
+// MailText returns the report as the text part of a mail: addresses and names are written like 203.0.113[.]7, so that
+// mail programs do not take them for links.
+func (r Report) MailText() []byte {
+	w := &textWriter{mail: true}
+	w.report(r)
+	return []byte(w.b.String())
+}
+
+// bracketed returns a text in which the last dots of addresses and names are in brackets.
+func bracketed(text string) string {
+	return named.ReplaceAllStringFunc(text, func(word string) string {
+		if decimal.MatchString(word) {
+			return word
+		}
+		last := strings.LastIndexByte(word, '.')
+		return word[:last] + "[.]" + word[last+1:]
+	})
+}

@@ -1,0 +1,197 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image/png"
+	"io"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/report"
+)
+
+// weekly returns a report about a week.
+func weekly(t *testing.T, title, key string) report.Report {
+	t.Helper()
+	s := report.Setting{
+		Title: title, Template: report.Traffic, Zone: time.UTC,
+		Period: report.Week.Last(time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC)),
+	}
+	var segments []map[string]any
+	for ms := s.Period.FromMs; ms <= s.Period.ToMs; ms += 3_600_000 {
+		hour := (ms - s.Period.FromMs) / 3_600_000
+		segments = append(segments, map[string]any{
+			"time_period": ms / 1000, "num_of_requests": 100 + hour*7%90, "num_of_blocked_requests": hour % 9,
+		})
+	}
+	answers := map[report.Part]report.Answer{}
+	for _, q := range s.Questions() {
+		answers[q.Part] = answer(t, []string{})
+	}
+	answers[report.Timeline] = answer(t, segments)
+	answers[report.Top] = answer(t, []map[string]any{
+		{"label": "ip", "key": key, "num_of_requests": 90, "num_of_blocked_requests": 80},
+	})
+	return report.New(s, answers)
+}
+
+func answer(t *testing.T, results any) report.Answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"data": map[string]any{"results": results}, "meta": map[string]any{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Answer{Body: body}
+}
+
+var envelope = Envelope{
+	From: "Orrery <orrery@example.com>", To: []string{"ops@example.com", "Boss <boss@example.com>"},
+	Date: time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC), Run: "3f1c0a9b",
+}
+
+func write(t *testing.T, r report.Report, e Envelope) []byte {
+	t.Helper()
+	text, err := Write(r, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// part is a part of a mail that is no multipart.
+type part struct {
+	path, mediaType, file string
+	content               []byte
+}
+
+// partsOf reads the parts of a mail with the standard library.
+func partsOf(t *testing.T, path, contentType, encoding, disposition string, body io.Reader) []part {
+	t.Helper()
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		t.Fatalf("%s: %v", contentType, err)
+	}
+	if !strings.HasPrefix(mediaType, "multipart/") {
+		if strings.EqualFold(encoding, "base64") {
+			t.Fatal("multipart.Reader decodes quoted-printable only; partsOf must be given decoded base64")
+		}
+		content, err := io.ReadAll(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, options, err := mime.ParseMediaType(disposition)
+		if disposition != "" && err != nil {
+			t.Fatal(err)
+		}
+		return []part{{path, mediaType, options["filename"], content}}
+	}
+	var parts []part
+	reader := multipart.NewReader(body, params["boundary"])
+	for {
+		p, err := reader.NextPart()
+		if err == io.EOF {
+			return parts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content io.Reader = p
+		encoding := p.Header.Get("Content-Transfer-Encoding")
+		if strings.EqualFold(encoding, "base64") {
+			content, encoding = base64.NewDecoder(base64.StdEncoding, p), ""
+		}
+		parts = append(parts, partsOf(t, path+strings.TrimPrefix(mediaType, "multipart/")+"/", p.Header.Get("Content-Type"),
+			encoding, p.Header.Get("Content-Disposition"), content)...)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	r := weekly(t, "", "203.0.113.7")
+	message, err := netmail.ReadMessage(bytes.NewReader(write(t, r, envelope)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := partsOf(t, "", message.Header.Get("Content-Type"), message.Header.Get("Content-Transfer-Encoding"), "", message.Body)
+	var outline []string
+	for _, p := range parts {
+		outline = append(outline, p.path+" "+p.mediaType+" "+p.file)
+	}
+	want := []string{
+		"mixed/related/alternative/ text/plain ",
+		"mixed/related/alternative/ text/html ",
+		"mixed/related/ image/png orrery-report-2026-11-16.png",
+		"mixed/ text/html orrery-report-2026-11-16.html",
+		"mixed/ text/csv orrery-report-2026-11-16.csv",
+	}
+	if diff := cmp.Diff(want, outline); diff != "" {
+		t.Fatalf("parts differ (-want +got):\n%s", diff)
+	}
+	for i, content := range [][]byte{r.MailText(), r.MailHTML(), nil, r.HTML(), r.CSV()} {
+		got := strings.ReplaceAll(string(parts[i].content), "\r\n", "\n")
+		if want := strings.ReplaceAll(string(content), "\r\n", "\n"); content != nil && got != want {
+			t.Errorf("part %d differs:\n%s", i, cmp.Diff(want, got))
+		}
+	}
+	picture, err := png.Decode(bytes.NewReader(parts[2].content))
+	if err != nil || picture.Bounds().Dx() != 1200 || picture.Bounds().Dy() != 280 {
+		t.Errorf("picture %v, %v", picture.Bounds(), err)
+	}
+	if len(parts[2].content) > 10_000 || len(parts[1].content) > 60_000 {
+		t.Errorf("the picture has %d bytes, the page %d", len(parts[2].content), len(parts[1].content))
+	}
+	if !strings.Contains(string(parts[1].content), `src="cid:`+report.PictureID+`"`) {
+		t.Error("the page does not show the picture")
+	}
+	subject, err := new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject"))
+	if err != nil || subject != r.Subject() {
+		t.Errorf("subject %q, %v", subject, err)
+	}
+	for name, want := range map[string]string{
+		"X-Orrery-Run": "3f1c0a9b", "Date": "Mon, 23 Nov 2026 07:00:00 +0000", "Auto-Submitted": "auto-generated",
+		"To": `<ops@example.com>, "Boss" <boss@example.com>`,
+	} {
+		if got := message.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSameReportSameMail(t *testing.T) {
+	first := write(t, weekly(t, "", "a"), envelope)
+	if second := write(t, weekly(t, "", "a"), envelope); !bytes.Equal(first, second) {
+		t.Errorf("mails differ:\n%s", cmp.Diff(string(first), string(second)))
+	}
+	if other := write(t, weekly(t, "", "b"), envelope); bytes.Equal(first, other) {
+		t.Error("two reports have the same mail")
+	}
+}
+
+// TestHostileTitles: a title adds no header.
+func TestHostileTitles(t *testing.T) {
+	for _, title := range []string{"a\r\nBcc: x@evil.example", "a\nb", "\r\n\r\nbody", "ä日本\u202e", strings.Repeat("x", 120)} {
+		message, err := netmail.ReadMessage(bytes.NewReader(write(t, weekly(t, title, title), envelope)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if message.Header.Get("Bcc") != "" || len(message.Header["Subject"]) != 1 {
+			t.Errorf("%q: %v", title, message.Header)
+		}
+	}
+}
+
+func TestWrongAddresses(t *testing.T) {
+	r := weekly(t, "", "a")
+	for _, e := range []Envelope{{From: "nobody"}, {From: "a@example.com", To: []string{"b@example.com\r\nBcc: c@example.com"}}} {
+		if _, err := Write(r, e); err == nil {
+			t.Errorf("%v is accepted", e)
+		}
+	}
+}

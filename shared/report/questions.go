@@ -1,0 +1,166 @@
+package report
+
+import (
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// Template selects the sections of a report.
+type Template string
+
+// The templates. An attack report leaves out what changed and the blocks that are possibly wrong.
+const (
+	Traffic Template = "traffic"
+	Attack  Template = "attack"
+)
+
+// Templates lists the templates, the default first.
+var Templates = []Template{Traffic, Attack}
+
+// Setting is what a report is about.
+type Setting struct {
+	Title      string // "": a title that follows from the template
+	Template   Template
+	Conditions string // canonical filter without its period, in the query-string form; "" for all requests
+	Period     Period
+	Previous   *Period // nil: nothing is compared
+	Zone       *time.Location
+	Link       string // base URL of the console, for links; "": there are none
+}
+
+// Part names a question of a report.
+type Part string
+
+// The parts. Those that end in before are about the previous period.
+const (
+	Timeline        Part = "timeline"
+	TimelineBefore  Part = "timeline before"
+	Monitored       Part = "monitored"
+	MonitoredBefore Part = "monitored before"
+	Times           Part = "times"
+	TimesBefore     Part = "times before"
+	Top             Part = "top"
+	TopBefore       Part = "top before"
+	PassedBots      Part = "passed bots"
+	OriginErrors    Part = "origin errors"
+	Changes         Part = "changes"
+	WrongBlocks     Part = "wrong blocks"
+	Examples        Part = "examples"
+)
+
+// Question is a question to a data route.
+type Question struct {
+	Part   Part
+	Route  string
+	Params map[string]string // of the route
+}
+
+// listed is the number of rows of each list.
+const listed = 5
+
+// Questions returns the questions of a report. They do not depend on each other.
+func (s Setting) Questions() []Question {
+	seconds, _ := stepOf(s.Period).segmentSeconds(s.Period, s.Zone)
+	segment := text(seconds)
+	period := func(more ...string) map[string]string { return s.asking(s.Period, more...) }
+	list := []Question{
+		{Timeline, "timeline", with(period(), "segment", segment)},
+		{Monitored, "histogram", with(period(), "segment", segment, "measure", "monitored")},
+		{Times, "stats", with(period(timed), "segment", segment)},
+		{Top, "topx", with(period(), "limit", text(listed))},
+		{PassedBots, "facets", with(period(flagIs("bot", true), flagIs("blocked", false)),
+			"by", "organization,user_agent,url", "limit", text(listed))},
+		{OriginErrors, "facets", with(period("upstream_status>=500"), "by", "host,url", "limit", text(listed))},
+		{Examples, "logs", with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
+	}
+	if s.Template == Traffic {
+		list = append(list, Question{WrongBlocks, "facets", with(
+			period(flagIs("blocked", true), flagIs("human", true)), "by", "reason,url", "limit", text(listed))})
+	}
+	if s.Previous == nil {
+		return list
+	}
+	before := func(more ...string) map[string]string { return s.asking(*s.Previous, more...) }
+	list = append(list,
+		Question{TimelineBefore, "timeline", with(before(), "segment", segment)},
+		Question{MonitoredBefore, "histogram", with(before(), "segment", segment, "measure", "monitored")},
+		Question{TimesBefore, "stats", with(before(timed), "segment", segment)},
+		Question{TopBefore, "topx", with(before(), "limit", text(mostBefore))},
+	)
+	if s.Template == Traffic {
+		list = append(list, Question{Changes, "diff", with(period(), "limit", "80",
+			"against", timeText(s.Previous.FromMs)+".."+timeText(s.Previous.ToMs))})
+	}
+	return list
+}
+
+// mostBefore is the number of keys of the previous period that are known. A key that is not among fewer is new.
+const mostBefore = 80
+
+// timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.
+const timed = "request_time>=0"
+
+const exampleFields = "timestamp,ip,country,method,host,path,status,reason,request_id"
+
+// asking returns the parameter filters: the conditions of the report and more in a period.
+func (s Setting) asking(p Period, more ...string) map[string]string {
+	return map[string]string{"filters": s.Filter(p, more...)}
+}
+
+// Filter returns a filter with the conditions of the report in a period.
+func (s Setting) Filter(p Period, more ...string) string {
+	return joined(append([]string{PeriodText(p), s.Conditions}, more...)...)
+}
+
+// PeriodText returns the condition that a period is in the query-string form.
+func PeriodText(p Period) string {
+	return "timestamp between " + timeText(p.FromMs) + " and " + timeText(p.ToMs)
+}
+
+// joined returns conditions as one filter.
+func joined(conditions ...string) string {
+	var list []string
+	for _, c := range conditions {
+		if c != "" {
+			list = append(list, c)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func with(params map[string]string, pairs ...string) map[string]string {
+	for i := 0; i < len(pairs); i += 2 {
+		params[pairs[i]] = pairs[i+1]
+	}
+	return params
+}
+
+// flagIs returns the condition that a flag is true, or that it is not.
+func flagIs(field string, value bool) string {
+	return filter.Condition{
+		Field: filter.Word{Text: field}, Op: filter.Is, Negated: !value,
+		Values: []filter.Value{{Kind: filter.Bool, Text: "true"}},
+	}.String()
+}
+
+// equals returns the condition that a field has a value, or "" if no filter can hold the value.
+func equals(field, value string) string {
+	if !selectable(value) {
+		return ""
+	}
+	return filter.Condition{
+		Field: filter.Word{Text: field}, Op: filter.Eq,
+		Values: []filter.Value{{Kind: filter.Text, Text: value, Quoted: true}},
+	}.String()
+}
+
+// timeText returns a time as filters have it.
+func timeText(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	if t.Nanosecond() != 0 {
+		return t.Format("2006-01-02 15:04:05.000")
+	}
+	return t.Format(time.DateTime)
+}

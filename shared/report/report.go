@@ -1,0 +1,199 @@
+// Package report is a report about the traffic of a period: a model that is built from answers of the data routes, and
+// the forms in which it is printed.
+//
+//	Setting ─Questions→ questions to the data routes ─package reporting→ answers ─New→ Report ─HTML, Text, CSV, JSON→ bytes
+//
+// The package has no clock and no network. The same model is printed as the same bytes. What may differ between two
+// reports about the same data, such as cost and elapsed time, is in Run, apart from the rest.
+package report
+
+import "time"
+
+// Report is a report about a period.
+type Report struct {
+	Title       string   `json:"title"`
+	Template    Template `json:"template" enum:"traffic,attack"`
+	Filter      string   `json:"filter" doc:"Canonical filter, with the period"`
+	Fingerprint string   `json:"fingerprint,omitempty" doc:"Of the filter"`
+	Zone        string   `json:"tz" doc:"Zone of the calendar" example:"Europe/Berlin"`
+	Period      Span     `json:"period"`
+	Previous    *Span    `json:"previous" doc:"The period that the report compares with; null: none"`
+	Verdict     Verdict  `json:"verdict"`
+	Figures     []Figure `json:"figures" doc:"Eight figures; none if they are not known"`
+	Chart       Chart    `json:"chart"`
+	Attackers   []List   `json:"attackers"`
+	Targets     []List   `json:"targets"`
+	Rules       []List   `json:"rules"`
+	Passed      []List   `json:"passed" doc:"What got through: bots that passed, and errors of the origin"`
+	Changes     []Change `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
+	Compared    bool     `json:"compared" doc:"Both periods have requests, so changes were looked for"`
+	Wrong       []List   `json:"wrong" doc:"Blocked requests of humans"`
+	Examples    []Record `json:"examples" doc:"The newest blocked requests"`
+	Failed      []Failed `json:"failed" doc:"Parts that are missing"`
+	Link        string   `json:"link,omitempty" doc:"The question in the console"`
+
+	Run Run `json:"-"`
+
+	zone *time.Location
+}
+
+// Span is a period. Both ends are included.
+type Span struct {
+	From string `json:"from" doc:"RFC 3339, UTC"`
+	To   string `json:"to" doc:"RFC 3339, UTC"`
+	Text string `json:"text" doc:"In the zone of the report"`
+}
+
+// Run is what a report rests on. It may differ between two reports about the same data.
+type Run struct {
+	Questions int      `json:"questions" doc:"Queries of the report"`
+	Bytes     int64    `json:"bytes_scanned" doc:"Of all queries"`
+	CostUSD   *float64 `json:"cost_usd,omitempty" doc:"Of all queries; absent if the engine charges nothing"`
+	ElapsedMS float64  `json:"elapsed_ms" doc:"Of the slowest query"`
+	Complete  *string  `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data; null if unknown"`
+	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record"`
+	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
+}
+
+// Figure is a number about the period.
+type Figure struct {
+	ID       string   `json:"id" enum:"requests,blocked,challenges,monitored,human,origin_blocked,average_time,bytes_sent"`
+	Label    string   `json:"label"`
+	Unit     string   `json:"unit" enum:"requests,seconds,bytes"`
+	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`
+	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
+}
+
+// Chart has the requests and the blocked requests of each bar, and those of the previous period.
+type Chart struct {
+	Step   string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
+	Bars   []Bar  `json:"bars"`
+	Coarse bool   `json:"coarse,omitempty" doc:"The bars consist of hours or days of UTC"`
+}
+
+// Bar is a bar of the chart.
+type Bar struct {
+	From           string `json:"from" doc:"RFC 3339, UTC"`
+	Label          string `json:"label" doc:"In the zone of the report"`
+	Requests       int64  `json:"requests"`
+	Blocked        int64  `json:"blocked"`
+	RequestsBefore *int64 `json:"requests_before" nullable:"true" doc:"Of the bar at the same place of the previous period"`
+	BlockedBefore  *int64 `json:"blocked_before" nullable:"true"`
+}
+
+// List has the most frequent values of a field.
+type List struct {
+	Title string `json:"title"`
+	Field string `json:"field"`
+	Rows  []Row  `json:"rows"`
+	All   int64  `json:"all" doc:"Requests that the list is about"`
+}
+
+// Row is a value of a list.
+type Row struct {
+	Key           string `json:"key"`
+	Requests      int64  `json:"requests"`
+	Blocked       int64  `json:"blocked"`
+	BlockedBefore *int64 `json:"blocked_before" nullable:"true" doc:"In the previous period; null if unknown"`
+	New           bool   `json:"new,omitempty" doc:"The previous period has no request with the value"`
+	Condition     string `json:"condition,omitempty" doc:"Selects these requests"`
+	Link          string `json:"link,omitempty"`
+}
+
+// Change is a value whose share of the requests differs from that in the previous period.
+type Change struct {
+	Kind        string  `json:"kind" enum:"new,gone,more,fewer"`
+	Field       string  `json:"field"`
+	Key         string  `json:"key"`
+	Requests    int64   `json:"requests"`
+	Before      int64   `json:"before" doc:"Requests in the previous period"`
+	Share       float64 `json:"share" doc:"Of all requests of the period"`
+	ShareBefore float64 `json:"share_before"`
+	Condition   string  `json:"condition,omitempty"`
+	Link        string  `json:"link,omitempty"`
+}
+
+// Record is an example of a blocked request. Fields that it does not have are empty.
+type Record struct {
+	Time    string `json:"time" doc:"RFC 3339, UTC"`
+	Local   string `json:"local" doc:"In the zone of the report"`
+	IP      string `json:"ip"`
+	Country string `json:"country"`
+	Method  string `json:"method"`
+	Target  string `json:"target" doc:"Host and path"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	ID      string `json:"request_id"`
+	Link    string `json:"link,omitempty"`
+}
+
+// Failed is a part of a report that is missing, and the reason.
+type Failed struct {
+	Part   Part   `json:"part"`
+	Reason string `json:"reason"`
+}
+
+// Empty reports whether it is known that no request is in the period.
+func (r Report) Empty() bool {
+	requests := r.Figures[0].Value
+	return requests != nil && *requests == 0
+}
+
+// End returns the end of the period.
+func (r Report) End() time.Time {
+	end, err := time.Parse(time.RFC3339, r.Period.To)
+	if err != nil {
+		panic("report: the end of the period: " + err.Error()) // New has printed it
+	}
+	return end
+}
+
+// Notices lists what is missing in the report, in sentences. They come before everything else.
+func (r Report) Notices() []string {
+	var list []string
+	if n := len(r.Run.Skipped); n > 0 {
+		list = append(list, plural(int64(n), "object")+" of the data could not be read. Their records are missing.")
+	}
+	if through := r.Run.Complete; through != nil && before(*through, r.Period.To) {
+		list = append(list, "The data is complete through "+r.instant(*through)+
+			". Later requests of the period may be missing.")
+	}
+	reasons := map[string][]string{}
+	var order []string
+	for _, f := range r.Failed {
+		if reasons[f.Reason] == nil {
+			order = append(order, f.Reason)
+		}
+		reasons[f.Reason] = append(reasons[f.Reason], string(f.Part))
+	}
+	for _, reason := range order {
+		list = append(list, "Without "+enumeration(reasons[reason])+": "+shown(reason, 300))
+	}
+	if r.Empty() {
+		newest := "There are no records at all."
+		if r.Run.Newest != nil {
+			newest = "The newest record is of " + r.instant(*r.Run.Newest) + "."
+		}
+		list = append(list, "No requests are in this period. "+newest)
+	}
+	return list
+}
+
+// before reports whether an instant in RFC 3339 format is before another.
+func before(a, b string) bool {
+	at, err := time.Parse(time.RFC3339, a)
+	if err != nil {
+		return false
+	}
+	bt, err := time.Parse(time.RFC3339, b)
+	return err == nil && at.Before(bt)
+}
+
+// instant returns an instant in RFC 3339 format as people write it, in the zone of the report.
+func (r Report) instant(rfc3339 string) string {
+	t, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		return shown(rfc3339, 40)
+	}
+	return t.In(r.zone).Format("Mon 2 January 2006 15:04:05")
+}

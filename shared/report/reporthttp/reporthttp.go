@@ -1,0 +1,63 @@
+// Package reporthttp makes the reports of the HTTP API.
+package reporthttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/mail"
+	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Maker makes reports: api.Reports.
+type Maker struct {
+	// Sender is the sender of reports that are mails.
+	Sender string
+}
+
+var _ api.Reports = Maker{}
+
+// source asks the questions of a report.
+type source api.Ask
+
+func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	return s(ctx, route, params)
+}
+
+// Make implements api.Reports.
+func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]byte, error) {
+	model, err := reporting.Run(ctx, source(ask), reporting.Request{
+		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
+		Title: r.Title, Link: r.Link,
+	})
+	var wrong *reporting.ParamError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, &search.ParamError{Param: wrong.Param, Message: wrong.Message}
+	case err != nil:
+		return nil, err
+	}
+	switch r.MediaType {
+	case "text/html":
+		return model.HTML(), nil
+	case "text/plain":
+		return model.Text(), nil
+	case "text/csv":
+		return model.CSV(), nil
+	case "application/json":
+		return model.JSON(), nil
+	case "message/rfc822":
+		return mail.Write(model, mail.Envelope{From: m.Sender, Date: model.End()})
+	}
+	return nil, fmt.Errorf("reporthttp: no form of reports is %s", r.MediaType)
+}
+
+// Policy implements api.Reports.
+func (Maker) Policy() string { return report.PagePolicy }
+
+// Document implements api.Reports.
+func (Maker) Document() any { return report.Document{} }

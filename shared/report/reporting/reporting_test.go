@@ -1,0 +1,316 @@
+package reporting_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// oracle is an engine that answers with the reference evaluation over rows in memory.
+type oracle struct{ rows []*lake.Row }
+
+func (oracle) Name() string { return "oracle" }
+
+func (o oracle) Extent(context.Context) (lake.Extent, error) {
+	e := lake.Extent{Rows: int64(len(o.rows))}
+	for i, r := range o.rows {
+		if i == 0 {
+			e.MinTsMs, e.MaxTsMs = r.TsMs, r.TsMs
+		}
+		e.MinTsMs, e.MaxTsMs = min(e.MinTsMs, r.TsMs), max(e.MaxTsMs, r.TsMs)
+	}
+	return e, nil
+}
+
+func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	return reference.Evaluate(&q, o.rows), engine.Cost{BytesScanned: 10}, nil
+}
+
+func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
+
+// apiSource asks the API over generated records.
+type apiSource struct {
+	t       testing.TB
+	handler http.Handler
+
+	mutex sync.Mutex
+	fail  map[string]string // route → reason
+	asked int
+}
+
+var now = time.Date(2026, 1, 3, 7, 0, 0, 0, time.UTC)
+
+// newSource returns the API over two generated days, 2026-01-01 and 2026-01-02 in UTC.
+func newSource(t testing.TB) *apiSource {
+	t.Helper()
+	var rows []*lake.Row
+	decoder := record.NewDecoder()
+	for day, n := range []int{1500, 2500} {
+		from := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		text, err := io.ReadAll(gen.New(gen.Options{Records: n, Seed: uint64(day + 1), From: from, To: from.Add(24 * time.Hour)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			row := &lake.Row{}
+			if _, err := decoder.Decode(line, row); err != nil {
+				t.Fatal(err)
+			}
+			row.Source, row.Line = "s", int64(len(rows)+1)
+			rows = append(rows, row)
+		}
+	}
+	service, err := search.New(oracle{rows}, search.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{
+		Search: service, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Serves: []string{"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &apiSource{t: t, handler: handler}
+}
+
+func (s *apiSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	s.mutex.Lock()
+	s.asked++
+	reason := s.fail[route]
+	s.mutex.Unlock()
+	if reason != "" {
+		return nil, errors.New(reason)
+	}
+	members := map[string]any{}
+	for name, value := range params {
+		members[name] = value
+	}
+	if limit, err := strconv.Atoi(params["limit"]); err == nil {
+		members["limit"] = limit
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/api/v4.0/data/"+route, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		return nil, fmt.Errorf("%d %s", w.Code, w.Body)
+	}
+	return w.Body.Bytes(), nil
+}
+
+// results returns the results of a data route for a filter.
+func (s *apiSource) results(route string, params map[string]string) []map[string]any {
+	s.t.Helper()
+	body, err := s.Ask(s.t.Context(), route, params)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var answer struct {
+		Data struct{ Results []map[string]any }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.Data.Results
+}
+
+const secondDay = "timestamp between 2026-01-02 00:00:00 and 2026-01-02 23:59:59.999"
+
+// TestRun compares a report about generated records with the answers of the data routes.
+func TestRun(t *testing.T) {
+	s := newSource(t)
+	got := run(t, s, reporting.Request{Filters: secondDay})
+	sums := func(filters, member, route string) float64 {
+		sum := 0.0
+		for _, r := range s.results(route, map[string]string{"filters": filters}) {
+			sum += r[member].(float64)
+		}
+		return sum
+	}
+	const firstDay = "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999"
+	for i, member := range map[int]string{
+		0: "num_of_requests", 1: "num_of_blocked_requests", 2: "num_of_challenges", 4: "num_of_human_requests",
+		5: "num_of_origin_blocked_requests", 7: "sum_of_sent_bytes",
+	} {
+		want, before := sums(secondDay, member, "timeline"), sums(firstDay, member, "timeline")
+		if f := got.Figures[i]; *f.Value != want || *f.Previous != before || want == 0 {
+			t.Errorf("%s is %v, before %v, want %v and %v", f.ID, *f.Value, *f.Previous, want, before)
+		}
+	}
+	for i, f := range []string{firstDay, secondDay} {
+		monitored, timed, seconds := 0.0, 0.0, 0.0
+		for _, r := range s.results("histogram", map[string]string{"filters": f, "measure": "monitored"}) {
+			monitored += r["value"].(float64)
+		}
+		for _, r := range s.results("stats", map[string]string{"filters": f + ", request_time>=0", "segment": "1d"}) {
+			timed += r["num_of_requests"].(float64)
+			seconds += r["num_of_requests"].(float64) * r["avg_latency"].(float64)
+		}
+		figures := []*float64{got.Figures[3].Previous, got.Figures[6].Previous}
+		if i == 1 {
+			figures = []*float64{got.Figures[3].Value, got.Figures[6].Value}
+		}
+		if *figures[0] != monitored || monitored == 0 || math.Abs(*figures[1]-seconds/timed) > 1e-9 {
+			t.Errorf("%v monitored, want %v; average %v, want %v", *figures[0], monitored, *figures[1], seconds/timed)
+		}
+	}
+	if len(got.Failed) > 0 || len(got.Notices()) > 0 {
+		t.Errorf("%v %v", got.Failed, got.Notices())
+	}
+	if got.Run.Questions != 13 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
+		t.Errorf("%d questions, %d bars, %d examples, %d lists of attackers", got.Run.Questions, len(got.Chart.Bars),
+			len(got.Examples), len(got.Attackers))
+	}
+	if !got.Compared || got.Verdict.State == report.Unknown {
+		t.Errorf("compared: %v, verdict %s", got.Compared, got.Verdict.State)
+	}
+	// Every condition of a row selects the requests that the row counts.
+	rows := 0
+	for _, lists := range [][]report.List{got.Attackers, got.Targets, got.Rules} {
+		for _, l := range lists {
+			for _, row := range l.Rows {
+				filters := secondDay + ", blocked is true, " + row.Condition
+				if n := sums(filters, "num_of_requests", "timeline"); row.Condition == "" || n != float64(row.Blocked) {
+					t.Errorf("%s %s: %v requests, %d in the report", l.Field, row.Key, n, row.Blocked)
+				}
+				rows++
+			}
+		}
+	}
+	if rows < 15 {
+		t.Errorf("only %d rows", rows)
+	}
+}
+
+func run(t *testing.T, s reporting.Source, r reporting.Request) report.Report {
+	t.Helper()
+	got, err := reporting.Run(t.Context(), s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestSameDataSameReport: two reports about the same data have the same bytes, apart from what they rest on.
+func TestSameDataSameReport(t *testing.T) {
+	s := newSource(t)
+	compared := func() string {
+		r := run(t, s, reporting.Request{Last: report.Day, Now: now, Zone: "Asia/Kolkata"})
+		r.Run = report.Run{}
+		return string(r.HTML()) + string(r.Text()) + string(r.CSV()) + string(r.JSON())
+	}
+	if diff := cmp.Diff(compared(), compared()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFailedQuestions(t *testing.T) {
+	t.Run("a question that fails is a part that is missing", func(t *testing.T) {
+		s := newSource(t)
+		s.fail = map[string]string{"diff": "too many values", "logs": "too many values"}
+		got := run(t, s, reporting.Request{Filters: secondDay})
+		want := []report.Failed{{Part: report.Changes, Reason: "too many values"}, {Part: report.Examples, Reason: "too many values"}}
+		if diff := cmp.Diff(want, got.Failed); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("without any answer there is no report", func(t *testing.T) {
+		s := newSource(t)
+		s.fail = map[string]string{}
+		for _, route := range []string{"timeline", "topx", "facets", "histogram", "stats", "diff", "logs"} {
+			s.fail[route] = "the server is busy"
+		}
+		_, err := reporting.Run(t.Context(), s, reporting.Request{Filters: secondDay})
+		if err == nil || !strings.Contains(err.Error(), "the server is busy") {
+			t.Error(err)
+		}
+	})
+	t.Run("the caller gives up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := reporting.Run(ctx, newSource(t), reporting.Request{Filters: secondDay}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	var steps []string
+	run(t, newSource(t), reporting.Request{
+		Filters: secondDay, Compare: reporting.None, Template: report.Attack,
+		Done: func(done, all int) { steps = append(steps, fmt.Sprintf("%d/%d", done, all)) },
+	})
+	if diff := cmp.Diff([]string{"1/7", "2/7", "3/7", "4/7", "5/7", "6/7", "7/7"}, steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, test := range []struct {
+		rule, want string // filter, or a part of the error
+		r          reporting.Request
+	}{
+		{"the period of the filter", "timestamp between 2026-01-02 00:00:00 and 2026-01-03 00:00:00, host=\"a\"",
+			reporting.Request{Filters: "host=a, timestamp between 2026-01-02 and 2026-01-03"}},
+		{"the filter in json", "timestamp between 2026-01-02 00:00:00 and 2026-01-03 00:00:00, status=404", reporting.Request{
+			Filters: `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-02","2026-01-03"]},` +
+				`{"field":"status","op":"eq","value":404}]}`}},
+		{"the last day of the zone", "timestamp between 2026-01-01 18:30:00 and 2026-01-02 18:29:59.999, host=\"a\"",
+			reporting.Request{Filters: "host=a", Last: report.Day, Now: now, Zone: "Asia/Kolkata"}},
+		{"all requests of the last week", "timestamp between 2025-12-22 00:00:00 and 2025-12-28 23:59:59.999",
+			reporting.Request{Last: report.Week, Now: now}},
+		{"a filter without a period", "period", reporting.Request{Filters: "host=a"}},
+		{"two periods", "filters: it has a period", reporting.Request{Filters: secondDay, Last: report.Day, Now: now}},
+		{"a mistake in the filter", "hots", reporting.Request{Filters: "hots=a", Last: report.Day, Now: now}},
+		{"an unknown zone", `tz: unknown zone "Europe/Berlim"`, reporting.Request{Filters: secondDay, Zone: "Europe/Berlim"}},
+		{"the zone of the machine", "tz: unknown zone", reporting.Request{Filters: secondDay, Zone: "Local"}},
+		{"a zone that is a path", "tz: unknown zone", reporting.Request{Filters: secondDay, Zone: "../../etc/passwd"}},
+		{"an unknown template", "template: unknown", reporting.Request{Filters: secondDay, Template: "weekly"}},
+		{"an unknown comparison", "compare: ", reporting.Request{Filters: secondDay, Compare: "next"}},
+		{"a long title", "title: ", reporting.Request{Filters: secondDay, Title: strings.Repeat("ä", 121)}},
+		{"a link that is no address", "link: ", reporting.Request{Filters: secondDay, Link: "javascript:alert(1)"}},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s, err := reporting.SettingOf(test.r)
+			var got string
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = s.Filter(s.Period)
+			}
+			if !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// TextWidth is the largest number of columns of a line of a report in text.
+const TextWidth = 76
+
+// Text returns the report as plain text, in lines of at most TextWidth columns. Only the addresses of links and the
+// command that asks again, which must stay in one piece, may be longer.
+func (r Report) Text() []byte {
+	w := &textWriter{}
+	w.report(r)
+	return []byte(w.b.String())
+}
+
+func (w *textWriter) report(r Report) {
+	w.wrapped("", "ORRERY · "+shown(r.Title, keyLength))
+	w.wrapped("", r.Period.Text+" · "+r.Zone)
+	if r.Previous != nil {
+		w.wrapped("", "compared with "+r.Previous.Text)
+	}
+	if notices := r.Notices(); len(notices) > 0 {
+		w.heading("READ THIS FIRST")
+		for _, notice := range notices {
+			w.wrapped("! ", w.safe(notice))
+		}
+	}
+	w.heading("VERDICT: " + strings.ToUpper(r.Verdict.State.word()))
+	for _, s := range r.Verdict.Sentences {
+		w.wrapped("", w.safe(s.Text))
+	}
+	w.figures(r)
+	w.chart(r)
+	for _, s := range r.sections() {
+		w.section(s)
+	}
+	if r.Template == Traffic {
+		w.changes(r)
+	}
+	w.examples(r)
+	w.heading("ABOUT THIS REPORT")
+	about, run := r.facts()
+	for _, f := range append(about, run...) {
+		w.fact(f)
+	}
+	if r.Link != "" {
+		w.line(r.Link)
+	}
+}
+
+type textWriter struct {
+	b    strings.Builder
+	mail bool // addresses and names are not to be taken for links
+}
+
+// safe returns a text in which mail programs find no links, for mail.
+func (w *textWriter) safe(text string) string {
+	if w.mail {
+		return bracketed(text)
+	}
+	return text
+}
+
+// key returns a value from the data.
+func (w *textWriter) key(value string) string { return w.safe(shown(value, keyLength)) }
+
+func (w *textWriter) line(text string) { w.b.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+func (w *textWriter) heading(text string) {
+	w.line("")
+	w.line(text)
+	w.line(strings.Repeat("─", TextWidth))
+}
+
+// wrapped writes a text in as many lines as it needs. The first begins with a mark, the others with as many spaces.
+func (w *textWriter) wrapped(mark, text string) {
+	indent := strings.Repeat(" ", columns(mark))
+	for _, line := range wrap(text, TextWidth-columns(mark)) {
+		w.line(mark + line)
+		mark = indent
+	}
+}
+
+func columns(text string) int { return uniseg.StringWidth(text) }
+
+// wrap breaks a text into lines, between words where it can.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && columns(line)+1+columns(word) <= width {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for columns(word) > width {
+			head := cut(word, width)
+			lines, word = append(lines, head), word[len(head):]
+		}
+		line = word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cut returns the longest beginning of a text that has at most so many columns, but at least one character.
+func cut(text string, width int) string {
+	end, used, state := 0, 0, -1
+	for rest := text; rest != ""; {
+		var cluster string
+		var columns int
+		cluster, rest, columns, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if used += columns; used > width && end > 0 {
+			return text[:end]
+		}
+		end += len(cluster)
+	}
+	return text
+}
+
+// padded returns a text with exactly so many columns: cut with an ellipsis, or followed by spaces.
+func padded(text string, width int) string {
+	if columns(text) > width {
+		text = cut(text, width-1) + "…"
+	}
+	return text + strings.Repeat(" ", max(0, width-columns(text)))
+}
+
+// right returns a text with at least so many columns, preceded by spaces.
+func right(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-columns(text))) + text
+}
+
+func (w *textWriter) figures(r Report) {
+	w.line("")
+	for _, f := range r.Figures {
+		line := padded(f.Label, 20) + right(f.value(f.Value), 18)
+		if r.Previous != nil {
+			line += "   before " + right(f.value(f.Previous), 16)
+			if change := f.change(); change != "" {
+				line += right(change, 11)
+			}
+		}
+		w.line(line)
+	}
+}
+
+// barColumns is the length of the longest bar.
+const barColumns = 24
+
+func (w *textWriter) chart(r Report) {
+	if len(r.Chart.Bars) == 0 || r.Empty() {
+		return
+	}
+	w.heading("REQUESTS PER " + strings.ToUpper(r.Chart.Step))
+	most := bothSeries[0].most(r.Chart.Bars)
+	head := padded("", 12) + padded("", barColumns) + right("requests", 13) + right("blocked", 12)
+	if r.Previous != nil {
+		head += right("before", 14)
+	}
+	w.line(head)
+	for _, bar := range r.Chart.Bars {
+		line := padded(bar.Label, 12) + padded(blocks(bar.Requests, most, barColumns), barColumns) +
+			right(count(bar.Requests), 13) + right(count(bar.Blocked), 12)
+		if bar.RequestsBefore != nil {
+			line += right(count(*bar.RequestsBefore), 14)
+		}
+		w.line(line)
+	}
+}
+
+// blocks draws a number as a bar. A number that is not zero has at least an eighth of a character.
+func blocks(n, most int64, width int) string {
+	if n <= 0 || most <= 0 {
+		return ""
+	}
+	eighths := max(1, int(float64(n)/float64(most)*float64(width)*8+0.5))
+	text := strings.Repeat("█", eighths/8)
+	if last := eighths % 8; last > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[last-1])
+	}
+	return text
+}
+
+func (w *textWriter) section(s section) {
+	w.heading(strings.ToUpper(s.Name))
+	if len(s.Lists) == 0 {
+		w.wrapped("", s.None)
+	}
+	for i, l := range s.Lists {
+		if i > 0 {
+			w.line("")
+		}
+		w.line(l.Title)
+		for _, row := range l.Rows {
+			note := l.note(row)
+			line := "  " + padded(w.key(row.Key), 34) + right(count(l.count(row)), 12)
+			if columns(line)+2+columns(note) <= TextWidth {
+				w.line(line + "  " + note)
+				continue
+			}
+			w.line(line)
+			w.wrapped("      ", note)
+		}
+	}
+}
+
+func (w *textWriter) changes(r Report) {
+	w.heading("WHAT CHANGED")
+	if len(r.Changes) == 0 {
+		w.wrapped("", r.noChanges())
+	}
+	for _, c := range r.Changes {
+		w.wrapped("· ", c.Field+" "+w.key(c.Key)+" – "+c.text())
+	}
+}
+
+func (w *textWriter) examples(r Report) {
+	w.heading("THE NEWEST BLOCKED REQUESTS")
+	if len(r.Examples) == 0 {
+		w.wrapped("", r.noRows(Examples, "No request was blocked."))
+	}
+	for _, e := range r.Examples {
+		w.wrapped("· ", fmt.Sprintf("%s  %s  %s", optional(e.Local, 40), w.safe(e.request(keyLength)), optional(e.Status, 20)))
+		w.wrapped("  ", w.safe(strings.Join(e.facts(), ", ")))
+	}
+}
+
+// fact writes a line of the foot. The command that asks again is not wrapped, so that it can be copied.
+func (w *textWriter) fact(f fact) {
+	const width = 18
+	if f.Name == "Ask again" {
+		w.line(padded(f.Name, width) + shown(f.Text, 4000))
+		return
+	}
+	w.wrapped(padded(f.Name, width), shown(f.Text, 4000))
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/goldentest"
+)
+
+// TestVerdict has for each rule a case in which it applies, and one in which a number is smaller by one.
+func TestVerdict(t *testing.T) {
+	type numbers struct {
+		requests, blocked, requestsBefore, blockedBefore int64
+		errors, errorsBefore, humans                     int64
+		top                                              map[string][]Row
+		alone                                            bool // no previous period
+	}
+	ptr := func(n int64) *int64 { return &n }
+	float := func(n int64) *float64 { f := float64(n); return &f }
+	for _, test := range []struct {
+		rule  string
+		n     numbers
+		state State
+		rules string
+	}{
+		{"nothing happened", numbers{requests: 1000}, Quiet, ""},
+		{"no requests", numbers{}, Quiet, ""},
+		{"many blocked", numbers{requests: 2000, blocked: 100, alone: true}, AttackedHeld, "many blocked"},
+		{"too few of all requests", numbers{requests: 2001, blocked: 100, alone: true}, Quiet, ""},
+		{"too few blocked", numbers{requests: 100, blocked: 99, alone: true}, Quiet, ""},
+		{"three times the share", numbers{requests: 30_000, blocked: 300, requestsBefore: 30_000, blockedBefore: 100},
+			AttackedHeld, "many blocked"},
+		{"not three times the share", numbers{requests: 30_000, blocked: 299, requestsBefore: 30_000, blockedBefore: 100},
+			Quiet, ""},
+		{"a previous period without requests is none", numbers{requests: 30_000, blocked: 300}, Quiet, ""},
+		{"one attacker", numbers{requests: 9000, blocked: 100, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Blocked: 31}}}}, AttackedHeld, "one attacker"},
+		{"no single attacker", numbers{requests: 9000, blocked: 100, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Blocked: 30}}}}, Quiet, ""},
+		{"one organization", numbers{requests: 9000, blocked: 100, alone: true,
+			top: map[string][]Row{"organization": {{Key: "a", Blocked: 31}}}}, AttackedHeld, "one attacker"},
+		{"one rule", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000, blockedBefore: 900,
+			top: map[string][]Row{"reason": {{Key: "a", Blocked: 100, BlockedBefore: ptr(20)}}}}, AttackedHeld, "one rule"},
+		{"a rule that grew less", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000, blockedBefore: 900,
+			top: map[string][]Row{"reason": {{Key: "a", Blocked: 100, BlockedBefore: ptr(21)}}}}, Quiet, ""},
+		{"a rule of which the past is unknown", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000,
+			blockedBefore: 900, top: map[string][]Row{"reason": {{Key: "a", Blocked: 100}}}}, Quiet, ""},
+		{"errors of the origin", numbers{requests: 2000, errors: 20, alone: true}, QuietLook, "errors of the origin"},
+		{"few errors", numbers{requests: 100, errors: 19, alone: true}, Quiet, ""},
+		{"a small share of errors", numbers{requests: 2001, errors: 20, alone: true}, Quiet, ""},
+		{"errors as before", numbers{requests: 2000, errors: 39, requestsBefore: 2000, errorsBefore: 20}, Quiet, ""},
+		{"twice as many errors", numbers{requests: 2000, errors: 40, requestsBefore: 2000, errorsBefore: 20}, QuietLook,
+			"errors of the origin"},
+		{"blocked humans", numbers{requests: 90_000, blocked: 199, humans: 10, alone: true}, QuietLook, "blocked humans"},
+		{"a small share of humans", numbers{requests: 90_000, blocked: 200, humans: 10, alone: true}, Quiet, ""},
+		{"few humans", numbers{requests: 90_000, blocked: 10, humans: 9, alone: true}, Quiet, ""},
+		{"an attacker that passes", numbers{requests: 90_000, blocked: 50, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 110, Blocked: 10}}}}, QuietLook, "attacker that passes"},
+		{"a visitor with a blocked request", numbers{requests: 90_000, blocked: 50, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 109, Blocked: 9}}}}, Quiet, ""},
+		{"an attack that did not hold", numbers{requests: 2000, blocked: 150, humans: 10, alone: true}, AttackedLook,
+			"blocked humans, many blocked"},
+		{"three sentences at most", numbers{requests: 2000, blocked: 150, humans: 10, errors: 40, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 1200, Blocked: 150}}}}, AttackedLook,
+			"errors of the origin, blocked humans, attacker that passes"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			n := test.n
+			b := builder{Setting: settingOf(t), facts: facts{top: n.top, blockedHumans: n.humans}}
+			b.origin.now = &n.errors
+			b.r.Figures = []Figure{{Value: float(n.requests)}, {Value: float(n.blocked)}}
+			if !n.alone {
+				b.origin.before = &n.errorsBefore
+				b.r.Figures[0].Previous, b.r.Figures[1].Previous = float(n.requestsBefore), float(n.blockedBefore)
+			}
+			b.verdict()
+			var rules []string
+			for _, s := range b.r.Verdict.Sentences {
+				if s.Rule != "" {
+					rules = append(rules, s.Rule)
+				}
+				if s.Text == "" || strings.Contains(s.Text, "%!") {
+					t.Errorf("sentence %q", s.Text)
+				}
+			}
+			if got := strings.Join(rules, ", "); b.r.Verdict.State != test.state || got != test.rules {
+				t.Errorf("%s by %q, want %s by %q", b.r.Verdict.State, got, test.state, test.rules)
+			}
+		})
+	}
+	t.Run("not quiet if a part is missing", func(t *testing.T) {
+		b := builder{Setting: settingOf(t)}
+		b.r.Figures = []Figure{{Value: float(10)}, {Value: float(0)}}
+		b.r.Failed = []Failed{{Top, "busy"}}
+		if b.verdict(); b.r.Verdict.State != Unknown {
+			t.Errorf("%v", b.r.Verdict)
+		}
+	})
+	t.Run("unknown without numbers", func(t *testing.T) {
+		setting := settingOf(t)
+		answers := ordinary.answers(t, setting)
+		answers[Timeline] = Answer{Reason: "busy"}
+		if v := New(setting, answers).Verdict; v.State != Unknown {
+			t.Errorf("%v", v)
+		}
+	})
+}
+
+// TestRulesArePublished compares the table of rules with README.md.
+func TestRulesArePublished(t *testing.T) {
+	section := goldentest.Section(t, "README.md", "## Verdict")
+	var table strings.Builder
+	for _, rule := range Rules {
+		effect := "attacked"
+		if rule.Look {
+			effect = "look"
+		}
+		table.WriteString("| " + rule.Name + " | " + effect + " | " + rule.Doc + " |\n")
+	}
+	if !strings.Contains(section, table.String()) {
+		t.Errorf("README.md does not have this table:\n%s", table.String())
+	}
+}

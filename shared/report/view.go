@@ -1,0 +1,295 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// The texts of a report that its forms have in common.
+
+// word returns a state as a headline, with a sign that does not depend on colour.
+func (s State) word() string {
+	switch s {
+	case Quiet:
+		return "✓ Quiet"
+	case QuietLook:
+		return "! Quiet, but look"
+	case AttackedHeld:
+		return "▲ Attacked, held"
+	case AttackedLook:
+		return "! Attacked, look"
+	}
+	return "? Unknown"
+}
+
+// value returns a number of the figure as text.
+func (f Figure) value(n *float64) string {
+	switch {
+	case n == nil && f.Unit == "seconds":
+		return "none"
+	case n == nil:
+		return "unknown"
+	case f.Unit == "seconds":
+		return seconds(*n)
+	case f.Unit == "bytes":
+		return byteCount(*n)
+	}
+	return count(int64(*n))
+}
+
+// change returns the difference to the previous period, or "" if it is unknown.
+func (f Figure) change() string {
+	if f.Value == nil || f.Previous == nil {
+		return ""
+	}
+	return difference(*f.Value, *f.Previous)
+}
+
+// difference returns the difference of a number to an earlier one.
+func difference(now, was float64) string {
+	switch {
+	case now == was:
+		return "as before"
+	case was == 0:
+		return "was 0"
+	case now >= 10*was:
+		return "× " + count(int64(math.Round(now/was)))
+	}
+	change := math.Round((now - was) / was * 100)
+	switch {
+	case change > 0:
+		return "+" + count(int64(change)) + " %"
+	case change < 0:
+		return "−" + count(int64(-change)) + " %"
+	case now > was:
+		return "+ < 1 %"
+	}
+	return "− < 1 %"
+}
+
+// text returns a change as a sentence without its value.
+func (c Change) text() string {
+	switch c.Kind {
+	case "new":
+		return "new: " + plural(c.Requests, "request")
+	case "gone":
+		return "gone: " + plural(c.Before, "request") + " before"
+	case "more":
+		return fmt.Sprintf("%s times the share: %s, before %s", factor(c.Share/c.ShareBefore), count(c.Requests),
+			count(c.Before))
+	}
+	return fmt.Sprintf("a share %s times smaller: %s, before %s", factor(c.ShareBefore/c.Share), count(c.Requests),
+		count(c.Before))
+}
+
+// request returns the method and the target of an example.
+func (e Record) request(limit int) string {
+	return strings.TrimSpace(optional(e.Method, 20) + " " + optional(e.Target, limit))
+}
+
+// facts returns the address, the country and the reason of an example, without those that it does not have.
+func (e Record) facts() []string {
+	var list []string
+	for _, value := range []string{e.IP, e.Country, e.Reason} {
+		if value != "" {
+			list = append(list, shown(value, keyLength))
+		}
+	}
+	return list
+}
+
+// noChanges returns why the list of changes is empty.
+func (r Report) noChanges() string {
+	switch {
+	case r.Previous == nil:
+		return "The report compares with no other period."
+	case r.failed(Changes):
+		return "The changes are not known."
+	case !r.Compared:
+		return "One of the two periods has no requests, so there is nothing to compare."
+	}
+	return "No value is new, gone or three times as frequent."
+}
+
+func (r Report) failed(part Part) bool {
+	for _, f := range r.Failed {
+		if f.Part == part {
+			return true
+		}
+	}
+	return false
+}
+
+// noRows returns the sentence of a section without lists.
+func (r Report) noRows(part Part, sentence string) string {
+	if r.failed(part) {
+		return "This part is missing; the reason is at the top."
+	}
+	return sentence
+}
+
+// section is a section with lists, or the sentence that replaces them.
+type section struct {
+	Name  string
+	Lists []List
+	None  string
+}
+
+// sections returns the sections with lists, in the order in which they are printed.
+func (r Report) sections() []section {
+	clients := "Attackers"
+	if len(r.Attackers) > 0 && !r.Attackers[0].byBlocked() {
+		clients = "Clients"
+	}
+	list := []section{
+		{clients, r.Attackers, r.noRows(Top, "No request has an address.")},
+		{"Targets", r.Targets, r.noRows(Top, "No request has a host.")},
+		{"Rules", r.Rules, r.noRows(Top, "No rule blocked or monitored a request.")},
+		{"What got through", r.Passed, r.noRows(PassedBots,
+			r.noRows(OriginErrors, "No request of a bot passed, and the origin reported no error."))},
+	}
+	if r.Template == Traffic {
+		list = append(list, section{"Possibly wrong blocks", r.Wrong,
+			r.noRows(WrongBlocks, "No request of a human was blocked.")})
+	}
+	return list
+}
+
+// byBlocked reports whether the rows of the list are ordered by blocked requests.
+func (l List) byBlocked() bool { return strings.HasSuffix(l.Title, "by blocked requests") }
+
+// count returns the number that the list is about.
+func (l List) count(row Row) int64 {
+	if l.byBlocked() {
+		return row.Blocked
+	}
+	return row.Requests
+}
+
+// note returns what else is known about a row.
+func (l List) note(row Row) string {
+	var notes []string
+	if row.New {
+		notes = append(notes, "new")
+	}
+	if l.byBlocked() && row.Requests > row.Blocked {
+		notes = append(notes, count(row.Requests-row.Blocked)+" passed")
+	}
+	if l.byBlocked() && !row.New && row.BlockedBefore != nil {
+		notes = append(notes, "before "+count(*row.BlockedBefore))
+	}
+	return strings.Join(notes, ", ")
+}
+
+// share returns the bar of a number, in whole percent; a number that is not zero has a bar.
+func share(n, whole int64) int {
+	if n <= 0 || whole <= 0 {
+		return 0
+	}
+	return min(100, max(1, int(math.Round(float64(n)/float64(whole)*100))))
+}
+
+// fact is a line of the foot of a report.
+type fact struct{ Name, Text string }
+
+// facts returns the foot of a report: what it is about. The second list is what it rests on, which may differ between
+// two reports about the same data.
+func (r Report) facts() (about, run []fact) {
+	about = []fact{
+		{"Filter", r.Filter},
+		{"Period", r.Period.Text + " (" + r.Zone + ")"},
+		{"In UTC", r.Period.From + " – " + r.Period.To},
+	}
+	if r.Previous != nil {
+		about = append(about, fact{"Compared with", r.Previous.Text})
+	}
+	if r.Fingerprint != "" {
+		about = append(about, fact{"Fingerprint", r.Fingerprint})
+	}
+	about = append(about, fact{"Ask again", r.Again()})
+	complete := "unknown"
+	if r.Run.Complete != nil {
+		complete = r.instant(*r.Run.Complete)
+	}
+	run = []fact{{"Complete through", complete}}
+	if r.Run.Newest != nil {
+		run = append(run, fact{"Newest record", r.instant(*r.Run.Newest)})
+	}
+	price := "no charge by query"
+	if r.Run.CostUSD != nil {
+		price = fmt.Sprintf("$%.5f", *r.Run.CostUSD)
+	}
+	run = append(run, fact{"Read", fmt.Sprintf("%s by %s, %s, the slowest took %s", byteCount(float64(r.Run.Bytes)),
+		plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000))})
+	if n := len(r.Run.Skipped); n > 0 {
+		names := make([]string, min(n, listed))
+		for i := range names {
+			names[i] = shown(r.Run.Skipped[i], 120)
+		}
+		run = append(run, fact{"Not readable", plural(int64(n), "object") + ": " + strings.Join(names, ", ")})
+	}
+	return about, run
+}
+
+// Again returns the command that asks for the same report.
+func (r Report) Again() string {
+	command := "orrery report run"
+	if r.Template != Traffic {
+		command += " --template " + string(r.Template)
+	}
+	if r.Previous == nil {
+		command += " --compare none"
+	}
+	if r.Zone != "UTC" {
+		command += " --tz " + r.Zone
+	}
+	return command + " " + quoted(r.Filter)
+}
+
+// summary returns the finding of the chart in words.
+func (c Chart) summary(of string, number func(Bar) int64, before func(Bar) *int64) string {
+	if len(c.Bars) == 0 {
+		return "No data."
+	}
+	most, total, was, compared := 0, int64(0), int64(0), false
+	for i, bar := range c.Bars {
+		if number(bar) > number(c.Bars[most]) {
+			most = i
+		}
+		total += number(bar)
+		if n := before(bar); n != nil {
+			was, compared = was+*n, true
+		}
+	}
+	text := fmt.Sprintf("%s %s per %s. Most: %s at %s.", count(total), of, c.Step, count(number(c.Bars[most])),
+		c.Bars[most].Label)
+	if compared {
+		text += fmt.Sprintf(" In the previous period: %s.", count(was))
+	}
+	return text
+}
+
+// series is one of the two charts.
+type series struct {
+	Name, Class string
+	number      func(Bar) int64
+	before      func(Bar) *int64
+}
+
+var bothSeries = []series{
+	{"Requests", "requests", func(b Bar) int64 { return b.Requests }, func(b Bar) *int64 { return b.RequestsBefore }},
+	{"Blocked", "blocked", func(b Bar) int64 { return b.Blocked }, func(b Bar) *int64 { return b.BlockedBefore }},
+}
+
+// most returns the largest number of a series, in either period.
+func (s series) most(bars []Bar) int64 {
+	var most int64
+	for _, bar := range bars {
+		most = max(most, s.number(bar))
+		if n := s.before(bar); n != nil {
+			most = max(most, *n)
+		}
+	}
+	return most
+}
