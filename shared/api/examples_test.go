@@ -143,6 +143,8 @@ func newTestServer(t testing.TB, setup ...string) *testServer {
 
 var specials = map[string]func(testing.TB, *Config){
 	"keys": func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"guessed keys": func(_ testing.TB, c *Config) { c.Keys = guessedKeys{} },
+	"full disk":    func(_ testing.TB, c *Config) { c.Documents = fullDisk{c.Documents} },
 	"many records": func(t testing.TB, c *Config) {
 		o := newOracle(t)
 		few := o.rows
@@ -203,6 +205,20 @@ var specials = map[string]func(testing.TB, *Config){
 	"backtracking engine": func(_ testing.TB, c *Config) {
 		c.Search = errorSearch{fault.New(fault.RegexRefused, "athena cannot run (a|a)*b safely: write a*b")}
 	},
+}
+
+// guessedKeys refuses callers as if unknown keys had come from their address.
+type guessedKeys struct{}
+
+func (guessedKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {
+	return keys.Caller{}, false, errWrongKeys()
+}
+
+// fullDisk is a store that can only be read.
+type fullDisk struct{ document.Store }
+
+func (fullDisk) Append(context.Context, document.ID, document.Version) error {
+	return fault.New(fault.Full, "the disk is full")
 }
 
 // newServer returns a server; special may change its Config.

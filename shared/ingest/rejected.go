@@ -13,7 +13,8 @@ import (
 // firstTail is how much of a file of rejected lines is read first to find its last line.
 const firstTail = 64 << 10
 
-// NewestCode returns the reason of the last line in a file of rejected lines. It reads only the end of the file.
+// NewestCode returns the reason of the last line in a file of rejected lines. It reads only the end of the file. A file
+// without lines, for which there was no space, has no reason.
 func NewestCode(path string) (code record.Code, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -23,6 +24,9 @@ func NewestCode(path string) (code record.Code, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", fmt.Errorf("read quarantine: %w", err)
+	}
+	if info.Size() == 0 {
+		return "", nil
 	}
 	for n := int64(firstTail); ; n *= 4 {
 		from := max(0, info.Size()-n)

@@ -14,7 +14,7 @@ import (
 func TestNewestCode(t *testing.T) {
 	write := func(lines ...rejection) string {
 		path := filepath.Join(t.TempDir(), QuarantineFile)
-		q := quarantine{path: path}
+		q := quarantine{path: path, left: QuarantineBytes}
 		for _, line := range lines {
 			if err := q.add(line); err != nil {
 				t.Fatal(err)
@@ -42,9 +42,18 @@ func TestNewestCode(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a file that is no quarantine is an error", func(t *testing.T) {
+	t.Run("a file without lines has none", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "empty")
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, err := NewestCode(path); code != "" || err != nil {
+			t.Errorf("%q, %v", code, err)
+		}
+	})
+	t.Run("a file that is no quarantine is an error", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "other")
+		if err := os.WriteFile(path, []byte("\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if code, err := NewestCode(path); err == nil {

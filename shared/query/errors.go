@@ -60,12 +60,11 @@ const (
 	timeNoSuchYear  = "is outside the years 0001 to 9999"
 	timeNoSuchClock = "names a time of day or an offset that does not exist"
 
-	relativeAlone  = "has no time that it is relative to"
-	relativeCase   = "is not in lower case"
-	relativeDay    = "has a length of time, which only now takes; write a date, or a time before now, such as now-36h"
-	relativeFuture = "is in the future, for which there are no records"
-	relativeUnit   = "is not a time before now, which is a number and one of s, m, h, d and w, as in now-15m"
-	relativeKept   = "is relative to the time of a question, and this filter is kept; write a date, such as 2026-01-31"
+	relativeAlone = "has no time that it is relative to"
+	relativeCase  = "is not in lower case"
+	relativeDay   = "has a length of time, which only now takes; write a date, or a time before now, such as now-36h"
+	relativeUnit  = "is not a time before or after now, which is a number and one of s, m, h, d and w, as in now-15m"
+	relativeKept  = "is relative to the time of a question, and this filter is kept; write a date, such as 2026-01-31"
 )
 
 // Codes lists the codes of mistakes in meaning, and the meaning of each. The codes nul and invalid_utf8 are missing,

@@ -66,7 +66,7 @@ var lonelyLength = regexp.MustCompile(`\A-\s*[0-9]+\s*[smhdw]\z`)
 
 // cutRelative cuts
 //
-//	relative = "now" [ "-" number ( "s" | "m" | "h" | "d" | "w" ) ] | "today" | "yesterday" .
+//	relative = "now" [ ( "-" | "+" ) number ( "s" | "m" | "h" | "d" | "w" ) ] | "today" | "yesterday" .
 //
 // after its word, which is empty for a length of time alone. It reports whether the text was meant as a relative time.
 func cutRelative(text string) (word, rest string, relative bool) {
@@ -105,34 +105,37 @@ func (c Clock) resolve(word, rest string, v operand) (int64, *filter.Error) {
 	case rest == "":
 		return c.Now.UnixMilli(), nil
 	}
-	length := strings.TrimSpace(strings.TrimPrefix(rest, "-"))
+	sign, length := rest[:1], strings.TrimSpace(rest[1:])
+	signed := sign == "-" || sign == "+"
+	if !signed { // a plus that was not URL-encoded has become a space, which has been cut off
+		sign, length = "+", rest
+	}
 	digits, unit := cutDigits(length)
 	unit = strings.TrimSpace(unit)
-	// A plus that was not URL-encoded has become a space, which has been cut off.
-	if rest[0] == '+' || digits != "" && length == rest {
-		return 0, relativeMistake(v, relativeFuture, "now")
-	}
 	seconds := map[string]int64{"s": 1, "m": 60, "h": 3600, "d": day, "w": week}[unit]
-	if rest[0] != '-' || digits == "" || seconds == 0 {
+	if !signed || digits == "" || seconds == 0 {
 		suggestion := ""
-		if known := unitOf(unit); rest[0] == '-' && digits != "" && known != "" {
-			suggestion = "now-" + digits + known
+		if known := unitOf(unit); digits != "" && known != "" {
+			suggestion = "now" + sign + digits + known
 		}
 		return 0, relativeMistake(v, relativeUnit, suggestion)
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n > maxBack/seconds {
+	if err != nil || n > longestLength/seconds {
 		return 0, relativeMistake(v, timeNoSuchYear, "")
 	}
-	ms := c.Now.UnixMilli() - n*seconds*1000
-	if time.UnixMilli(ms).UTC().Year() < 1 {
+	if sign == "-" {
+		n = -n
+	}
+	ms := c.Now.UnixMilli() + n*seconds*1000
+	if year := time.UnixMilli(ms).UTC().Year(); year < 1 || year > 9999 {
 		return 0, relativeMistake(v, timeNoSuchYear, "")
 	}
 	return ms, nil
 }
 
-// maxBack is the longest length of time in seconds. It is longer than there are years in times.
-const maxBack = 10_000 * 366 * day
+// longestLength is the longest length of time in seconds. It is longer than there are years in times.
+const longestLength = 10_000 * 366 * day
 
 // unitOf returns the unit that a name was probably meant to be, or "".
 func unitOf(name string) string {

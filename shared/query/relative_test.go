@@ -31,6 +31,9 @@ func TestRelativeTimes(t *testing.T) {
 			"in JSON", `[{"field":"timestamp","op":"between","value":["now-1h","now"]}]`,
 			"2024-10-28 11:00:00 and 2024-10-28 12:00:00",
 		},
+		{
+			"after now", "timestamp between now and now+90m", "2024-10-28 12:00:00 and 2024-10-28 13:30:00",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q, err := query.Bind(filter.Parse(c.filter), query.Logs{}, noon)
@@ -94,8 +97,7 @@ func TestRelativeTimes(t *testing.T) {
 }
 
 func TestMistakesInRelativeTimes(t *testing.T) {
-	const unit = " is not a time before now, which is a number and one of s, m, h, d and w, as in now-15m"
-	const future = " is in the future, for which there are no records; write now"
+	const unit = " is not a time before or after now, which is a number and one of s, m, h, d and w, as in now-15m"
 	for _, c := range []struct{ value, want, fixed string }{
 		{"now-15x", unit, ""},
 		{"now-", unit, ""},
@@ -104,8 +106,9 @@ func TestMistakesInRelativeTimes(t *testing.T) {
 		{"now-15min", unit + "; write now-15m", "now-15m"},
 		{"now-15M", unit + "; write now-15m", "now-15m"},
 		{"now-2 Weeks", unit + "; write now-2w", "now-2w"},
-		{"now+5m", future, "now"},
-		{"now 5m", future, "now"},
+		{"now+5min", unit + "; write now+5m", "now+5m"},
+		{"now 5m", unit + "; write now+5m", "now+5m"},
+		{"now+800000w", " is outside the years 0001 to 9999", ""},
 		{"-1h", " has no time that it is relative to; write now-1h", "now-1h"},
 		{"NOW-1h", " is not in lower case; write now-1h", "now-1h"},
 		{"Today", " is not in lower case; write today", "today"},
@@ -141,12 +144,12 @@ func TestMistakesInRelativeTimes(t *testing.T) {
 		})
 	}
 	t.Run("in JSON the mistake has a pointer, and its correction quotes", func(t *testing.T) {
-		_, err := query.Bind(filter.Parse(`[{"field":"timestamp","op":"between","value":["now-1h","now+1h"]}]`), query.Logs{}, noon)
+		_, err := query.Bind(filter.Parse(`[{"field":"timestamp","op":"between","value":["now-1h","now 1h"]}]`), query.Logs{}, noon)
 		var wrong *query.FilterError
 		if !errors.As(err, &wrong) || len(wrong.Errors) != 1 || wrong.Errors[0].Pointer != "/0/value/1" {
 			t.Fatalf("error %v, want one mistake at /0/value/1", err)
 		}
-		if want := `[{"field":"timestamp","op":"between","value":["now-1h","now"]}]`; wrong.Fixed != want {
+		if want := `[{"field":"timestamp","op":"between","value":["now-1h","now+1h"]}]`; wrong.Fixed != want {
 			t.Errorf("fixed %s, want %s", wrong.Fixed, want)
 		}
 	})
