@@ -275,7 +275,7 @@ func TestCommands(t *testing.T) {
 		},
 		"a period after the newest record is reported": {
 			args: []string{
-				"query", "stats", "timestamp between 2990-01-01 and 2990-01-02, host=a", "--data", data, "--format",
+				"query", "topx", "timestamp between 2990-01-01 and 2990-01-02", "--data", data, "--format",
 				"table",
 			},
 			code: exitDone, stderr: "no records match; the newest record is of 2026-01-01 ",

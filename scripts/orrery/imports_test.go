@@ -123,7 +123,7 @@ func TestQuarantineCommand(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	stdout, _, code = orrery(t, "", "quarantine", "--data", data)
-	if code != exitDone || !strings.Contains(stdout, `bad_line  1      3     tab\there`) {
+	if code != exitDone || !strings.Contains(stdout, `bad_line  1      3     tab\u{9}here`) {
 		t.Errorf("exit %d\n%s", code, stdout)
 	}
 	var rows []rejectedRow
