@@ -32,7 +32,7 @@ trap 'rm -rf "$work"' EXIT
 # Fixed, so that the caller's environment does not change the bytes.
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
 flags=(-trimpath -buildvcs=false -tags lambda.norpc)
-most=16000000 # bytes of a program, because Lambda reads the whole program before its first answer
+most=17000000 # bytes of a program, because Lambda reads the whole program before its first answer
 packages=("${functions[@]/#/./functions/}")
 
 # inputs prints the content of all that the zips are made of: this script, and each package by its build ID.

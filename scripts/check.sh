@@ -94,10 +94,11 @@ total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); prin
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
 
-# -short skips long sequential tests, in which the race detector finds nothing. infra is skipped, too: all its tests but
-# one need the CDK, and compiling that again takes a minute.
+# -short skips long sequential tests, in which the race detector finds nothing. Packages without goroutines are skipped,
+# too, and those that only build or measure, because their libraries take minutes to compile again.
 say "tests with the race detector, generated cases fewer"
-go test -race -short -vet=off -timeout 30m $(go list ./... | grep -v /infra$)
+sequential='/infra$|/scripts/(console|internal/bench|internal/cost)$|/shared/(catalog|filter|gen|lake|logformat|query|record|report|sqlgen|tabular)$'
+go test -race -short -vet=off -timeout 30m $(go list ./... | grep -vE "$sequential")
 
 say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip

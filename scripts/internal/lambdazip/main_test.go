@@ -87,7 +87,7 @@ func TestFunctionsAreSmall(t *testing.T) {
 }
 
 // ceiling is the maximum size of a program in scripts/build.sh. Lambda reads the whole program before its first answer.
-const ceiling = 16_000_000
+const ceiling = 17_000_000
 
 // TestBuildIsReproducible builds every function and checks the sizes. It builds some of them again, in another folder and
 // with other variables in the environment, and compares the bytes. It takes minutes and runs only if ORRERY_TEST_BUILD is

@@ -27,7 +27,7 @@ var (
 const differentialRecords = 3_000
 
 // shortFilters is the largest number of filters with -short, which is for the race detector.
-const shortFilters = 25
+const shortFilters = 10
 
 // Differential compares an engine with the reference evaluation on generated filters over generated and hostile
 // records. The queries use the shapes one after the other. If the answer of a shape does not have the number of

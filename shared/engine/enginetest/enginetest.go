@@ -87,7 +87,7 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 var sampleEvery = flag.Int("suite.every", 1, "use only every n-th filter of the truth table and the cases")
 
 // shortEvery is the smallest -suite.every with -short, which is for the race detector.
-const shortEvery = 40
+const shortEvery = 100
 
 // sample returns the filters to use.
 func sample(texts []string) (some []string) {
