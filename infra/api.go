@@ -127,7 +127,8 @@ func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
 }
 
 // addRoutes connects every route of the API to its function. Other methods of a known path go to the same function, and
-// its handler lists the methods it allows. Other paths go to not-found.
+// its handler lists the methods it allows. Other paths go to not-found, which also serves the pages. The gateway itself
+// refuses paths that are only the beginning of others, so /api, which is a page, has a method of its own.
 func (a *apiStack) addRoutes() {
 	for _, base := range api.BasePaths() {
 		byPath := map[string][]api.Route{}
@@ -143,6 +144,7 @@ func (a *apiStack) addRoutes() {
 		}
 	}
 	a.addMethod(a.gateway.Root(), "ANY", notFoundName)
+	a.addMethod(a.gateway.Root().ResourceForPath(jsii.String("/api")), "ANY", notFoundName)
 	a.addMethod(a.gateway.Root().AddResource(jsii.String("{proxy+}"), nil), "ANY", notFoundName)
 }
 

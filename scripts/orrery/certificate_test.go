@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -36,8 +37,9 @@ func TestServeWithCertificate(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.serve(server, listener, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
-		_ = server.Close()
-		<-ended
+		if err := errors.Join(server.Close(), <-ended); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	})
 	serial := func() int64 {
 		t.Helper()
@@ -46,7 +48,7 @@ func TestServeWithCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer connection.Close()
+		defer func() { _ = connection.Close() }()
 		return connection.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 	}
 	if got := serial(); got != 1 {

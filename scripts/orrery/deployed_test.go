@@ -304,7 +304,7 @@ func testUnauthenticated(t *testing.T, s *targets) {
 	s.ask(t, question{method: "GET", path: "/healthz"})
 	s.ask(t, question{method: "GET", path: "/elsewhere/at/all?x=1"})
 	// The gateway itself answers requests to a path that is only a prefix of the routes.
-	for _, path := range []string{"/api", "/api/v4.0/data"} {
+	for _, path := range []string{"/api/v4.0", "/api/v4.0/data"} {
 		response, body := s.askOne(t, s.deployed, question{method: "GET", path: path})
 		var answer struct {
 			Code      int    `json:"code"`

@@ -142,7 +142,7 @@ func newTestServer(t testing.TB, setup ...string) *testServer {
 }
 
 var specials = map[string]func(testing.TB, *Config){
-	"keys": func(_ testing.TB, c *Config) { c.Keys = testKeys },
+	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
 	"guessed keys": func(_ testing.TB, c *Config) { c.Keys = guessedKeys{} },
 	"full disk":    func(_ testing.TB, c *Config) { c.Documents = fullDisk{c.Documents} },
 	"many records": func(t testing.TB, c *Config) {
