@@ -95,10 +95,15 @@ echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
 
 # -short skips long sequential tests, in which the race detector finds nothing. Packages without goroutines are skipped,
-# too, and those that only build or measure, because their libraries take minutes to compile again.
+# too, and those that only build or measure, because their libraries take minutes to compile again. The packages with the
+# longest tests run only some: the others do the same work one query or one import at a time.
 say "tests with the race detector, generated cases fewer"
 sequential='/infra$|/scripts/(console|internal/bench|internal/cost)$|/shared/(catalog|filter|gen|lake|logformat|query|record|report|sqlgen|tabular)$'
-go test -race -short -vet=off -timeout 30m $(go list ./... | grep -vE "$sequential")
+long='/shared/(engine/(athena|local|scan)|ingest/(cloud|datadir))$'
+race() { go test -race -short -vet=off -timeout 30m "$@"; }
+race $(go list ./... | grep -vE "$sequential|$long")
+race ./shared/engine/athena ./shared/engine/local ./shared/engine/scan -skip 'Differential|Damage|Mutations|Unreadable|Versions'
+race ./shared/ingest/cloud ./shared/ingest/datadir -run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|RunPolls|While'
 
 say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
