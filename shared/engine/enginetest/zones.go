@@ -11,8 +11,10 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 )
 
-// testZones asks for segments by local clocks, over records around the changes of each clock.
+// testZones asks for segments by local clocks, over records around the changes of each clock. With -short or
+// -suite.every, it asks for each shape at one of the two changes.
 func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	few := testing.Short() || *sampleEvery > 1
 	rows := aroundClockChanges()
 	e, all := open(rows), pointers(rows)
 	extent, err := e.Extent(t.Context())
@@ -24,7 +26,7 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			for i, change := range querytest.ClockChanges(name) {
 				period := "timestamp between " + instant(change.Add(-26*time.Hour)) + " and " + instant(change.Add(26*time.Hour))
 				for n, shape := range zoneShapes(querytest.Zone(name)) {
-					if n%2 == i || !testing.Short() {
+					if n%2 == i || !few {
 						check(t, e, bind(t, period, shape), all)
 					}
 				}
@@ -43,7 +45,7 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			t.Fatal(err)
 		}
 		filters := 40
-		if testing.Short() {
+		if few {
 			filters = 4
 		}
 		forEachQuery(t, records, filters, func(i int, q query.Query) {
