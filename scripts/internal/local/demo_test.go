@@ -117,3 +117,22 @@ func TestAnswersWithoutDemoDay(t *testing.T) {
 		t.Errorf("%d requests, demo %v", n, demo)
 	}
 }
+
+// TestFirstImportLeavesOtherFolders: a folder with the name of the demo day that is none is not removed.
+func TestFirstImportLeavesOtherFolders(t *testing.T) {
+	product := openProduct(t, t.TempDir())
+	file := filepath.Join(product.Store.DemoDir(), "access.log")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"timestamp":"2026-01-01T10:00:00Z"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
+	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}

@@ -62,7 +62,7 @@ func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Tim
 	if s.index, err = manifest.Open(s.lakeDir()); err != nil {
 		return nil, err
 	}
-	if s.ledger, err = open(ctx, filepath.Join(dir, "ledger.db")); err == nil {
+	if s.ledger, err = open(ctx, filepath.Join(dir, ledgerFile)); err == nil {
 		err = s.recover(ctx)
 	}
 	if err == nil {
@@ -94,17 +94,24 @@ func (s *Store) Index() *manifest.Store { return s.index }
 // RawDir returns the directory that a Watcher watches.
 func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
 
+// ledgerFile is the ledger of a data directory.
+const ledgerFile = "ledger.db"
+
 // DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
 func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
 
-// removeDemo removes the demo day if there are records. Other processes may still read its files: a system that cannot
-// remove open files leaves them, but nothing answers from them any more.
+// removeDemo removes the demo day if there are records. A directory of that name that is no data directory is somebody
+// else's and stays. Other processes may still read the files: a system that cannot remove open files leaves them, but
+// nothing answers from them any more.
 func (s *Store) removeDemo(ctx context.Context) error {
 	extent, err := s.index.Extent(ctx)
-	if err == nil && extent.Rows > 0 {
+	if err != nil || extent.Rows == 0 {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(s.DemoDir(), ledgerFile)); err == nil {
 		_ = os.RemoveAll(s.DemoDir())
 	}
-	return err
+	return nil
 }
 
 func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
