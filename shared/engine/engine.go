@@ -67,8 +67,7 @@ func (s Statement) String() string {
 // the execution.
 type Starter interface {
 	Engine
-	// Version identifies the data at this moment. If two versions are equal, the data is equal.
-	Version(ctx context.Context) (string, error)
+	Versioned
 	// Start starts q. Equal queries over equal data may share one execution.
 	Start(ctx context.Context, q query.Query) (Execution, error)
 	// Poll reports whether an execution of q has succeeded. It returns the execution to poll next, which differs from
@@ -88,6 +87,12 @@ type Completeness interface {
 	// CompleteThrough returns a time such that every log that was handed in before it is completely in the data that a
 	// later query reads, or was refused. It returns the zero time if no such time is known.
 	CompleteThrough(ctx context.Context) (time.Time, error)
+}
+
+// Versioned is an engine that knows the version of its data.
+type Versioned interface {
+	// Version identifies the data at this moment. If two versions are equal, the data is equal.
+	Version(ctx context.Context) (string, error)
 }
 
 // Demonstration is an engine that may answer from a demo day, as long as there are no other records.

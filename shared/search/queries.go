@@ -129,10 +129,11 @@ type storedRequest struct {
 	Estimate  *Estimate `json:",omitempty"` // nil if an earlier version stored the request
 }
 
-// keyOf returns a key that is equal for requests of one caller with the same meaning.
+// keyOf returns a key that is equal for requests of one caller with the same meaning. A shape without a zone prints as
+// one with UTC, but its segments may begin at other times, and cursors of relative times keep the time of the request.
 func keyOf(r Request, q query.Query) string {
-	return fmt.Sprintf("%q %q %q %T%+v %s",
-		r.Caller, r.Branches, r.Route, q.Shape, q.Shape, filter.FormatJSON(q.Filter))
+	return fmt.Sprintf("%q %q %q %T%+v %q %t %s",
+		r.Caller, r.Branches, r.Route, q.Shape, q.Shape, r.TZ, q.Relative != nil, filter.FormatJSON(q.Filter))
 }
 
 // printRequest encodes a request to store it with its query: the parameters as one line of JSON, followed by the filter

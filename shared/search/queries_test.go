@@ -226,6 +226,7 @@ func TestEqualRequestsJoin(t *testing.T) {
 			"another route":    func(r *search.Request) { r.Route = search.Timeline },
 			"another segment":  func(r *search.Request) { r.Segment = "5m" },
 			"another period":   func(r *search.Request) { r.Filters = "timestamp between 2026-01-01 and 2026-01-02" },
+			"a zone":           func(r *search.Request) { r.TZ = "UTC" },
 			"a condition more": func(r *search.Request) { r.Filters += ", status=200" },
 		} {
 			r := request

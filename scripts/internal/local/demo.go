@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -34,6 +35,7 @@ var (
 	_ engine.Estimator     = (*demoEngine)(nil)
 	_ engine.ValueFinder   = (*demoEngine)(nil)
 	_ engine.Demonstration = (*demoEngine)(nil)
+	_ engine.Versioned     = (*demoEngine)(nil)
 )
 
 // chosen is the key of the storeEngine in the context of a request.
@@ -175,6 +177,16 @@ func (e *demoEngine) FindValues(
 // CompleteThrough implements engine.Completeness.
 func (e *demoEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.own.CompleteThrough(ctx)
+}
+
+// Version implements engine.Versioned.
+func (e *demoEngine) Version(ctx context.Context) (string, error) {
+	chosen, isDemo, err := e.choose(ctx)
+	if err != nil {
+		return "", err
+	}
+	version, err := chosen.Version(ctx)
+	return fmt.Sprint(isDemo, " ", version), err
 }
 
 // Close closes the engines, and the store of the demo day.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/metrics"
@@ -118,6 +119,12 @@ var (
 // CompleteThrough implements engine.Completeness.
 func (e storeEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.store.CompleteThrough(ctx)
+}
+
+// Version implements engine.Versioned.
+func (e storeEngine) Version(ctx context.Context) (string, error) {
+	sequence, err := e.store.Index().Sequence(ctx)
+	return strconv.FormatInt(sequence, 10), err
 }
 
 // clusterQueries is the maximum number of concurrent queries of a cluster, which has its own queue.

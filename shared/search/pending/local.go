@@ -64,9 +64,12 @@ func newLocal(e engine.Engine, o Options) *local {
 	}
 }
 
-// version returns a text made from the extent. This identifies the data, because rows are only added and the extent has
-// their number.
-func (l *local) version(_ context.Context, e lake.Extent) (string, error) {
+// version returns the version of an engine.Versioned. For other engines it returns a text made from the extent, which
+// identifies the data as long as rows are only added.
+func (l *local) version(ctx context.Context, e lake.Extent) (string, error) {
+	if v, ok := l.engine.(engine.Versioned); ok {
+		return v.Version(ctx)
+	}
 	return fmt.Sprint(e.MinTsMs, e.MaxTsMs, e.Rows), nil
 }
 
@@ -241,6 +244,7 @@ func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, boo
 func (j *job) release(_ context.Context, reason outcome) (err error) {
 	j.local.mu.Lock()
 	defer j.local.mu.Unlock()
+	j.collected = j.collected || reason == answered // by asking again
 	if reason == deferred && !j.promised() {
 		if err = j.local.promise(j.caller); err == nil {
 			j.deferred, j.collected = true, false

@@ -81,6 +81,16 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	return s.head.Extent, nil
 }
 
+// Sequence returns the number of changes. As long as it stays the same, so does the data.
+func (s *Store) Sequence(context.Context) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		return 0, err
+	}
+	return s.head.Sequence, nil
+}
+
 // Hours returns the partitions that have a manifest, in ascending order.
 func (s *Store) Hours(context.Context) ([]lake.Partition, error) {
 	s.mu.Lock()
