@@ -32,7 +32,11 @@ type RelativeTime struct {
 // resolveTimes replaces the relative times of the filter by absolute ones, and records mistakes in them.
 func (b *binder) resolveTimes() {
 	conditions := slices.Clone(b.filter.Conditions)
+	seen := map[RelativeTime]bool{}
 	for i := range conditions {
+		if b.full() {
+			break
+		}
 		c := &conditions[i]
 		if field, known := catalog.Lookup(c.Field.Text); !known || field.Sources[0].Type != catalog.Time {
 			continue
@@ -48,7 +52,8 @@ func (b *binder) resolveTimes() {
 			ms, wrong := b.clock.resolve(word, rest, v)
 			if wrong != nil {
 				b.fail(*wrong)
-			} else if r := (RelativeTime{spaceless(v.Text), ms}); !slices.Contains(b.relative, r) {
+			} else if r := (RelativeTime{spaceless(v.Text), ms}); !seen[r] {
+				seen[r] = true
 				b.relative = append(b.relative, r)
 			}
 			values[n].Text = canonicalTime(ms) // also for a mistake, which is then reported once
@@ -58,8 +63,10 @@ func (b *binder) resolveTimes() {
 	b.filter.Conditions = conditions
 }
 
-// relativeTime finds the word of a relative time. A word of which it is only the beginning is none.
-var relativeTime = regexp.MustCompile(`(?is)\A(now|today|yesterday)(\z|[^a-z].*)`)
+// relativeTime finds the word of a relative time, in any case. A word of which it is only the beginning is none. Without
+// the flag i, no other letters are taken for those of the words, as ſ is for s.
+var relativeTime = regexp.MustCompile(
+	`(?s)\A([nN][oO][wW]|[tT][oO][dD][aA][yY]|[yY][eE][sS][tT][eE][rR][dD][aA][yY])(\z|[^a-zA-Z].*)`)
 
 // lonelyLength is a length of time without the word that it is relative to.
 var lonelyLength = regexp.MustCompile(`\A-\s*[0-9]+\s*[smhdw]\z`)

@@ -118,6 +118,7 @@ func TestMistakesInRelativeTimes(t *testing.T) {
 		{"now-99999999999999999999w", " is outside the years 0001 to 9999", ""},
 		{"now-2024y", unit, ""},
 		{"now-800000d", " is outside the years 0001 to 9999", ""},
+		{"ye\u017fterday", " must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59", ""},
 		{"nowhere", " must contain year, month and day, as in 2026-01-31 or 2026-01-31 23:59:59", ""},
 	} {
 		t.Run(c.value, func(t *testing.T) {
