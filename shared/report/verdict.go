@@ -126,6 +126,8 @@ func (b *builder) verdict() {
 		v.State = QuietLook
 	case len(b.r.Failed)+len(b.r.Run.Skipped) > 0:
 		*v = Verdict{Unknown, []Sentence{{Text: "No rule of the verdict applies to what is known, but parts are missing."}}}
+	case b.r.Run.Complete != nil && !before(b.r.Period.From, *b.r.Run.Complete):
+		*v = Verdict{Unknown, []Sentence{{Text: "The logs of the period are not in the data yet, so there is no verdict."}}}
 	default:
 		v.State = Quiet
 		v.Sentences = []Sentence{{Text: b.nothing()}}
