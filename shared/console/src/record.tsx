@@ -37,7 +37,7 @@ export function RecordView({ name, rows }: { name: RecordName; rows: readonly Lo
 				data-step="older">↓</button>
 		</div>
 		<Answered asked={asked} metas={() => []}>
-			{(answer) => <Found answer={answer} />}
+			{(answer) => <Found key={`${name.id}@${name.time}`} answer={answer} />}
 		</Answered>
 	</aside>;
 }
