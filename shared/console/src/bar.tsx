@@ -39,13 +39,11 @@ export function Bar() {
 		const element = area.current;
 		if (!element || !completion.at) return;
 		const taken = take(draft, completion.at, option);
+		element.value = taken.text; // at once: the next key may come before the next frame
+		element.focus();
+		element.setSelectionRange(taken.caret, taken.caret);
 		setDraft(taken.text);
-		completion.close();
-		requestAnimationFrame(() => {
-			element.focus();
-			element.setSelectionRange(taken.caret, taken.caret);
-			completion.open(taken.text, taken.caret);
-		});
+		completion.open(taken.text, taken.caret);
 	};
 	const runDraft = (): void => {
 		completion.close();
