@@ -14,7 +14,6 @@ var Exceptions = []Exception{
 	{"querying", Catalog, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}, glueAccess},
 	{"querying", DefaultDatabase, []string{"glue:GetDatabase"}, glueAccess + "#full-access-to-default-db-per-region"},
 	{"querying", LakeObjects, []string{"s3:GetObject"}, s3Access},
-	{"querying", LakeListing, []string{"s3:ListBucket"}, s3Access},
 	{"querying", LakeBucket, []string{"s3:GetBucketLocation"}, s3Access},
 	{"querying", ResultObjects, []string{
 		"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",
