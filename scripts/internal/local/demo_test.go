@@ -118,7 +118,7 @@ func TestAnswersWithoutDemoDay(t *testing.T) {
 	}
 }
 
-// TestFirstImportLeavesOtherFolders: a folder with the name of the demo day that is none is not removed.
+// TestFirstImportLeavesOtherFolders: a folder named demo that has no demo day is not removed.
 func TestFirstImportLeavesOtherFolders(t *testing.T) {
 	product := openProduct(t, t.TempDir())
 	file := filepath.Join(product.Store.DemoDir(), "access.log")

@@ -100,8 +100,8 @@ const ledgerFile = "ledger.db"
 // DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
 func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
 
-// removeDemo removes the demo day if there are records. A directory of that name that is no data directory is somebody
-// else's and stays. Other processes may still read the files: a system that cannot remove open files leaves them, but
+// removeDemo removes the demo day if there are records. A directory of that name that is not a data directory belongs to
+// the user and is kept. Other processes may still read the files: a system that cannot remove open files leaves them, but
 // nothing answers from them any more.
 func (s *Store) removeDemo(ctx context.Context) error {
 	extent, err := s.index.Extent(ctx)

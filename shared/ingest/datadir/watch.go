@@ -221,8 +221,8 @@ func (w *Watcher) take(
 	return nil
 }
 
-// importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of the file, so that no record becomes too old
-// because no Watcher was running.
+// importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of
+// the file, so that no record becomes too old because no Watcher was running.
 func (w *Watcher) importFile(
 	ctx context.Context, name, path string, changed time.Time, options ingest.Options,
 ) (results []FileResult, err error) {
