@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -21,14 +23,16 @@ import (
 
 // apiStack holds the functions and the gateway. All of it can be deployed again.
 type apiStack struct {
-	stack     cdk.Stack
-	functions map[string]awslambda.Function
-	gateway   awsapigateway.RestApi
+	stack       cdk.Stack
+	functions   map[string]awslambda.Function
+	reportQueue awssqs.Queue // runs of scheduled reports
+	gateway     awsapigateway.RestApi
 }
 
 func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 	a := &apiStack{stack: newStack(app, p, "api", "functions and gateway"), functions: map[string]awslambda.Function{}}
-	for _, f := range functions() {
+	a.addReportQueue(p)
+	for _, f := range p.functions() {
 		lambda := a.addFunction(p, data, f)
 		a.functions[f.Name] = lambda
 		switch f.Name {
@@ -40,10 +44,15 @@ func newAPIStack(app constructs.Construct, p Props, data *dataStack) *apiStack {
 		case reconcileName:
 			hourly := awsevents.Schedule_Cron(&awsevents.CronOptions{Minute: jsii.String("17")})
 			a.schedule(lambda, p, f, "Sends raw logs again that have not arrived", hourly)
+		case tickName:
+			every := awsevents.Schedule_Rate(cdk.Duration_Minutes(jsii.Number(tickMinutes)))
+			a.schedule(lambda, p, f, "Queues the scheduled reports that are due", every)
+		case reportName:
+			a.feedReports(lambda)
 		}
 	}
 	a.addGateway(p)
-	a.addRoutes()
+	a.addRoutes(p)
 	a.addResponses()
 	output(a.stack, "URL", a.gateway.Url(), "Base URL of the API, before /api/v4.0/…")
 	output(a.stack, "RestAPI", a.gateway.RestApiId(), "Id of the gateway")
@@ -127,13 +136,17 @@ func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
 }
 
 // addRoutes connects every route of the API to its function. Other methods of a known path go to the same function, and
-// its handler lists the methods it allows. Other paths go to not-found, which also serves the pages. The gateway itself
-// refuses paths that are only the beginning of others, so /api, which is a page, has a method of its own.
-func (a *apiStack) addRoutes() {
+// its handler lists the methods it allows. The console is at / and below /console. Other paths, and without a console
+// these, too, go to not-found, which also serves the interactive page.
+func (a *apiStack) addRoutes(p Props) {
 	for _, base := range api.BasePaths() {
 		byPath := map[string][]api.Route{}
 		for _, r := range api.Routes() {
-			byPath[r.Path] = append(byPath[r.Path], r)
+			path := gatewayPath(r.Path)
+			sameMethod := func(other api.Route) bool { return other.Method == r.Method }
+			if !slices.ContainsFunc(byPath[path], sameMethod) {
+				byPath[path] = append(byPath[path], r)
+			}
 		}
 		for _, path := range slices.Sorted(maps.Keys(byPath)) {
 			resource := a.gateway.Root().ResourceForPath(jsii.String(base + path))
@@ -143,9 +156,30 @@ func (a *apiStack) addRoutes() {
 			a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).Name)
 		}
 	}
-	a.addMethod(a.gateway.Root(), "ANY", notFoundName)
-	a.addMethod(a.gateway.Root().ResourceForPath(jsii.String("/api")), "ANY", notFoundName)
-	a.addMethod(a.gateway.Root().AddResource(jsii.String("{proxy+}"), nil), "ANY", notFoundName)
+	other := otherPaths(p)
+	for _, path := range slices.Sorted(maps.Keys(other)) {
+		a.addMethod(a.gateway.Root().ResourceForPath(&path), "ANY", other[path])
+	}
+}
+
+// otherPaths returns the functions of the paths that are not of the API.
+func otherPaths(p Props) map[string]string {
+	// The gateway itself refuses paths that are only the beginning of others, so /api has a method of its own.
+	paths := map[string]string{"/": notFoundName, "/api": notFoundName, "/{proxy+}": notFoundName}
+	if p.Console {
+		paths["/"], paths["/console/{file}"] = consoleName, consoleName
+	}
+	return paths
+}
+
+// gatewayPath returns the path by which the gateway knows a route. All paths of scheduled reports are one, because a stack
+// may have no more than 500 resources: one function reads, the other one writes.
+func gatewayPath(route string) string {
+	const reports = "/conf/{config}/reports/"
+	if strings.HasPrefix(route, reports) {
+		return reports + "{proxy+}"
+	}
+	return route
 }
 
 // addMethod adds a method that invokes a function. It does not use the CDK's own Lambda integration, which adds two

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas"
 )
@@ -123,7 +124,8 @@ func (d *dataStack) addBuckets(p Props) {
 		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.RawDays, rawFolder)),
 	})
 	d.lake = d.bucket("Lake", &awss3.BucketProps{
-		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.LakeDays, lakeFolder)),
+		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.LakeDays, lakeFolder),
+			pruning("lines"), pruning("whole")),
 	})
 	d.results = d.bucket("Results", &awss3.BucketProps{
 		LifecycleRules: rules(&awss3.LifecycleRule{
@@ -165,6 +167,15 @@ func expiry(after int, folder string) *awss3.LifecycleRule {
 		return nil
 	}
 	return &awss3.LifecycleRule{Id: jsii.String("expiry"), Prefix: &folder, Expiration: days(float64(after))}
+}
+
+// pruning returns a rule that deletes old rejected lines, or notes about refused logs. Damaged objects, which are in
+// another folder of the quarantine, stay: some of their rows may be nowhere else.
+func pruning(folder string) *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{
+		Id: jsii.String("rejected-" + folder), Prefix: jsii.String(quarantineFolder + folder + "/"),
+		Expiration: days(ingest.QuarantineDays),
+	}
 }
 
 // rules returns the rules that are not nil.

@@ -27,7 +27,10 @@ const (
 	ingestName    = "ingest"
 	compactName   = "compact"
 	reconcileName = "reconcile"
+	tickName      = "report-tick"
+	reportName    = "report"
 	notFoundName  = "not-found"
+	consoleName   = "console"
 )
 
 // needsOf lists the needs of every function.
@@ -50,9 +53,20 @@ var needsOf = map[string]needs{
 	"filter-get":      {memory: 256},
 	"filter-put":      {memory: 256},
 	notFoundName:      {memory: 256},
+	consoleName:       {memory: 256},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
 	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
 	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},
+	"report-now":      {memory: 1024},
+	"report-get":      {memory: 256},
+	"report-put":      {memory: 256},
+	tickName:          {memory: 256, timeout: 4 * time.Minute}, // less than tickMinutes
+	reportName:        {memory: 1024, timeout: lambdas.LongestReport},
+}
+
+// functions returns the functions of a deployment, in the order of the table.
+func (p Props) functions() []function {
+	return slices.DeleteFunc(functions(), func(f function) bool { return f.Name == consoleName && !p.Console })
 }
 
 // functions returns every function, in the order of the table.
@@ -73,6 +87,9 @@ func functions() []function {
 
 // behindGateway reports whether the function answers requests.
 func (f function) behindGateway() bool { return f.Serves != nil }
+
+// makesReports reports whether the function makes scheduled reports.
+func (f function) makesReports() bool { return f.Name == tickName || f.Name == reportName }
 
 // asksAthena reports whether the function runs queries in Athena.
 func (f function) asksAthena() bool {

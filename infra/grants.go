@@ -7,16 +7,26 @@ import (
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
-// statement returns a grant of package permissions as a statement of a policy.
-func (d *dataStack) statement(g permissions.Grant) awsiam.PolicyStatement {
-	s := g.Statement(d.resources())
+// statementOf returns a statement of package permissions as that of a policy.
+func statementOf(s permissions.Statement) awsiam.PolicyStatement {
 	var conditions *map[string]any
-	if c := s.Condition; c.Operator != "" {
-		conditions = &map[string]any{string(c.Operator): map[string]any{c.Key: c.Patterns}}
+	if len(s.Conditions) > 0 {
+		conditions = &map[string]any{}
+	}
+	for _, c := range s.Conditions {
+		(*conditions)[string(c.Operator)] = map[string]any{c.Key: c.Patterns}
 	}
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions: jsii.Strings(s.Actions...), Resources: jsii.Strings(s.Resources...), Conditions: conditions,
 	})
+}
+
+// resources returns the ARNs of the resources of a deployment, and of what the destinations of reports need.
+func (a *apiStack) resources(p Props, data *dataStack) permissions.Resources {
+	r := data.resources()
+	r.ReportQueue = *a.reportQueue.QueueArn()
+	arn := func(service, resource string) string { return *data.arn(service, resource) }
+	return r.Reaching(p.destinations().Needs(), *a.stack.Partition(), arn)
 }
 
 // resources returns the ARNs of the stack's resources. They are tokens of the CDK.
@@ -36,5 +46,7 @@ func (d *dataStack) resources() permissions.Resources {
 		RawQueue:        *d.queue.QueueArn(),
 		RawDeadLetters:  *d.deadLetters.QueueArn(),
 		Catalog:         catalog,
+
+		ReportsWorkgroup: *d.arn("athena", "workgroup/"+d.workgroups[reports]),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
@@ -24,6 +25,10 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/report/runs/runstest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
@@ -47,8 +52,14 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
 		"filters":         {func(f function) bool { return f.Name == "filter-put" }, useFilters},
+		"reading reports": {is("report-get", "report-put", reportName), readReports},
+		"reports":         {is("report-put"), useReports},
+		"reading runs":    {is("report-get"), readRuns},
+		"requesting runs": {is("report-put"), requestRuns},
+		"queueing runs":   {is(tickName), queueRuns},
+		"making runs":     {is(reportName), makeRuns},
 		"pending queries": {function.asksAthena, useQueries},
-		"state":           {function.readsLake, readState},
+		"state":           {func(f function) bool { return f.readsLake() || f.asksAthena() }, readState},
 		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +96,84 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 	}
 }
 
+// is returns a function that reports whether a function has one of the names.
+func is(names ...string) func(function) bool {
+	return func(f function) bool { return slices.Contains(names, f.Name) }
+}
+
+var weekly = definition.DocumentOf(planet.FirstConfig, "weekly")
+
+func readReports(t *testing.T, open openTable) { readDocument(t, open, weekly) }
+
+func useReports(t *testing.T, open openTable) { useDocument(t, open, weekly) }
+
+func readRuns(t *testing.T, open openTable) {
+	client, table := open(t)
+	store := runsdynamo.New(client, table, nil)
+	if _, err := store.List(t.Context(), planet.FirstConfig, "weekly", 200); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Run(t.Context(), "none"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("%v; want kind NotFound", err)
+	}
+}
+
+// requestRuns requests a run, and requests it again after it has failed.
+func requestRuns(t *testing.T, open openTable) {
+	client, table := open(t)
+	store, r := runsdynamo.New(client, table, nil), runstest.New("weekly", 0)
+	r.By, r.State = "console", runs.Failed
+	if err := store.Create(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+	if err := store.Update(t.Context(), r.Again("console", r.Due.Add(time.Hour))); err != nil {
+		t.Error(err)
+	}
+}
+
+// queueRuns does what package running does to queue runs, of which one was requested before.
+func queueRuns(t *testing.T, open openTable) {
+	client, table := open(t)
+	documents, store := documentdynamo.New(client, table), runsdynamo.New(client, table, nil)
+	requested, due := runstest.New("weekly", 0), runstest.New("weekly", 1)
+	requested.By, requested.State = "console", runs.Delivered
+	err := errors.Join(store.Create(t.Context(), requested), store.Create(t.Context(), due))
+	_, err1 := documents.Configurations(t.Context(), definition.Kind)
+	_, err2 := documents.List(t.Context(), definition.Kind, planet.FirstConfig)
+	_, err3 := store.Latest(t.Context(), planet.FirstConfig, "weekly")
+	_, err4 := store.Unfinished(t.Context())
+	_, err5 := store.Run(t.Context(), requested.ID)
+	requested.By, requested.State, requested.Due = "", runs.Queued, requested.Due.Add(time.Hour)
+	err6 := store.Update(t.Context(), requested)
+	// A report is paused by a version after the first one.
+	paused := document.NewVersion(2, "{}", "orrery", planettest.At)
+	if kind := fault.KindOf(documents.Append(t.Context(), weekly, paused)); kind != fault.Conflict {
+		t.Errorf("kind %d", kind)
+	}
+	if err := errors.Join(err, err1, err2, err3, err4, err5, err6); err != nil {
+		t.Error(err)
+	}
+}
+
+// makeRuns does what package running does to make a report. The function that queues runs creates the run.
+func makeRuns(t *testing.T, open openTable) {
+	client, table := open(t)
+	store, r := runsdynamo.New(client, table, &blobtest.Memory{}), runstest.New("weekly", 0)
+	if err := store.Create(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.List(t.Context(), planet.FirstConfig, "weekly", 2); err != nil {
+		t.Error(err)
+	}
+	for _, state := range []runs.State{runs.Running, runs.Delivered} {
+		r.State = state
+		if err := store.Update(t.Context(), r); err != nil {
+			t.Error(err)
+		}
+		r.Revision++
+	}
+}
+
 // openTable returns a client and the name of an empty table.
 type openTable func(t *testing.T) (*dynamodb.Client, string)
 
@@ -118,10 +207,13 @@ func usePlanets(t *testing.T, open openTable) {
 	})
 }
 
-func readFilters(t *testing.T, open openTable) {
+var bots = savedfilter.DocumentOf(planet.FirstConfig, "bots")
+
+func readFilters(t *testing.T, open openTable) { readDocument(t, open, bots) }
+
+func readDocument(t *testing.T, open openTable, id document.ID) {
 	store := documentdynamo.New(open(t))
-	id := savedfilter.DocumentOf(planet.FirstConfig, "bots")
-	_, err1 := store.List(t.Context(), savedfilter.Kind, planet.FirstConfig)
+	_, err1 := store.List(t.Context(), id.Kind, planet.FirstConfig)
 	_, err2 := store.Versions(t.Context(), id)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Error(err)
@@ -133,8 +225,10 @@ func readFilters(t *testing.T, open openTable) {
 	}
 }
 
-func useFilters(t *testing.T, open openTable) {
-	store, id := documentdynamo.New(open(t)), savedfilter.DocumentOf(planet.FirstConfig, "bots")
+func useFilters(t *testing.T, open openTable) { useDocument(t, open, bots) }
+
+func useDocument(t *testing.T, open openTable, id document.ID) {
+	store := documentdynamo.New(open(t))
 	change := document.Change{Text: "{}", By: "key", At: planettest.At}
 	if _, err := document.Put(t.Context(), store, id, change); err != nil {
 		t.Error(err)

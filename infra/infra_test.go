@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,12 +64,18 @@ func TestDataOutlivesItsStack(t *testing.T) {
 	}
 }
 
+// rejected are the folders of lines and logs that are no records. The logs themselves stay in the bucket of raw logs.
+var rejected = []string{"quarantine/lines/", "quarantine/whole/"}
+
 func TestDefaultsDeleteNoData(t *testing.T) {
 	d := deployed(t)
 	for _, id := range d.data.of("AWS::S3::Bucket") {
 		keeps := !strings.HasPrefix(id, "Results")
 		rules, _ := d.data.Resources[id].at("LifecycleConfiguration.Rules").([]any)
-		deletes := slices.ContainsFunc(rules, func(r any) bool { return at(r, "ExpirationInDays") != nil })
+		deletes := slices.ContainsFunc(rules, func(r any) bool {
+			prefix, _ := at(r, "Prefix").(string)
+			return at(r, "ExpirationInDays") != nil && !slices.Contains(rejected, prefix)
+		})
 		if keeps == deletes {
 			t.Errorf("bucket %s: deletes objects by age: %v", id, deletes)
 		}
@@ -171,11 +178,7 @@ func TestRawLogsReachIngest(t *testing.T) {
 	if hidden := queue.at("VisibilityTimeout"); hidden != float64(defaults.IngestSeconds+60) {
 		t.Errorf("a message is hidden for %v s, a minute more than the timeout of %d s", hidden, defaults.IngestSeconds)
 	}
-	sources := d.api.of("AWS::Lambda::EventSourceMapping")
-	if len(sources) != 1 {
-		t.Fatalf("%d event sources, not 1", len(sources))
-	}
-	source := d.api.Resources[sources[0]]
+	source := sourceOf(t, d.api, ingestName)
 	if got := source.at("BatchSize"); got != 1.0 {
 		t.Errorf("a message waits for the logs of %v others", got)
 	}
@@ -194,12 +197,54 @@ func TestRawLogsReachIngest(t *testing.T) {
 	}
 }
 
+// sourceOf returns the event source of a function.
+func sourceOf(t *testing.T, api template, function string) resource {
+	t.Helper()
+	for _, id := range api.of("AWS::Lambda::EventSourceMapping") {
+		name := strings.Trim(flat(api.Resources[id].Properties["FunctionName"]), "<>")
+		if flat(api.Resources[name].Properties["FunctionName"]) == "orrery-"+function {
+			return api.Resources[id]
+		}
+	}
+	t.Fatalf("%s has no event source", function)
+	return resource{}
+}
+
+func TestRunsReachReport(t *testing.T) {
+	d := deployed(t)
+	source := sourceOf(t, d.api, reportName)
+	queue := d.api.Resources[strings.Trim(flat(source.Properties["EventSourceArn"]), "<>")]
+	if got, want := queue.at("VisibilityTimeout"), 6*lambdas.LongestReport.Seconds(); got != want {
+		t.Errorf("a message is hidden for %v s, want %v", got, want)
+	}
+	if redrive := queue.at("RedrivePolicy"); at(redrive, "maxReceiveCount") != float64(lambdas.ReportDeliveries) {
+		t.Errorf("a message does not become a dead letter after %d deliveries: %v", lambdas.ReportDeliveries, redrive)
+	}
+	if got := source.at("BatchSize"); got != 1.0 {
+		t.Errorf("a message waits for %v others", got)
+	}
+	if got := flat(source.at("FunctionResponseTypes")); got != "ReportBatchItemFailures" {
+		t.Errorf("response types %q", got)
+	}
+	if got := source.at("ScalingConfig.MaximumConcurrency"); got != float64(lambdas.ReportConcurrency) {
+		t.Errorf("reports can take every instance of the account: maximum concurrency %v", got)
+	}
+	for _, id := range d.api.of("AWS::Lambda::Function") {
+		f := d.api.Resources[id]
+		variables, _ := f.at("Environment.Variables").(map[string]any)
+		if flat(f.Properties["FunctionName"]) == "orrery-report" &&
+			(flat(variables["ORRERY_WORKGROUP"]) != "orrery-reports" || flat(variables["ORRERY_REPORTS"]) != everyDestination) {
+			t.Errorf("report has the variables %v", variables)
+		}
+	}
+}
+
 func TestLeastPrivilege(t *testing.T) {
 	d := deployed(t)
 	want := map[string][]string{}
 	for _, f := range functions() {
 		acts := []string{"logs:CreateLogStream", "logs:PutLogEvents"}
-		for _, g := range permissions.Of(f.Name) {
+		for _, g := range permissions.Of(f.Name) { // of destinations, too: there is one of each kind
 			acts = append(acts, g.Actions...)
 		}
 		slices.Sort(acts)
@@ -242,13 +287,13 @@ func TestEveryRouteReachesItsFunction(t *testing.T) {
 	for _, base := range api.BasePaths() {
 		first := map[string]string{} // the function of the first route of each path
 		for _, r := range api.Routes() {
-			name := functionOf(r.ID).Name
-			if first[r.Path] == "" {
-				first[r.Path] = name
+			name, path := functionOf(r.ID).Name, gatewayPath(r.Path)
+			if first[path] == "" {
+				first[path] = name
 			}
 			for _, want := range []string{
-				base + r.Path + " " + r.Method + " → orrery-" + name,
-				base + r.Path + " ANY → orrery-" + first[r.Path], // it lists the methods of the path
+				base + path + " " + r.Method + " → orrery-" + name,
+				base + path + " ANY → orrery-" + first[path], // it lists the methods of the path
 			} {
 				if !slices.Contains(got, want) {
 					t.Errorf("the gateway lacks %s", want)
@@ -256,10 +301,35 @@ func TestEveryRouteReachesItsFunction(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/ ANY → orrery-not-found", "/{proxy+} ANY → orrery-not-found"} {
+	for _, want := range []string{
+		"/ ANY → orrery-console", "/console/{file} ANY → orrery-console", "/{proxy+} ANY → orrery-not-found",
+	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the gateway lacks %s", want)
 		}
+	}
+}
+
+// TestConsoleCanBeLeftOut checks that a deployment without the console has neither its function nor its paths.
+func TestConsoleCanBeLeftOut(t *testing.T) {
+	for value, deployed := range map[string]bool{"true": true, "false": false} {
+		t.Run("with the value "+value, func(t *testing.T) {
+			p, err := readProps(func(name string) any { return map[string]any{"console": value}[name] })
+			if err != nil {
+				t.Fatal(err)
+			}
+			isConsole := func(f function) bool { return f.Name == consoleName }
+			if got := slices.ContainsFunc(p.functions(), isConsole); got != deployed {
+				t.Errorf("the function is deployed: %v", got)
+			}
+			paths := otherPaths(p)
+			if got := paths["/"] == consoleName && paths["/console/{file}"] == consoleName; got != deployed {
+				t.Errorf("the paths are those of the console: %v", got)
+			}
+			if !deployed && (paths["/"] != notFoundName || len(paths) != 3) {
+				t.Errorf("without the console, the paths are %v", paths)
+			}
+		})
 	}
 }
 
@@ -386,11 +456,48 @@ func TestProps(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
+	t.Run("reports are an object, its text, or a file", func(t *testing.T) {
+		const want = `{"destination":{"archive":{"bucket":"shop-archive"}}}`
+		file := filepath.Join(t.TempDir(), "reports.json")
+		text := `{ "destination": {"archive": {"bucket": "shop-archive"}} }`
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var object any
+		if err := json.Unmarshal([]byte(text), &object); err != nil {
+			t.Fatal(err)
+		}
+		for name, given := range map[string]any{"an object": object, "its text": text, "a file": file} {
+			got, err := read(map[string]any{"reports": given})
+			if err != nil || got.Reports != want || len(got.destinations().Needs().Buckets) != 1 {
+				t.Errorf("%s: %s, %v", name, got.Reports, err)
+			}
+		}
+		for name, given := range map[string]any{
+			"an unknown member": `{"destinations":{}}`, "a missing file": file + "2", "a folder": `{"destination":{"a":{"folder":"/tmp"}}}`,
+		} {
+			if _, err := read(map[string]any{"reports": given}); err == nil || !strings.Contains(err.Error(), "property reports") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+	t.Run("destinations have room in a policy", func(t *testing.T) {
+		for number, want := range map[int]bool{60: true, 85: false} {
+			var list []string
+			for i := range number {
+				list = append(list, fmt.Sprintf(`"%d":{"slack-parameter":"/%[1]d"}`, i))
+			}
+			_, err := read(map[string]any{"reports": `{"destination":{` + strings.Join(list, ",") + `}}`})
+			if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "so many destinations") {
+				t.Errorf("%d destinations: %v", number, err)
+			}
+		}
+	})
 	t.Run("an error names every invalid property", func(t *testing.T) {
 		invalid := map[string]any{
 			"name": "Shop", "architecture": "mips", "log-days": "8", "domain": "api.shop.example",
 			"interactive-cutoff": "5", "burst": "many", "quiet-hours": "0", "ingest-seconds": "901",
-			"ingest-concurrency": "1", "projection-from": "70",
+			"ingest-concurrency": "1", "projection-from": "70", "reports": "{", "result-days": "1",
 		}
 		_, err := read(invalid)
 		for name := range invalid {

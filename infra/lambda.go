@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -40,8 +41,11 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		Actions:   jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"),
 		Resources: &[]*string{logs.LogGroupArn()},
 	}))
+	resources := a.resources(p, data)
 	for _, g := range permissions.Of(f.Name) {
-		policy.AddStatements(data.statement(g))
+		if s := g.Statement(resources); len(s.Resources) > 0 { // else there are no such destinations
+			policy.AddStatements(statementOf(s))
+		}
 	}
 	role := awsiam.NewRole(a.stack, jsii.String(id+"-role"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
@@ -67,7 +71,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 		Timeout:                      seconds(timeout),
 		LogGroup:                     logs,
 		Role:                         role.WithoutPolicyUpdates(nil), // package permissions has what the CDK would add
-		Environment:                  environment(p, data, f),
+		Environment:                  a.environment(p, data, f),
 		ReservedConcurrentExecutions: reserved(p, f),
 	})
 	if f.behindGateway() {
@@ -81,7 +85,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 }
 
 // environment returns the environment variables of a function.
-func environment(p Props, data *dataStack, f function) *map[string]*string {
+func (a *apiStack) environment(p Props, data *dataStack, f function) *map[string]*string {
 	values := map[lambdas.Variable]*string{
 		lambdas.Table:          data.table.TableName(),
 		lambdas.LakeBucket:     data.lake.BucketName(),
@@ -95,6 +99,11 @@ func environment(p Props, data *dataStack, f function) *map[string]*string {
 		lambdas.HorizonDays:    jsii.String(strconv.Itoa(p.HorizonDays)),
 		lambdas.QueryTimeout:   jsii.String(lambdas.QueryTimeout.Default),
 		lambdas.Version:        &p.Version,
+
+		lambdas.ReportsWorkgroup: jsii.String(data.workgroups[reports]),
+		lambdas.Reports:          jsii.String(cmp.Or(p.Reports, lambdas.Reports.Default)),
+		lambdas.ReportQueue:      a.reportQueue.QueueUrl(),
+		lambdas.ReportTimeout:    jsii.String(lambdas.ReportTimeout.Default),
 	}
 	variables := map[string]*string{}
 	for _, v := range f.Variables {
@@ -117,6 +126,8 @@ func reserved(p Props, f function) *float64 {
 		return jsii.Number(float64(p.IngestConcurrency))
 	case f.Name == compactName || f.Name == reconcileName:
 		return jsii.Number(1)
+	case f.Name == reportName:
+		return jsii.Number(lambdas.ReportConcurrency)
 	}
 	return nil
 }
@@ -135,7 +146,7 @@ func feed(ingest awslambda.Function, p Props, data *dataStack) {
 
 // schedule starts a function at fixed times.
 func (a *apiStack) schedule(lambda awslambda.Function, p Props, f function, does string, at awsevents.Schedule) {
-	id := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+	id := idOf(f.Name)
 	dead := newQueue(a.stack, id+"DeadLetters", p.Name+"-"+f.Name+"-dead-letters")
 	target := awseventstargets.NewLambdaFunction(lambda, &awseventstargets.LambdaFunctionProps{
 		DeadLetterQueue: dead, RetryAttempts: jsii.Number(0), // the next run is the retry
@@ -147,4 +158,13 @@ func (a *apiStack) schedule(lambda awslambda.Function, p Props, f function, does
 		Targets:     &[]awsevents.IRuleTarget{target},
 	})
 	output(a.stack, id+"DeadLettersURL", dead.QueueUrl(), "Runs of "+f.Name+" that could not be started")
+}
+
+// idOf returns the logical ID of a name: ReportTick for report-tick.
+func idOf(name string) string {
+	var id strings.Builder
+	for part := range strings.SplitSeq(name, "-") {
+		id.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return id.String()
 }

@@ -25,6 +25,20 @@ var (
 		pattern: `{ ($.msg = "refused") || ($.rejected > 0) }`,
 		value:   "1",
 	}
+	// overlappingLogs counts the raw logs of which most of the first records were in the data already.
+	overlappingLogs = logMetric{
+		name:    "overlapping",
+		of:      func(f function) bool { return f.Name == ingestName },
+		pattern: `{ $.msg = "overlapping" }`,
+		value:   "1",
+	}
+	// uncheckedLogs counts the raw logs of which it is not known whether their records were in the data already.
+	uncheckedLogs = logMetric{
+		name:    "unchecked",
+		of:      func(f function) bool { return f.Name == ingestName },
+		pattern: `{ $.msg = "overlap not checked" }`,
+		value:   "1",
+	}
 	// damagedObjects counts the damaged objects that queries fail at and those that compaction sets aside.
 	damagedObjects = logMetric{
 		name:    "damaged",
@@ -60,6 +74,14 @@ var (
 		pattern: `{ $.msg = "reconciled" }`,
 		value:   "$.lost",
 	}
+	// failedReports counts the runs of scheduled reports that have failed, and those of which a destination has not got
+	// the report.
+	failedReports = logMetric{
+		name:    "failed-reports",
+		of:      func(f function) bool { return f.Name == reportName },
+		pattern: `{ ($.msg = "scheduled report") && (($.state = "failed") || ($.refused > 0)) }`,
+		value:   "1",
+	}
 	// athenaThrottled counts the requests that failed because Athena throttled them. Athena has no metric for it.
 	athenaThrottled = logMetric{
 		name:    "athena-throttled",
@@ -70,7 +92,8 @@ var (
 )
 
 var allLogMetrics = []logMetric{
-	quarantinedLogs, damagedObjects, newerObjects, newestAge, behind, lostLogs, athenaThrottled,
+	quarantinedLogs, overlappingLogs, damagedObjects, newerObjects, newestAge, behind, lostLogs, failedReports,
+	athenaThrottled, uncheckedLogs,
 }
 
 // in returns the name of the metric in a deployment.

@@ -142,6 +142,23 @@ func (o *opsStack) alarms() []alarm {
 			runbook: "damaged-object",
 		},
 		{
+			name: "failed-reports", metric: o.logged(failedReports, "Sum", 5), periods: 1,
+			says: "A scheduled report could not be made, or could not be delivered to one of its destinations.", runbook: "reports",
+		},
+		{
+			name: "report-dead-letters", metric: o.deadLetters("report"), periods: 1,
+			says: "A run of a scheduled report could not be continued.", runbook: "reports",
+		},
+		{
+			name: "report-tick-stopped", metric: o.function(tickName, "Invocations", "Sum", 60),
+			limit: 1, below: true, periods: 3, onNoData: true,
+			says: "Nothing has looked for scheduled reports that are due for 3 hours.", runbook: "reports",
+		},
+		{
+			name: "report-tick-dead-letters", metric: o.deadLetters(tickName), periods: 1,
+			says: "The search for scheduled reports that are due could not be started.", runbook: "dlq",
+		},
+		{
 			name: "newer-schema", metric: o.logged(newerObjects, "Sum", 5), periods: 1,
 			says:    "A newer version wrote objects with columns that this version does not know.",
 			runbook: "newer-schema",
@@ -153,7 +170,7 @@ func (o *opsStack) alarms() []alarm {
 			says: "The queries of an hour scanned far more than usual.", runbook: "cost-spike",
 		})
 	}
-	for _, f := range functions() {
+	for _, f := range o.props.functions() {
 		all = append(all, alarm{
 			name: f.Name + "-errors", metric: o.function(f.Name, "Errors", "Sum", 5), periods: 1,
 			says: "Function " + f.Name + " crashed, timed out or returned an error.", runbook: "5xx",
@@ -188,7 +205,7 @@ func (o *opsStack) addAlarm(a alarm) awscloudwatch.Alarm {
 }
 
 // addDashboard adds a dashboard that shows, from top to bottom, the alarms, the requests, the functions, the arriving
-// logs, the ages and the throttling, and the cost.
+// logs, the ages and the throttling, the scheduled reports, and the cost.
 func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
@@ -196,7 +213,7 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 		})
 	}
 	perFunction := func(metric, statistic string, pick func(function) bool) (all []awscloudwatch.IMetric) {
-		for _, f := range functions() {
+		for _, f := range o.props.functions() {
 			if pick(f) {
 				all = append(all, o.function(f.Name, metric, statistic, 5))
 			}
@@ -204,7 +221,7 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 		return all
 	}
 	every := func(function) bool { return true }
-	behindQueue := func(f function) bool { return !f.behindGateway() }
+	behindQueue := func(f function) bool { return !f.behindGateway() && !f.makesReports() }
 	row := func(widgets ...awscloudwatch.IWidget) *[]awscloudwatch.IWidget { return &widgets }
 	status := awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
 		Alarms: &alarms, Width: jsii.Number(24), Title: jsii.String("Alarms"),
@@ -235,11 +252,17 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 				graph("Throttled by DynamoDB and Athena", o.tableThrottled(), o.logged(athenaThrottled, "Sum", 5)),
 			),
 			row(
+				graph("Scheduled reports queued", o.queue("report", "NumberOfMessagesSent", "Sum", 5)),
+				graph("Time of report and report-tick, ms (p95)", perFunction("Duration", "p95", function.makesReports)...),
+				graph("Failed reports, and dead letters",
+					o.logged(failedReports, "Sum", 5), o.deadLetters("report"), o.deadLetters(tickName)),
+			),
+			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact"), o.deadLetters("reconcile")),
-				graph("Put into quarantine, damaged objects, lost logs, objects of a newer schema",
-					o.logged(quarantinedLogs, "Sum", 5), o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60),
-					o.logged(newerObjects, "Sum", 5)),
+				graph("Put into quarantine, copies of imported logs, damaged objects, lost logs, objects of a newer schema",
+					o.logged(quarantinedLogs, "Sum", 5), o.logged(overlappingLogs, "Sum", 5),
+					o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60), o.logged(newerObjects, "Sum", 5)),
 			),
 		},
 	})
@@ -281,6 +304,12 @@ var savedQueries = []savedQuery{
 		`sort put desc`,
 		`limit 1000`,
 	}},
+	{"failed reports", func(f function) bool { return f.Name == reportName }, []string{
+		`fields @timestamp, config, report, run, state, reason, refused`,
+		`filter msg = "scheduled report" and (state = "failed" or refused > 0)`,
+		`sort @timestamp desc`,
+		`limit 100`,
+	}},
 	{"what ingest did", func(f function) bool { return f.Name == ingestName }, []string{
 		`fields @timestamp, @message`,
 		`filter level in ["WARN", "ERROR"]`,
@@ -292,7 +321,7 @@ var savedQueries = []savedQuery{
 func (o *opsStack) addQueries() {
 	for _, q := range savedQueries {
 		var names []any
-		for _, f := range functions() {
+		for _, f := range o.props.functions() {
 			if q.of(f) {
 				names = append(names, logGroup(o.props, f))
 			}

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
+
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
 // preflight compares a deployment with the limits of the account and region that it goes to. It prints a line for each
@@ -72,9 +74,9 @@ func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 		return unknown(service, err, "lambda:GetAccountSettings")
 	}
 	limit := int(settings.AccountLimit.ConcurrentExecutions)
-	writing := p.IngestConcurrency + 2 // compact and reconcile
+	writing := p.IngestConcurrency + 2 + lambdas.ReportConcurrency // compact and reconcile
 	f := finding{service: service, text: fmt.Sprintf(
-		"%d functions may run at once; ingest, compact and reconcile take up to %d, which leaves %d for requests",
+		"%d functions may run at once; ingest, compact, reconcile and report take up to %d, which leaves %d for requests",
 		limit, writing, max(limit-writing, 0),
 	)}
 	more := "Request a higher quota: aws service-quotas request-service-quota-increase --service-code lambda " +

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/report/destination"
 )
 
 // Props holds everything that a deployment can choose. The zero value is not valid; start from defaults.
@@ -22,6 +23,7 @@ type Props struct {
 
 	Domain      string // of the API; "" for the gateway's own domain
 	Certificate string // ARN of the domain's certificate, in the region of the stack
+	Console     bool   // whether the gateway serves the browser console at /
 
 	ProjectionFrom int // first year of the records that are kept; older ones are quarantined
 	HorizonDays    int // age of the oldest records that are kept when their log arrives; 0 for any
@@ -42,6 +44,8 @@ type Props struct {
 	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for each schedule
 	CompactMinutes     int  // from one run of compact to the next
 
+	Reports string // where scheduled reports may be sent: JSON for destination.ReadJSON; "": nowhere
+
 	AlarmEmail     string // receives alarms and budget warnings; "": alarms are only shown
 	BudgetUSD      int    // of a month
 	ScannedAlarmGB int    // bytes scanned by the queries of an hour that raise the cost alarm, in GB
@@ -61,7 +65,7 @@ var defaults = Props{
 	Name: "orrery", Stage: "live", Architecture: "arm64", Zips: ".build", Version: lambdas.Version.Default,
 	ProjectionFrom: 2000, HorizonDays: 35, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
-	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true,
+	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 6,
 }
@@ -91,6 +95,7 @@ func (p *Props) settings() []setting {
 			name: "certificate", text: &p.Certificate,
 			doc: "ARN of the domain's certificate, in the region of the deployment.",
 		},
+		{name: "console", bool: &p.Console, doc: "`false` deploys no browser console; `/` answers 404."},
 		{
 			name: "projection-from", int: &p.ProjectionFrom,
 			doc: "First year of the records that are kept; older records are quarantined.",
@@ -102,7 +107,10 @@ func (p *Props) settings() []setting {
 		},
 		{name: "raw-days", int: &p.RawDays, doc: "Days until raw logs are deleted; 0 keeps them."},
 		{name: "lake-days", int: &p.LakeDays, doc: "Days until queryable data is deleted; 0 keeps it."},
-		{name: "result-days", int: &p.ResultDays, doc: "Days until Athena's results are deleted."},
+		{
+			name: "result-days", int: &p.ResultDays,
+			doc: "Days until Athena's results, and reports that are left undelivered, are deleted; at least 3.",
+		},
 		{
 			name: "log-days", int: &p.LogDays,
 			doc: "Days until the logs of functions and gateway are deleted: 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365.",
@@ -131,12 +139,16 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves these instances and one each for `compact` and `reconcile`; " +
+			doc: "`true` reserves these instances, one each for `compact` and `reconcile`, and 2 for `report`; " +
 				"the account must keep 100 unreserved.",
 		},
 		{
 			name: "compact-minutes", int: &p.CompactMinutes,
 			doc: "Minutes from one run of `compact` to the next; `complete_through` lags by one to two of them.",
+		},
+		{
+			name: "reports", text: &p.Reports,
+			doc: "[Destinations of scheduled reports](#scheduled-reports): JSON, or the name of a file with it.",
 		},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},
 		{name: "budget-usd", int: &p.BudgetUSD, doc: "Monthly budget in US dollars."},
@@ -155,7 +167,14 @@ func readProps(context func(name string) any) (Props, error) {
 	var mistakes []error
 	for _, s := range p.settings() {
 		if given := context(s.name); given != nil {
-			if err := s.set(fmt.Sprint(given)); err != nil {
+			text, err := fmt.Sprint(given), error(nil)
+			if s.text == &p.Reports {
+				text, err = reportsText(given)
+			}
+			if err == nil {
+				err = s.set(text)
+			}
+			if err != nil {
 				mistakes = append(mistakes, fmt.Errorf("property %s: %w", s.name, err))
 			}
 		}
@@ -198,6 +217,14 @@ func (p Props) check() (mistakes []error) {
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
 	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source
 		"property ingest-concurrency: must be 2 to 1000, not %d", p.IngestConcurrency)
+	refuse(p.ResultDays < 3, "property result-days: must be at least 3, not %d", p.ResultDays)
+	settings, err := destination.ReadJSON(p.Reports)
+	if err != nil {
+		mistakes = append(mistakes, fmt.Errorf("property reports: %w", err))
+	}
+	refuse(permissionsLength(settings.Needs()) > mostPermissions,
+		"property reports: a policy of IAM cannot have the permissions for so many destinations and domains")
+	refuse(len(p.Reports) > mostReports, "property reports: must have at most %d bytes, not %d", mostReports, len(p.Reports))
 	refuse(p.QuietHours < 1 || p.QuietHours > 24, "property quiet-hours: must be 1 to 24, not %d", p.QuietHours)
 	for _, s := range p.settings() {
 		refuse(s.int != nil && *s.int < 0, "property %s: must not be negative", s.name)
@@ -209,7 +236,7 @@ func (p Props) check() (mistakes []error) {
 
 // checkZips returns an error that names a missing zip. The CDK's own error would not say how to build it.
 func (p Props) checkZips() error {
-	for _, f := range functions() {
+	for _, f := range p.functions() {
 		if _, err := os.Stat(p.zip(f)); err != nil {
 			return fmt.Errorf("the zip of function %s is missing: %w; run scripts/build.sh", f.Name, err)
 		}

@@ -14,7 +14,8 @@ func (d *dataStack) suppress() {
 
 func (a *apiStack) suppress() {
 	excuse(a.stack, "AwsSolutions-IAM5", "Wildcards only follow a bucket, a folder, a key prefix or a log group, "+
-		"because the names of streams and objects are not known in advance. testdata/permissions.txt lists them all.")
+		"because the names of streams and objects are not known in advance, and the identities and configuration sets of "+
+		"SES, where conditions restrict the sender and the receivers. testdata/permissions.txt lists them all.")
 	excuse(a.stack, "AwsSolutions-IAM4", "The only managed policy is the one that AWS prescribes for gateway logs "+
 		"(AmazonAPIGatewayPushToCloudWatchLogs).")
 	excuse(a.stack, "AwsSolutions-APIG2", "The functions validate requests and report all mistakes at once with their "+

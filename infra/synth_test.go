@@ -63,6 +63,13 @@ func deployed(t *testing.T) deployment {
 	return d
 }
 
+// everyDestination has a destination of each kind.
+const everyDestination = `{"mail":{"ses":true,"from":"Orrery <orrery@shop.example>","domains":["shop.example"],` +
+	`"configuration-set":"reports"},"destination":{"archive":{"bucket":"shop-archive","prefix":"reports/"},` +
+	`"chat":{"slack-parameter":"/orrery/chat"},"hook":{"webhook-parameter":"/orrery/hook",` +
+	`"webhook-secret-parameter":"/orrery/hook-secret"},` +
+	`"topic":{"topic":"arn:aws:sns:eu-central-1:123456789012:reports"}}}`
+
 var synthesize = sync.OnceValue(func() (d deployment) {
 	dir, err := os.MkdirTemp("", "orrery-infra-")
 	if err != nil {
@@ -70,7 +77,7 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 	}
 	defer func() { d.err = errors.Join(d.err, os.RemoveAll(dir)) }()
 	p := defaults
-	p.Zips, p.AlarmEmail = filepath.Join(dir, "zips"), "ops@shop.example"
+	p.Zips, p.AlarmEmail, p.Reports = filepath.Join(dir, "zips"), "ops@shop.example", everyDestination
 	if err := makeZips(p); err != nil {
 		return deployment{err: err}
 	}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs all checks, for people and for CI: formatting, vet, lint, all tests and the coverage of the core, the race
-# detector, the zips of the functions, the console in a browser, the CDK templates, and then the tests with real
-# servers: DynamoDB Local, Trino, and the whole deployment in LocalStack. Fuzz targets run only their seeds;
-# scripts/fuzz.sh fuzzes with random input before a release.
+# detector, the zips of the functions, the console in a browser, the API against its OpenAPI document, the CDK
+# templates, and then the tests with real servers: DynamoDB Local, Trino, and the whole deployment in LocalStack. Fuzz
+# targets run only their seeds; scripts/fuzz.sh fuzzes with random input before a release.
 #
 # Servers are downloaded once into a cache, run on free loopback ports and are stopped afterwards.
 # If this machine lacks a requirement of a server, its checks are skipped and listed at the end; with CI=true that is a
@@ -24,8 +24,9 @@ cleanup() {
 	for work in "$runs"/*.pid; do
 		[ ! -f "$work" ] || kill -- "-$(cat "$work")" 2>/dev/null || true
 	done
-	for folder in "$runs"/*/; do
-		[ ! -d "$folder" ] || scripts/servers/"$(basename "$folder")".sh stop "$folder" || true
+	find "$runs" -name pid \( -path '*/dynamodb/pid' -o -path '*/localstack/pid' -o -path '*/trino/pid' \) | while read -r pid; do
+		folder=$(dirname "$pid")
+		scripts/servers/"$(basename "$folder")".sh stop "$folder" </dev/null || true
 	done
 	rm -rf "$runs"
 }
@@ -86,24 +87,42 @@ say "vet and lint: golangci-lint $lint_version"
 [ -x "$lint" ] || GOBIN=$(dirname "$lint") go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$lint_version"
 "$lint" run ./...
 
+# The core is measured by its own tests. The tests of the other packages would have to compile everything again for it.
+# The tests of the zips run below.
 say "all tests, and the coverage of the core"
+measured=$(for p in $core; do echo "./shared/$p/..."; done)
+measured=$(go list $measured)
 packages=$(for p in $core; do printf './shared/%s,' "$p"; done)
 profile=$runs/profile
-go test -vet=off -timeout 30m -coverpkg="${packages%,}" -coverprofile="$profile" ./... 2>&1 | grep -v 'no test files\|coverage: \[no statements\]' | sed 's/\tcoverage: .*//'
+go test -vet=off -timeout 30m -coverpkg="${packages%,}" -coverprofile="$profile" $measured 2>&1 | grep -v 'no test files' | sed 's/\tcoverage: .*//'
+go test -vet=off -timeout 30m $(go list ./... | grep -vxF "$measured" | grep -v /lambdazip$) 2>&1 | grep -v 'no test files'
 total=$(go tool cover -func="$profile" | awk '/^total:/ { sub("%", "", $3); print $3 }')
 echo "core coverage: $total % (floor $core_floor %)"
 awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core coverage is below $core_floor %" >&2; exit 1; }
 
-# -short skips long sequential tests, in which the race detector finds nothing. Packages without goroutines are skipped,
-# too, and those that only build or measure, because their libraries take minutes to compile again. The packages with the
-# longest tests run only some: the others do the same work one query or one import at a time.
+# Only packages whose code runs in several goroutines at the same time, because their libraries take minutes to compile
+# again, and of those with the longest tests only some: the others do the same work one query or one import at a time.
+# release.sh runs every test with the race detector.
 say "tests with the race detector, generated cases fewer"
-sequential='/infra$|/scripts/(console|internal/bench|internal/cost)$|/shared/(catalog|filter|gen|lake|logformat|query|record|report|sqlgen|tabular)$'
-long='/shared/(engine/(athena|local|scan)|ingest/(cloud|datadir))$'
 race() { go test -race -short -vet=off -timeout 30m "$@"; }
-race $(go list ./... | grep -vE "$sequential|$long")
-race ./shared/engine/athena ./shared/engine/local ./shared/engine/scan -skip 'Differential|Damage|Mutations|Unreadable|Versions'
-race ./shared/ingest/cloud ./shared/ingest/datadir -run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|RunPolls|While'
+race ./shared/api ./shared/client ./shared/engine/{athena,duckdb,lists,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
+	./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/report/{delivery,running} ./shared/search/... \
+	./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/athenad \
+	-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'
+race ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \
+	-run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|Replaced|RunPolls|While'
+
+# A browser waits much of the time, so the next checks run beside it. release.sh checks each screen in each theme in each
+# width.
+browser() {
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 10m ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 5m ./shared/report -run 'Browser|Pages|Readme'
+}
+if chromium=$(scripts/tools/chromium.sh); then
+	start_beside browser
+else
+	without "console in a browser" $? || true
+fi
 
 say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
@@ -115,11 +134,11 @@ else
 	without "types of the console" $? || true
 fi
 
-say "console: pure modules and every screen in a browser"
-if chromium=$(scripts/tools/chromium.sh); then
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 10m ./scripts/console
+say "API: every route against its OpenAPI document"
+if schemathesis=$(scripts/tools/schemathesis.sh); then
+	ORRERY_SCHEMATHESIS=$schemathesis go test -count=1 -v ./scripts/orrery -run TestSchemathesis
 else
-	without "console in a browser" $? || true
+	without "schemathesis" $? || true
 fi
 
 say "infrastructure: templates, assertions, cdk-nag"
@@ -130,36 +149,52 @@ else
 	without "infrastructure" 3 || true
 fi
 
+if [ -f "$runs/browser.pid" ]; then
+	say "console: pure modules and every screen in a browser; reports and their mails"
+	finish browser
+fi
+
 finish downloads
 
-say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions"
-if server dynamodb; then
-	ORRERY_TEST_DYNAMODB=$url go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/...
-	# Its other tests do not use the server.
-	ORRERY_TEST_DYNAMODB=$url go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
-	ORRERY_TEST_DYNAMODB=$url go test ./infra -run TestGrantsCoverStoreActions
-	ORRERY_TEST_DYNAMODB=$url go test ./scripts/orrery -run TestKeysOfADeployment
-	stop dynamodb
-fi
+# These tests wait much of the time, so they run while Trino computes.
+dynamodb_and_localstack() {
+	if [ -n "$dynamodb" ]; then
+		export ORRERY_TEST_DYNAMODB=$dynamodb
+		go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/report/runs/runsdynamo
+		# Its other tests do not use the server.
+		go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
+		go test ./infra -run TestGrantsCoverStoreActions
+		go test ./functions/internal/wire -run TestReportKilledAtEveryStep
+		go test ./scripts/orrery -run TestKeysOfADeployment
+		unset ORRERY_TEST_DYNAMODB
+		stop dynamodb
+	fi
+	if [ -n "$localstack" ]; then
+		ORRERY_TEST_LOCALSTACK=$localstack go test ./shared/blob/s3 ./shared/report/delivery/deliveryaws ./scripts/internal/rawbucket -run LocalStack
+		stop localstack
+		mkdir "$runs/deployed" # where cleanup finds the servers of a test that was interrupted
+		TMPDIR=$runs/deployed ORRERY_TEST_DEPLOYED=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 40m -parallel 3 ./scripts/orrery -run 'TestDeployed(Up)?$'
+	fi
+}
+dynamodb= localstack=
+if server dynamodb; then dynamodb=$url; fi
+if server localstack; then localstack=$url; fi
+start_beside dynamodb_and_localstack
 
 say "Trino: equal answers from every engine, also through Athena's protocol"
 if server trino; then
 	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=60
-	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -suite.every=20 # minutes more with all
-	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestDifferential' -differential.filters=12
+	go test -timeout 20m ./shared/engine/athena -run TestEngineOverTrino -suite.every=40 # minutes more with all
+	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestDifferential$' -differential.filters=12
 	go test -timeout 10m ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
 	stop trino
 fi
 
-say "LocalStack: object storage, and the whole deployment"
-if server localstack; then
-	ORRERY_TEST_LOCALSTACK=$url go test ./shared/blob/s3 ./scripts/internal/rawbucket -run LocalStack
-	stop localstack
-	ORRERY_TEST_DEPLOYED=1 go test -count=1 -timeout 30m -parallel 3 ./scripts/orrery -run TestDeployed
-fi
+say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions; LocalStack: object storage, the whole deployment, orrery up"
+finish dynamodb_and_localstack
 
 say "clean tree"
 after=$(git status --porcelain)

@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | fuzz | race | engines | trino | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000).
 # A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
@@ -27,6 +27,17 @@ fuzz() { bash scripts/fuzz.sh "${FUZZ:-5m}"; }
 # race runs every test with the race detector, also those that check.sh leaves to the ordinary run.
 race() { go test -race -count=1 -vet=off -timeout 3h $(go list ./... | grep -v /infra$); }
 
+# pages shows every report and mail in a browser, not only the longest, and every screen of the console in each theme in
+# each width, and measures the console there.
+pages() {
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./scripts/orrery -run TestBenchConsole
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./shared/report -run 'Browser|Pages|Readme'
+}
+
+# faults gives every request of an import a fault, not only some of them.
+faults() { ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults'; }
+
 # engines compares the engines of one machine with the reference evaluation.
 engines() {
 	go test -count=1 -timeout 3h ./shared/engine/local -run TestDifferential \
@@ -49,10 +60,10 @@ trino() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks fuzz race engines trino bench)
+steps=(checks pages fuzz race faults engines trino bench)
 case "${1:-all}" in
 all) ;;
-checks | fuzz | race | engines | trino | bench) steps=("$1") ;;
+checks | pages | fuzz | race | faults | engines | trino | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

@@ -6,20 +6,17 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/orrery/orrery/shared/browser"
 )
 
 // chromium returns a started browser, for all tests of the package that call it with the same context.
@@ -28,34 +25,24 @@ func chromium(t *testing.T) context.Context {
 	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
 		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
 	}
-	path := os.Getenv("ORRERY_CHROMIUM")
-	if path == "" {
-		found, err := exec.LookPath("chromium-headless-shell")
-		if err != nil {
-			t.Fatal("ORRERY_CHROMIUM is not set, and there is no chromium-headless-shell on the PATH")
-		}
-		path = found
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WSURLReadTimeout(time.Minute))
-	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(end)
-	browser, closeBrowser := chromedp.NewContext(allocator)
-	t.Cleanup(closeBrowser)
-	if err := chromedp.Run(browser); err != nil {
+	path, err := browser.Find(os.LookupEnv)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return browser
+	session, end, err := browser.Start(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	return session
 }
 
 // tab is a tab of the browser. What goes wrong in it fails the test.
 type tab struct {
-	t    *testing.T
-	ctx  context.Context
-	base string
-
-	mu      sync.Mutex
-	faults  []string // violations of the policy, errors of the console, requests to other hosts
+	t       *testing.T
+	ctx     context.Context
+	base    string
+	faults  *browser.Faults
 	allowed []string // texts of faults that the test expects
 }
 
@@ -63,64 +50,27 @@ type tab struct {
 const patience = 40 * time.Second
 
 // newTab opens a tab of a width and a colour scheme.
-func newTab(t *testing.T, browser context.Context, base string, width int64, scheme string) *tab {
+func newTab(t *testing.T, session context.Context, base string, width int64, scheme string) *tab {
 	t.Helper()
-	ctx, end := chromedp.NewContext(browser)
+	ctx, end := chromedp.NewContext(session)
 	t.Cleanup(end)
 	b := &tab{t: t, ctx: ctx, base: base}
-	chromedp.ListenTarget(ctx, b.observe)
+	b.faults = browser.Watch(ctx, func(url string) bool { return strings.HasPrefix(url, base) })
 	b.run(
-		network.Enable(), log.Enable(), cdpruntime.Enable(),
+		b.faults.Begin(),
 		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 700),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}),
-		chromedp.ActionFunc(func(ctx context.Context) error {
-			_, err := page.AddScriptToEvaluateOnNewDocument(`addEventListener('securitypolicyviolation',
-				(event) => console.error('violation of the policy: ' + event.violatedDirective + ' ' + event.blockedURI))`).Do(ctx)
-			return err
 		}),
 	)
 	return b
 }
 
-// observe notes what must not happen.
-func (b *tab) observe(event any) {
-	switch e := event.(type) {
-	case *cdpruntime.EventExceptionThrown:
-		b.fault("exception: " + e.ExceptionDetails.Error())
-	case *cdpruntime.EventConsoleAPICalled:
-		if e.Type == cdpruntime.APITypeError || e.Type == cdpruntime.APITypeWarning {
-			var texts []string
-			for _, a := range e.Args {
-				texts = append(texts, string(a.Value)+a.Description)
-			}
-			b.fault("console: " + strings.Join(texts, " "))
-		}
-	case *log.EventEntryAdded:
-		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
-			b.fault("log: " + e.Entry.Text + " " + e.Entry.URL)
-		}
-	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !strings.HasPrefix(u, b.base) && !strings.HasPrefix(u, "data:") && u != "about:blank" {
-			b.fault("request to another host: " + u)
-		}
-	}
-}
-
-func (b *tab) fault(text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.faults = append(b.faults, text)
-}
-
 // check fails the test if something went wrong in the tab.
 func (b *tab) check() {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
 faults:
-	for _, fault := range b.faults {
+	for _, fault := range b.faults.Take() {
 		for _, text := range b.allowed {
 			if strings.Contains(fault, text) {
 				continue faults
@@ -128,7 +78,6 @@ faults:
 		}
 		b.t.Error(fault)
 	}
-	b.faults = nil
 }
 
 func (b *tab) run(actions ...chromedp.Action) {
@@ -213,6 +162,12 @@ func (b *tab) keys(keys string) {
 	}
 }
 
+// shortcut presses a key without the character that chromedp sends after it even if the page has handled the key.
+func (b *tab) shortcut(key string) {
+	b.t.Helper()
+	b.run(input.DispatchKeyEvent(input.KeyRawDown).WithKey(key), input.DispatchKeyEvent(input.KeyUp).WithKey(key))
+}
+
 // enter presses Enter without the character that chromedp sends after it even if the page has handled the key.
 func (b *tab) enter() {
 	b.t.Helper()
@@ -225,6 +180,7 @@ func (b *tab) enter() {
 // fill puts a text into a field, or chooses an option, as a reader would.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
+	b.holds(fmt.Sprintf("document.querySelector(%q)", selector), "has "+selector) // its part of the page may be loaded later
 	b.run(chromedp.Evaluate(fmt.Sprintf(`{
 		const field = document.querySelector(%q);
 		field.focus();
@@ -261,6 +217,7 @@ func (b *tab) screenshot(name string) {
 // accessible fails the test for each finding of axe-core.
 func (b *tab) accessible(name string) {
 	b.t.Helper()
+	b.holds("!document.querySelector('[aria-busy=true]')", "has its answers") // older ones are dimmed meanwhile
 	script, err := os.ReadFile(filepath.Join(folder, "testdata", "axe", "axe.min.js"))
 	if err != nil {
 		b.t.Fatal(err)
@@ -283,5 +240,31 @@ func (b *tab) accessible(name string) {
 	}
 	for _, violation := range found.Violations {
 		b.t.Errorf("%s: %s", name, violation)
+	}
+}
+
+// drag presses the mouse at a place, moves it in steps to another one, and releases it.
+func (b *tab) drag(fromX, fromY, toX, toY float64) {
+	b.t.Helper()
+	mouse := func(kind input.MouseType, x, y float64) chromedp.Action {
+		return input.DispatchMouseEvent(kind, x, y).WithButton(input.Left).WithButtons(1).WithClickCount(1)
+	}
+	b.run(chromedp.MouseEvent(input.MouseMoved, fromX, fromY), mouse(input.MousePressed, fromX, fromY))
+	for step := 1.0; step <= 4; step++ {
+		b.run(mouse(input.MouseMoved, fromX+(toX-fromX)*step/4, fromY+(toY-fromY)*step/4))
+	}
+	b.run(mouse(input.MouseReleased, toX, toY))
+}
+
+// until waits until a condition of the test is true.
+func (b *tab) until(is func() bool, meaning string) {
+	b.t.Helper()
+	end := time.After(patience)
+	for !is() {
+		select {
+		case <-end:
+			b.t.Fatalf("the page never %s: it has: %s", meaning, b.text())
+		case <-time.After(30 * time.Millisecond):
+		}
 	}
 }

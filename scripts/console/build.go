@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -27,7 +29,8 @@ var licences = []struct{ name, file string }{
 	{"uPlot", "uplot/LICENSE"},
 }
 
-// build returns the files of dist, by name.
+// build returns the files of dist, by name. A screen that is loaded when it is opened is a script of its own. A style
+// sheet is a file of its own, too; scripts import its name.
 func build(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	page, err := os.ReadFile(filepath.Join(folder, "src", "index.html"))
@@ -38,48 +41,169 @@ func build(folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []struct {
-		place, entry, extension string
-		content                 []byte
-	}{
-		{"SCRIPT", "main.tsx", ".js", nil},
-		{"STYLE", "app.css", ".css", nil},
-		{"ICON", "icon.svg", ".svg", icon},
-	} {
-		content := part.content
-		if content == nil {
-			if content, err = bundle(folder, part.entry, api.FormatESModule); err != nil {
-				return nil, err
-			}
-		}
-		name := strings.TrimSuffix(part.entry, filepath.Ext(part.entry)) + "-" + hashOf(content) + part.extension
-		files[name] = content
-		page = bytes.Replace(page, []byte("console/"+part.place), []byte("console/"+name), 1)
+	iconName := hashedName("icon.svg", icon)
+	files[iconName] = icon
+	styles, err := buildStyles(folder, files)
+	if err != nil {
+		return nil, err
 	}
-	files["index.html"] = page
+	first, err := buildScripts(folder, styles, files)
+	if err != nil {
+		return nil, err
+	}
+	page = bytes.Replace(page, []byte("console/ICON"), []byte("console/"+iconName), 1)
+	page = bytes.Replace(page, []byte("console/STYLE"), []byte("console/"+styles["app.css"]), 1)
+	page = bytes.Replace(page, []byte("console/SCRIPT"), []byte("console/"+first[0]), 1)
+	if len(first) != 2 {
+		return nil, fmt.Errorf("the page loads %q, want %s and one file that it shares with the other screens", first, entry)
+	}
+	files["index.html"] = bytes.Replace(page, []byte("console/SHARED"), []byte("console/"+first[1]), 1)
 	files["LICENSES.txt"], err = licenceTexts(folder)
 	return files, err
 }
 
-// hashOf returns the hash that a file has in its name.
-func hashOf(content []byte) string {
+// entry is the script that the page loads.
+const entry = "main.tsx"
+
+// buildStyles adds the style sheets of the page and of the screens to files. It returns their names in dist by those of
+// the sources.
+func buildStyles(folder string, files map[string][]byte) (map[string]string, error) {
+	sources, err := filepath.Glob(filepath.Join(folder, "src", "*.css"))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, source := range sources {
+		name := filepath.Base(source)
+		if name == "colours.css" { // it is a part of app.css
+			continue
+		}
+		content, err := bundle(folder, name, api.FormatDefault)
+		if err != nil {
+			return nil, err
+		}
+		names[name] = hashedName(name, content)
+		files[names[name]] = content
+	}
+	return names, nil
+}
+
+// buildScripts adds the scripts to files. It returns the names of those that the page loads at once: the entry, and what
+// that imports.
+func buildScripts(folder string, styles map[string]string, files map[string][]byte) (first []string, err error) {
+	options, err := optionsOf(folder, entry, api.FormatESModule)
+	if err != nil {
+		return nil, err
+	}
+	options.Outfile = ""
+	options.Outdir = "out"
+	options.EntryNames = "[name]-[hash]"
+	options.ChunkNames = "[name]-[hash]"
+	options.Splitting = true
+	options.Metafile = true
+	options.Plugins = []api.Plugin{namesOfStyles(styles)}
+	result := api.Build(options)
+	if err := problemsOf(result); err != nil {
+		return nil, err
+	}
+	lower := map[string]string{} // esbuild writes hashes in capitals
+	var pairs []string
+	for _, file := range result.OutputFiles {
+		name := filepath.Base(file.Path)
+		lower[name] = strings.ToLower(name)
+		pairs = append(pairs, name, lower[name])
+	}
+	rename := strings.NewReplacer(pairs...)
+	for _, file := range result.OutputFiles {
+		files[lower[filepath.Base(file.Path)]] = []byte(rename.Replace(string(file.Contents)))
+	}
+	loaded, err := loadedAtOnce(result.Metafile)
+	for i, name := range loaded {
+		loaded[i] = lower[name]
+	}
+	return loaded, err
+}
+
+// loadedAtOnce returns the names of the outputs that the entry needs before it runs, itself first.
+func loadedAtOnce(metafile string) ([]string, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			EntryPoint string
+			Imports    []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, err
+	}
+	var queue []string
+	for name, output := range meta.Outputs {
+		if output.EntryPoint == "src/"+entry {
+			queue = append(queue, name)
+		}
+	}
+	var names []string
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if slices.Contains(names, filepath.Base(name)) {
+			continue
+		}
+		names = append(names, filepath.Base(name))
+		for _, i := range meta.Outputs[name].Imports {
+			if i.Kind == "import-statement" {
+				queue = append(queue, i.Path)
+			}
+		}
+	}
+	return names, nil
+}
+
+// namesOfStyles lets a script import the name in dist of a style sheet, which it loads when it needs it.
+func namesOfStyles(styles map[string]string) api.Plugin {
+	return api.Plugin{Name: "styles", Setup: func(b api.PluginBuild) {
+		b.OnLoad(api.OnLoadOptions{Filter: `\.css$`}, func(file api.OnLoadArgs) (api.OnLoadResult, error) {
+			name, known := styles[filepath.Base(file.Path)]
+			if !known {
+				return api.OnLoadResult{}, fmt.Errorf("%s is not a style sheet of a screen", file.Path)
+			}
+			return api.OnLoadResult{Contents: &name, Loader: api.LoaderText}, nil
+		})
+	}}
+}
+
+// hashedName returns the name of a file with a hash of its content.
+func hashedName(name string, content []byte) string {
 	sum := sha256.Sum256(content)
-	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5]))
+	extension := filepath.Ext(name)
+	return strings.TrimSuffix(name, extension) + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5])) + extension
 }
 
 // bundle returns a source file and all that it imports as one minified file.
-func bundle(folder, entry string, format api.Format) ([]byte, error) {
-	folder, err := filepath.Abs(folder)
+func bundle(folder, source string, format api.Format) ([]byte, error) {
+	options, err := optionsOf(folder, source, format)
 	if err != nil {
 		return nil, err
+	}
+	result := api.Build(options)
+	if err := problemsOf(result); err != nil {
+		return nil, err
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
+// optionsOf returns the options by which every source is built.
+func optionsOf(folder, source string, format api.Format) (api.BuildOptions, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return api.BuildOptions{}, err
 	}
 	alias := map[string]string{}
 	for name, file := range libraries {
 		alias[name] = filepath.Join(folder, "vendor", filepath.FromSlash(file))
 	}
-	result := api.Build(api.BuildOptions{
+	return api.BuildOptions{
 		AbsWorkingDir:     folder,
-		EntryPoints:       []string{filepath.Join("src", filepath.FromSlash(entry))},
+		EntryPoints:       []string{filepath.Join("src", filepath.FromSlash(source))},
 		Alias:             alias,
 		Bundle:            true,
 		Charset:           api.CharsetUTF8,
@@ -91,10 +215,13 @@ func bundle(folder, entry string, format api.Format) ([]byte, error) {
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
 		MinifyWhitespace:  true,
-		Outfile:           "out" + filepath.Ext(entry),
+		Outfile:           "out" + filepath.Ext(source),
 		Target:            api.ES2022,
 		TsconfigRaw:       "{}",
-	})
+	}, nil
+}
+
+func problemsOf(result api.BuildResult) error {
 	var problems []error
 	for _, m := range append(result.Errors, result.Warnings...) {
 		place := ""
@@ -103,10 +230,7 @@ func bundle(folder, entry string, format api.Format) ([]byte, error) {
 		}
 		problems = append(problems, errors.New(place+m.Text))
 	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
-	}
-	return result.OutputFiles[0].Contents, nil
+	return errors.Join(problems...)
 }
 
 func licenceTexts(folder string) ([]byte, error) {

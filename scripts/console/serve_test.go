@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -17,6 +18,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
 )
 
 // demoDay is the period of the records of the tests.
@@ -71,19 +75,51 @@ func TestMain(m *testing.M) {
 // serve starts the command with a generated day, or without data if records is "".
 func serve(t *testing.T, records string, args ...string) *served {
 	t.Helper()
-	program, err := program()
+	program, data := generated(t, records)
+	return start(t, program, data, args...)
+}
+
+// generated returns the command, and a data folder with a generated day.
+func generated(t *testing.T, records string) (path, data string) {
+	t.Helper()
+	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(t.TempDir(), "data")
+	data = filepath.Join(t.TempDir(), "data")
 	if records != "" {
-		generate := exec.Command(program, "generate", "--records", records, "--seed", "3", "--from", "2026-01-01",
+		generate := exec.Command(path, "generate", "--records", records, "--seed", "3", "--from", "2026-01-01",
 			"--to", "2026-01-02", "--data", data)
 		generate.Env = environment()
 		if out, err := generate.CombinedOutput(); err != nil {
 			t.Fatalf("generate: %v\n%s", err, out)
 		}
 	}
+	return path, data
+}
+
+// serveLog starts the command with the records of a log.
+func serveLog(t *testing.T, log string) *served {
+	t.Helper()
+	program, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	data, path := filepath.Join(folder, "data"), filepath.Join(folder, "access.log")
+	if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	imports := exec.Command(program, "import", "--data", data, path)
+	imports.Env = environment()
+	if out, err := imports.CombinedOutput(); err != nil {
+		t.Fatalf("import: %v\n%s", err, out)
+	}
+	return start(t, program, data)
+}
+
+func start(t *testing.T, program, data string, args ...string) *served {
+	t.Helper()
 	command := exec.Command(program, append([]string{"serve", "--no-demo", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
 	command.Env = environment()
 	stderr, err := command.StderrPipe()
@@ -120,6 +156,7 @@ func behind(t *testing.T, address string) *served {
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ErrorLog = log.New(io.Discard, "", 0) // a browser that leaves is no error
 	s := &served{address: address, direct: proxy}
+	dist := distHandler(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		instead := s.instead
@@ -128,13 +165,34 @@ func behind(t *testing.T, address string) *served {
 		if rest, staged := strings.CutPrefix(r.URL.Path, "/live/"); staged {
 			r.URL.Path = "/" + rest
 		}
-		if instead == nil || !instead(w, r) {
+		switch {
+		case instead != nil && instead(w, r):
+		case dist != nil && (r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/console/")):
+			dist.ServeHTTP(w, r)
+		default:
 			proxy.ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
+}
+
+// distHandler serves dist of the checkout in place of the program's files if ORRERY_TEST_DIST is set, so that a change of
+// the sources needs no new program. It is nil otherwise.
+func distHandler(t *testing.T) http.Handler {
+	t.Helper()
+	if os.Getenv("ORRERY_TEST_DIST") == "" {
+		return nil
+	}
+	handler, err := api.New(api.Config{
+		Console: os.DirFS(filepath.Join(folder, "dist")), Serves: []string{"console", "console-file"},
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
 }
 
 // readAll reads the body of a request, and leaves it to be read again.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,15 +19,7 @@ import (
 func TestConsole(t *testing.T) {
 	browser := chromium(t)
 	server := serve(t, "3000")
-	walk := func(name string, run func(t *testing.T, b *tab, s *served)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := behind(t, server.address)
-			b := newTab(t, browser, s.url, 1280, "light")
-			run(t, b, s)
-			b.check()
-		})
-	}
+	walk := walker(t, browser, server.address)
 
 	walk("the first visit leads to the newest day of the data", func(t *testing.T, b *tab, s *served) {
 		b.open("")
@@ -104,7 +97,7 @@ func TestConsole(t *testing.T) {
 		b.run(chromedp.Focus(".rows"), chromedp.WaitVisible(".event"))
 		b.keys(kb.Enter)
 		b.sees("blocked it: the client is over the limit")
-		b.sees("The same rule in this period:")
+		b.sees("The same rule: ")
 		b.sees("Rate limit")
 		b.run(chromedp.Evaluate("document.querySelectorAll('.record details').forEach((d) => { d.open = true; })", nil))
 		if shown := b.text(); !strings.Contains(shown, "••••••") {
@@ -112,6 +105,40 @@ func TestConsole(t *testing.T) {
 		}
 		b.click(".leaf button.small", "Show the value")
 		b.sees("Hide the value")
+	})
+	walk("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
+		secrets := secretsOf(record)
+		if len(secrets) < 2 {
+			t.Fatalf("the record has the secrets %q, which are too few for the test", secrets)
+		}
+		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
+		b.sees("Is it a false positive?")
+		b.holds("document.querySelector('.evidence li')", "has the evidence")
+		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
+		leaks := func(what, text string) {
+			t.Helper()
+			for _, secret := range secrets {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s has the secret %q:\n%s", what, secret, text)
+				}
+			}
+		}
+		leaks("the page", value[string](b, "document.querySelector('.record').outerHTML"))
+		for _, name := range []string{"Copy JSON", "Copy as curl"} {
+			b.run(chromedp.Evaluate("window.copied = ''", nil))
+			b.click(".record button", name)
+			b.holds("window.copied", "has copied")
+			leaks(name, value[string](b, "window.copied"))
+		}
+		b.click(".record button", "Show hidden values")
+		quoted, err := json.Marshal(record["session"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.holds(fmt.Sprintf("document.querySelector('.record').innerText.includes(%s)", quoted), "shows the session")
+		b.click(".record button", "secrets included")
+		b.holds(fmt.Sprintf("window.copied.includes(%q)", strings.TrimPrefix(record["query"].(string), "?")), "copies the query")
 	})
 	walk("mistakes are underlined, listed and corrected", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 400"}
@@ -127,6 +154,7 @@ func TestConsole(t *testing.T) {
 		b.sees("Requests over time")
 	})
 	walk("fields, operators and values are completed", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 400"} // on a slow machine, half a filter is checked
 		b.open("#/?t=" + demoDay)
 		b.sees("Requests over time")
 		b.run(chromedp.Focus("#filter"))
@@ -178,6 +206,94 @@ func TestConsole(t *testing.T) {
 		b.click("button", "Without the filter")
 		b.sees("200 shown")
 	})
+	walk("another zone in the picker leaves the instants", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
+		b.sees("Requests over time")
+		b.click("#period", "")
+		b.fill("#zone", "Europe/Berlin")
+		b.holds("document.querySelector('.ends input').value === '2026-01-01 11:00'", "has the time of the zone")
+		b.click(".panel .primary", "Apply")
+		b.holds("!document.querySelector('.panel')", "has closed the picker")
+		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:00Z..2026-01-01T11:00Z") {
+			t.Errorf("the address is %s", at)
+		}
+	})
+	walk("a pasted relative period goes to the picker", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.sees("Requests over time")
+		b.fill("#filter", "timestamp between now-3h and now, status=200")
+		b.run(chromedp.Click(".run"))
+		b.holds("document.querySelector('#filter').value === 'status=200'", "has the filter without the period")
+		b.sees("Last 3 hours")
+	})
+	walk("the segments of a chart are announced", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.run(chromedp.WaitVisible(".plot"), chromedp.Focus(".plot"))
+		b.keys(kb.ArrowRight + kb.ArrowRight)
+		b.holds("/2026-01-01 00:05: .*requests [0-9]+, challenged [0-9]+, blocked [0-9]+/.test("+
+			"document.querySelector('.chart [role=status]').textContent)", "announces the second segment of five minutes")
+	})
+	walk("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true, host~"."`)
+		var paths atomic.Int32
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			body := bodyOf(t, r)
+			if !strings.HasSuffix(r.URL.Path, "/facets") || body["dry_run"] == true {
+				return false
+			}
+			if filters := body["filters"].(string); strings.Contains(filters, "path=") {
+				paths.Add(1)
+				if !strings.Contains(filters, fmt.Sprintf("host=%q", record["host"])) {
+					t.Errorf("the filter of the path is %s", filters)
+				}
+			}
+			fmt.Fprint(w, `{"data":{"results":[{"by":"blocked","distinct":2,"values":[
+				{"value":false,"num_of_requests":8,"num_of_challenges":3},{"value":true,"num_of_requests":2,"num_of_challenges":0}]}]},
+				"meta":{"num_of_requests":10,"engine":"scan","bytes_scanned":1,"elapsed_ms":1,"newest":null,"complete_through":null}}`)
+			return true
+		})
+		b.open("#/events/" + record["record_ref"].(string) + "?t=2026-01-02T00:00Z..2026-01-02T01:00Z")
+		b.sees("The same path of the host: 10 requests, 50 % of them passed.")
+		b.sees("2026-01-01") // the day around the record, because it is not in the period of the page
+		if paths.Load() != 1 {
+			t.Errorf("%d questions about the path", paths.Load())
+		}
+	})
+	walk("live puts new events above the list, or lets them wait while somebody reads", func(t *testing.T, b *tab, s *served) {
+		var polls atomic.Int32
+		var arrives atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/logs") && !strings.HasSuffix(r.URL.Path, "/timeline") {
+				return false
+			}
+			body := bodyOf(t, r)
+			if since, polled := body["since"]; polled {
+				n, results := polls.Add(1), ""
+				if arrives.Swap(false) {
+					results = fmt.Sprintf(`{"timestamp":"2026-01-02T00:00:00Z","record_ref":"new-%d","result":"Passed","host":"new","path":"/new-%d"}`, n, n)
+				}
+				if n > 1 && since != fmt.Sprint("head-", n-1) {
+					t.Errorf("the question %d begins at %v", n, since)
+				}
+				fmt.Fprintf(w, `{"data":{"results":[%s]},"meta":{"head":"head-%d","next":null,"engine":"scan","bytes_scanned":1000,
+					"elapsed_ms":1,"newest":null,"complete_through":null}}`, results, n)
+				return true
+			}
+			body["filters"] = "timestamp between 2026-01-01 and 2026-01-02" // the period that ends now has no data
+			return changed(t, s, w, r, body, func(map[string]any) {})
+		})
+		b.open("#/events?t=30m&live=1")
+		b.sees("200 shown")
+		arrives.Store(true)
+		b.holds("document.querySelector('.event').innerText.includes('/new-')", "has the new event on top")
+		b.run(chromedp.Evaluate("document.querySelector('.rows').scrollTop = 600", nil))
+		arrives.Store(true)
+		b.sees("1 new – show")
+		b.click("button", "1 new")
+		b.holds("document.querySelectorAll('.event')[1].innerText.includes('/new-')", "has both above the list")
+		b.fill(".over-rows select", "0")
+		b.holds("!location.hash.includes('live')", "has stopped")
+	})
 	walk("a chart is a table, too", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
 		b.click(".chart button", "Show as table")
@@ -221,7 +337,7 @@ func TestConsole(t *testing.T) {
 		})
 		b.open("#/?t=" + demoDay)
 		b.sees("This is a heavy question")
-		b.sees("$3.00–$4.00")
+		b.sees("$10.50–$14.00") // of seven questions
 		if asked.Load() > 0 {
 			t.Errorf("%d questions ran by themselves", asked.Load())
 		}
@@ -230,6 +346,58 @@ func TestConsole(t *testing.T) {
 		b.run(chromedp.Reload())
 		b.sees("This is a heavy question")
 	})
+	for _, heavy := range []string{"timeline", "facets", "topx"} {
+		walk("a dashboard waits if only its "+heavy+" is heavy", func(t *testing.T, b *tab, s *served) {
+			var asked atomic.Int32
+			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+				body := bodyOf(t, r)
+				if body["filters"] == nil || strings.HasSuffix(r.URL.Path, "/parse") {
+					return false
+				}
+				if body["dry_run"] != true {
+					asked.Add(1)
+					return false
+				}
+				return strings.HasSuffix(r.URL.Path, "/"+heavy) && changed(t, s, w, r, body, func(meta map[string]any) {
+					meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 1, "high": 2e9}
+				})
+			})
+			b.open("#/?t=" + demoDay)
+			b.sees("This is a heavy question")
+			if asked.Load() > 0 {
+				t.Errorf("%d questions ran by themselves", asked.Load())
+			}
+		})
+	}
+	for _, failing := range []struct{ route, kept string }{
+		{"topx", "document.querySelector('.tile.requests .number').textContent === '3,000' && document.querySelector('.plot')"},
+		{"timeline", "document.querySelectorAll('.list tbody tr').length > 20"},
+		{"facets", "document.querySelector('.tile.requests .number').textContent === '3,000' && document.querySelector('.plot') && " +
+			"document.querySelector('.tile.clients .number').textContent === '–' && document.querySelectorAll('.list').length > 5"},
+	} {
+		walk("a dashboard without its "+failing.route+" has the rest", func(t *testing.T, b *tab, s *served) {
+			b.allowed = []string{"status of 500"}
+			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/"+failing.route) || bodyOf(t, r)["dry_run"] == true {
+					return false
+				}
+				w.WriteHeader(http.StatusInternalServerError)
+				fmt.Fprint(w, `{"code":500,"message":"something went wrong on our side","request_id":"id-of-the-request"}`)
+				return true
+			})
+			b.open("#/?t=" + demoDay)
+			b.sees("id-of-the-request")
+			b.holds(failing.kept, "has the rest")
+			s.answer(nil)
+			for range 2 { // figures of several questions are asked for again together
+				if value[bool](b, "!!document.querySelector('.trouble')") {
+					b.run(chromedp.Evaluate("document.querySelector('.trouble button').click()", nil))
+					b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+				}
+			}
+			b.holds("!document.querySelector('.trouble')", "has everything")
+		})
+	}
 	walk("a query that outlives its request is followed", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 504"}
 		var polls atomic.Int32
@@ -325,10 +493,44 @@ func TestConsole(t *testing.T) {
 	})
 }
 
+// TestConsoleOfAnAccessLog walks through records that have no request ids, and of which several have the same time.
+func TestConsoleOfAnAccessLog(t *testing.T) {
+	browser := chromium(t)
+	var log strings.Builder
+	for i := range 210 { // more than a page
+		fmt.Fprintf(&log, "192.0.2.%d - - [01/Jan/2026:10:00:%02d +0000] \"GET /page/%d HTTP/1.1\" 200 5 \"-\" \"test\"\n", i, i/100, i)
+	}
+	s := serveLog(t, log.String())
+	b := newTab(t, browser, s.url, 1280, "light")
+	b.open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
+	b.sees("200 shown")
+	b.run(chromedp.Focus(".rows"))
+	b.enter()
+	b.holds("document.querySelector('.record .line-of-request')?.textContent.includes('/page/209')", "shows the newest record")
+	b.keys("j")
+	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/208')", "goes to the next record")
+	b.run(chromedp.Evaluate("document.activeElement.blur()", nil))
+	b.keys("j")
+	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/207')", "goes on")
+	b.keys("k")
+	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/208')", "goes back")
+	b.run(chromedp.Reload())
+	b.holds("document.querySelector('.record .line-of-request')?.textContent.includes('/page/208')", "shows the same after a reload")
+	b.holds("!document.querySelector('[data-cancel]')", "has its answers") // until then, Esc cancels
+	b.keys(kb.Escape)
+	b.run(chromedp.Focus(".rows"))
+	b.keys(kb.End)
+	b.enter()
+	b.holds("document.querySelector('.record .line-of-request')?.textContent.endsWith('/page/10')", "shows the last loaded record")
+	b.keys("j")
+	b.holds("document.querySelector('.record .line-of-request').textContent.endsWith('/page/9')", "loads the next page")
+	b.check()
+}
+
 // TestConsoleWithKeys enters a key, which stays in the tab.
 func TestConsoleWithKeys(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, "", "--api-key", "the-key-of-the-test")
+	s := serve(t, "3000", "--api-key", "the-key-of-the-test")
 	b := newTab(t, browser, s.url, 1280, "light")
 	b.allowed = []string{"status of 401"}
 	b.open("#/events")
@@ -336,26 +538,39 @@ func TestConsoleWithKeys(t *testing.T) {
 	b.accessible("key")
 	b.run(chromedp.SendKeys("#key", "wrong"+kb.Enter))
 	b.sees("The server does not know this key")
-	b.fill("#key", "the-key-of-the-test")
+	b.fill("#key", "Bearer the-key-of-the-test ")
 	b.click("button", "Use the key")
-	b.sees("There is no data yet")
+	b.sees("200 shown")
+	if kept := value[string](b, "JSON.stringify(sessionStorage)"); kept != `{"orrery.key":"the-key-of-the-test"}` {
+		t.Errorf("the tab keeps %s", kept)
+	}
 	if kept := value[string](b, "JSON.stringify([localStorage, document.cookie])"); strings.Contains(kept, "the-key") {
 		t.Errorf("the key is kept beyond the tab: %s", kept)
 	}
 	b.run(chromedp.Reload())
-	b.sees("There is no data yet")
+	b.sees("200 shown")
+	b.run(chromedp.Evaluate(`sessionStorage.setItem("orrery.planet.prod", "{}")`, nil)) // a draft
 	b.click("button", "Forget the key")
 	b.sees("This server needs an API key")
+	if value[bool](b, "document.querySelector('.event') !== null") {
+		t.Error("the page still has the answers to the key")
+	}
+	if kept := value[string](b, "JSON.stringify([sessionStorage, localStorage])"); kept != "[{},{}]" {
+		t.Errorf("the browser still keeps %s", kept)
+	}
 	b.check()
 }
 
-// TestConsoleIsAccessible checks every screen with axe-core in both themes and three widths, and what opens above
+// TestConsoleIsAccessible checks every screen with axe-core in both themes and four widths, and what opens above
 // them in two.
 func TestConsoleIsAccessible(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, "3000")
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 768, 1280} {
+		for _, width := range []int64{360, 768, 1280, 1920} {
+			if testing.Short() && (scheme == "light") != (width == 360 || width == 1920) {
+				continue // each theme and each width once
+			}
 			t.Run(fmt.Sprint(scheme, " ", width), func(t *testing.T) {
 				t.Parallel()
 				b := newTab(t, browser, s.url, width, scheme)
@@ -377,7 +592,16 @@ func TestConsoleIsAccessible(t *testing.T) {
 				b.sees("Is it a false positive?")
 				b.holds("document.querySelector('.evidence li')", "has the evidence")
 				check("record")
-				if width == 768 {
+				b.open("#/status")
+				b.sees("What it allows")
+				check("status")
+				b.open("#/compare?where=blocked+is+true&t=" + demoDay)
+				b.sees("What differs")
+				check("compare")
+				b.open("#/planets/prod")
+				b.sees("Planet of prod")
+				check("planets")
+				if width == 768 || width == 1920 {
 					b.check()
 					return // the layout of the rest is that of one of the other widths
 				}
@@ -398,11 +622,65 @@ func TestConsoleIsAccessible(t *testing.T) {
 				b.sees("The newest record is of")
 				check("nothing")
 				b.click("button", "Keyboard shortcuts")
+				b.holds("document.querySelector('dialog[open]')", "has the list of keys")
 				check("help")
+				b.keys(kb.Escape)
+				b.holds("!document.querySelector('dialog')", "has closed the list of keys")
 				b.check()
 			})
 		}
 	}
+}
+
+// firstRecord returns the newest record that matches conditions, with its reference.
+func firstRecord(t *testing.T, s *served, conditions string) map[string]any {
+	t.Helper()
+	ask := func(fields ...string) map[string]any {
+		t.Helper()
+		question := map[string]any{"filters": "timestamp between 2026-01-01 and 2026-01-02, " + conditions, "limit": 1}
+		if fields != nil {
+			question["fields"] = fields
+		}
+		text, err := json.Marshal(question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder := httptest.NewRecorder()
+		request := httptest.NewRequest(http.MethodPost, "/api/v4.0/data/logs", strings.NewReader(string(text)))
+		request.Host = "localhost"
+		request.Header.Set("Content-Type", "application/json")
+		s.direct.ServeHTTP(recorder, request)
+		var answer struct {
+			Data struct{ Results []map[string]any }
+		}
+		if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || len(answer.Data.Results) != 1 {
+			t.Fatalf("no record matches %s: %s", conditions, recorder.Body)
+		}
+		return answer.Data.Results[0]
+	}
+	record := ask()
+	maps.Copy(record, ask("record_ref"))
+	return record
+}
+
+// secretsOf returns values of a record that its copies must not have. Short ones could be in it by chance.
+func secretsOf(record map[string]any) []string {
+	var secrets []string
+	add := func(value any) {
+		if text, ok := value.(string); ok && len(text) > 5 {
+			secrets = append(secrets, text)
+		}
+	}
+	add(record["session"])
+	for _, name := range []string{"cookies", "arguments"} {
+		members, _ := record[name].(map[string]any)
+		for _, value := range members {
+			add(value)
+		}
+	}
+	trigger, _ := record["cf_triggers"].(map[string]any)
+	add(trigger["value"])
+	return secrets
 }
 
 // bodyOf returns the JSON body of a request, and leaves the body to be read again.

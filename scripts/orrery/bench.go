@@ -4,14 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/bench"
+	"github.com/orrery/orrery/scripts/internal/bench/screen"
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/search"
 )
 
 type benchCommand struct {
@@ -20,11 +28,15 @@ type benchCommand struct {
 	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
 	Duration time.Duration `default:"60s" help:"Duration of the load test."`
+	Console  bool          `help:"Measure only the console, in a browser."`
 	JSON     bool          `name:"json" help:"Print the report as JSON."`
 }
 
 // Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
 func (b *benchCommand) Run(ctx context.Context, c console) error {
+	if b.Console {
+		return b.measureConsole(ctx, c, screen.Options{})
+	}
 	report, err := bench.Run(ctx, bench.Options{
 		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
 		Progress: c.err, Open: openForBench,
@@ -32,11 +44,57 @@ func (b *benchCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	write := report.WriteTable
+	return errors.Join(b.print(c, report), report.Err())
+}
+
+// print prints a report as JSON or as a table.
+func (b *benchCommand) print(c console, report interface{ WriteTable(w io.Writer) error }) error {
 	if b.JSON {
-		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(report) }
+		return json.NewEncoder(c.out).Encode(report)
 	}
-	return errors.Join(write(c.out), report.Err())
+	return report.WriteTable(c.out)
+}
+
+// measureConsole measures the console with a day of as many records as the demo day, and prints the report. It fails if
+// there is no browser or a screen gets no answer, never because of a figure.
+func (b *benchCommand) measureConsole(ctx context.Context, c console, o screen.Options) (err error) {
+	if o.Browser, err = browser.Find(os.LookupEnv); err != nil {
+		return err
+	}
+	product, err := local.Open(ctx, filepath.Join(b.Dir, "console"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, product.Close()) }()
+	product.WithoutDemo()
+	o.From, o.To = bench.Day, bench.Day.AddDate(0, 0, 1)
+	extent, err := product.Engine.Extent(ctx)
+	if err != nil {
+		return err
+	}
+	if extent.Rows == 0 {
+		options := gen.Options{Records: demoRecords, Seed: 1, From: o.From, To: o.To}
+		if _, err := importGenerated(ctx, product.Store, "day", options, c.err); err != nil {
+			return err
+		}
+	}
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen on a loopback port: %w", err)
+	}
+	server := newServer(handler, slog.New(slog.DiscardHandler))
+	go func() { _ = server.Serve(listener) }() // until Close; if it ends earlier, the browser gets no answer
+	defer func() { err = errors.Join(err, server.Close()) }()
+	o.URL = "http://" + listener.Addr().String() + "/"
+	report, err := screen.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	return b.print(c, report)
 }
 
 // openForBench opens the product over dir for the benchmark.
@@ -50,14 +108,24 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		return bench.Product{}, errors.Join(err, product.Close())
 	}
 	return bench.Product{
-		Import: func(ctx context.Context, name string, r io.Reader) error {
+		Import: func(ctx context.Context, name, format string, r io.Reader) error {
 			defer forImport()()
-			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
+			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: format})
 			return err
 		},
 		Compact: func(ctx context.Context) error {
 			_, err := product.Store.Compact(ctx, datadir.CompactOptions{})
 			return err
+		},
+		Export: func(ctx context.Context, filter string, w io.Writer) error {
+			q := queryCommand{Route: string(search.Logs), Filter: []string{filter}, All: true, Format: "csv"}
+			q.Data = folder(dir)
+			return q.Run(ctx, console{out: w, err: io.Discard})
+		},
+		Report: func(ctx context.Context, filter string, w io.Writer) error {
+			r := reportRunCommand{Filter: []string{filter}, TZ: "UTC", Template: "traffic", Compare: "previous", Format: "html"}
+			r.Data = folder(dir)
+			return r.Run(ctx, console{out: w, err: io.Discard})
 		},
 		Index:   product.Store.Index(),
 		Handler: handler,

@@ -25,7 +25,7 @@ func (c certificate) serve(server *http.Server, listener net.Listener, log *slog
 	if !c.given() {
 		return server.Serve(listener)
 	}
-	files := &certificateFiles{certificate: c, log: log}
+	files := &certificateFiles{certificate: c, log: log, now: time.Now}
 	if err := files.load(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -48,8 +48,10 @@ func (c certificate) check() error {
 type certificateFiles struct {
 	certificate
 	log *slog.Logger
+	now func() time.Time
 
 	mu      sync.Mutex
+	warned  time.Time // when a failure was logged last
 	changed time.Time // of the file that was read last
 	pair    *tls.Certificate
 }
@@ -68,6 +70,10 @@ func (f *certificateFiles) load() error {
 	return nil
 }
 
+// warnEvery is the time between two log records about a certificate that cannot be renewed. It is examined for every
+// connection.
+const warnEvery = time.Minute
+
 // newest returns the certificate as it is in the files. If they cannot be read, for example while they are being
 // replaced, it returns the last one.
 func (f *certificateFiles) newest(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -80,7 +86,8 @@ func (f *certificateFiles) newest(*tls.ClientHelloInfo) (*tls.Certificate, error
 	if err == nil {
 		err = f.load()
 	}
-	if err != nil {
+	if now := f.now(); err != nil && now.Sub(f.warned) >= warnEvery {
+		f.warned = now
 		f.log.Warn("the certificate cannot be renewed", "error", err.Error())
 	}
 	return f.pair, nil

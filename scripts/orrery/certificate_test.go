@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -63,6 +64,29 @@ func TestServeWithCertificate(t *testing.T) {
 	}
 	if got := serial(); got != 2 {
 		t.Errorf("with a damaged file: certificate %d, want 2", got)
+	}
+}
+
+// TestDamagedCertificateIsLoggedOnceAMinute: the files are examined for every connection.
+func TestDamagedCertificateIsLoggedOnceAMinute(t *testing.T) {
+	dir := t.TempDir()
+	var log strings.Builder
+	now := time.Unix(1_000_000_000, 0)
+	f := &certificateFiles{
+		certificate: certificate{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")},
+		log:         slog.New(slog.NewTextHandler(&log, nil)),
+		now:         func() time.Time { return now },
+	}
+	for minute := range 3 {
+		for range 5 {
+			if _, err := f.newest(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(log.String(), "cannot be renewed"); n != minute+1 {
+			t.Errorf("%d records after %d minutes", n, minute)
+		}
+		now = now.Add(time.Minute)
 	}
 }
 

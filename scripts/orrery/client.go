@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/client"
@@ -24,23 +26,39 @@ type target struct {
 // connect opens the target. The caller must call done when it has finished. If the target is a folder, internal errors
 // are logged to stderr, because no other log has them.
 func (t target) connect(ctx context.Context, stderr io.Writer) (c *client.Client, done func() error, err error) {
+	c, _, done, err = t.open(ctx, stderr)
+	return c, done, err
+}
+
+// open is like connect, and also returns the product over the folder; nil if the target is a server.
+func (t target) open(
+	ctx context.Context, stderr io.Writer,
+) (c *client.Client, product *local.Product, done func() error, err error) {
 	if t.URL != "" {
-		return &client.Client{BaseURL: t.URL, Key: t.APIKey}, func() error { return nil }, nil
+		busy := func(refused *client.Error, wait time.Duration) {
+			fmt.Fprintf(stderr, "the server refused the request (%d: %s); trying again in %s\n",
+				refused.Status, printable(refused.Message), wait)
+		}
+		server := &client.Client{BaseURL: t.URL, Key: t.APIKey, Busy: busy}
+		return server, nil, func() error { return nil }, nil
 	}
 	if err := t.Data.mustExist(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	product, err := local.Open(ctx, string(t.Data))
-	if err != nil {
-		return nil, nil, err
+	if product, err = local.Open(ctx, string(t.Data)); err != nil {
+		return nil, nil, nil, err
 	}
-	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	handler, err := product.Handler(local.ServeOptions{Log: logger})
+	handler, err := product.Handler(local.ServeOptions{Log: warnings(stderr)})
 	if err != nil {
-		return nil, nil, errors.Join(err, product.Close())
+		return nil, nil, nil, errors.Join(err, product.Close())
 	}
 	inProcess := &http.Client{Transport: handlerTransport{handler}}
-	return &client.Client{BaseURL: "http://localhost", HTTP: inProcess, Retries: -1}, product.Close, nil
+	return &client.Client{BaseURL: "http://localhost", HTTP: inProcess, Retries: -1}, product, product.Close, nil
+}
+
+// warnings returns a log that has only warnings and errors.
+func warnings(stderr io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // drawRefusal prints the mistakes of a filter, which is one of the parameters, under its text. It returns other errors

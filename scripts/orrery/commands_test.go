@@ -82,9 +82,9 @@ func TestCommands(t *testing.T) {
 			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run"},
 			code: exitDone, stdout: `{"data":{"results":[]},"meta":{`,
 		},
-		"query --dry-run is not for values": {
-			args: []string{"query", "values", "country", "--data", data, "--dry-run"},
-			code: exitUsage, stderr: "values have no estimate",
+		"query --dry-run prints the estimate of values": {
+			args: []string{"query", "values", "country", "--data", data, "--dry-run", "--format", "table"},
+			code: exitDone, stdout: "objects    20\n",
 		},
 		"query --dry-run does not go with --all": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--dry-run", "--all"},
@@ -244,6 +244,31 @@ func TestCommands(t *testing.T) {
 		"formats describes a format": {
 			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the request line; the path stays percent-encoded",
 		},
+		"formats describes a format string": {
+			args: []string{"formats", "--log-format", `$remote_addr [$time_local] "$request" $status $http_x_team`},
+			code: exitDone, stdout: "| `ip` | $remote_addr |\n| `method`, `path`, `query`, `protocol`, `arguments`, `path_parts` | $request |",
+		},
+		"formats describes a format string of Apache": {
+			args: []string{"formats", "--log-format", `%h %t "%r" %>s %D`}, code: exitDone, stdout: "| `request_time` | %D |",
+		},
+		"formats describes a format string as a name": {
+			args: []string{"formats", `%h %t "%r" %>s %D`}, code: exitDone, stdout: "| `request_time` | %D |",
+		},
+		"formats describes a pattern": {
+			args: []string{"formats", "--pattern", `(?P<timestamp>\S+) (?P<peer>\S+)`}, code: exitDone,
+			stdout: "| `timestamp`, `time_period` | timestamp |\n| `ip`, `proxy[\"peer\"]` | peer |\n| `proxy[\"log_rest\"]` | the rest",
+		},
+		"formats describes mappings": {
+			args: []string{"formats", "--map", "timestamp=at", "--map", "request_time=took.ms/1000"}, code: exitDone,
+			stdout: "| `request_time` | took.ms/1000 |",
+		},
+		"formats refuses an invalid format string": {
+			args: []string{"formats", "--log-format", "$remote_addr"}, code: exitUsage, stderr: "there is no variable of the time",
+		},
+		"formats refuses two formats": {
+			args: []string{"formats", "nginx", "--pattern", "x"}, code: exitUsage,
+			stderr: "the name of a format and --pattern define two formats",
+		},
 		"formats refuses an unknown name": {
 			args: []string{"formats", "squid"}, code: exitUsage, stderr: "unknown format",
 		},
@@ -266,19 +291,19 @@ func TestCommands(t *testing.T) {
 			},
 			code: exitDone, stdout: "country",
 		},
-		"a table without rows reports that no records match": {
+		"a table without rows reports the period of the data, and the period to ask for": {
 			args: []string{
 				"query", "logs", "timestamp between 1990-01-01 and 1990-01-02", "--data", data, "--format",
 				"table",
 			},
-			code: exitDone, stderr: "no records match\n",
+			code: exitDone, stderr: "UTC, so ask for \"timestamp between 2026-01-01 00:0",
 		},
-		"a period after the newest record is reported": {
+		"a period after the newest record has the same remedy": {
 			args: []string{
 				"query", "topx", "timestamp between 2990-01-01 and 2990-01-02", "--data", data, "--format",
 				"table",
 			},
-			code: exitDone, stderr: "no records match; the newest record is of 2026-01-01 ",
+			code: exitDone, stderr: "no records match; the data covers 2026-01-01 00:0",
 		},
 		"a limit is no error": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "1"},

@@ -15,6 +15,7 @@ type costCommand struct {
 	QueriesPerDay  float64   `default:"1000" help:"Queries per day on each data route." placeholder:"N"`
 	ExportsPerDay  float64   `default:"1" help:"Exports of records per day." placeholder:"N"`
 	ExportRecords  float64   `default:"100000" help:"Records of an export." placeholder:"N"`
+	ReportsPerDay  float64   `default:"1" help:"Scheduled daily reports." placeholder:"N"`
 	PeriodHours    float64   `default:"24" help:"Length of the period of a query, in hours." placeholder:"N"`
 	RawDays        float64   `default:"30" help:"Days that raw logs are kept." placeholder:"N"`
 	LakeDays       float64   `default:"365" help:"Days that queryable data is kept." placeholder:"N"`
@@ -29,7 +30,7 @@ const costSample = 50_000
 func (k *costCommand) Run(c console) error {
 	for name, value := range map[string]float64{
 		"--requests-per-day": slices.Min(k.RequestsPerDay), "--queries-per-day": k.QueriesPerDay,
-		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords,
+		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords, "--reports-per-day": k.ReportsPerDay,
 		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays,
 	} {
 		if value < 0 {
@@ -54,9 +55,15 @@ func (k *costCommand) Run(c console) error {
 	if err := k.print(c, size); err != nil {
 		return err
 	}
+	fmt.Fprint(c.out, "\nA daily report costs")
+	for i, requests := range k.RequestsPerDay {
+		fmt.Fprintf(c.out, "%s $%.4f at %s", strings.Repeat(",", min(i, 1)),
+			cost.OfReport(requests, size, cost.Regions[k.Region]), grouped(requests))
+	}
+	fmt.Fprintln(c.out, " requests a day.")
 	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
-		"and %g exports of %s records. Raw logs are kept for %g days, queryable data for %g days.\n",
-		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords),
+		"%g exports of %s records, and %g daily reports. Raw logs are kept for %g days, queryable data for %g days.\n",
+		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
 		k.RawDays, k.LakeDays)
 	for _, sentence := range cost.Assumptions {
 		fmt.Fprintln(c.out, "-", sentence)
@@ -72,7 +79,7 @@ func (k *costCommand) print(c console, size cost.Bytes) error {
 	for _, requests := range k.RequestsPerDay {
 		load := cost.Load{
 			RequestsPerDay: requests, QueriesPerDay: k.QueriesPerDay, PeriodHours: k.PeriodHours,
-			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords,
+			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords, ReportsPerDay: k.ReportsPerDay,
 			RawDays: k.RawDays, LakeDays: k.LakeDays,
 		}
 		bills = append(bills, cost.Estimate(load, size, cost.Regions[k.Region]))

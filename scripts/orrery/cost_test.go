@@ -2,8 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/cost"
+	"github.com/orrery/orrery/shared/report"
 )
 
 func TestCost(t *testing.T) {
@@ -20,8 +29,9 @@ func TestCost(t *testing.T) {
 	for _, want := range []string{
 		"1,000,000  1,000,000,000",
 		"Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
-		"Athena: scanned by exports of logs, TB", "S3: listings for estimates and the status, 1,000",
+		"Athena: scanned by exports of logs, TB", "Athena: scanned by scheduled reports, TB", "SES: mails of reports", "S3: listings for estimates and the status, 1,000",
 		"  total", "Assumptions:", "bytes of each record",
+		"\nA daily report costs $0.00", " at 1,000,000, $", " at 1,000,000,000 requests a day.\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
@@ -32,6 +42,66 @@ func TestCost(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exitUsage {
 		t.Errorf("a negative number of exports: exit %d", code)
+	}
+}
+
+// TestReportsCostWhatIsEstimated: what the questions of a daily report read according to the bill is what the estimates of
+// the questions say about the same records.
+func TestReportsCostWhatIsEstimated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
+	}
+	const records = 2_000
+	size, err := cost.Measure(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "1",
+		"--from", "2026-01-01 12:00", "--to", "2026-01-01 13:00", "--data", data)
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	s := startServer(t, data, "--no-demo")
+	day := report.Day.Last(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
+	before := day.Previous(time.UTC)
+	setting := report.Setting{Template: report.Traffic, Period: day, Previous: &before, Zone: time.UTC}
+	for i, q := range setting.Questions() {
+		if strings.HasSuffix(string(q.Part), " before") {
+			continue // the day before has no records
+		}
+		params := url.Values{"dry_run": {"true"}}
+		for name, value := range q.Params {
+			params.Set(name, value)
+		}
+		status, body := s.get("/api/v4.0/data/"+q.Route, params)
+		var answer struct {
+			Meta struct {
+				Estimate struct{ Bytes struct{ Low, High float64 } }
+			}
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s %v", q.Part, status, body, err)
+		}
+		got, billed := answer.Meta.Estimate.Bytes, size.Report[i].Columns*records
+		if q.Part == report.Changes {
+			billed /= 2 // of one of its two days
+		}
+		t.Logf("%s: billed %.0f, estimated %.0f to %.0f bytes", q.Part, billed, got.Low, got.High)
+		if size.Report[i].Part != q.Part || got.Low > billed*1.1 || got.High < billed*0.9 {
+			t.Errorf("%s: billed %.0f, estimated %.0f to %.0f bytes", q.Part, billed, got.Low, got.High)
+		}
+	}
+	if err := s.interrupt(); err != nil {
+		t.Error(err)
+	}
+	mail, stderr, code := orrery(t, "", "report", "run", "--data", data, "--format", "mail", "--to", "ops@example.com",
+		"timestamp between 2026-01-01 and 2026-01-02")
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	if len(mail) < 75_000 || len(mail) > 125_000 {
+		t.Errorf("the mail has %d bytes; the bill assumes 100,000", len(mail))
 	}
 }
 

@@ -72,21 +72,30 @@ func giveUpAfter(t *testing.T, d *localaws.Deployment, deliveries int) {
 // provenElsewhere names the test that sees the use of a grant which the deployment does not get to: it would take hours
 // or a failure at the right moment.
 var provenElsewhere = map[string]string{
-	"compacting: s3:DeleteObject on lake objects lake/*":         "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObject on lake objects quarantine/*":      "TestFunctionsUseTheirGrants",
-	"compacting: s3:PutObject on lake objects quarantine/*":      "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:PutItem on items suspects":             "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:GetItem on items ingest#*":             "TestFunctionsUseTheirGrants",
-	"compacting: dynamodb:Query on items ingest#*":               "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObject on raw objects raw/*":              "TestFunctionsUseTheirGrants",
-	"compacting: s3:GetObjectVersion on raw objects raw/*":       "TestRebuildReadsTheImportedVersion",
-	"finding values: s3:ListBucket on lake listing lake/fresh/*": "TestValuesUsesItsGrants",
-	"ingesting: s3:GetObject on lake objects quarantine/*":       "TestFunctionsUseTheirGrants",
-	"ingesting: sqs:SendMessage on raw queue":                    "TestSQSRequests",
-	"reconciling: dynamodb:PutItem on items arrived":             "TestFunctionsUseTheirGrants",
-	"querying: dynamodb:GetItem on items suspects":               "TestGrantsCoverStoreActions",
-	"querying: dynamodb:PutItem on items suspects":               "TestGrantsCoverStoreActions",
-	"querying: dynamodb:UpdateItem on items query#*":             "TestGrantsCoverStoreActions",
+	"compacting: s3:DeleteObject on lake objects lake/*":                   "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObject on lake objects quarantine/*":                "TestFunctionsUseTheirGrants",
+	"compacting: s3:PutObject on lake objects quarantine/*":                "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:PutItem on items suspects":                       "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:GetItem on items ingest#*":                       "TestFunctionsUseTheirGrants",
+	"compacting: dynamodb:Query on items ingest#*":                         "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObject on raw objects raw/*":                        "TestFunctionsUseTheirGrants",
+	"compacting: s3:GetObjectVersion on raw objects raw/*":                 "TestRebuildReadsTheImportedVersion",
+	"finding values: s3:ListBucket on lake listing lake/fresh/*":           "TestValuesUsesItsGrants",
+	"ingesting: s3:GetObject on lake objects quarantine/*":                 "TestFunctionsUseTheirGrants",
+	"ingesting: sqs:SendMessage on raw queue":                              "TestSQSRequests",
+	"reconciling: dynamodb:PutItem on items arrived":                       "TestFunctionsUseTheirGrants",
+	"making reports: dynamodb:Query on items runs#*":                       "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:GetItem on items report#*":                    "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:PutItem on items report#*":                    "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:GetItem on items run#*":                       "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:PutItem on items run#*":                       "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:DeleteItem on items runs#*":                   "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:PutItem on items runs#*":                      "TestGrantsCoverStoreActions",
+	"queueing runs: dynamodb:PutItem on items unfinished":                  "TestGrantsCoverStoreActions",
+	"querying for reports: athena:StopQueryExecution on reports workgroup": "TestReportStopsQueriesOfACancelledRun",
+	"querying: dynamodb:GetItem on items suspects":                         "TestGrantsCoverStoreActions",
+	"querying: dynamodb:PutItem on items suspects":                         "TestGrantsCoverStoreActions",
+	"querying: dynamodb:UpdateItem on items query#*":                       "TestGrantsCoverStoreActions",
 }
 
 // testPermissions comes last. It runs the doctor of every function, and then compares what all functions have done with
@@ -113,6 +122,10 @@ func testPermissions(t *testing.T, d *localaws.Deployment, s *targets) {
 	var seen []string
 	judged := func(a permissions.Atom) bool {
 		seen = append(seen, a.String())
+		// The task is querying, but for the workgroup.
+		if a.Task == "querying for reports" && a.On != permissions.ReportsWorkgroup {
+			return false
+		}
 		return provenElsewhere[a.String()] == ""
 	}
 	for _, mistake := range permissions.Review(resources, calls, judged) {

@@ -38,7 +38,8 @@ func TestDeployed(t *testing.T) {
 	output := &lockedBuffer{}
 	dir := t.TempDir()
 	d, err := localaws.Start(t.Context(), localaws.Options{
-		Root: root, Dir: dir, Output: output, FromYear: 2015, Context: []string{"compact-minutes=1"}, Record: true,
+		Root: root, Dir: dir, Output: output, FromYear: 2015, Record: true,
+		Context: []string{"compact-minutes=1", "reports=" + deployedReports},
 	})
 	if localaws.Missing(err) && os.Getenv("CI") != "true" {
 		t.Skipf("this machine lacks a requirement: %v\n%s", err, output)
@@ -52,7 +53,8 @@ func TestDeployed(t *testing.T) {
 		}
 	})
 	// The name that a server gives to the key of --api-key.
-	key, err := d.IssueKey(t.Context(), "api-key", keys.DataRead, keys.ConfRead, keys.ConfWrite)
+	key, err := d.IssueKey(t.Context(), "api-key", keys.DataRead, keys.ConfRead, keys.ConfWrite,
+		keys.ReportRead, keys.ReportWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +73,10 @@ func TestDeployed(t *testing.T) {
 	t.Run("keys", func(t *testing.T) { revoked = testKeys(t, d, both) })
 	t.Run("data", func(t *testing.T) { testData(t, d, dir, both, data) })
 	t.Run("values of fields", func(t *testing.T) { testValues(t, both) })
+	t.Run("the files of the console", func(t *testing.T) { testConsoleFiles(t, both) })
+	t.Run("a walk through the console", func(t *testing.T) { testConsole(t, both) })
+	t.Run("scheduled reports are delivered", func(t *testing.T) { testReports(t, d, both) })
+	t.Run("a message that names no run becomes a dead letter", func(t *testing.T) { testPoisonedRun(t, d) })
 	t.Run("long queries", func(t *testing.T) { testLongQueries(t, d, both) })
 	t.Run("the schedule starts compaction", func(t *testing.T) { testCompaction(t, d, both) })
 	t.Run("values of compacted hours", func(t *testing.T) { testValues(t, both) })
@@ -171,6 +177,7 @@ func (s *targets) ask(t *testing.T, q question) (status int, body []byte) {
 	}
 	for _, name := range []string{
 		"Content-Type", "Etag", "Retry-After", "Allow", "Cache-Control", "Vary", "WWW-Authenticate",
+		"Content-Security-Policy",
 	} {
 		if name == "Content-Type" && local.StatusCode == http.StatusNoContent {
 			continue // LocalStack adds one
@@ -246,7 +253,7 @@ func send(t *testing.T, request *http.Request) (reply, []byte) {
 // variable lists the members of a response that depend on the time or the target: IDs, times, costs, the engine.
 var variable = []string{
 	"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "rows_considered", "bytes_scanned",
-	"cost_usd", "cached", "reused", "at", "by", "version", "complete_through", "estimate",
+	"cost_usd", "cached", "reused", "at", "by", "version", "complete_through", "estimate", "head",
 }
 
 // comparable returns a response without its variable members, as text if it is not JSON.
@@ -474,7 +481,7 @@ func testUpgrade(t *testing.T, d *localaws.Deployment, output *lockedBuffer, s *
 	if err := d.Deploy(t.Context(), "version=upgraded"); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, function := range []string{"stats", "planet-get", "ingest", "not-found"} {
+	for _, function := range []string{"stats", "planet-get", "ingest", "not-found", "console"} {
 		var report struct {
 			OK      bool   `json:"ok"`
 			Version string `json:"version"`

@@ -24,7 +24,7 @@ type explainCommand struct {
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	TZ      string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
+	TZ      string `name:"tz" help:"The time zone by whose clock segments, today and yesterday begin." placeholder:"Europe/Berlin"`
 	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  string `help:"logs: the fields to return, comma-separated."`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -169,11 +170,16 @@ func (f *filterVersionsCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
+	return printVersions(c.out, answer)
+}
+
+// printVersions prints a line per version of an answer.
+func printVersions(out io.Writer, answer []byte) error {
 	list, err := decoded[api.Versions](answer)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "VERSION\tWRITTEN\tBY\tETAG")
 	for _, v := range list.Versions {
 		deleted := ""

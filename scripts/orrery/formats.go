@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -9,16 +10,20 @@ import (
 )
 
 type formatsCommand struct {
-	Name string `arg:"" optional:"" help:"Format to describe: where each field comes from."`
+	Name    string   `arg:"" optional:"" help:"Format to describe: where each field comes from."`
+	Layout  string   `name:"log-format" help:"Format string to describe: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
+	Pattern string   `help:"Regular expression to describe, whose named groups are fields." placeholder:"REGEXP"`
+	Map     []string `sep:"none" help:"Mappings of logs in JSON to describe; may be repeated." placeholder:"FIELD=PATH[/N]"`
 }
 
 // Run prints the description of one format, or a line for each format.
 func (f *formatsCommand) Run(c console) error {
-	if f.Name != "" {
-		if _, err := logformat.ByName(f.Name); err != nil {
-			return &exitError{code: exitUsage, message: err.Error()}
-		}
-		_, err := fmt.Fprint(c.out, logformat.Describe(f.Name))
+	format, err := definedFormat("the name of a format", f.Name, f.Layout, f.Pattern, f.Map)
+	if err != nil {
+		return &exitError{code: exitUsage, message: err.Error()}
+	}
+	if format != nil {
+		_, err := fmt.Fprint(c.out, cmp.Or(logformat.Table(format), logformat.Describe(f.Name)))
 		return err
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)

@@ -37,6 +37,8 @@ type importCommand struct {
 	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files []string `arg:"" optional:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
+
+	unlisted error // what could not be read when the files of the source were listed
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
@@ -51,7 +53,7 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 	if err != nil {
 		return err
 	}
-	var failed error
+	failed := i.unlisted
 	var rejected int64
 	for _, file := range i.Files {
 		reports, err := i.one(ctx, c, product.Store, file, options)
@@ -59,19 +61,17 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 			rejected += report.RejectedLines()
 			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
 			if err == nil && report.Known > 0 {
-				err = i.printThere(ctx, c.err, product.Store, report.Name, report.Source)
+				err = i.printThere(ctx, c.err, product.Store, report, options)
 			}
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			break
 		}
 	}
-	closing := product.Close()
-	var doubt *ingest.DoubtError
-	if errors.As(failed, &doubt) && closing == nil {
-		return &exitError{code: exitDoubt, message: failed.Error()}
-	}
-	if failed = errors.Join(failed, closing); failed != nil {
+	if failed = errors.Join(failed, product.Close()); failed != nil {
+		if ingest.OnlyDoubts(failed) {
+			return &exitError{code: exitDoubt, message: failed.Error()}
+		}
 		return failed
 	}
 	if rejected > 0 {
@@ -108,44 +108,66 @@ func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
 	if err != nil {
 		return ingest.Options{}, nil, err
 	}
-	return ingest.Options{Format: i.Format, Defaults: defaults, Complete: places.Complete}, places, nil
+	options := ingest.Options{Format: i.Format, Defaults: defaults, Complete: places.Complete}
+	if options.GeoIP, err = absolute(i.GeoIP); err != nil {
+		return ingest.Options{}, nil, errors.Join(err, places.Close())
+	}
+	return options, places, nil
+}
+
+// absolute returns the absolute paths of files.
+func absolute(files []string) ([]string, error) {
+	var paths []string
+	for _, file := range files {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, fmt.Errorf("find folder: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 // chooseFormat sets Format to the name of the format that a flag defines, and checks it.
 func (i *importCommand) chooseFormat() error {
+	name := i.Format
+	if name == "auto" {
+		name = ""
+	}
+	f, err := definedFormat("--format", name, i.Layout, i.Pattern, i.Map)
+	if err == nil && f != nil {
+		i.Format = f.Name()
+	}
+	return err
+}
+
+// definedFormat returns the format with a name, which the user has given as the flag or argument called of, or the one
+// that a format string, a pattern or mappings define. It returns nil if none of them is given.
+func definedFormat(of, name, layout, pattern string, mappings []string) (logformat.Format, error) {
 	var flags []string // that define a format
 	for _, flag := range []struct {
 		name string
 		set  bool
 	}{
-		{"--format", i.Format != "auto"}, {"--log-format", i.Layout != ""}, {"--pattern", i.Pattern != ""},
-		{"--map", len(i.Map) > 0},
+		{of, name != ""}, {"--log-format", layout != ""}, {"--pattern", pattern != ""}, {"--map", len(mappings) > 0},
 	} {
 		if flag.set {
 			flags = append(flags, flag.name)
 		}
 	}
-	if len(flags) > 1 {
-		return fmt.Errorf("%s define two formats; leave out one of them", strings.Join(flags[:2], " and "))
-	}
-	var f logformat.Format
-	var err error
 	switch {
+	case len(flags) > 1:
+		return nil, fmt.Errorf("%s define two formats; leave out one of them", strings.Join(flags[:2], " and "))
 	case len(flags) == 0:
-		return nil
-	case i.Layout != "":
-		f, err = logformat.ByFormatString(i.Layout)
-	case i.Pattern != "":
-		f, err = logformat.ByPattern(i.Pattern)
-	case len(i.Map) > 0:
-		f, err = logformat.ByMapping(i.Map)
-	default:
-		f, err = logformat.ByName(i.Format)
+		return nil, nil
+	case layout != "":
+		return logformat.ByFormatString(layout)
+	case pattern != "":
+		return logformat.ByPattern(pattern)
+	case len(mappings) > 0:
+		return logformat.ByMapping(mappings)
 	}
-	if err == nil {
-		i.Format = f.Name()
-	}
-	return err
+	return logformat.ByName(name)
 }
 
 // one imports one log, or the logs in one archive.
@@ -193,7 +215,7 @@ const maxShownLine = 400
 
 // printUnrecognized prints the first line of a log, and why each format does not match it.
 func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
-	fmt.Fprintf(w, "%s begins with\n  %.*q\n", log, maxShownLine, e.First)
+	fmt.Fprintf(w, "%s begins with\n  %.*q\n", printable(log), maxShownLine, e.First)
 	for _, miss := range e.Missed {
 		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, miss.Reason)
 	}
@@ -239,7 +261,7 @@ func defaultsOf(set []string) ([]ingest.Default, error) {
 // printReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
 func printReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
-		r.Name, r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
+		printable(r.Name), r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
 	switch {
 	case logformat.IsMapping(r.Format):
 		text += " (mapped JSON)"
@@ -264,10 +286,11 @@ func printReport(w io.Writer, r ingest.Report) error {
 		text += fmt.Sprintf("  rejected %d: %s\n", r.Rejected[reason], reason)
 	}
 	if r.Quarantine != "" {
-		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", r.Quarantine)
+		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", printable(r.Quarantine))
 	}
 	if r.Unsaved > 0 {
-		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log are saved\n", r.Unsaved)
+		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log or its archive are saved\n",
+			r.Unsaved)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -279,6 +302,6 @@ func printLeft(w io.Writer, r ingest.Report) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for "+
-		"the next import; if the file is complete, import it again with --take-last\n", r.Name, r.Left)
+		"the next import; if the file is complete, import it again with --take-last\n", printable(r.Name), r.Left)
 	return err
 }

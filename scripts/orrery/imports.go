@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/logformat"
@@ -62,8 +64,10 @@ type importRow struct {
 	Log       string     `json:"log"`
 	Format    string     `json:"format"`
 	Set       []string   `json:"set"` // null if it is not known
+	GeoIP     []string   `json:"geoip,omitempty"`
 	Imports   int        `json:"imports"`
 	Records   int64      `json:"records"`
+	Retried   int64      `json:"retried"` // records among them that were imported from quarantine
 	Rejected  int64      `json:"rejected"`
 	From      *time.Time `json:"from"` // null if there are no records
 	To        *time.Time `json:"to"`
@@ -74,7 +78,8 @@ type importRow struct {
 
 func rowOf(s ledger.Source) importRow {
 	row := importRow{
-		ID: s.ID, Name: s.Name, Log: s.Log, Format: s.Format, Imports: s.Imports, Records: s.Records, Rejected: s.Rejected,
+		ID: s.ID, Name: s.Name, Log: s.Log, Format: s.Format, GeoIP: s.GeoIP,
+		Imports: s.Imports, Records: s.Records, Retried: s.Retried, Rejected: s.Rejected,
 		First: s.First, Last: s.Last, From: known(s.From), To: known(s.To), Forgotten: known(s.Forgotten),
 	}
 	if s.Known {
@@ -115,6 +120,8 @@ func optionalTime(t *time.Time) string {
 // formatText returns the name of a format. A format that a flag defined has no name.
 func formatText(format string) string {
 	switch {
+	case logformat.IsMapping(format):
+		return "mapped JSON"
 	case logformat.IsPattern(format):
 		return "pattern"
 	case logformat.IsFormatString(format):
@@ -188,32 +195,61 @@ func printForgotten(w io.Writer, r datadir.ForgetReport) error {
 }
 
 // printThere reports lines that an earlier import has taken with other settings, and how to import them anew.
-func (i *importCommand) printThere(ctx context.Context, w io.Writer, store *datadir.Store, name, id string) error {
-	if len(i.Set) == 0 && i.Format == "auto" {
-		return nil
+func (i *importCommand) printThere(
+	ctx context.Context, w io.Writer, store *datadir.Store, report ingest.Report, options ingest.Options,
+) error {
+	var set []string
+	for _, d := range options.Defaults {
+		set = append(set, d.Field+"="+d.Value)
 	}
 	sources, err := store.Imports(ctx)
 	if err != nil {
 		return err
 	}
-	for _, s := range sources {
-		sameFormat := i.Format == "auto" || i.Format == s.Format
-		if s.ID != id || sameFormat && s.Known && sameSettings(i.Set, s.Settings) {
-			continue
-		}
-		with := "settings that are not known"
-		switch {
-		case s.Known && len(s.Settings) > 0:
-			with = "--set " + strings.Join(s.Settings, " --set ")
-		case s.Known:
-			with = "no --set"
-		}
-		_, err := fmt.Fprintf(w, "%s: these lines are there already, imported as format %s with %s, which stays as it is. "+
-			"To import them anew, run orrery forget %s%s, and then this command again\n",
-			printable(name), formatText(s.Format), with, i.dataFlag(), s.ID)
-		return err
+	at := slices.IndexFunc(sources, func(s ledger.Source) bool { return s.ID == report.Source })
+	if at < 0 {
+		return nil
 	}
-	return nil
+	earlier, lines := sources[at], "these lines are"
+	if report.Bytes > 0 { // the last import is this one
+		if earlier.Before == nil {
+			return nil
+		}
+		earlier.Settings, earlier.GeoIP, earlier.Known = earlier.Before.Settings, earlier.Before.GeoIP, earlier.Before.Known
+		lines = "the lines before the new ones are"
+	}
+	without := len(set)+len(options.GeoIP) == 0
+	sameFormat := options.Format == "auto" || options.Format == earlier.Format
+	sameValues := earlier.Known && sameSettings(set, earlier.Settings) && slices.Equal(options.GeoIP, earlier.GeoIP) ||
+		!earlier.Known && without
+	if sameFormat && sameValues {
+		return nil
+	}
+	_, err = fmt.Fprintf(w, "%s: %s there already, imported as format %s with %s, which stays as it is. "+
+		"To import them anew, run orrery forget %s%s, and then this command again\n",
+		printable(report.Name), lines, formatText(earlier.Format), printable(settingsText(earlier)), i.dataFlag(), earlier.ID)
+	return err
+}
+
+// settingsText returns the flags with which a log was imported.
+func settingsText(s ledger.Source) string {
+	if !s.Known {
+		return "settings that are not known"
+	}
+	var flags []string
+	for _, setting := range s.Settings {
+		flags = append(flags, "--set "+setting)
+	}
+	for _, file := range s.GeoIP {
+		flags = append(flags, "--geoip "+file)
+	}
+	switch {
+	case len(flags) == 0:
+		return "no --set and no --geoip"
+	case len(s.Settings) == 0:
+		flags = append([]string{"no --set and"}, flags...)
+	}
+	return strings.Join(flags, " ")
 }
 
 // dataFlag returns the flag --data for a printed command, if it is needed.

@@ -3,10 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
 
 // accessLog writes a log of n lines, one a minute, to a file and returns its path.
@@ -61,6 +65,9 @@ func TestForgetAndImportAnew(t *testing.T) {
 	}
 	step("the import with a value", "100 records", "", exitDone, "import", "--set", "host=blog.example", log)
 	step("the same import again", "0 records", "", exitDone, "import", "--set", "host=blog.example", log)
+	step("again without the value", "0 records", "these lines are there already, imported as format "+rows[0].Format+
+		" with --set host=blog.example, which stays as it is. To import them anew, run orrery forget --data "+data,
+		exitDone, "import", log)
 	rows = listed(t, data, "--all")
 	if len(rows) != 2 || rows[0].Forgotten == nil || rows[1].Forgotten != nil || rows[1].Set[0] != "host=blog.example" {
 		t.Errorf("%+v", rows)
@@ -71,6 +78,45 @@ func TestForgetAndImportAnew(t *testing.T) {
 		t.Errorf("%d records have the host", strings.Count(out, `"blog.example"`))
 	}
 	step("a table", "id ", "", exitDone, "imports")
+}
+
+// TestImportOfGrownLogWithOtherSettings: the new lines have other values than the lines before, which the report says.
+func TestImportOfGrownLogWithOtherSettings(t *testing.T) {
+	const there = "the lines before the new ones are there already"
+	one, other := []string{"--set", "host=a.example"}, []string{"--set", "host=b.example"}
+	for name, test := range map[string]struct {
+		first, second []string
+		reported      string
+	}{
+		"without the value": {one, nil, there + ", imported as format combined with --set host=a.example"},
+		"with another one":  {one, other, there},
+		"with a new one":    {nil, other, there + ", imported as format combined with no --set"},
+		"with the same one": {one, one, ""},
+		"with none":         {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, log := t.TempDir(), filepath.Join(t.TempDir(), "access.log")
+			for step, args := range [][]string{test.first, test.second} {
+				text, err := os.ReadFile(accessLog(t, "access.log", 0, 50*(step+1)))
+				if err == nil {
+					err = os.WriteFile(log, text, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				stdout, stderr, code := orrery(t, "", slices.Concat([]string{"import", "--data", data}, args, []string{log})...)
+				if code != exitDone || !strings.Contains(stdout, ": 50 records") {
+					t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+				}
+				if step == 0 {
+					continue
+				}
+				if want := test.reported; !strings.Contains(stderr, want) || want == "" && strings.Contains(stderr, there) {
+					t.Errorf("%s, want %q", stderr, want)
+				}
+			}
+		})
+	}
 }
 
 // TestImportDoubts: an import that is probably a mistake exits with 4 and imports nothing.
@@ -99,6 +145,78 @@ func TestImportDoubts(t *testing.T) {
 	}
 	if rows := listed(t, data); len(rows) != 3 {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestImportReportsDoubtsAndFailures: a doubt hides no other failure, neither its text nor its exit code.
+func TestImportReportsDoubtsAndFailures(t *testing.T) {
+	data, log, other := t.TempDir(), accessLog(t, "access.log", 0, 100), accessLog(t, "b.log", 0, 50)
+	missing := filepath.Join(t.TempDir(), "missing.log")
+	const doubt = "nothing was imported. Line 1: "
+	for name, step := range map[string]struct {
+		files []string
+		code  int
+		wants []string
+	}{
+		"two doubts":            {[]string{log, other}, exitDoubt, []string{doubt, "import b.log: "}},
+		"a doubt and a failure": {[]string{log, missing}, exitFailed, []string{doubt, missing}},
+		"a failure and a doubt": {[]string{missing, log}, exitFailed, []string{doubt, missing}},
+	} {
+		args := []string{"import", "--data", data, "--format", "orrery"}
+		_, stderr, code := orrery(t, "", append(args, step.files...)...)
+		for _, want := range step.wants {
+			if code != step.code || !strings.Contains(stderr, want) {
+				t.Errorf("%s: exit %d\n%s", name, code, stderr)
+			}
+		}
+	}
+}
+
+// TestImportsShowHowALogWasImported: with which mapping and which databases.
+func TestImportsShowHowALogWasImported(t *testing.T) {
+	data, dir := t.TempDir(), t.TempDir()
+	log, database := filepath.Join(dir, "app.log"), filepath.Join(dir, "places.mmdb")
+	geoiptest.Write(t, database, map[netip.Prefix]any{
+		netip.MustParsePrefix("203.0.113.0/24"): map[string]any{
+			"country": map[string]any{"names": map[string]any{"en": "France"}},
+		},
+	})
+	text := `{"at":"2026-05-17T10:00:00Z","ip":"203.0.113.7"}` + "\n" +
+		`203.0.113.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 5` + "\n"
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"import", "--data", data, "--map", "timestamp=at", "--geoip", database, log}
+	if _, stderr, code := orrery(t, "", args...); code != exitRejected {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	stdout, _, _ := orrery(t, "", "imports", "--data", data)
+	if !strings.Contains(stdout, "  mapped JSON  ") {
+		t.Error(stdout)
+	}
+	rows := listed(t, data)
+	if len(rows) != 1 || len(rows[0].GeoIP) != 1 || rows[0].GeoIP[0] != database {
+		t.Fatalf("%+v", rows)
+	}
+	_, stderr, _ := orrery(t, "", "import", "--data", data, "--set", "branch=b", log)
+	if !strings.Contains(stderr, "with no --set and --geoip "+database+", which stays as it is") {
+		t.Error(stderr)
+	}
+	stdout, stderr, code := orrery(t, "", "quarantine", "--data", data, "--import", rows[0].ID, "--format", "combined")
+	if code != exitDone || !strings.Contains(stdout, "1 lines are records now") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	rows = listed(t, data)
+	if len(rows) != 1 || rows[0].Records != 2 || rows[0].Retried != 1 || rows[0].Rejected != 0 {
+		t.Fatalf("%+v", rows)
+	}
+	stdout, _, _ = orrery(t, "", "query", "logs", "--data", data, "--format", "ndjson", "--fields", "country",
+		"timestamp between 2026-05-17 and 2026-05-18")
+	if strings.Count(stdout, `"France"`) != 2 {
+		t.Errorf("the places of both records:\n%s", stdout)
+	}
+	if _, stderr, code := orrery(t, "", "forget", "--data", data, rows[0].ID); code != exitDone {
+		t.Error(stderr)
 	}
 }
 

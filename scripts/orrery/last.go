@@ -50,9 +50,18 @@ func (l lastFlag) before(text string) string {
 		return period
 	}
 	asked := filter.Parse(text)
-	if asked.Form != filter.JSON || len(asked.Problems) > 0 {
+	if asked.Form != filter.JSON {
 		return period + ", " + text
 	}
-	conditions := slices.Concat(filter.ParseQueryString(period).Conditions, asked.Conditions)
+	conditions := filter.ParseQueryString(period).Conditions
+	if len(asked.Problems) > 0 { // the filter stays as it is, so that the mistakes are found in the same text
+		inJSON := filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: conditions})
+		one := strings.TrimSuffix(strings.TrimPrefix(inJSON, `{"AND":[`), "]}")
+		if list, isList := strings.CutPrefix(strings.TrimSpace(text), "["); isList {
+			return "[" + one + ", " + list
+		}
+		return one + ", " + text
+	}
+	conditions = append(conditions, asked.Conditions...)
 	return filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: conditions})
 }

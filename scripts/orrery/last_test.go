@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/filter"
 )
 
 func TestLast(t *testing.T) {
@@ -16,6 +18,14 @@ func TestLast(t *testing.T) {
 			`{"AND":[{"field":"timestamp","op":"between","value":["now-1d","now"]},{"field":"status","op":"eq","value":404}]}`,
 		},
 		{"mistakes stay", "1h", "status==404", "timestamp between now-1h and now, status==404"},
+		{
+			"mistakes in JSON stay, and it is JSON", "1d", `{"field":"status","op":"eq"}`,
+			`{"field":"timestamp","op":"between","value":["now-1d","now"]}, {"field":"status","op":"eq"}`,
+		},
+		{
+			"mistakes in a list stay", "1d", ` [{"field":"status","op":"eqs","value":404}]`,
+			`[{"field":"timestamp","op":"between","value":["now-1d","now"]}, {"field":"status","op":"eqs","value":404}]`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := (lastFlag{Last: c.last}).before(c.filter); got != c.want {
@@ -42,5 +52,24 @@ func TestShortFormOfLast(t *testing.T) {
 				t.Errorf("arguments (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestMistakesWithLast: the mistakes of a filter with the flag are those of the filter.
+func TestMistakesWithLast(t *testing.T) {
+	for _, text := range []string{
+		`{"field":"status","op":"eq"}`, `[{"field":"status","op":"eqs","value":404}]`, `{"AND":[{"field":"status"}`,
+		"status==404", `{"OR":[{"field":"status","op":"eq","value":404}]}`,
+	} {
+		codes := func(text string) (list []string) {
+			for _, e := range filter.Parse(text).Problems {
+				list = append(list, e.Code)
+			}
+			return list
+		}
+		got := codes((lastFlag{Last: "1h"}).before(text))
+		if diff := cmp.Diff(codes(text), got); diff != "" || got == nil {
+			t.Errorf("%s: codes (-alone +with the flag):\n%s", text, diff)
+		}
 	}
 }

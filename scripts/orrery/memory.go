@@ -17,3 +17,16 @@ func forImport() (undo func()) {
 		debug.SetGCPercent(percent)
 	}
 }
+
+// The memory of an export and of a report in bytes. Most of it is garbage: the records of pages that were printed, and the
+// columns of questions that were answered.
+const (
+	exportLimit = 320 << 20
+	reportLimit = 224 << 20
+)
+
+// limitMemory limits the memory of the process and returns a function that restores the limit.
+func limitMemory(bytes int64) (undo func()) {
+	limit := debug.SetMemoryLimit(bytes)
+	return func() { debug.SetMemoryLimit(limit) }
+}

@@ -14,6 +14,7 @@ import (
 
 type parseCommand struct {
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
+	TZ     string `name:"tz" help:"The time zone of today and yesterday." placeholder:"Europe/Berlin"`
 }
 
 // Run prints the canonical filter in both forms: JSON on the first line, query string on the second. Relative times and
@@ -23,8 +24,11 @@ func (p *parseCommand) Run(c console) error {
 	if err != nil {
 		return err
 	}
-	clock := query.WithClock(query.Clock{Now: search.Present(time.Now())})
-	q, err := query.Bind(filter.Parse(text), query.Logs{Limit: 1}, clock)
+	clock, err := search.ClockOf(search.Present(time.Now()), p.TZ)
+	if err != nil {
+		return &exitError{code: exitUsage, message: err.Error()}
+	}
+	q, err := query.Bind(filter.Parse(text), query.Logs{Limit: 1}, query.WithClock(clock))
 	if err != nil {
 		return drawn(err, c.err)
 	}

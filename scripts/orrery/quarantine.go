@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
@@ -17,6 +19,7 @@ type quarantineCommand struct {
 	Import string   `help:"ID of an import, or its unique beginning: import its lines again; those that are records now leave the quarantine." placeholder:"ID"`
 	Format string   `default:"auto" help:"With --import: format of the lines, if it is not that of the log." placeholder:"NAME"`
 	Set    []string `sep:"none" help:"With --import: value for a field that records lack, instead of those of the log." placeholder:"FIELD=VALUE"`
+	GeoIP  []string `name:"geoip" sep:"none" help:"With --import: MaxMind database with the places of clients, instead of those of the log." placeholder:"FILE"`
 	JSON   bool     `name:"json" help:"Print JSON."`
 }
 
@@ -43,14 +46,44 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 		if err != nil {
 			id = q.Import // perhaps of a log without records
 		}
-		report, err := store.Retry(ctx, id, ingest.Options{Format: q.Format, Defaults: defaults})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n",
-			id, report.Records, report.Rejected+report.Kept)
-		return err
+		return q.retry(ctx, c, store, id, ingest.Options{Format: q.Format, Defaults: defaults})
 	})
+}
+
+// retry imports the lines of an import again.
+func (q *quarantineCommand) retry(
+	ctx context.Context, c console, store *datadir.Store, id string, options ingest.Options,
+) (err error) {
+	if options.GeoIP, err = q.places(ctx, store, id); err != nil {
+		return err
+	}
+	places, err := geoip.Open(options.GeoIP)
+	if err != nil {
+		return fmt.Errorf("%w; name the databases with --geoip", err)
+	}
+	defer func() { err = errors.Join(err, places.Close()) }()
+	options.Complete = places.Complete
+	report, err := store.Retry(ctx, id, options)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n",
+		id, report.Records, report.Rejected+report.Kept)
+	return err
+}
+
+// places returns the databases of places: those of --geoip, or those with which the log was imported.
+func (q *quarantineCommand) places(ctx context.Context, store *datadir.Store, id string) ([]string, error) {
+	if len(q.GeoIP) > 0 {
+		return absolute(q.GeoIP)
+	}
+	sources, err := store.Imports(ctx)
+	for _, s := range sources {
+		if s.ID == id {
+			return s.GeoIP, err
+		}
+	}
+	return nil, err
 }
 
 // rejectedRow is the JSON form of the lines of one import and reason.

@@ -25,7 +25,7 @@ type queryCommand struct {
 	lastFlag
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	TZ      *string `name:"tz" help:"stats, timeline, histogram: segments begin by the clock of this time zone." placeholder:"Europe/Berlin"`
+	TZ      *string `name:"tz" help:"The time zone by whose clock segments, today and yesterday begin." placeholder:"Europe/Berlin"`
 	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
 	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
 	Fields  *string `help:"logs: the fields to return, comma-separated."`
@@ -39,7 +39,7 @@ type queryCommand struct {
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	DryRun  bool    `help:"Only print what the query would read and cost."`
-	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, or this is a demo."`
+	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, or this is a demo."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	valuesFlags
@@ -51,7 +51,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	if wrong := q.misuse(); wrong != "" {
 		return &exitError{code: exitUsage, message: wrong}
 	}
-	server, done, err := q.connect(ctx, c.err)
+	server, product, done, err := q.open(ctx, c.err)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 	switch {
 	case err != nil:
 	case q.All:
-		err = q.printAll(ctx, server, c, q.parameters(text))
+		err = q.printAll(ctx, q.allRecords(server, product, text), c, q.parameters(text))
 	default:
 		err = q.printOne(ctx, server, c, q.parameters(text))
 	}
@@ -84,8 +84,6 @@ func (q *queryCommand) misuse() string {
 		return "--raw is an option of --format csv"
 	case q.Period != nil && q.Route != valuesRoute:
 		return "--period is for values; in other queries the period is part of the filter"
-	case q.DryRun && q.Route == valuesRoute:
-		return "values have no estimate, so --dry-run is not for them"
 	case q.DryRun && (q.All || q.Format == "csv"):
 		return "an estimate is no list of records: use --dry-run without --all and --format csv"
 	case q.Route == valuesRoute && len(q.Filter) != 1:
@@ -137,6 +135,9 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
+	if !q.DryRun {
+		q.reportNothing(a, q.formatFor(c.out), c.err)
+	}
 	a.reportLook(c.err)
 	return q.reportMissing(a, c.err)
 }
@@ -152,7 +153,8 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 	if err := a.reportGaps(stderr); err != nil {
 		return err
 	}
-	if q.Strict && (late || a.Meta.Truncated != nil || a.Meta.Demo) {
+	late = a.reportLate(stderr) || late
+	if q.Strict && (late || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
 	return nil
@@ -166,11 +168,15 @@ type answer struct {
 	} `json:"data"`
 	Meta struct {
 		Period    search.MetaPeriod `json:"period"`
+		Requests  *int64            `json:"num_of_requests"`
 		Newest    *string           `json:"newest"`
+		Oldest    *string           `json:"oldest"`
 		Complete  *string           `json:"complete_through"`
+		Late      *int64            `json:"late"`
 		Demo      bool              `json:"demo"`
 		Skipped   []string          `json:"skipped"`
 		Truncated *search.Truncated `json:"truncated"`
+		Saturated []string          `json:"saturated"`
 		Diff      *search.DiffMeta  `json:"diff"`
 		Next      *string           `json:"next"`
 		Estimate  *search.Estimate  `json:"estimate"`
@@ -204,6 +210,18 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) 
 	return late, nil
 }
 
+// reportLate reports records that have arrived since the token of --since, and that the answer lacks because their times
+// are before it.
+func (a answer) reportLate(stderr io.Writer) bool {
+	if a.Meta.Late == nil || *a.Meta.Late == 0 {
+		return false
+	}
+	fmt.Fprintf(stderr, "orrery: %s arrived late and are not in the answer, because they are older than --since; "+
+		"a query without --since finds them\n",
+		counted(int(*a.Meta.Late), "record"))
+	return true
+}
+
 // reportDemo reports that the answer is not about real requests.
 func (a answer) reportDemo(stderr io.Writer) {
 	if a.Meta.Demo {
@@ -216,6 +234,10 @@ func (a answer) reportDemo(stderr io.Writer) {
 func (a answer) reportGaps(stderr io.Writer) error {
 	if t := a.Meta.Truncated; t != nil {
 		fmt.Fprintf(stderr, "orrery: %s\n", a.truncation(t.Reason))
+	}
+	if names := a.Meta.Saturated; names != nil {
+		fmt.Fprintf(stderr, "orrery: some sums have more than 64 bits; the nearest integer of 64 bits is printed: %s\n",
+			strings.Join(names, ", "))
 	}
 	if len(a.Meta.Skipped) == 0 {
 		return nil
@@ -249,14 +271,19 @@ func (a answer) truncation(reason string) string {
 		"select fewer --fields or a shorter period", results)
 }
 
-func (q *queryCommand) print(body []byte, a answer, c console) error {
-	format := q.Format
-	if format == "auto" {
-		format = "json"
-		if isTerminal(c.out) {
-			format = "table"
-		}
+// formatFor returns the format of what is printed to w.
+func (q *queryCommand) formatFor(w io.Writer) string {
+	switch {
+	case q.Format != "auto":
+		return q.Format
+	case isTerminal(w):
+		return "table"
 	}
+	return "json"
+}
+
+func (q *queryCommand) print(body []byte, a answer, c console) error {
+	format := q.formatFor(c.out)
 	var err error
 	if format == "json" {
 		_, err = c.out.Write(append(body, '\n'))
@@ -289,32 +316,9 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		}
 	}
 	if len(results) == 0 {
-		nothing := "no records match"
-		switch {
-		case a.Meta.Diff != nil:
-			nothing = "no value differs significantly"
-		case q.Route == valuesRoute:
-			nothing = "no values match"
-		}
-		_, err := fmt.Fprintln(c.err, nothing+a.outsideOfData())
-		return err
+		return nil
 	}
 	return writeTable(c.out, q.columns(), results)
-}
-
-// outsideOfData returns the end of a sentence for a period that begins after the newest record, or "".
-func (a answer) outsideOfData() string {
-	if a.Meta.Newest == nil {
-		return "; there is no data yet"
-	}
-	newest, err := time.Parse(time.RFC3339, *a.Meta.Newest)
-	if err != nil {
-		return ""
-	}
-	if from, err := time.Parse(time.RFC3339, a.Meta.Period.From); err != nil || !newest.Before(from) {
-		return ""
-	}
-	return "; the newest record is of " + newest.UTC().Format(time.DateTime) + " UTC"
 }
 
 // columns returns the columns of a table: the requested fields, or those of the route.

@@ -1,103 +1,73 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
 )
 
-// printAll prints all records of a query for logs, page after page. A page is printed when it has arrived completely,
-// so after an interruption the records printed are those before a cursor.
-func (q *queryCommand) printAll(ctx context.Context, server *client.Client, c console, parameters map[string]any) error {
-	out := bufio.NewWriter(c.out)
-	printer, err := q.allPrinter(out)
+// printAll prints all records of a query for logs, part after part. A part is printed when it has arrived completely, so
+// after an interruption the records printed are those before a cursor. While it is printed, further parts are read and
+// encoded.
+func (q *queryCommand) printAll(ctx context.Context, from partSource, c console, parameters map[string]any) error {
+	defer limitMemory(exportLimit)()
+	printer, err := q.allPrinter()
 	if err != nil {
 		return err
 	}
 	bar := newProgress(c.err, -1, "records", false)
 	defer func() { _ = bar.Exit() }()
 
-	parameters["limit"] = search.MaxLogs
+	parts := encodeParts(ctx, from, parameters, printer)
+	defer parts.stop()
 	var (
 		printed int
 		skipped []string
+		sums    figures
 	)
 	for {
-		page, meta, err := requestPage(ctx, server, parameters)
-		if err != nil {
+		p := parts.next()
+		if err := cmp.Or(ctx.Err(), p.err); err != nil {
 			return q.stopped(ctx, drawRefusal(err, parameters, c.err), printed, parameters["cursor"])
 		}
-		for _, record := range page.Data.Results {
-			if err := printer.record(record); err != nil {
+		skipped = append(skipped, p.answer.Meta.Skipped...)
+		sums.add(p.figures)
+		last := p.answer.Meta.Next == nil
+		if last {
+			if err := sums.replaceIn(p.meta); err != nil {
 				return err
 			}
-		}
-		skipped = append(skipped, page.Meta.Skipped...)
-		if page.Meta.Next == nil {
 			slices.Sort(skipped)
 			skipped = slices.Compact(skipped)
-			if err := printer.end(meta, skipped); err != nil {
+			end, err := printer.end(p.meta, skipped)
+			if err != nil {
 				return err
 			}
+			p.text = append(p.text, end...)
 		}
-		if err := out.Flush(); err != nil {
+		if _, err := c.out.Write(p.text); err != nil {
 			return err
 		}
-		printed += len(page.Data.Results)
+		printed += p.count
 		show(bar, int64(printed))
-		if page.Meta.Next != nil {
-			parameters["cursor"] = *page.Meta.Next
-			continue
+		if last {
+			if p.answer.Meta.Skipped = skipped; printed == 0 {
+				q.reportNothing(p.answer, q.Format, c.err)
+			}
+			return q.reportMissing(p.answer, c.err)
 		}
-		page.Meta.Skipped = skipped
-		return q.reportMissing(page, c.err)
+		parameters["cursor"] = *p.answer.Meta.Next
+		parts.reuse(p)
 	}
 }
 
-// object is a JSON object.
-type object = map[string]json.RawMessage
-
-// requestPage requests a page. It does not accept compression: then an answer, and the memory for it, has at most 4 MB.
-func requestPage(
-	ctx context.Context, server *client.Client, parameters map[string]any,
-) (_ answer, meta object, err error) {
-	var page answer
-	if err := ctx.Err(); err != nil {
-		return answer{}, nil, err
-	}
-	body, err := json.Marshal(parameters)
-	if err != nil {
-		return answer{}, nil, err
-	}
-	uncompressed := http.Header{"Accept-Encoding": {"identity"}}
-	response, err := server.Do(ctx, client.Request{
-		Method: http.MethodPost, Path: "/data/logs", Header: uncompressed, Body: body,
-	})
-	if err != nil {
-		return answer{}, nil, err
-	}
-	var whole struct {
-		Meta object `json:"meta"`
-	}
-	if err = json.Unmarshal(response.Body, &page); err == nil {
-		err = json.Unmarshal(response.Body, &whole)
-	}
-	if err != nil {
-		return answer{}, nil, fmt.Errorf("the answer does not have the API's format: %w", err)
-	}
-	return page, whole.Meta, nil
-}
-
-// stopped returns the error for a failure between two pages. It says how to continue.
+// stopped returns the error for a failure between two parts. It says how to continue.
 func (q *queryCommand) stopped(ctx context.Context, err error, printed int, cursor any) error {
 	remedy := fmt.Sprintf("%s are printed; the same command with --cursor %v prints the others",
 		counted(printed, "record"), cursor)
@@ -112,93 +82,98 @@ func (q *queryCommand) stopped(ctx context.Context, err error, printed int, curs
 	return fmt.Errorf("%w\n%s", err, remedy)
 }
 
-// recordPrinter prints records.
+// object is a JSON object.
+type object = map[string]json.RawMessage
+
+// recordPrinter is a form in which records are printed.
 type recordPrinter interface {
-	record(text []byte) error
-	// end is called after the last record, with the meta of the last page and the objects skipped for all pages.
-	end(meta object, skipped []string) error
+	// head returns what comes before the records.
+	head() []byte
+	// encoder returns a function that appends a record. Several may be used at the same time.
+	encoder() func(dst, record []byte) ([]byte, error)
+	// between returns what comes between two records.
+	between() string
+	// end returns what comes after the last record. meta is that of the last part, and skipped are the objects that were
+	// skipped for all parts.
+	end(meta object, skipped []string) ([]byte, error)
 }
 
 // allPrinter returns the printer of the command's format.
-func (q *queryCommand) allPrinter(w io.Writer) (recordPrinter, error) {
+func (q *queryCommand) allPrinter() (recordPrinter, error) {
 	switch {
 	case q.Route != string(search.Logs):
 		return nil, &exitError{code: exitUsage, message: "--all is for logs only; other answers are always complete"}
 	case q.Limit != nil:
 		return nil, &exitError{code: exitUsage, message: "--all and --limit exclude each other"}
 	case q.Format == "json":
-		return &jsonPrinter{w: w}, nil
+		return jsonPrinter{}, nil
 	case q.Format == "auto" || q.Format == "ndjson":
-		return linePrinter{w}, nil
+		return linePrinter{}, nil
 	case q.Format == "csv":
 		table, _ := api.TableOf(search.Logs, q.fields())
 		table.Raw = q.Raw
-		printer := csvPrinter{w, tabular.NewEncoder(table)}
-		if q.Cursor != nil { // the head was printed with the first page
-			return printer, nil
-		}
-		_, err := w.Write(printer.encoder.Head())
-		return printer, err
+		return csvPrinter{table, q.Cursor != nil}, nil
 	}
 	return nil, &exitError{code: exitUsage, message: "--all prints ndjson, csv or json, not " + q.Format}
 }
 
 // csvPrinter prints a record a line, as the API's answer in CSV does.
 type csvPrinter struct {
-	w       io.Writer
-	encoder *tabular.Encoder
+	table     tabular.Table
+	continues bool // the head was printed with the first page
 }
 
-func (p csvPrinter) record(text []byte) error {
-	rows, err := p.encoder.Rows(text)
-	if err != nil {
-		return fmt.Errorf("the answer does not have the API's format: %w", err)
+func (p csvPrinter) head() []byte {
+	if p.continues {
+		return nil
 	}
-	_, err = p.w.Write(rows)
-	return err
+	return tabular.NewEncoder(p.table).Head()
 }
 
-func (csvPrinter) end(object, []string) error { return nil }
+func (p csvPrinter) encoder() func(dst, record []byte) ([]byte, error) {
+	encoder := tabular.NewEncoder(p.table)
+	return func(dst, record []byte) ([]byte, error) {
+		rows, err := encoder.Rows(record)
+		if err != nil {
+			return nil, fmt.Errorf("the answer does not have the API's format: %w", err)
+		}
+		return append(dst, rows...), nil
+	}
+}
+
+func (csvPrinter) between() string                      { return "" }
+func (csvPrinter) end(object, []string) ([]byte, error) { return nil, nil }
 
 // linePrinter prints a record a line.
-type linePrinter struct{ w io.Writer }
+type linePrinter struct{}
 
-func (p linePrinter) record(text []byte) error {
-	_, err := fmt.Fprintf(p.w, "%s\n", text)
-	return err
+func (linePrinter) head() []byte { return nil }
+
+func (linePrinter) encoder() func(dst, record []byte) ([]byte, error) {
+	return func(dst, record []byte) ([]byte, error) { return append(append(dst, record...), '\n'), nil }
 }
 
-func (linePrinter) end(object, []string) error { return nil }
+func (linePrinter) between() string                      { return "" }
+func (linePrinter) end(object, []string) ([]byte, error) { return nil, nil }
 
 // jsonPrinter prints the records as one answer of the API.
-type jsonPrinter struct {
-	w       io.Writer
-	printed bool
+type jsonPrinter struct{}
+
+func (jsonPrinter) head() []byte { return []byte(`{"data":{"results":[`) }
+
+func (jsonPrinter) encoder() func(dst, record []byte) ([]byte, error) {
+	return func(dst, record []byte) ([]byte, error) { return append(dst, record...), nil }
 }
 
-func (p *jsonPrinter) record(text []byte) error {
-	start := resultsStart
-	if p.printed {
-		start = ","
-	}
-	p.printed = true
-	_, err := fmt.Fprintf(p.w, "%s%s", start, text)
-	return err
-}
+func (jsonPrinter) between() string { return "," }
 
-func (p *jsonPrinter) end(meta object, skipped []string) (err error) {
+func (jsonPrinter) end(meta object, skipped []string) (_ []byte, err error) {
 	if len(skipped) > 0 {
 		if meta["skipped"], err = json.Marshal(skipped); err != nil {
-			return err
+			return nil, err
 		}
-		meta["exact"] = json.RawMessage("false") // of the last page it may be true
+		meta["exact"] = json.RawMessage("false") // of the last part it may be true
 	}
 	text, err := json.Marshal(meta)
-	if !p.printed {
-		fmt.Fprint(p.w, resultsStart)
-	}
-	fmt.Fprintf(p.w, "]},\"meta\":%s}\n", text)
-	return err
+	return fmt.Appendf(nil, "]},\"meta\":%s}\n", text), err
 }
-
-const resultsStart = `{"data":{"results":[`

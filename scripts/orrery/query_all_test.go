@@ -4,11 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/internal/local"
 )
 
 // interrupting is a writer that cancels a context at the first write.
@@ -66,6 +74,15 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 			t.Errorf("%d records, meta %+v", len(got.Data.Results), got.Meta)
 		}
 	})
+	t.Run("as the pages of the API, byte by byte", func(t *testing.T) {
+		pages, server := recordsOfAPI(t, data)
+		for _, target := range [][]string{{"--data", data}, {"--url", server}} {
+			args := append([]string{"query", "logs", tourDay, "--all", "--format", "csv"}, target...)
+			if got, stderr, code := command(t.Context(), args...); code != exitDone || got != pages {
+				t.Errorf("%s: exit code %d, %d bytes, the pages have %d: %s", target[0], code, len(got), len(pages), stderr)
+			}
+		}
+	})
 	t.Run("as an empty answer if none match", func(t *testing.T) {
 		args := []string{"query", "logs", tourDay + ", status=999", "--data", data, "--all", "--format", "json"}
 		stdout, stderr, code := command(t.Context(), args...)
@@ -105,4 +122,46 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})
+}
+
+// recordsOfAPI serves a folder, and returns all pages of its records of a day in CSV, without the heads of the later
+// ones, and the URL of the server.
+func recordsOfAPI(t *testing.T, data string) (pages, address string) {
+	t.Helper()
+	product, err := local.Open(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.Close()
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for cursor := ""; ; {
+		response, err := http.Get(server.URL + "/api/v4.0/data/logs?format=csv&limit=700&filters=" +
+			url.QueryEscape(tourDay) + cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("%s %v %s", response.Status, err, page)
+		}
+		head, rows, _ := strings.Cut(string(page), "\r\n")
+		if pages == "" {
+			pages = head + "\r\n"
+		}
+		pages += rows
+		next := response.Header.Get("X-Orrery-Next")
+		if next == "" {
+			return pages, server.URL
+		}
+		cursor = "&cursor=" + url.QueryEscape(next)
+	}
 }

@@ -51,6 +51,9 @@ func TestQueryPrintsTheCSVOfTheAPI(t *testing.T) {
 		"facets":          {"facets", "&by=country,tags", []string{"--by", "country,tags"}},
 		"histogram":       {"histogram", "&by=status", []string{"--by", "status"}},
 		"histogram whole": {"histogram", "", nil},
+		"diff": {"diff", "&select=blocked+is+true&by=result,tags", []string{
+			"--select", "blocked is true", "--by", "result,tags",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"query", c.route, tourDay, "--url", server.URL, "--format", "csv"}, c.flags...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,30 +20,43 @@ import (
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/mail"
 	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/search"
 )
 
 type reportCommand struct {
-	Run reportRunCommand `cmd:"" help:"Report on the traffic of a period: verdict, figures, chart, attackers, changes."`
+	Run reportRunCommand `cmd:"" help:"Report on the traffic of a period: verdict, figures, chart, attackers, changes. With the name of a scheduled report, make and deliver it now."`
+
+	Put      reportPutCommand      `cmd:"" help:"Schedule a report."`
+	List     reportListCommand     `cmd:"" help:"List the scheduled reports."`
+	Show     reportShowCommand     `cmd:"" help:"Print a scheduled report."`
+	Preview  reportPreviewCommand  `cmd:"" help:"Print when a report is made next and whom it reaches, and send nothing."`
+	Pause    reportPauseCommand    `cmd:"" help:"Pause or resume a scheduled report."`
+	Versions reportVersionsCommand `cmd:"" help:"List the versions of a scheduled report."`
+	Runs     reportRunsCommand     `cmd:"" help:"List the runs of a scheduled report."`
+	Delete   reportDeleteCommand   `cmd:"" help:"Delete a scheduled report; its versions stay."`
 }
 
 type reportRunCommand struct {
-	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME."`
+	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. Or the name of a scheduled report."`
 	savedFilters
 	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
 	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
-	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes and wrong blocks."`
+	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
 	Compare  string      `enum:"previous,none" default:"previous" help:"previous: compare with the period before; none."`
 	Title    string      `help:"Title of the report."`
 	Link     string      `help:"Base URL of the console, for links." placeholder:"URL"`
 	Format   string      `enum:"text,html,csv,json,mail" default:"text" help:"text, html, csv, json, or mail, a message with all of them."`
-	From     string      `default:"Orrery <orrery@localhost>" help:"mail: the sender." placeholder:"ADDRESS"`
-	To       []string    `help:"mail: the receivers. The mail is not sent." placeholder:"ADDRESS"`
+	From     string      `help:"mail: the sender. Of a scheduled report: the beginning of the period, such as 2026-11-16." placeholder:"ADDRESS"`
+	To       []string    `help:"mail: the receivers. The mail is not sent. Of a scheduled report: the end of the period." placeholder:"ADDRESS"`
 	Output   string      `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
 	Open     bool        `help:"Write HTML and show it in the browser."`
 }
 
 // Run asks the questions of the report and prints it. What is missing in it is also printed to standard error.
 func (r *reportRunCommand) Run(ctx context.Context, c console) error {
+	if name, ok := r.scheduled(); ok {
+		return r.makeNow(ctx, c, name)
+	}
 	if r.Open && r.Format == "text" {
 		r.Format = "html"
 	}
@@ -52,6 +66,7 @@ func (r *reportRunCommand) Run(ctx context.Context, c console) error {
 	if len(r.Filter) == 0 && r.Last == "" {
 		return &exitError{code: exitUsage, message: "name a period: --last week, or a filter with one"}
 	}
+	defer limitMemory(reportLimit)()
 	server, done, err := r.connect(ctx, c.err)
 	if err != nil {
 		return err
@@ -79,7 +94,7 @@ func (r *reportRunCommand) ask(
 ) (report.Report, error) {
 	bar := newProgress(stderr, 1, "asking", false)
 	model, err := reporting.Run(ctx, clientSource{server}, reporting.Request{
-		Filters: text, Last: r.Last, Now: time.Now(), Zone: r.TZ, Template: report.Template(r.Template),
+		Filters: text, Last: r.Last, Now: search.Present(time.Now()), Zone: r.TZ, Template: report.Template(r.Template),
 		Compare: r.Compare, Title: r.Title, Link: r.Link,
 		Done: func(done, all int) { bar.ChangeMax(all); show(bar, int64(done)) },
 	})
@@ -153,10 +168,12 @@ func (r *reportRunCommand) print(model report.Report) ([]byte, error) {
 	case "json":
 		return model.JSON(), nil
 	case "mail":
-		return mail.Write(model, mail.Envelope{From: r.From, To: r.To, Date: model.End()})
+		return mail.Write(model, mail.Envelope{From: cmp.Or(r.From, defaultSender), To: r.To, Date: model.End()})
 	}
 	return model.Text(), nil
 }
+
+const defaultSender = "Orrery <orrery@localhost>"
 
 // reportMissing prints what is missing in a report. If parts or objects are missing, it returns an error with exit code
 // 5.

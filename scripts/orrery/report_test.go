@@ -43,7 +43,7 @@ func TestReport(t *testing.T) {
 		{"a filter without a period", []string{"host=a", "--data", data}, exitFailed, "", "period"},
 		{"a mistake in the filter", []string{"hots=1, " + tourDay, "--data", data}, exitFailed, "", "corrected: host=1"},
 		{"two periods", []string{tourDay, "--last", "week", "--data", data}, exitUsage, "", "filters: it has a period"},
-		{"an unknown zone", []string{tourDay, "--tz", "Berlin", "--data", data}, exitUsage, "", "unknown zone"},
+		{"an unknown zone", []string{tourDay, "--tz", "Berlin", "--data", data}, exitUsage, "", `there is no time zone "Berlin"`},
 		{"no folder of data", []string{tourDay, "--data", filepath.Join(data, "none")}, exitFailed, "", "there is no data"},
 		{"a page cannot be text", []string{tourDay, "--data", data, "--open", "--format", "csv"}, exitUsage, "", "--format html"},
 	} {
@@ -102,7 +102,8 @@ func reportOf(t *testing.T, args ...string) report.Document {
 	return d
 }
 
-// TestReportOfRealLog compares every number of a weekly report about a real log with the data routes.
+// TestReportOfRealLog compares every number of a weekly report about a real log with the data routes, and of a daily one,
+// because the log begins and ends within a week.
 func TestReportOfRealLog(t *testing.T) {
 	logs, there := realLogs(t)
 	if !there {
@@ -114,13 +115,79 @@ func TestReportOfRealLog(t *testing.T) {
 		t.Fatalf("import exited %d: %s%s", code, out, stderr)
 	}
 	const (
-		week   = "timestamp between 2015-05-18 00:00:00 and 2015-05-24 23:59:59.999"
-		before = "timestamp between 2015-05-11 00:00:00 and 2015-05-17 23:59:59.999"
+		week       = "timestamp between 2015-05-18 00:00:00 and 2015-05-24 23:59:59.999"
+		weekBefore = "timestamp between 2015-05-11 00:00:00 and 2015-05-17 23:59:59.999"
+		day        = "timestamp between 2015-05-19 00:00:00 and 2015-05-19 23:59:59.999"
+		dayBefore  = "timestamp between 2015-05-18 00:00:00 and 2015-05-18 23:59:59.999"
 	)
-	got := reportOf(t, "--data", data, week).Report
-	q := querier{t, data}
+	t.Run("a week", func(t *testing.T) {
+		r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, week), week, weekBefore}
+		r.check()
+		got := r.d.Report
+		if *got.Figures[0].Value+*got.Figures[0].Previous != 10_000 || len(got.Chart.Bars) != 7 {
+			t.Errorf("%v and %v requests, want 10000; %d bars", *got.Figures[0].Value, *got.Figures[0].Previous, len(got.Chart.Bars))
+		}
+		// The log ends on Wednesday, and begins in the week before on Sunday.
+		var gaps []string
+		for _, g := range append(append([]report.Span{}, got.Gaps...), got.GapsBefore...) {
+			gaps = append(gaps, g.From+" "+g.To)
+		}
+		want := []string{"2015-05-20T22:00:00Z 2015-05-24T23:59:59.999Z", "2015-05-11T00:00:00Z 2015-05-17T09:59:59.999Z"}
+		if diff := cmp.Diff(want, gaps); diff != "" {
+			t.Errorf("gaps differ (-want +got):\n%s", diff)
+		}
+		if got.Verdict.State != report.Unknown || len(r.d.Notices) != 2 || got.Compared || len(got.Changes) > 0 {
+			t.Errorf("verdict %v, notices %q, compared %v, changes %v", got.Verdict, r.d.Notices, got.Compared, got.Changes)
+		}
+	})
+	t.Run("a day", func(t *testing.T) {
+		r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, day), day, dayBefore}
+		r.check()
+		got := r.d.Report
+		if len(got.Changes) == 0 || !got.Compared || len(got.Chart.Bars) != 24 || got.Verdict.State != report.Quiet {
+			t.Errorf("%d changes, compared %v, %d bars, verdict %v", len(got.Changes), got.Compared, len(got.Chart.Bars), got.Verdict)
+		}
+	})
+}
 
-	for i, filters := range []string{before, week} {
+// realReport is a report, and the periods that it is about.
+type realReport struct {
+	querier
+	d           report.Document
+	now, before string
+}
+
+const passingText = ", blocked not is true, challenge not is true, ichallenge not is true"
+
+// check compares every number of the report with the data routes.
+func (r realReport) check() {
+	r.t.Helper()
+	got := r.d.Report
+	r.figures(got.Figures)
+	r.chart(got.Chart)
+	rows := 0
+	for _, lists := range [][]report.List{got.Attackers, got.Targets} {
+		for _, l := range lists {
+			rows += r.top(l)
+		}
+	}
+	if rows < 10 {
+		r.t.Errorf("only %d rows", rows)
+	}
+	const bots = ", bot is true" + passingText
+	const origin, other = passingText + ", upstream_status>=500", passingText + ", not upstream_status>=0, status>=500"
+	r.lists(got.Passed, []facetsAsked{
+		{bots, "organization"}, {bots, "user_agent"}, {bots, "url"}, {origin, "host"}, {origin, "url"}, {other, "host"}, {other, "url"},
+	})
+	r.lists(got.Wrong, []facetsAsked{{", blocked is true, human is true", "reason"}, {", blocked is true, human is true", "url"}})
+	r.lists(got.Rules, []facetsAsked{{", blocked is true", "reason"}, {"", "monitor_reasons"}})
+	r.changes(got)
+	r.examples(got.Examples)
+}
+
+func (r realReport) figures(figures []report.Figure) {
+	r.t.Helper()
+	for i, filters := range []string{r.before, r.now} {
 		value := func(f report.Figure) float64 {
 			n := f.Previous
 			if i == 1 {
@@ -135,91 +202,164 @@ func TestReportOfRealLog(t *testing.T) {
 			0: "num_of_requests", 1: "num_of_blocked_requests", 2: "num_of_challenges", 4: "num_of_human_requests",
 			5: "num_of_origin_blocked_requests", 7: "sum_of_sent_bytes",
 		} {
-			f := got.Figures[figure]
-			if n := q.sum("timeline", member, filters); value(f) != n {
-				t.Errorf("%s of %s is %v, want %v", f.ID, filters, value(f), n)
+			f := figures[figure]
+			if n := r.sum("timeline", member, filters); value(f) != n {
+				r.t.Errorf("%s of %s is %v, want %v", f.ID, filters, value(f), n)
 			}
 		}
-		if n := q.sum("histogram", "value", filters, "--measure", "monitored"); value(got.Figures[3]) != n {
-			t.Errorf("%v monitored, want %v", value(got.Figures[3]), n)
+		if n := r.sum("histogram", "value", filters, "--measure", "monitored"); value(figures[3]) != n {
+			r.t.Errorf("%v monitored, want %v", value(figures[3]), n)
 		}
-		if q.sum("stats", "num_of_requests", filters+", request_time>=0") == 0 && !math.IsNaN(value(got.Figures[6])) {
-			t.Errorf("an average time of %v, but no request has one", value(got.Figures[6]))
+		timed, seconds := 0.0, 0.0
+		for _, segment := range r.results("stats", filters+", request_time>=0") {
+			timed += segment["num_of_requests"].(float64)
+			seconds += segment["num_of_requests"].(float64) * segment["avg_latency"].(float64)
+		}
+		if average := value(figures[6]); timed == 0 && !math.IsNaN(average) || timed > 0 && math.Abs(average-seconds/timed) > 1e-9 {
+			r.t.Errorf("an average time of %v, want %v", average, seconds/timed)
 		}
 	}
-	if *got.Figures[0].Value+*got.Figures[0].Previous != 10_000 {
-		t.Errorf("%v and %v requests, want 10000", *got.Figures[0].Value, *got.Figures[0].Previous)
+	if len(figures) != 8 {
+		r.t.Errorf("%d figures", len(figures))
 	}
+}
 
-	if len(got.Chart.Bars) != 7 {
-		t.Fatalf("%d bars", len(got.Chart.Bars))
+func (r realReport) chart(c report.Chart) {
+	r.t.Helper()
+	segment := "1d"
+	if c.Step == "hour" {
+		segment = "1h"
 	}
-	days, daysBefore := q.results("timeline", week, "--segment", "1d"), q.results("timeline", before, "--segment", "1d")
-	for i, bar := range got.Chart.Bars {
+	now, before := r.results("timeline", r.now, "--segment", segment), r.results("timeline", r.before, "--segment", segment)
+	if len(c.Bars) != len(now) || len(c.LeftOut) > 0 {
+		r.t.Fatalf("%d bars, want %d", len(c.Bars), len(now))
+	}
+	for i, bar := range c.Bars {
 		numbers := []int64{bar.Requests, bar.Blocked, *bar.RequestsBefore, *bar.BlockedBefore}
 		want := []int64{
-			wholeNumber(days[i]["num_of_requests"]), wholeNumber(days[i]["num_of_blocked_requests"]),
-			wholeNumber(daysBefore[i]["num_of_requests"]), wholeNumber(daysBefore[i]["num_of_blocked_requests"]),
+			wholeNumber(now[i]["num_of_requests"]), wholeNumber(now[i]["num_of_blocked_requests"]),
+			wholeNumber(before[i]["num_of_requests"]), wholeNumber(before[i]["num_of_blocked_requests"]),
 		}
 		if diff := cmp.Diff(want, numbers); diff != "" {
-			t.Errorf("%s: %s", bar.Label, diff)
+			r.t.Errorf("%s: %s", bar.Label, diff)
 		}
 	}
+}
 
-	rows := 0
-	top := q.results("topx", week, "--limit", "5")
-	for _, l := range append(append(append([]report.List{}, got.Attackers...), got.Targets...), got.Rules...) {
-		for _, row := range l.Rows {
-			found := false
-			for _, k := range top {
-				if k["label"] == l.Field && k["key"] == row.Key {
-					found = wholeNumber(k["num_of_requests"]) == row.Requests && wholeNumber(k["num_of_blocked_requests"]) == row.Blocked
-				}
-			}
-			if n := q.sum("timeline", "num_of_requests", week+", "+row.Condition); !found || n != float64(row.Requests) {
-				t.Errorf("%s %s: %d requests, want %v", l.Field, row.Key, row.Requests, n)
-			}
-			rows++
+// top compares a list with topx, and its rows with the requests that their conditions select. It returns the number of
+// rows.
+func (r realReport) top(l report.List) int {
+	r.t.Helper()
+	var want []string
+	for _, k := range r.results("topx", r.now, "--limit", "5") {
+		if k["label"] == l.Field && (!l.ByBlocked || wholeNumber(k["num_of_blocked_requests"]) > 0) {
+			want = append(want, fmt.Sprint(k["key"]))
 		}
 	}
-	if rows < 10 {
-		t.Errorf("only %d rows", rows)
+	all := r.sum("timeline", "num_of_requests", r.now)
+	if l.ByBlocked {
+		all = r.sum("timeline", "num_of_blocked_requests", r.now)
 	}
+	var keys []string
+	for _, row := range l.Rows {
+		keys = append(keys, row.Key)
+		count := func(period, more string) int64 {
+			return int64(r.sum("timeline", "num_of_requests", period+", "+row.Condition+more, "--segment", "1d"))
+		}
+		numbers := []int64{row.Requests, row.Blocked, *row.Passed}
+		selected := []int64{count(r.now, ""), count(r.now, ", blocked is true"), count(r.now, passingText)}
+		if diff := cmp.Diff(selected, numbers); diff != "" {
+			r.t.Errorf("%s %s (-selected +report): %s", l.Field, row.Key, diff)
+		}
+		if row.BlockedBefore != nil && *row.BlockedBefore != count(r.before, ", blocked is true") ||
+			row.New && count(r.before, "") > 0 {
+			r.t.Errorf("%s %s: before %d, new %v", l.Field, row.Key, *row.BlockedBefore, row.New)
+		}
+	}
+	if diff := cmp.Diff(want, keys); diff != "" || float64(l.All) != all {
+		r.t.Errorf("%s is about %d requests, want %v; keys (-topx +report): %s", l.Field, l.All, all, diff)
+	}
+	return len(l.Rows)
+}
 
-	findings := q.results("diff", week, "--against", "2015-05-11..2015-05-17 23:59:59.999", "--limit", "80")
-	if len(got.Changes) == 0 {
-		t.Error("nothing changed")
+// facetsAsked is a question for the values of a field.
+type facetsAsked struct{ more, by string }
+
+// lists compares lists with facets. A list without values is left out.
+func (r realReport) lists(got []report.List, asked []facetsAsked) {
+	r.t.Helper()
+	type row struct {
+		Field, Key        string
+		Requests, Blocked int64
 	}
+	var want, have []row
+	for _, a := range asked {
+		for _, f := range r.results("facets", r.now+a.more, "--by", a.by, "--limit", "5") {
+			for _, value := range f["values"].([]any) {
+				v := value.(map[string]any)
+				want = append(want, row{
+					a.by, fmt.Sprint(v["value"]), wholeNumber(v["num_of_requests"]), wholeNumber(v["num_of_blocked_requests"]),
+				})
+			}
+		}
+	}
+	for _, l := range got {
+		for _, of := range l.Rows {
+			have = append(have, row{l.Field, of.Key, of.Requests, of.Blocked})
+		}
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		r.t.Errorf("lists differ (-facets +report):\n%s", diff)
+	}
+}
+
+// changes compares the changes with diff.
+func (r realReport) changes(got report.Report) {
+	r.t.Helper()
+	period := strings.TrimPrefix(strings.ReplaceAll(r.before, " and ", ".."), "timestamp between ")
+	findings := r.results("diff", r.now, "--against", period, "--limit", "80")
 	for _, c := range got.Changes {
 		found := false
 		for _, f := range findings {
 			selected, baseline := f["selected"].(map[string]any), f["baseline"].(map[string]any)
 			if f["by"] == c.Field && fmt.Sprint(f["value"]) == c.Key {
-				found = wholeNumber(selected["num_of_requests"]) == c.Requests && wholeNumber(baseline["num_of_requests"]) == c.Before
+				found = wholeNumber(selected["num_of_requests"]) == c.Requests && selected["share"] == c.Share &&
+					wholeNumber(baseline["num_of_requests"]) == c.Before && baseline["share"] == c.ShareBefore
 			}
 		}
 		if !found {
-			t.Errorf("%s %s is not a finding of the diff", c.Field, c.Key)
+			r.t.Errorf("%s %s is not a finding of the diff", c.Field, c.Key)
 		}
-	}
-	if n := len(q.results("logs", week+", blocked is true", "--limit", "5")); n != len(got.Examples) {
-		t.Errorf("%d examples, want %d", len(got.Examples), n)
-	}
-	passed := q.results("facets", week+", upstream_status>=500", "--by", "host", "--limit", "5")
-	if n := len(passed[0]["values"].([]any)); n == 0 && len(got.Passed) != 0 {
-		t.Errorf("%d lists of what got through, want none", len(got.Passed))
 	}
 }
 
-// querier asks the data routes with the command.
+func (r realReport) examples(got []report.Record) {
+	r.t.Helper()
+	records := r.results("logs", r.now+", blocked is true", "--limit", "5")
+	if len(records) != len(got) {
+		r.t.Fatalf("%d examples, want %d", len(got), len(records))
+	}
+	for i, record := range records {
+		if record["timestamp"] != got[i].Time || record["ip"] != got[i].IP {
+			r.t.Errorf("example %d is %v, want %v", i, got[i], record)
+		}
+	}
+}
+
+// querier asks the data routes with the command, each question once.
 type querier struct {
-	t    *testing.T
-	data string
+	t     *testing.T
+	data  string
+	known map[string][]map[string]any
 }
 
 func (q querier) results(route, filters string, args ...string) []map[string]any {
 	q.t.Helper()
 	args = append([]string{"query", route, filters, "--data", q.data, "--format", "json"}, args...)
+	asked := strings.Join(args, "\n")
+	if results, ok := q.known[asked]; ok {
+		return results
+	}
 	out, stderr, code := orrery(q.t, "", args...)
 	var answer struct {
 		Data struct{ Results []map[string]any }
@@ -227,6 +367,7 @@ func (q querier) results(route, filters string, args ...string) []map[string]any
 	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != exitDone {
 		q.t.Fatalf("query %s %s exited %d: %v %s", route, filters, code, err, stderr)
 	}
+	q.known[asked] = answer.Data.Results
 	return answer.Data.Results
 }
 

@@ -19,17 +19,21 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/report/link"
 )
 
 type serveCommand struct {
 	Data    folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
+	Public  string  `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach the console, for links in reports." placeholder:"URL"`
 	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
 	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool    `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
-	Horizon days    `default:"35" help:"With --watch: quarantine records older than this before their file's last change; 0 for none." placeholder:"DAYS"`
+	Horizon *days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35 for raw/, none for sources without max-age." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	certificate
+
+	Proxies []network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients, by which wrong keys are counted: its address, or a narrow network of proxies only, because every machine there can name any client; may be repeated." placeholder:"NETWORK"`
 
 	GeoIP []string `name:"geoip" sep:"none" help:"With --watch: MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	cluster
@@ -55,6 +59,9 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	}
 	if err := s.certificate.check(); err != nil {
 		return err
+	}
+	if wrong := link.Check(s.Public); wrong != "" {
+		return &exitError{code: exitUsage, message: "--public-url: " + wrong}
 	}
 	apiKey, err := s.ownKey()
 	if err != nil {
@@ -153,7 +160,11 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, places.Close()) }()
-	sources, closeSources, err := s.sources()
+	databases, err := absolute(s.GeoIP)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	sources, closeSources, err := s.sources(databases)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -168,9 +179,15 @@ func (s *serveCommand) serve(
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
 	metrics := product.Metrics()
-	handler, err := product.Handler(local.ServeOptions{
-		Access: &access, Log: logger, Version: version(), Metrics: metrics,
-	})
+	options := local.ServeOptions{
+		Access: &access, Proxies: networksOf(s.Proxies), Log: logger, Version: version(), Metrics: metrics,
+		Address: s.Public,
+	}
+	handler, err := product.Handler(options)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	reports, err := product.ReportRunner(options)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -186,11 +203,20 @@ func (s *serveCommand) serve(
 		fmt.Fprintf(c.err, "Metrics are on http://%s/metrics.\n", reachable(forMetrics.Addr()))
 	}
 	var watching sync.WaitGroup
+	background, stop := context.WithCancel(ctx)
+	defer func() { // also if a listener fails
+		stop()
+		watching.Wait()
+	}()
 	if s.Watch {
-		options := ingest.Options{Horizon: s.Horizon.duration(), Complete: places.Complete}
-		watching.Go(func() { watch(ctx, product.Store, options, sources, logger) })
+		options := ingest.Options{Horizon: s.horizon(), Complete: places.Complete, GeoIP: databases}
+		watching.Go(func() { watch(background, product.Store, options, sources, logger) })
 	}
-	defer watching.Wait()
+	if reports != nil {
+		minutes := time.NewTicker(time.Minute)
+		defer minutes.Stop()
+		watching.Go(func() { reports.Loop(background, minutes.C) })
+	}
 	scheme := "http://"
 	if s.certificate.given() {
 		scheme = "https://"
@@ -209,11 +235,19 @@ func (s *serveCommand) serve(
 }
 
 // sources returns the files of the sources of orrery.toml, which a server imports with --watch.
-func (s *serveCommand) sources() (watched []datadir.Watched, closeAll func() error, err error) {
+func (s *serveCommand) sources(databases []string) (watched []datadir.Watched, closeAll func() error, err error) {
 	if !s.Watch {
 		return nil, func() error { return nil }, nil
 	}
-	return watchedSources(s.Data)
+	return watchedSources(s.Data, databases, s.Horizon)
+}
+
+// horizon returns the horizon of the files in the watched folder.
+func (s *serveCommand) horizon() time.Duration {
+	if s.Horizon == nil {
+		return ingest.DefaultHorizon
+	}
+	return s.Horizon.duration()
 }
 
 // newServer returns a server with the timeouts of this file.
@@ -270,8 +304,11 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, key
 	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
 	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n",
 		extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
-	period := fmt.Sprintf("timestamp between %s and %s",
-		from.Format(time.DateTime), to.Add(time.Second).Format(time.DateTime))
+	end := to.Add(time.Second)
+	if end.Year() > 9999 { // which no filter can have
+		end = to
+	}
+	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), end.Format(time.DateTime))
 	key := ""
 	if keyed {
 		fmt.Fprint(w, "  # once, to set the key\n  export ORRERY_API_KEY=…\n\n")

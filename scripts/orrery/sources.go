@@ -18,13 +18,15 @@ func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
 		return ingest.Options{}, nil, fmt.Errorf("source %s: %w", s.Name, err)
 	}
 	return ingest.Options{
-		Format: s.Format, Defaults: s.Defaults, Horizon: s.MaxAge, Complete: places.Complete,
+		Format: s.Format, Defaults: s.Defaults, Horizon: s.MaxAge, Complete: places.Complete, GeoIP: s.GeoIP,
 	}, places, nil
 }
 
 // watchedSources returns the files of the sources of a data folder for a watching server, and a function that closes
-// their databases.
-func watchedSources(data folder) (watched []datadir.Watched, closeAll func() error, err error) {
+// their databases. A source without databases and maximum age of its own has those of the server.
+func watchedSources(
+	data folder, databases []string, horizon *days,
+) (watched []datadir.Watched, closeAll func() error, err error) {
 	sources, err := source.Read(string(data))
 	if err != nil {
 		return nil, nil, err
@@ -38,6 +40,12 @@ func watchedSources(data folder) (watched []datadir.Watched, closeAll func() err
 		return failed
 	}
 	for _, s := range sources {
+		if len(s.GeoIP) == 0 {
+			s.GeoIP = databases
+		}
+		if s.MaxAge == 0 && horizon != nil {
+			s.MaxAge = horizon.duration()
+		}
 		options, places, err := optionsOf(s)
 		if err != nil {
 			return nil, nil, errors.Join(err, closeAll())
@@ -70,8 +78,11 @@ func (i *importCommand) useSource() (source.Source, error) {
 		return source.Source{}, usage("there is no source %q in %s/%s; it has %q", i.Source, i.Data, source.FileName, names)
 	}
 	s := sources[at]
-	if i.Files, err = s.List(); err == nil && len(i.Files) == 0 {
-		err = fmt.Errorf("source %s has no files: nothing matches %q", s.Name, slices.Concat(s.Files, s.Folders))
+	if i.Files, i.unlisted = s.List(); len(i.Files) > 0 {
+		return s, nil
 	}
-	return s, err
+	if i.unlisted != nil {
+		return s, i.unlisted
+	}
+	return s, fmt.Errorf("source %s has no files: nothing matches %q", s.Name, slices.Concat(s.Files, s.Folders))
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
 
 func TestImportSource(t *testing.T) {
@@ -14,7 +19,7 @@ func TestImportSource(t *testing.T) {
 	old := time.Now().UTC().Add(-72 * time.Hour).Format(time.RFC3339)
 	files := map[string]string{
 		"orrery.toml": "[source.shop]\nfiles = [\"logs/shop.*\"]\nset = { branch = \"shop\" }\nmax-age = \"1d\"\n" +
-			"map = { timestamp = \"at\" }\n[source.none]\nfolder = \"none\"\n",
+			"map = { timestamp = \"at\" }\n[source.none]\nfiles = [\"none/*\"]\n[source.gone]\nfolder = \"gone\"\n",
 		"logs/shop.1": fmt.Sprintf(`{"at":%q,"path":"/a"}`+"\n", time.Now().UTC().Format(time.RFC3339)),
 		"logs/shop.2": fmt.Sprintf(`{"at":%q,"path":"/b"}`+"\n", old),
 		"logs/other":  "x\n",
@@ -45,8 +50,9 @@ func TestImportSource(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown source":       {[]string{"--source", "app"}, `it has ["none" "shop"]`},
+		"an unknown source":       {[]string{"--source", "app"}, `it has ["gone" "none" "shop"]`},
 		"a source without files":  {[]string{"--source", "none"}, "source none has no files"},
+		"a source without folder": {[]string{"--source", "gone"}, "cannot read " + filepath.Join(data, "gone")},
 		"a source with options":   {[]string{"--source", "shop", "--set", "branch=a"}, "leave out the others"},
 		"neither source nor file": {nil, "name the logs to import, or a source"},
 	} {
@@ -68,6 +74,84 @@ func TestImportSource(t *testing.T) {
 		if code == exitDone || !strings.Contains(stderr, "orrery.toml: line 3: source.shop.forma: there is no such key") {
 			t.Errorf("%s: exit %d: %s", args[0], code, stderr)
 		}
+	}
+}
+
+// TestImportSourceGoesOn: a folder that cannot be read is an error, and the logs in the others are imported.
+func TestImportSourceGoesOn(t *testing.T) {
+	for name, form := range map[string]string{"a folder": "folder = %q", "a pattern": `files = ["%s/z.log", "%[1]s/*/*"]`} {
+		t.Run(name, func(t *testing.T) {
+			logs := t.TempDir()
+			importsBesideUnreadable(t, logs, fmt.Sprintf("[source.shop]\n"+form+"\n", logs))
+		})
+	}
+}
+
+// importsBesideUnreadable imports a source with a log and a folder that cannot be read.
+func importsBesideUnreadable(t *testing.T, logs, config string) {
+	t.Helper()
+	data, circle := t.TempDir(), filepath.Join(logs, "circle")
+	root, err := os.OpenRoot(logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat(strings.Repeat("x", 250)+"/", 20) // as a path, it is too long
+	err = errors.Join(root.MkdirAll(long[:len(long)-1], 0o755), root.Close(), os.Symlink(circle, circle),
+		os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644),
+		os.WriteFile(filepath.Join(logs, "z.log"), []byte(`{"timestamp":"2026-05-17T10:00:00Z"}`+"\n"), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
+	if code != exitFailed || !strings.Contains(stdout, "z.log: 1 records") ||
+		!strings.Contains(stderr, "cannot read ") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestSourcesHaveTheOptionsOfTheServer: a source without databases and maximum age has those of serve.
+func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
+	data := t.TempDir()
+	own, server := filepath.Join(data, "own.mmdb"), filepath.Join(data, "server.mmdb")
+	for _, file := range []string{own, server} {
+		geoiptest.Write(t, file, map[netip.Prefix]any{netip.MustParsePrefix("203.0.113.0/24"): map[string]any{}})
+	}
+	config := "[source.a]\nfolder = \"a\"\n[source.b]\nfolder = \"b\"\ngeoip = [\"own.mmdb\"]\nmax-age = \"2d\"\n"
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	type options struct {
+		geoip   string
+		horizon time.Duration
+	}
+	const day = 24 * time.Hour
+	given := days(7)
+	for name, test := range map[string]struct {
+		horizon *days
+		want    []options
+	}{
+		"given":     {&given, []options{{server, 7 * day}, {own, 2 * day}}},
+		"not given": {nil, []options{{server, 0}, {own, 2 * day}}},
+	} {
+		t.Run("horizon "+name, func(t *testing.T) {
+			watched, closeAll, err := watchedSources(folder(data), []string{server}, test.horizon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []options
+			for _, w := range watched {
+				got = append(got, options{strings.Join(w.Options.GeoIP, " "), w.Options.Horizon})
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if err := closeAll(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if got := (&serveCommand{}).horizon(); got != 35*day {
+		t.Errorf("the watched folder has a horizon of %s", got)
 	}
 }
 

@@ -61,6 +61,9 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 	line("version", a.Version)
 	line("engine", a.Engine)
 	line("records", recordsText(a))
+	if a.Demo {
+		line("demo", "the records are the demo day, which the first import removes")
+	}
 	if a.Complete != nil {
 		line("complete", "through "+*a.Complete+ago(*a.Complete, now))
 	} else {
@@ -128,6 +131,9 @@ func quarantineText(q client.Quarantined) string {
 	}
 	if q.NewestCode != nil {
 		text += ", the newest " + *q.NewestCode
+	}
+	if q.Unreadable != nil {
+		text += "; those of " + *q.Unreadable + " cannot be read, because their file is damaged"
 	}
 	return text
 }

@@ -67,7 +67,7 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 			"file", r.Path, "records", n, "quarantine", r.Report.Quarantine,
 			"remedy", "if their times are right, import these lines; shared/ingest/README.md describes how")
 	}
-	if r.Report.Left > 0 {
+	if r.Report.Left > 0 && !r.Busy {
 		logger.Warn("the last line has no newline and is left until the file grows",
 			"file", r.Path, "bytes", r.Report.Left,
 			"remedy", "if the file is complete: orrery import --take-last FILE")

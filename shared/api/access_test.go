@@ -111,24 +111,6 @@ func TestUnknownKeysAreLimited(t *testing.T) {
 	}
 }
 
-func TestAddressOf(t *testing.T) {
-	for remote, want := range map[string]string{
-		"192.0.2.7:4711":          "192.0.2.7/32",
-		"192.0.2.7":               "192.0.2.7/32",
-		"[::ffff:192.0.2.7]:1":    "192.0.2.7/32",
-		"[2001:db8:1:2:3::4]:443": "2001:db8:1:2::/64",
-		"2001:db8:1:2:3::4":       "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:1":        "fe80::/64",
-	} {
-		if got, ok := addressOf(remote); !ok || got.String() != want {
-			t.Errorf("%s: %v, %t; want %s", remote, got, ok, want)
-		}
-	}
-	if got, ok := addressOf("pipe"); ok {
-		t.Errorf("pipe: %v", got)
-	}
-}
-
 type brokenKeys struct{}
 
 func (brokenKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {

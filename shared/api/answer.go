@@ -14,7 +14,7 @@ import (
 // into the answer of a Lambda function, which is limited to 6 MB.
 const maxAnswer = 4_000_000
 
-// minCompressed is the size from which answers are compressed.
+// minCompressed is the size from which answers are compressed, if the client also accepts them as they are.
 const minCompressed = 1_000
 
 const (
@@ -36,10 +36,9 @@ type answer struct {
 
 // send sends the answer, compressed if the client accepts that.
 func (c *call) send(a answer) {
-	if a.encoding == identity {
-		if e := acceptedEncoding(c.r.Header.Values("Accept-Encoding")); e != identity && len(a.body) >= minCompressed {
-			a.body, a.encoding = compress(a.body, e), e
-		}
+	if accepts := c.codings(); a.encoding == identity && accepts.best != identity && len(a.body) > 0 &&
+		(len(a.body) >= minCompressed || !accepts.plain) {
+		a.body, a.encoding = compress(a.body, accepts.best), accepts.best
 	}
 	h := c.w.Header()
 	h.Add("Vary", "Accept, Accept-Encoding")

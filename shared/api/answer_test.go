@@ -11,9 +11,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -24,24 +27,51 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-func TestAcceptedEncoding(t *testing.T) {
-	for accept, want := range map[string]encoding{
-		"":                        identity,
-		"gzip":                    gzipEncoding,
-		"gzip, deflate, br, zstd": zstdEncoding,
-		"GZIP;q=0.8, zstd;q=0.5":  gzipEncoding,
-		"gzip;q=0":                identity,
-		"*":                       zstdEncoding,
-		"*;q=0.1, zstd;q=0":       gzipEncoding,
-		"identity, gzip;q=0.5":    identity,
-		"identity;q=0.5, gzip":    gzipEncoding,
-		"br":                      identity,
-		"gzip;q=x":                identity,
-		"gzip;q=7":                identity,
-		"gzip;;":                  identity,
+func TestAcceptedCodings(t *testing.T) {
+	for accept, want := range map[string]acceptedCodings{
+		"":                               {identity, true},
+		"gzip":                           {gzipEncoding, true},
+		"gzip, deflate, br, zstd":        {zstdEncoding, true},
+		"GZIP;q=0.8, zstd;q=0.5":         {gzipEncoding, true},
+		"gzip;q=0":                       {identity, true},
+		"*":                              {zstdEncoding, true},
+		"*;q=0.1, zstd;q=0":              {gzipEncoding, true},
+		"identity, gzip;q=0.5":           {identity, true},
+		"identity;q=0.5, gzip":           {gzipEncoding, true},
+		"br":                             {identity, true},
+		"gzip;q=x":                       {identity, true},
+		"gzip;q=7":                       {identity, true},
+		"gzip;;":                         {identity, true},
+		"identity;q=0":                   {identity, false},
+		"*;q=0":                          {identity, false},
+		"*;q=0, identity":                {identity, true},
+		"br, *;q=0":                      {identity, false},
+		"gzip, *;q=0":                    {gzipEncoding, false},
+		"zstd;q=0.5, gzip, identity;q=0": {gzipEncoding, false},
 	} {
-		if got := acceptedEncoding([]string{accept}); got != want {
-			t.Errorf("Accept-Encoding %q: %q, want %q", accept, got, want)
+		if got := codingsOf([]string{accept}); got != want {
+			t.Errorf("Accept-Encoding %q: %+v, want %+v", accept, got, want)
+		}
+	}
+}
+
+// TestRefusedEncodings: a client that refuses the answer as it is gets it compressed, however short it is, and one that
+// refuses every form gets an error that names the forms.
+func TestRefusedEncodings(t *testing.T) {
+	s := newTestServer(t)
+	const path = "/api/v4.0/conf/prod/planets/__default__/versions"
+	plain := s.send(t, get(path))
+	only := s.send(t, get(path, "Accept-Encoding: gzip, identity;q=0"))
+	if got := only.Header.Get("Content-Encoding"); got != "gzip" {
+		t.Fatalf("%s, Content-Encoding %q", only.Status, got)
+	}
+	if !bytes.Equal(decompress(t, gzipEncoding, only.body), plain.body) {
+		t.Errorf("%s", only.body)
+	}
+	for _, refusing := range []string{"*;q=0", "identity;q=0", "br, *;q=0"} {
+		r := s.send(t, get(path, "Accept-Encoding: "+refusing))
+		if r.StatusCode != http.StatusNotAcceptable || !bytes.Contains(r.body, []byte("Accept-Encoding refuses")) {
+			t.Errorf("%s: %s %s", refusing, r.Status, r.body)
 		}
 	}
 }
@@ -174,7 +204,7 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 				for i := range records {
 					records[i] = encode(map[string]string{"v": kind.record(i)})
 				}
-				sent, _ := logsBody(e, &jsonLayout{}, textRecords(records), search.Meta{Filter: "f"}, limit)
+				sent, _ := logsBody(e, newJSONLayout, textRecords(records), search.Meta{Filter: "f"}, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}
@@ -202,11 +232,21 @@ func TestLogsStopAtTheLimit(t *testing.T) {
 	}
 }
 
+// logsBody returns what writeLogs writes.
+func logsBody(
+	e encoding, newLayout func() layout, found records, meta search.Meta, limit int,
+) ([]byte, search.Meta) {
+	var out bytes.Buffer
+	meta = writeLogs(&out, e, newLayout, found, meta, limit)
+	return out.Bytes(), meta
+}
+
 // textRecords are records that are already encoded.
 type textRecords []json.RawMessage
 
 func (p textRecords) Len() int                            { return len(p) }
 func (p textRecords) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
+func (p textRecords) Size(i int) int                      { return len(p[i]) }
 func (p textRecords) LongestNext() int                    { return len("after 60000") }
 
 func (p textRecords) Next(n int) *string {
@@ -302,3 +342,90 @@ func TestLongFindingsAreCut(t *testing.T) {
 }
 
 type noFilters struct{ document.Store }
+
+func newJSONLayout() layout { return &jsonLayout{} }
+
+// damagedRecords cannot be encoded from some record on.
+type damagedRecords struct {
+	textRecords
+	from int
+}
+
+func (r damagedRecords) AppendJSON(dst []byte, i int) []byte {
+	if i >= r.from {
+		panic("damaged")
+	}
+	return r.textRecords.AppendJSON(dst, i)
+}
+
+// TestLaidOutRecords: goroutines encode blocks of records, and the records are in their order.
+func TestLaidOutRecords(t *testing.T) {
+	var records textRecords
+	var want []string
+	for i := range 2_500 {
+		text := fmt.Sprintf(`"%d %s"`, i, strings.Repeat("x", i%1_000))
+		records, want = append(records, json.RawMessage(text)), append(want, ","+text)
+	}
+	want[0] = want[0][1:]
+	t.Run("all are in their order", func(t *testing.T) {
+		l := layOut(newJSONLayout, records)
+		defer l.stop()
+		for i := range want {
+			if got := string(l.next()); got != want[i] {
+				t.Fatalf("record %d is %q, want %q", i, got, want[i])
+			}
+		}
+	})
+	t.Run("a panic of the encoding reaches the caller", func(t *testing.T) {
+		l := layOut(newJSONLayout, damagedRecords{records, 2_000})
+		defer l.stop()
+		read := 0
+		defer func() {
+			if cause := recover(); cause != "damaged" || read == 0 || read > 2_000 {
+				t.Errorf("%v after %d records", cause, read)
+			}
+		}()
+		for range want {
+			l.next()
+			read++
+		}
+	})
+	t.Run("nothing waits for a reader that stops", func(t *testing.T) {
+		l := layOut(newJSONLayout, records)
+		l.next()
+		l.stop()
+		for range l.blocks { // until encode closes it
+		}
+	})
+}
+
+// countedRecords counts the bytes of the records that have been encoded.
+type countedRecords struct {
+	textRecords
+	bytes atomic.Int64
+}
+
+func (r *countedRecords) AppendJSON(dst []byte, i int) []byte {
+	r.bytes.Add(int64(len(r.textRecords[i])))
+	return r.textRecords.AppendJSON(dst, i)
+}
+
+// TestRecordsAreEncodedWithinBounds: few bytes are encoded before they are needed, also if the first record is short and
+// the others are long.
+func TestRecordsAreEncodedWithinBounds(t *testing.T) {
+	const long = 100_000
+	found := &countedRecords{textRecords: textRecords{[]byte("{}")}}
+	for range 1_000 {
+		found.textRecords = append(found.textRecords, []byte(`"`+strings.Repeat("x", long)+`"`))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := layOut(newJSONLayout, found)
+		l.next()
+		synctest.Wait()
+		blocks := int64(runtime.GOMAXPROCS(0) + 2) // in the channel, taken, and to be sent
+		if bytes, most := found.bytes.Load(), blocks*2*long; bytes > most {
+			t.Errorf("%d bytes are encoded, want at most %d", bytes, most)
+		}
+		l.stop()
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/status"
 )
@@ -29,14 +32,25 @@ type Config struct {
 	Search    Searcher       // for the data routes
 	Queries   Queries        // usually the same as Search; nil: queries end with their requests
 	Planets   planet.Store   // for the planet routes
-	Documents document.Store // for the routes of saved filters
+	Documents document.Store // for the routes of saved filters and scheduled reports
 	Status    status.Source  // for the route of the status
 	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
+	Proxies   []netip.Prefix // whose X-Forwarded-For names the clients; nil: that of the connection is the client
 	Log       *slog.Logger   // one record per request
 	Now       func() time.Time
 	NewID     func() string // of requests; nil: random
 
-	Reports Reports           // makes the reports of GET /data/report; nil: there is no such route
+	PresentStep time.Duration // to whole ones of which the present of relative times is rounded; 0: search.PresentStep
+
+	Definitions *definition.Rules // what scheduled reports may do; nil: there are none
+	Runs        runs.Store        // of scheduled reports; nil: they are not made
+
+	Reports Reports // makes the reports of GET /data/report; nil: there is no such route
+	// ReportTimeout is how long a request waits for its report. If questions are not answered by then, it is refused, and
+	// may be repeated: their queries go on. 0: each question has its own limit.
+	ReportTimeout time.Duration
+
+	Address string            // of the console, for links in reports; "": links only for clients on this machine
 	Observe func(Observation) // is called after every request; nil: nothing is
 	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
 
@@ -71,7 +85,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
-	s := &server{Config: c, mux: http.NewServeMux(), wrong: newWrongKeys(c.Now)}
+	s := &server{Config: c, mux: http.NewServeMux(), wrong: newWrongKeys(c.Now), seal: keys.NewSeal()}
 	s.register()
 	return s, nil
 }
@@ -82,7 +96,7 @@ func (c Config) missing() []string {
 	for _, r := range (&server{Config: c}).routes() {
 		searches = searches || r.searches && c.serves(r.id)
 		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
-		keepsFilters = keepsFilters || r.tag == filtersTag && c.serves(r.id)
+		keepsFilters = keepsFilters || (r.tag == filtersTag || r.tag == reportsTag) && c.serves(r.id)
 		hasStatus = hasStatus || r.path == statusPath && c.serves(r.id)
 	}
 	var fields []string
@@ -113,6 +127,7 @@ type server struct {
 	openapi func() []byte // returns the document; builds it once
 	paths   []string      // of routes without path parameters, for suggestions
 	wrong   *wrongKeys
+	seal    keys.Seal // of keys without one
 }
 
 // ServeHTTP answers a request, even if a handler panics.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -114,8 +116,8 @@ func TestConsoleFiles(t *testing.T) {
 	})
 	t.Run("what it loads is relative, and kept for ever", func(t *testing.T) {
 		parts := regexp.MustCompile(`(?:href|src)="(console/[^"]+)"`).FindAllStringSubmatch(page, -1)
-		if len(parts) != 3 {
-			t.Fatalf("the page loads %q, want a script, a style and an icon", parts)
+		if len(parts) != 4 {
+			t.Fatalf("the page loads %q, want two scripts, a style and an icon", parts)
 		}
 		for _, part := range parts {
 			r := s.send(t, get("/"+part[1]))
@@ -125,12 +127,33 @@ func TestConsoleFiles(t *testing.T) {
 			}
 		}
 	})
+	t.Run("every file has the policy of the page, and all with a hash in their names are kept for ever", func(t *testing.T) {
+		names, err := fs.Glob(console.Files, "*-????????.*")
+		if err != nil || len(names) < 6 {
+			t.Fatalf("the console has the files %q: %v", names, err)
+		}
+		for _, name := range names {
+			r := s.send(t, get("/console/"+name))
+			if r.StatusCode != http.StatusOK || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+				r.Header.Get("Content-Security-Policy") != first.Header.Get("Content-Security-Policy") {
+				t.Errorf("%s: %s, %v", name, r.Status, r.Header)
+			}
+		}
+	})
 	t.Run("the policy requires trusted types, and forbids everything of other hosts", func(t *testing.T) {
 		const want = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 			"require-trusted-types-for 'script'; trusted-types 'none'"
 		if got := first.Header.Get("Content-Security-Policy"); got != want {
 			t.Errorf("Content-Security-Policy: %s", got)
+		}
+	})
+	t.Run("a server without the console answers with a reason", func(t *testing.T) {
+		without := newServer(t, func(c *Config) { c.Console = nil })
+		r := without.send(t, get("/"))
+		if r.StatusCode != http.StatusNotFound || !strings.Contains(string(r.body), "there is no console here") ||
+			r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %s", r.Status, r.body)
 		}
 	})
 	t.Run("the page is only at its own place", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
@@ -25,29 +26,33 @@ func (s *server) authenticate(c *call) error {
 	if len(candidates) == 0 {
 		return errNoKey()
 	}
-	if s.wrong.refuses(c, candidates) {
-		return errWrongKeys()
-	}
+	guess := s.wrong.begin(networkOf(c.client))
+	defer guess.end()
 	var failure error
 	for _, key := range candidates {
-		caller, ok, err := s.Keys.Find(c.r.Context(), keys.HashOf(key))
-		if err != nil {
-			failure = err // the next candidate may still be known
+		hash := keys.HashOf(key)
+		switch may, err := guess.mayTry(c.r.Context(), hash); {
+		case err != nil:
+			return err
+		case !may:
+			failure = errWrongKeys() // the next candidate may still be known
+			continue
 		}
-		if ok {
-			c.caller, c.callerID = caller, callerIDOf(key)
-			s.wrong.right(key)
+		caller, ok, err := s.Keys.Find(c.r.Context(), hash)
+		if err != nil {
+			failure = err // the same
+			continue
+		}
+		if guess.found(hash, ok); ok {
+			c.caller, c.callerID, c.keyID, c.seal = caller, callerIDOf(key), keys.IDOf(hash), s.sealFor(caller)
 			if !caller.Allows(c.route.scope) {
 				return errScope(c.route.scope)
 			}
 			return nil
 		}
+		c.wrongKey = cmp.Or(c.wrongKey, shownHash(hash))
 	}
-	if failure != nil {
-		return failure
-	}
-	s.wrong.count(c, candidates)
-	return errUnknownKey()
+	return cmp.Or(failure, errUnknownKey())
 }
 
 // callerIDOf returns an identifier of the owner of a key. It reveals neither the key nor the hash under which the key

@@ -23,9 +23,19 @@ const (
 // encodings are the supported codings in order of preference.
 var encodings = []encoding{zstdEncoding, gzipEncoding}
 
-// acceptedEncoding returns the coding that the Accept-Encoding headers prefer. Of equal ones it takes the first of
-// encodings, before identity.
-func acceptedEncoding(accept []string) encoding {
+// acceptedCodings is what Accept-Encoding headers accept.
+type acceptedCodings struct {
+	best  encoding // the one that they prefer; of equal ones the first of encodings, before identity
+	plain bool     // they accept an answer that is not compressed
+}
+
+// none reports whether no coding is accepted.
+func (a acceptedCodings) none() bool { return a.best == identity && !a.plain }
+
+// codings parses the Accept-Encoding headers of the request.
+func (c *call) codings() acceptedCodings { return codingsOf(c.r.Header.Values("Accept-Encoding")) }
+
+func codingsOf(accept []string) acceptedCodings {
 	wanted := qualities(strings.Join(accept, ","))
 	qualityOf := func(name string) (float64, bool) {
 		i := slices.IndexFunc(wanted, func(w quality) bool { return w.value == name })
@@ -34,7 +44,7 @@ func acceptedEncoding(accept []string) encoding {
 		}
 		return wanted[i].q, true
 	}
-	others, _ := qualityOf("*")
+	others, all := qualityOf("*")
 	best, bestQ := identity, 0.0
 	for _, e := range encodings {
 		q, named := qualityOf(string(e))
@@ -45,10 +55,12 @@ func acceptedEncoding(accept []string) encoding {
 			best, bestQ = e, q
 		}
 	}
-	if q, named := qualityOf("identity"); named && q > bestQ {
-		return identity
+	plain, named := qualityOf("identity")
+	if named && plain > bestQ {
+		best = identity
 	}
-	return best
+	// RFC 9110, section 12.5.3: identity is accepted unless it is refused by its name, or by * without its name.
+	return acceptedCodings{best, named && plain > 0 || !named && (!all || others > 0)}
 }
 
 // compressor compresses what is written to it. Flush passes everything written so far to the underlying writer.

@@ -1,14 +1,20 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/search"
@@ -72,6 +78,11 @@ func formOf(h http.Header) filter.Form {
 	return 0
 }
 
+// present returns what relative times are relative to. It is the same on all routes.
+func (s *server) present() time.Time {
+	return search.PresentIn(s.Now(), cmp.Or(s.PresentStep, search.PresentStep))
+}
+
 func (s *server) answerData(c *call, to search.Route, args arguments) error {
 	c.filters, c.formQuery = args["filters"], formQuery(args)
 	as, err := c.formFor(args, c.route.offers)
@@ -88,7 +99,10 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		Select: args["select"], Against: args["against"], Least: args["least"],
 		Cursor: args["cursor"], Since: args["since"],
 		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
-		DryRun: args[dryRunParam.name],
+		DryRun: args[dryRunParam.name], Now: s.present(),
+	}
+	if err := c.openTokens(&r); err != nil {
+		return err
 	}
 	if r.DryRun != "true" && s.Queries != nil && to != search.Values && prefersAsync(c.r.Header.Values("Prefer")) {
 		return s.asynchronously(c, r)
@@ -137,17 +151,21 @@ func sendResult(c *call, to search.Route, result search.Result, as form) error {
 
 // sendLogs sends as many records as fit into an answer.
 func sendLogs(c *call, result search.Result, as form) error {
-	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
-	layout := layoutFor(as, search.Logs, result.Logs.Fields(), "")
-	body, meta := logsBody(e, layout, result.Logs, result.Meta, maxAnswer)
+	e := c.codings().best
+	newLayout := func() layout { return layoutFor(as, search.Logs, result.Logs.Fields(), "") }
+	body := bodies.Get().(*bytes.Buffer)
+	defer bodies.Put(body)
+	body.Reset()
+	found, meta := c.sealTokens(result.Logs, result.Meta)
+	meta = writeLogs(body, e, newLayout, found, meta, maxAnswer)
 	describeForm(c.w.Header(), as, search.Logs, meta)
-	c.send(answer{status: http.StatusOK, contentType: as.mediaType, encoding: e, body: body})
+	c.send(answer{status: http.StatusOK, contentType: as.mediaType, encoding: e, body: body.Bytes()})
 	return nil
 }
 
 // sendResults sends all results, or returns an error if they do not fit into an answer.
 func sendResults[T any](c *call, to search.Route, results []T, meta search.Meta, as form) error {
-	e := acceptedEncoding(c.r.Header.Values("Accept-Encoding"))
+	e := c.codings().best
 	body := resultsBody(e, layoutFor(as, to, nil, meta.TZ), results, meta, maxAnswer)
 	if body.written > maxAnswer {
 		return errAnswerTooLarge(body.written)
@@ -262,15 +280,46 @@ func readFilters(value json.RawMessage) (text, want string) {
 	return "", "a string, an object or a list"
 }
 
+// readText reads a string. Bytes that are not UTF-8 stay in it, so that an error can name their place; package json would
+// replace them.
 func readText(value json.RawMessage) (text, want string) {
-	if err := json.Unmarshal(value, &text); err != nil || value[0] != '"' {
+	if value[0] != '"' {
 		return "", "a string"
 	}
-	return text, ""
+	var read strings.Builder
+	for rest := value[1 : len(value)-1]; ; {
+		valid := validPrefix(rest)
+		var part string
+		if err := json.Unmarshal(slices.Concat([]byte{'"'}, rest[:valid], []byte{'"'}), &part); err != nil {
+			return "", "a string"
+		}
+		read.WriteString(part)
+		if valid == len(rest) {
+			return read.String(), ""
+		}
+		read.WriteByte(rest[valid])
+		rest = rest[valid+1:]
+	}
 }
 
-// readInteger reads an integer in any JSON notation: 10, 10.0 and 1e1 are the same.
+// validPrefix returns the length of the longest prefix of a text that is UTF-8.
+func validPrefix(text []byte) (n int) {
+	for n < len(text) {
+		r, size := utf8.DecodeRune(text[n:])
+		if r == utf8.RuneError && size == 1 {
+			return n
+		}
+		n += size
+	}
+	return n
+}
+
+// readInteger reads an integer in any JSON notation: 10, 10.0 and 1e1 are the same. It may also be text with the digits,
+// as in a query.
 func readInteger(value json.RawMessage) (text, want string) {
+	if digits, want := readText(value); want == "" && strings.Trim(digits, "0123456789") == "" {
+		return digits, ""
+	}
 	var n float64
 	if err := json.Unmarshal(value, &n); err != nil || value[0] == 'n' || n != math.Trunc(n) {
 		return "", "an integer"
@@ -281,16 +330,57 @@ func readInteger(value json.RawMessage) (text, want string) {
 	return strconv.FormatInt(int64(n), 10), ""
 }
 
+// textOrInteger is the schema of a member that readLength or readTextOrInteger reads.
+func textOrInteger(text *huma.Schema) *huma.Schema {
+	stricter := *text
+	stricter.MinLength = length(1)
+	return &huma.Schema{OneOf: []*huma.Schema{&stricter, {Type: "integer"}}}
+}
+
+// orDigits is the schema of a member that readInteger reads.
+func orDigits(integer *huma.Schema) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{integer, {Type: "string", Pattern: "^[0-9]+$"}}}
+}
+
+// orBooleanText is the schema of a member that readBoolean reads.
+func orBooleanText(boolean *huma.Schema) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{boolean, {Type: "string", Enum: []any{"true", "false"}}}}
+}
+
+// readLength reads a length of time: text, or an integer of seconds.
+func readLength(value json.RawMessage) (text, want string) {
+	for _, read := range []func(json.RawMessage) (string, string){readInteger, readText} {
+		if text, want := read(value); want == "" {
+			return text, ""
+		}
+	}
+	return "", "a length such as \"5m\", or an integer"
+}
+
+// readTextOrInteger reads a part of a value of a field, which may be an integer.
+func readTextOrInteger(value json.RawMessage) (text, want string) {
+	for _, read := range []func(json.RawMessage) (string, string){readText, readInteger} {
+		if text, want := read(value); want == "" {
+			return text, ""
+		}
+	}
+	return "", "a string or an integer"
+}
+
+// readBoolean reads a boolean, or its text as in a query.
 func readBoolean(value json.RawMessage) (text, want string) {
-	if text := string(value); text == "true" || text == "false" {
+	switch text := string(value); text {
+	case "true", "false":
 		return text, ""
+	case `"true"`, `"false"`:
+		return text[1 : len(text)-1], ""
 	}
 	return "", "a boolean"
 }
 
 // readNames reads a list of names, or text with commas as in a query.
 func readNames(value json.RawMessage) (text, want string) {
-	var list []*string
+	var list []json.RawMessage
 	if err := json.Unmarshal(value, &list); err != nil || value[0] != '[' {
 		if text, want := readText(value); want == "" {
 			return text, ""
@@ -299,10 +389,9 @@ func readNames(value json.RawMessage) (text, want string) {
 	}
 	names := make([]string, len(list))
 	for i, name := range list {
-		if name == nil {
+		if names[i], want = readText(name); want != "" {
 			return "", "a list of strings"
 		}
-		names[i] = *name
 	}
 	return strings.Join(names, ","), ""
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -90,7 +91,17 @@ func errMediaType(got string, want ...string) error {
 		got = "a body without Content-Type"
 	}
 	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf(
-		"%s is not supported here; send %s in UTF-8, not compressed", got, strings.Join(want, " or "))}
+		"%s is not supported here; send %s in UTF-8", got, strings.Join(want, " or "))}
+}
+
+func errEncodedBody(coding string) error {
+	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf(
+		"a body with Content-Encoding %s is not supported here; send it as it is, without that header", coding)}
+}
+
+func errNoEncoding() error {
+	return &refusal{status: http.StatusNotAcceptable, message: "Accept-Encoding refuses every form of the answer, " +
+		"which is available as zstd, as gzip, or not compressed (identity)"}
 }
 
 // statusOf maps kinds of failure to statuses.
@@ -212,6 +223,7 @@ func (s *server) errorOf(c *call, err error) Error {
 		inParam   *search.ParamError
 		inRequest details
 		inPlanet  planet.Problems
+		inReport  definition.Problems
 		refused   *refusal
 		tooLarge  *http.MaxBytesError
 		known     *fault.Error
@@ -252,6 +264,10 @@ func (s *server) errorOf(c *call, err error) Error {
 		for _, p := range inPlanet {
 			e.Detail = append(e.Detail, Detail(p))
 		}
+		e.Message = details(e.Detail).Error()
+	case errors.As(err, &inReport):
+		e.Code = http.StatusUnprocessableEntity
+		e.Detail = detailsOf(inReport)
 		e.Message = details(e.Detail).Error()
 	case errors.As(err, &refused):
 		e.Code, e.Message = refused.status, refused.message

@@ -37,6 +37,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -67,7 +69,7 @@ func TestExamples(t *testing.T) {
 // TestEveryRouteAndErrorHasAnExample: every route has an example of each of its answers, and every error status in the
 // document has an example of some route.
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
-	routes := (&server{}).routes()
+	routes := everyRoute()
 	for i := range routes {
 		if routes[i].tag == "" {
 			continue
@@ -154,14 +156,27 @@ var specials = map[string]func(testing.TB, *Config){
 		service := newSearch(t, o, 0)
 		c.Search, c.Queries = service, service
 	},
-	"cluster":         func(_ testing.TB, c *Config) { c.Status = cluster() },
-	"deployment":      func(_ testing.TB, c *Config) { c.Status = deployment() },
-	"empty":           func(_ testing.TB, c *Config) { c.Status = emptyFolder() },
-	"broken state":    func(_ testing.TB, c *Config) { c.Status = brokenState{} },
-	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
-	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
-	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
-	"saved filters":   func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"cluster":       func(_ testing.TB, c *Config) { c.Status = cluster() },
+	"deployment":    func(_ testing.TB, c *Config) { c.Status = deployment() },
+	"empty":         func(_ testing.TB, c *Config) { c.Status = emptyFolder() },
+	"broken state":  func(_ testing.TB, c *Config) { c.Status = brokenState{} },
+	"maintenance":   func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
+	"precondition":  func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
+	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"saved filters": func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"scheduled reports": func(t testing.TB, c *Config) {
+		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
+		store, err := runssqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		c.Runs = store
+	},
 	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
 	"query of records that ends": func(t testing.TB, c *Config) {
@@ -401,7 +416,9 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 var shownHeaders = []string{
 	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
 	"Retry-After", "WWW-Authenticate", "Content-Disposition", "X-Orrery-Complete-Through", "X-Orrery-Skipped",
-	"X-Orrery-Truncated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests", relativeHeader,
+	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests",
+	"X-Orrery-Exact", "X-Orrery-Cached-Age", "X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes",
+	"X-Orrery-Estimated-Cost-USD", relativeHeader,
 }
 
 // show formats a response as in the examples, with indented JSON.

@@ -150,7 +150,7 @@ var (
 		doc:      "The filter, in the query-string form or the JSON form. It needs no period.",
 		required: true,
 		schema:   &huma.Schema{Type: "string"},
-		body:     filtersParam.body,
+		body:     filterSchema(0),
 		example:  "status>=500",
 		read:     readFilters,
 	}
@@ -183,12 +183,7 @@ func (s *server) listFilters(c *call) error {
 			return err
 		}
 	}
-	body := encode(v)
-	if len(body) > maxAnswer {
-		return errAnswerTooLarge(len(body))
-	}
-	c.send(answer{status: http.StatusOK, contentType: jsonType, body: body})
-	return nil
+	return c.sendList(v)
 }
 
 // getFilter sends the newest version.
@@ -329,15 +324,7 @@ func (c *call) filterID() (document.ID, error) {
 
 // filterChange returns the saved filter in the path of a write, and the write without its text.
 func (s *server) filterChange(c *call) (document.ID, document.Change, error) {
-	id, err := c.filterID()
-	if err != nil {
-		return document.ID{}, document.Change{}, err
-	}
-	if s.Maintenance() {
-		return document.ID{}, document.Change{}, errMaintenance()
-	}
-	change, err := s.change(c)
-	return id, change, err
+	return s.documentChange(c, c.filterID)
 }
 
 // savedFilterOf returns a version of a saved filter as the API shows it.
@@ -361,7 +348,7 @@ func (c *call) sendFilter(id document.ID, v document.Version) error {
 	if err != nil {
 		return err
 	}
-	c.sendIfModified(answer{status: http.StatusOK, contentType: jsonType, body: encode(f), etag: v.ETag})
+	c.sendDocument(v, f)
 	return nil
 }
 
@@ -371,7 +358,6 @@ func (c *call) sendSavedFilter(id document.ID, v document.Version) error {
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("ETag", v.ETag)
-	c.sendJSON(http.StatusOK, f)
+	c.sendStored(v, f)
 	return nil
 }

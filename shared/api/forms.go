@@ -246,6 +246,8 @@ var metaHeaders = []metaHeader{
 			}
 			return m.Truncated.Reason
 		}},
+	{"X-Orrery-Saturated", "As saturated of meta, with commas: the columns of which some sums may be larger; absent if " +
+		"there are none.", func(m *search.Meta) string { return strings.Join(m.Saturated, ", ") }},
 	{"X-Orrery-Next", "As next of meta: the parameter cursor of the next page; absent on the last page.",
 		func(m *search.Meta) string {
 			if m.Next == nil || *m.Next == nil {
@@ -266,7 +268,46 @@ var metaHeaders = []metaHeader{
 		}
 		return strconv.FormatInt(*m.NumOfRequests, 10)
 	}},
+	{"X-Orrery-Exact", "As exact of meta.", func(m *search.Meta) string {
+		if m.Exact == nil {
+			return ""
+		}
+		return strconv.FormatBool(*m.Exact)
+	}},
+	{"X-Orrery-Cached-Age", "The age of cached in meta, in seconds, at most; absent if no earlier answer was reused.",
+		func(m *search.Meta) string {
+			if m.Cached == nil {
+				return ""
+			}
+			return strconv.FormatInt(m.Cached.AgeSeconds, 10)
+		}},
+	{"X-Orrery-Bytes-Scanned", "As bytes_scanned of meta.", func(m *search.Meta) string {
+		return strconv.FormatInt(m.BytesScanned, 10)
+	}},
+	{"X-Orrery-Cost-USD", "As cost_usd of meta; absent if the engine charges nothing.", func(m *search.Meta) string {
+		if m.CostUSD == nil {
+			return ""
+		}
+		return dollars(*m.CostUSD)
+	}},
+	{"X-Orrery-Estimated-Bytes", "The bytes of estimate in meta, as 4096-8192; absent if they were not known.",
+		func(m *search.Meta) string {
+			if m.Estimate == nil || m.Estimate.Bytes == nil {
+				return ""
+			}
+			return fmt.Sprintf("%d-%d", m.Estimate.Bytes.Low, m.Estimate.Bytes.High)
+		}},
+	{"X-Orrery-Estimated-Cost-USD", "The cost_usd of estimate in meta, as 0.00005-0.0001; absent if it was not known, " +
+		"or the engine charges nothing.", func(m *search.Meta) string {
+		if m.Estimate == nil || m.Estimate.CostUSD == nil {
+			return ""
+		}
+		return dollars(m.Estimate.CostUSD.Low) + "-" + dollars(m.Estimate.CostUSD.High)
+	}},
 }
+
+// dollars prints a price without an exponent.
+func dollars(price float64) string { return strconv.FormatFloat(price, 'f', -1, 64) }
 
 // describeForm sets the headers of an answer that has no meta in its body.
 func describeForm(h http.Header, f form, to search.Route, meta search.Meta) {

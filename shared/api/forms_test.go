@@ -243,7 +243,8 @@ func TestTableStopsAtTheLimit(t *testing.T) {
 			t.Run(strings.TrimSpace(mediaType+" "+string(e)), func(t *testing.T) {
 				as := form{mediaType: mediaType}
 				meta := search.Meta{Period: search.MetaPeriod{From: "2026-01-01T20:00:00Z", To: "2026-01-02T22:00:00Z"}}
-				sent, meta := logsBody(e, layoutFor(as, search.Logs, []string{"v"}, ""), records, meta, limit)
+				newLayout := func() layout { return layoutFor(as, search.Logs, []string{"v"}, "") }
+				sent, meta := logsBody(e, newLayout, records, meta, limit)
 				if len(sent) > limit {
 					t.Fatalf("%d bytes are sent", len(sent))
 				}
@@ -288,6 +289,91 @@ func TestTableThatIsTooLargeIsAnError(t *testing.T) {
 	}
 	if r := s.send(t, get("/api/v4.0/data/stats?filters=x&format=csv", "Accept-Encoding: gzip")); r.StatusCode != 200 {
 		t.Errorf("compressed: %s", r.Status)
+	}
+}
+
+// TestSaturatedSumsOfATable: a table has no meta, so a header names the columns with sums that may be larger.
+func TestSaturatedSumsOfATable(t *testing.T) {
+	for name, c := range map[string]struct {
+		saturated []string
+		want      string
+	}{
+		"without such sums there is no header": {nil, ""},
+		"the columns are listed":               {[]string{"avg_latency", "sum_of_bandwidth"}, "avg_latency, sum_of_bandwidth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &searchSpy{}
+			h.finds.Meta.Saturated = c.saturated
+			h.finds.Meta.Period = search.MetaPeriod{From: "2026-01-01T00:00:00Z", To: "2026-01-02T00:00:00Z"}
+			s := newServer(t, func(c *Config) { c.Search = h })
+			r := s.send(t, get("/api/v4.0/data/stats?filters=x&format=csv"))
+			if got := r.Header.Get("X-Orrery-Saturated"); r.StatusCode != http.StatusOK || got != c.want {
+				t.Errorf("%s, %q, want %q", r.Status, got, c.want)
+			}
+		})
+	}
+}
+
+// TestHeadersOfATable: a table and lines have no meta, so headers report what it reports about completeness and cost.
+func TestHeadersOfATable(t *testing.T) {
+	full := search.Meta{
+		Period:   search.MetaPeriod{From: "2026-01-01T00:00:00Z", To: "2026-01-02T00:00:00Z"},
+		Complete: new(string), Exact: new(bool), Skipped: []string{"a", "b"}, Saturated: []string{"c"}, Demo: true,
+		Truncated: &search.Truncated{Reason: "bytes"}, NumOfRequests: new(int64), Head: "head",
+		Cached: &search.Cached{AgeSeconds: 61}, BytesScanned: 12_345_678, CostUSD: new(float64),
+		Estimate: &search.Estimate{
+			Bytes:   &search.BytesEstimate{Low: 10, High: 20_000_000},
+			CostUSD: &search.PriceEstimate{Low: 0.00005, High: 0.0001},
+		},
+	}
+	*full.Complete, *full.NumOfRequests, *full.CostUSD = "2026-01-02T00:00:00Z", 7, 0.0000617
+	next := "next"
+	following := &next
+	full.Next = &following
+	for name, c := range map[string]struct {
+		meta search.Meta
+		want map[string]string
+	}{
+		"every member has its header": {full, map[string]string{
+			"X-Orrery-Complete-Through": "2026-01-02T00:00:00Z", "X-Orrery-Skipped": "2", "X-Orrery-Truncated": "bytes",
+			"X-Orrery-Saturated": "c", "X-Orrery-Next": "next", "X-Orrery-Head": "head", "X-Orrery-Demo": "true",
+			"X-Orrery-Num-Of-Requests": "7", "X-Orrery-Exact": "false", "X-Orrery-Cached-Age": "61",
+			"X-Orrery-Bytes-Scanned": "12345678", "X-Orrery-Cost-Usd": "0.0000617",
+			"X-Orrery-Estimated-Bytes": "10-20000000", "X-Orrery-Estimated-Cost-Usd": "0.00005-0.0001",
+		}},
+		"absent members have none": {search.Meta{Period: full.Period}, map[string]string{
+			"X-Orrery-Skipped": "0", "X-Orrery-Bytes-Scanned": "0",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, format := range []string{"csv", "ndjson"} {
+				h := &searchSpy{finds: search.Result{Meta: c.meta}}
+				s := newServer(t, func(c *Config) { c.Search = h })
+				r := s.send(t, get("/api/v4.0/data/logs?filters=x&format="+format))
+				got := map[string]string{}
+				for name := range r.Header {
+					if strings.HasPrefix(name, "X-Orrery-") {
+						got[name] = r.Header.Get(name)
+					}
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("%s: %s, headers (-want +got):\n%s", format, r.Status, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestReadmeListsTheHeadersOfTables: the guide and the OpenAPI document have every header.
+func TestReadmeListsTheHeadersOfTables(t *testing.T) {
+	document := string(newTestServer(t).send(t, get("/openapi.json")).body)
+	for _, one := range metaHeaders {
+		if !strings.Contains(readme(t), "\n| `"+one.name+"` |") {
+			t.Errorf("README.md does not list %s", one.name)
+		}
+		if !strings.Contains(document, `"`+one.name+`"`) {
+			t.Errorf("the document does not list %s", one.name)
+		}
 	}
 }
 

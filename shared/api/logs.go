@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/orrery/orrery/shared/search"
 )
@@ -10,33 +11,40 @@ import (
 type records interface {
 	Len() int
 	AppendJSON(dst []byte, i int) []byte
+	// Size returns about how many bytes record i has.
+	Size(i int) int
 	// Next returns the cursor of the page after the first n records, or nil if no older record matches.
 	Next(n int) *string
 	// LongestNext returns the length of the longest cursor that Next returns.
 	LongestNext() int
 }
 
-// logsBody encodes an answer of logs of at most limit bytes. It stops before the first record that might not fit, and
-// then sets Truncated and Next of the meta that it returns.
+// bodies are bodies of answers that were sent, whose memory the next ones use. Each has up to maxAnswer bytes.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// writeLogs encodes an answer of logs of at most limit bytes into an empty buffer. It stops before the first record that
+// might not fit, and then sets Truncated and Next of the meta that it returns.
 //
 // The compressed length of a record is known only after a flush. Until then its uncompressed length is counted, which
 // compression cannot exceed by much. The compressor is flushed only when the limit seems reached, some dozens of times
 // in a well compressed answer.
-func logsBody(e encoding, l layout, found records, meta search.Meta, limit int) ([]byte, search.Meta) {
+func writeLogs(
+	out *bytes.Buffer, e encoding, newLayout func() layout, found records, meta search.Meta, limit int,
+) search.Meta {
+	l := newLayout()
 	stopped := meta
 	stopped.Truncated, stopped.Next = &search.Truncated{Reason: "bytes"}, nil
 	const frame = len(`"next":"",`) + 2 + 64 // a member, braces, and the frame of the coding
 	room := limit - len(l.open()) - len(l.close(stopped)) - found.LongestNext() - frame
 
-	var out bytes.Buffer
-	compressing(e, &out, func(w compressor) error {
+	compressing(e, out, func(w compressor) error {
 		c := container{w: w, layout: l}
 		c.open()
 		unflushed := 0
-		var record []byte
+		lines := layOut(newLayout, found)
+		defer lines.stop()
 		for i := range found.Len() {
-			record = found.AppendJSON(record[:0], i)
-			line := c.next(record)
+			line := lines.next()
 			need := len(line)
 			if i == 0 && e == identity { // records have similar lengths, so out rarely grows again
 				out.Grow(min(limit, need*(found.Len()+1)*9/8))
@@ -57,7 +65,7 @@ func logsBody(e encoding, l layout, found records, meta search.Meta, limit int) 
 		}
 		return c.close(meta)
 	})
-	return out.Bytes(), meta
+	return meta
 }
 
 // worstCase returns the maximum compressed length of n bytes.

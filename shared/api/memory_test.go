@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/record/recordtest"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -90,5 +91,37 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		if allocated > most || sent == 0 || sent > maxAnswer {
 			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
 		}
+	}
+}
+
+// BenchmarkLogsAnswer measures what an answer with a thousand ordinary records takes besides the engine.
+func BenchmarkLogsAnswer(b *testing.B) {
+	found := make([]*lake.Row, 1_000)
+	decoder := record.NewDecoder()
+	bytes := 0
+	for i, line := range recordtest.Lines(len(found), time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), time.Hour) {
+		found[i] = &lake.Row{}
+		if _, err := decoder.Decode(line, found[i]); err != nil {
+			b.Fatal(err)
+		}
+		bytes += len(line)
+	}
+	searcher, err := search.New(&largeRecords{oracle: *newOracle(b), found: found}, search.Options{Now: time.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler := newHandler(b, Config{
+		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Status: installed{},
+	})
+	for _, format := range []string{"json", "csv"} {
+		b.Run(format, func(b *testing.B) {
+			b.SetBytes(int64(bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequest("GET", "http://localhost"+logsPath+"&limit=1000&format="+format, nil)
+				handler.ServeHTTP(&discardWriter{header: http.Header{}}, r)
+			}
+		})
 	}
 }

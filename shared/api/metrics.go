@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -23,8 +25,22 @@ func (s *server) metricsRoutes() []route {
 	if s.Metrics == nil {
 		return nil
 	}
-	return []route{{id: "metrics", method: http.MethodGet, path: "/metrics", scope: keys.DataRead, handle: s.metrics}}
+	return []route{{
+		id: metricsID, method: http.MethodGet, path: "/metrics", tag: "service",
+		summary: "Metrics for Prometheus",
+		doc: "The figures of the process in the text format of Prometheus: requests and their times, the load of the " +
+			"engine, and the age of the data. They are of all branches, so a key that is limited to some is refused.",
+		scope:   keys.DataRead,
+		answers: []response{{http.StatusOK, "The metrics.", &huma.Schema{Type: "string"}, false}},
+		errors: []int{
+			http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests,
+		},
+		handle: s.metrics,
+	}}
 }
+
+// metricsID is the operation id of the route of metrics. Its answers are only text.
+const metricsID = "metrics"
 
 func (s *server) metrics(c *call) error {
 	if c.caller.Branches != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/search"
@@ -30,6 +32,30 @@ func TestMetricsNeedAKeyForAllBranches(t *testing.T) {
 	}
 	if r := newTestServer(t).send(t, get("/metrics")); r.StatusCode != http.StatusNotFound {
 		t.Errorf("without metrics: %s", r.Status)
+	}
+}
+
+// TestDocumentOfMetrics: the OpenAPI document has the route if the server has it, and the guide describes it.
+func TestDocumentOfMetrics(t *testing.T) {
+	figures := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for has, s := range map[bool]*testServer{
+		true: newServer(t, func(c *Config) { c.Metrics = figures }), false: newTestServer(t),
+	} {
+		body := s.send(t, get("/openapi.json")).body
+		document, err := openapi3.NewLoader().LoadFromData(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := document.Paths.Value("/metrics")
+		if (found != nil) != has {
+			t.Fatalf("a server with metrics %v: the document has the route: %v", has, found != nil)
+		}
+		if has && found.Get.Responses.Value("200").Value.Content[textType] == nil {
+			t.Error("the answer is not text")
+		}
+	}
+	if !strings.Contains(readme(t), "\n## Metrics\n") || !strings.Contains(readme(t), "`GET /metrics`") {
+		t.Error("README.md does not describe the metrics")
 	}
 }
 

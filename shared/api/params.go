@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -81,6 +82,8 @@ func readFields(place string, fields []field, params []param) (arguments, error)
 			wrong = append(wrong, repeated(place, f.name))
 		case f.value == "" && !mayBeEmpty(params, f.name):
 			wrong = append(wrong, empty(place, f.name))
+		case !utf8.ValidString(f.value) && !isFilter(f.name):
+			wrong = append(wrong, notUTF8(f.value, place, f.name))
 		}
 		args[f.name] = f.value
 	}
@@ -114,6 +117,8 @@ func readBody(body []byte, params []param) (arguments, error) {
 			wrong = append(wrong, wrongType(want, "body", m.name))
 		case text == "" && !mayBeEmpty(params, m.name):
 			wrong = append(wrong, empty("body", m.name))
+		case !utf8.ValidString(text) && !isFilter(m.name):
+			wrong = append(wrong, notUTF8(text, "body", m.name))
 		}
 		args[m.name] = text
 	}
@@ -140,6 +145,9 @@ func known(params []param, name string) bool { return find(params, name) != nil 
 func mayBeEmpty(params []param, name string) bool {
 	return name == filtersParam.name && find(params, name).required
 }
+
+// isFilter reports whether a parameter has a filter, of which package filter reports the mistakes.
+func isFilter(name string) bool { return name == filtersParam.name || name == selectParam.name }
 
 func find(params []param, name string) *param {
 	for i := range params {
@@ -230,12 +238,16 @@ type content struct {
 
 // body reads a body of at most limit bytes that has one of the media types want.
 func (c *call) body(limit int64, want ...string) (content, error) {
+	coding := strings.TrimSpace(strings.Join(c.r.Header.Values("Content-Encoding"), ", "))
+	if coding != "" && !strings.EqualFold(coding, "identity") {
+		c.w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
+		return content{}, errEncodedBody(coding)
+	}
 	sent := c.r.Header.Get("Content-Type")
 	mediaType, options, err := mime.ParseMediaType(sent)
 	charset := options["charset"]
 	unicode := charset == "" || strings.EqualFold(charset, "utf-8")
-	compressed := c.r.Header.Get("Content-Encoding") != ""
-	if err != nil || !unicode || compressed || !slices.Contains(want, mediaType) {
+	if err != nil || !unicode || !slices.Contains(want, mediaType) {
 		return content{}, errMediaType(sent, want...)
 	}
 	if c.r.ContentLength > limit {

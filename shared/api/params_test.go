@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -36,7 +37,8 @@ func TestFiltersAreComplete(t *testing.T) {
 			if body := r.body; r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, body)
 			}
-			if diff := cmp.Diff(search.Request{Route: search.Logs, Filters: want, Limit: "7"}, h.request); diff != "" {
+			asked := search.Request{Route: search.Logs, Filters: want, Limit: "7", Now: present}
+			if diff := cmp.Diff(asked, h.request); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
@@ -101,6 +103,34 @@ func TestParametersReachTheSearch(t *testing.T) {
 				`{"filters": "a=\"b\"", "segment": "5m"}`),
 			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
 		},
+		"POST with a number of seconds": {
+			post("/api/v4/data/timeline", jsonType, `{"filters": "x", "segment": 300}`),
+			search.Request{Route: search.Timeline, Filters: "x", Segment: "300"},
+		},
+		"POST with digits in place of an integer": {
+			post("/api/v4/data/logs", jsonType, `{"filters": "x", "limit": "10"}`),
+			search.Request{Route: search.Logs, Filters: "x", Limit: "10"},
+		},
+		"POST with digits in place of the least number": {
+			post("/api/v4/data/diff", jsonType, `{"filters": "x", "against": "1d", "least": "7"}`),
+			search.Request{Route: search.Diff, Filters: "x", Against: "1d", Least: "7"},
+		},
+		"POST with text in place of booleans": {
+			post("/api/v4/data/values", jsonType, `{"field": "host", "counts": "true"}`),
+			search.Request{Route: search.Values, Field: "host", Counts: "true"},
+		},
+		"POST with a dry run as text": {
+			post("/api/v4/data/topx", jsonType, `{"filters": "x", "dry_run": "false"}`),
+			search.Request{Route: search.TopX, Filters: "x", DryRun: "false"},
+		},
+		"POST with a number in place of a part of a value": {
+			post("/api/v4/data/values", jsonType, `{"field": "status", "prefix": 40}`),
+			search.Request{Route: search.Values, Field: "status", Prefix: "40"},
+		},
+		"POST with digits in place of a number of seconds": {
+			post("/api/v4/data/timeline", jsonType, `{"filters": "x", "segment": "300"}`),
+			search.Request{Route: search.Timeline, Filters: "x", Segment: "300"},
+		},
 		"POST with names as text": {
 			post("/api/v4/data/logs", jsonType, `{"filters": "x", "fields": "ip,host"}`),
 			search.Request{Route: search.Logs, Filters: "x", Fields: "ip,host"},
@@ -113,12 +143,16 @@ func TestParametersReachTheSearch(t *testing.T) {
 			if r := s.send(t, test.request); r.StatusCode != http.StatusOK {
 				t.Fatalf("%s\n%s", r.Status, r.body)
 			}
+			test.want.Now = present
 			if diff := cmp.Diff(test.want, h.request); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
+
+// present is the present of relative times in the tests.
+var present = search.Present(planettest.At)
 
 func post(path, contentType, body string) message {
 	return message{head: "POST " + path + " HTTP/1.1\nHost: localhost\nContent-Type: " + contentType, body: body}
@@ -135,6 +169,12 @@ func TestInvalidBodies(t *testing.T) {
 		"a list":                {"/data/logs", jsonType, `[]`, 422},
 		"limit with a fraction": {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
 		"limit null":            {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
+		"limit as other text":   {"/data/logs", jsonType, `{"filters": "x", "limit": "ten"}`, 422},
+		"limit as a negative":   {"/data/logs", jsonType, `{"filters": "x", "limit": "-1"}`, 422},
+		"limit as no text":      {"/data/logs", jsonType, `{"filters": "x", "limit": ""}`, 422},
+		"a boolean as a number": {"/data/logs", jsonType, `{"filters": "x", "dry_run": 1}`, 422},
+		"a cursor as a number":  {"/data/logs", jsonType, `{"filters": "x", "cursor": 1}`, 422},
+		"a prefix as a list":    {"/data/values", jsonType, `{"field": "host", "prefix": ["a"]}`, 422},
 		"fields of numbers":     {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
 		"fields null": {
 			"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422,
@@ -199,10 +239,65 @@ func TestInvalidBodies(t *testing.T) {
 	if r := s.send(t, long); r.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("a Content-Length above the limit: %s", r.Status)
 	}
-	compressed := post("/api/v4.0/data/logs", jsonType, `{"filters": "x"}`)
-	compressed.head += "\nContent-Encoding: gzip"
-	if r := s.send(t, compressed); r.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("a compressed body: %s", r.Status)
+}
+
+func TestContentEncodings(t *testing.T) {
+	s := newTestServer(t)
+	send := func(coding string) reply {
+		r := post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02"}`)
+		r.head += "\nContent-Encoding: " + coding
+		return s.send(t, r)
+	}
+	t.Run("a compressed body is refused with a message about its coding", func(t *testing.T) {
+		r := send("gzip")
+		if r.StatusCode != http.StatusUnsupportedMediaType || r.Header.Get("Accept-Encoding") != "identity" ||
+			!bytes.Contains(r.body, []byte("a body with Content-Encoding gzip is not supported")) {
+			t.Errorf("%s, Accept-Encoding %q\n%s", r.Status, r.Header.Get("Accept-Encoding"), r.body)
+		}
+	})
+	t.Run("identity is no coding", func(t *testing.T) {
+		if r := send("identity"); r.StatusCode != http.StatusOK {
+			t.Errorf("%s\n%s", r.Status, r.body)
+		}
+	})
+}
+
+// TestInvalidUTF8: text that is not UTF-8 is an error at the same place in a query and in a body.
+func TestInvalidUTF8(t *testing.T) {
+	s := newTestServer(t)
+	const period = "timestamp between 2026-01-01 and 2026-01-02, "
+	escaped := strings.ReplaceAll(period, " ", "%20")
+	const stats, logs, parse = "/api/v4.0/data/stats", "/api/v4.0/data/logs", "/api/v4.0/data/timeline/parse"
+	body := func(path, text string) message { return post(path, jsonType, strings.ReplaceAll(text, "FF", "\xff")) }
+	for name, test := range map[string]struct {
+		request message
+		want    int
+		place   string
+	}{
+		"a filter in a query":       {get(stats + "?filters=" + escaped + "host=%c3%a4%ff"), 400, `"offset":52`},
+		"a filter in a body":        {body(stats, `{"filters":"`+period+`host=äFF"}`), 400, `"offset":52`},
+		"a filter after an escape":  {body(stats, `{"filters":"`+period+`host=\u00e4FF"}`), 400, `"offset":52`},
+		"a filter in the JSON form": {body(stats, `{"filters":[{"field":"FF"}]}`), 400, `"offset":11`},
+		"a filter alone":            {body(parse, `"`+period+`host=äFF"`), 400, `"offset":52`},
+		"another parameter":         {get(stats + "?segment=%ff&filters=x"), 422, `"loc":["query","segment"]`},
+		"another member":            {body(stats, `{"filters":"x","segment":"1mFF"}`), 422, `"loc":["body","segment"]`},
+		"one of several names": {
+			body(logs, `{"filters":"x","fields":["ip","FF"]}`), 422, `"loc":["body","fields"]`,
+		},
+		"the title of a saved filter": {
+			message{
+				head: "PUT /api/v4.0/conf/prod/filters/a HTTP/1.1\nHost: localhost\nContent-Type: " + jsonType,
+				body: `{"filters":"status=404","title":"` + "\xff\"}",
+			}, 422, `"loc":["body","title"]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := s.send(t, test.request)
+			if r.StatusCode != test.want || !bytes.Contains(r.body, []byte(test.place)) ||
+				!bytes.Contains(r.body, []byte("not UTF-8")) {
+				t.Errorf("%s, want %d %s\n%s", r.Status, test.want, test.place, r.body)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -25,10 +26,15 @@ func (s *server) parse(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.filters, err = filterOf(sent, c.route.params); err != nil {
+	args, err := filterOf(sent, c.route.params)
+	if err != nil {
 		return err
 	}
-	clock := query.Clock{Now: search.Present(s.Now())}
+	c.filters = args[filtersParam.name]
+	clock, err := search.ClockOf(s.present(), args[dayZoneParam.name])
+	if err != nil {
+		return err
+	}
 	q, err := query.Bind(parseFilter(c.filters, formOf(c.r.Header)), query.Logs{}, query.WithClock(clock))
 	if err != nil {
 		return err
@@ -49,14 +55,17 @@ func (s *server) parse(c *call) error {
 // only the latter.
 const relativeHeader = "X-Orrery-Relative-Times"
 
-// maxRelativeTimes is the largest number of relative times in the header.
+// maxRelativeTimes is the largest number of relative times in the header. Each has at most about 50 bytes.
 const maxRelativeTimes = 20
 
 func relativeTimes(all []query.RelativeTime) string {
-	texts := make([]string, 0, maxRelativeTimes)
+	texts := make([]string, 0, maxRelativeTimes+1)
 	for _, r := range all[:min(len(all), maxRelativeTimes)] {
 		at := time.UnixMilli(r.Ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
 		texts = append(texts, r.Text+"="+at)
+	}
+	if more := len(all) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -69,8 +78,8 @@ func parseFilter(text string, form filter.Form) filter.Filter {
 }
 
 // filterOf returns the filter in a body of the parse route: the member "filters" of an object, a JSON filter itself,
-// the field "filters" of a form, or the whole text.
-func filterOf(sent content, params []param) (string, error) {
+// the field "filters" of a form, or the whole text. Objects and forms may have the other parameters, too.
+func filterOf(sent content, params []param) (arguments, error) {
 	switch sent.mediaType {
 	case jsonType:
 		return filterOfJSON(sent.text, params)
@@ -79,26 +88,26 @@ func filterOf(sent content, params []param) (string, error) {
 	case multipartType:
 		fields, err := partsOf(sent)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		args, err := readFields("body", fields, params)
-		return args["filters"], err
+		return readFields("body", fields, params)
 	}
-	return string(sent.text), nil
+	return onlyFilter(string(sent.text)), nil
 }
+
+func onlyFilter(text string) arguments { return arguments{filtersParam.name: text} }
 
 // filterOfForm treats a form without the field "filters" as the filter itself, which may be escaped. Escaped text has
 // no white space, and a filter as text always has some, around "between".
-func filterOfForm(text string, params []param) (string, error) {
+func filterOfForm(text string, params []param) (arguments, error) {
 	fields := fieldsOf(text)
 	if slices.ContainsFunc(fields, func(f field) bool { return f.name == "filters" }) {
-		args, err := readFields("body", fields, params)
-		return args["filters"], err
+		return readFields("body", fields, params)
 	}
 	if !strings.ContainsAny(text, " \t\r\n") {
-		return unescape(text), nil
+		return onlyFilter(unescape(text)), nil
 	}
-	return text, nil
+	return onlyFilter(text), nil
 }
 
 // partsOf returns the fields of a multipart form. The value of a file field is the content of the file.
@@ -122,30 +131,29 @@ func partsOf(sent content) ([]field, error) {
 }
 
 // filterOfJSON returns the filter in a JSON body. An object without members of a filter must have the member "filters".
-func filterOfJSON(body []byte, params []param) (string, error) {
+func filterOfJSON(body []byte, params []param) (arguments, error) {
 	if err := validJSON(body); err != nil {
-		return "", err
+		return nil, err
 	}
 	text := strings.TrimSpace(string(body))
 	switch text[0] {
 	case '"':
 		value, _ := readText([]byte(text))
-		return value, nil
+		return onlyFilter(value), nil
 	case '[':
-		return text, nil
+		return onlyFilter(text), nil
 	}
 	members, err := membersOf(body)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, m := range members {
 		switch m.name {
 		case "AND", "OR", "NOT", "field", "op", "value", "key":
-			return text, nil
+			return onlyFilter(text), nil
 		}
 	}
-	args, err := readBody(body, params)
-	return args["filters"], err
+	return readBody(body, params)
 }
 
 // Fields is the catalogue of fields.

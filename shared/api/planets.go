@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -179,10 +180,13 @@ func (s *server) writable(c *call) (string, error) {
 	return c.entry()
 }
 
+// maxVersion is the largest number that is taken for that of a version.
+const maxVersion = math.MaxInt32
+
 func (c *call) version() (int, error) {
 	text := c.r.PathValue("version")
 	number, err := strconv.Atoi(text)
-	if err != nil || number < 1 || strconv.Itoa(number) != text { // each version has one path only
+	if err != nil || number < 1 || number > maxVersion || strconv.Itoa(number) != text { // each version has one path only
 		return 0, details{badVersion(text)}
 	}
 	return number, nil

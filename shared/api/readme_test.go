@@ -129,6 +129,9 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 	for _, pair := range pairs {
 		t.Run(strings.SplitN(pair[1], "?", 2)[0], func(t *testing.T) {
 			s := newTestServer(t)
+			if strings.Contains(pair[1], "/reports") {
+				s = newTestServer(t, "scheduled reports")
+			}
 			got := string(s.send(t, readMessage(pair[1])).body)
 			got = strings.TrimRight(strings.ReplaceAll(got, "\r\n", "\n"), "\n")
 			if diff := cmp.Diff(pair[3], got); diff != "" {

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,6 +31,9 @@ type Reports interface {
 	Policy() string
 	// Document returns a value of the type of reports in JSON.
 	Document() any
+	// Estimate returns the meta of a dry run of a report: what all of its questions would read and cost together. Errors
+	// are those of Make.
+	Estimate(ctx context.Context, ask Ask, r ReportRequest) (search.Meta, error)
 }
 
 // Ask returns the answer of a data route in JSON, with the permissions of the caller of a report.
@@ -42,6 +49,8 @@ type ReportRequest struct {
 	Zone      string
 	Title     string
 	Link      string
+	DryRun    string    // the value of the parameter
+	Now       time.Time // what relative times are relative to
 }
 
 const (
@@ -58,12 +67,12 @@ var reportFormats = map[string]string{
 // reportOffers are the media types of reports, the default first.
 var reportOffers = []string{htmlType, textType, csvType, jsonType, mailType}
 
-// reportRoutes returns the route of reports, if there are any.
+// reportRoutes returns the route of reports, if there are any, and its POST form.
 func (s *server) reportRoutes() []route {
 	if s.Reports == nil {
 		return nil
 	}
-	return []route{{
+	get := route{
 		id:       reportID,
 		method:   http.MethodGet,
 		path:     "/data/report",
@@ -71,7 +80,7 @@ func (s *server) reportRoutes() []route {
 		searches: true,
 		summary:  "Report about a period",
 		doc: "A report for people: verdict, figures, chart, attackers, targets, rules, what got through, what changed. " +
-			"It asks up to 13 questions to other data routes. A question that fails is a part that is missing in the " +
+			"It asks up to 21 questions to other data routes. A question that fails is a part that is missing in the " +
 			"report, which then says so.",
 		scope:   keys.DataRead,
 		offers:  reportOffers,
@@ -80,7 +89,8 @@ func (s *server) reportRoutes() []route {
 		answers: []response{{http.StatusOK, "The report.", s.Reports.Document(), false}},
 		errors:  queryErrors,
 		handle:  s.report,
-	}}
+	}
+	return []route{get, s.reportPostRoute(get)}
 }
 
 func reportParams() []param {
@@ -93,19 +103,24 @@ func reportParams() []param {
 	}
 	return []param{
 		filtersParam,
-		text("template", "traffic: all parts; attack: without changes and possibly wrong blocks.", "attack", "traffic", "attack"),
+		text("template", "traffic: all parts; attack: without changes.", "attack", "traffic", "attack"),
 		text("compare", "previous: compare with the hour, day, week or month before, or the same length of time before.",
 			"none", "previous", "none"),
-		text("tz", "IANA name of the zone of the calendar. By default UTC.", "Europe/Berlin"),
+		text("tz", "IANA name of the zone of the calendar, of `today` and of `yesterday`. By default UTC.",
+			"Europe/Berlin"),
 		text("title", "Title, at most 120 characters.", "Traffic of the shop"),
-		text("link", "Base URL of the console, for links. By default this server.", "https://console.example"),
+		text("link", "Base URL of the console, for links. By default the address that the server is configured with; without one, "+
+			"only reports that are asked for at a loopback address have links.", "https://console.example"),
 		text(formatName, "The form of the report. By default it is the one that `Accept` prefers.", "html",
 			"html", "text", "csv", "json", "mail"),
+		booleanParam(dryRunParam.name, "true: the report is not made. The answer is JSON without results, and "+
+			"`meta.estimate` has what its questions would read and cost together."),
 	}
 }
 
-// addReports adds the forms of a report other than JSON to the document.
-func addReports(r *huma.Response) {
+// addReports adds the forms of a report other than JSON, and dry, the answer of a dry run, to the document.
+func addReports(r *huma.Response, dry *huma.Schema) {
+	r.Content[jsonType].Schema = &huma.Schema{AnyOf: []*huma.Schema{r.Content[jsonType].Schema, dry}}
 	for _, mediaType := range reportOffers {
 		if mediaType != jsonType {
 			r.Content[mediaType] = textContent()
@@ -119,7 +134,15 @@ func (s *server) report(c *call) error {
 	if err != nil {
 		return err
 	}
+	return s.answerReport(c, args)
+}
+
+// answerReport answers with a report, or with its estimate.
+func (s *server) answerReport(c *call, args arguments) error {
 	c.filters = args[filtersParam.name]
+	if dry := args[dryRunParam.name]; dry != "" && dry != "false" {
+		return s.estimateReport(c, args)
+	}
 	mediaType := c.accepts
 	if name := args[formatName]; name != "" {
 		if mediaType = reportFormats[name]; mediaType == "" {
@@ -129,14 +152,7 @@ func (s *server) report(c *call) error {
 	if mediaType == "" {
 		return errNotAcceptable(reportOffers)
 	}
-	r := ReportRequest{
-		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
-		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
-	}
-	if r.Link == "" {
-		r.Link = originOf(c.r)
-	}
-	body, err := s.Reports.Make(c.r.Context(), s.asker(c), r)
+	body, err := s.makeReport(c, s.reportRequest(c, args, mediaType))
 	if err != nil {
 		return err
 	}
@@ -148,6 +164,34 @@ func (s *server) report(c *call) error {
 	return nil
 }
 
+// makeReport makes a report within the time that a request has. Queries that take longer go on, and a repeated request
+// joins them.
+func (s *server) makeReport(c *call, r ReportRequest) ([]byte, error) {
+	ctx, ask := c.r.Context(), s.asker(c)
+	if s.ReportTimeout == 0 {
+		return s.Reports.Make(ctx, ask, r)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.ReportTimeout)
+	defer cancel()
+	var late atomic.Bool
+	body, err := s.Reports.Make(ctx, func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
+		answer, err := ask(ctx, to, params)
+		if errors.As(err, new(*search.TimeoutError)) || errors.Is(err, context.DeadlineExceeded) {
+			late.Store(true)
+		}
+		return answer, err
+	}, r)
+	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, &fault.Error{
+			Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: retryReport,
+		}
+	}
+	return body, err
+}
+
+// retryReport is when to ask again for a report of which questions are not answered yet.
+const retryReport = 5 * time.Second
+
 func reportFormatNames() []string {
 	names := make([]string, 0, len(reportFormats))
 	for name := range reportFormats {
@@ -157,27 +201,87 @@ func reportFormatNames() []string {
 	return names
 }
 
-// originOf returns the address of this server as the client knows it.
-func originOf(r *http.Request) string {
-	if r.TLS != nil {
+// consoleOf returns the address of the console for links. The Host header is not trusted, because a client or a proxy may
+// send any: only a loopback name leads nowhere else.
+func (s *server) consoleOf(r *http.Request) string {
+	switch {
+	case s.Address != "":
+		return s.Address
+	case !loopbackName(r.Host):
+		return ""
+	case r.TLS != nil:
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
 }
 
-// asker returns the function by which a report asks its questions. Each is a request of the caller.
+// asker returns the function by which a report asks its questions. Each is a request of the caller. The log has why
+// questions failed.
 func (s *server) asker(c *call) Ask {
+	ask := askAs(s.Search, s.Queries, c.caller.Branches, c.callerID)
 	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
-		result, err := s.Search.Search(ctx, search.Request{
+		body, err := ask(ctx, to, params)
+		var part *partError
+		if errors.As(err, &part) && part.reason == internalReason {
+			s.Log.LogAttrs(ctx, slog.LevelError, "question of a report failed", slog.String("request_id", c.id),
+				slog.String("route", to), slog.Any("error", part.cause))
+		}
+		return body, err
+	}
+}
+
+// AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless
+// they are nil. Questions of one caller count together. If s also implements Queries, a question that takes longer than
+// an answer may is asked again until its answer is there, or ctx ends.
+func AskAs(s Searcher, branches []string, caller string) Ask {
+	queries, _ := s.(Queries)
+	return askAs(s, queries, branches, caller)
+}
+
+// askAs is AskAs. queries may be nil.
+func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
+	return func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
+		defer func() { // reports ask in goroutines of their own, in which a panic would end the process
+			if cause := recover(); cause != nil {
+				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			}
+		}()
+		result, err := s.Search(ctx, search.Request{
 			Route: search.Route(to), Filters: params["filters"], Form: filter.QueryString,
-			Branches: c.caller.Branches, Caller: c.callerID,
+			Branches: branches, Caller: caller, DryRun: params["dry_run"],
 			Limit: params["limit"], Segment: params["segment"], Fields: params["fields"], By: params["by"],
 			Measure: params["measure"], Against: params["against"],
 		})
+		var running *search.TimeoutError
+		if queries != nil && errors.As(err, &running) {
+			result, err = await(ctx, queries, running, search.Asker{Caller: caller, Branches: branches})
+		}
 		if err != nil {
 			return nil, reasonOf(err)
 		}
 		return resultJSON(search.Route(to), result), nil
+	}
+}
+
+// await asks for the answer of a running query until it is there. If ctx ends first, the error is that the query is
+// running; who asks the question again later joins it.
+func await(ctx context.Context, queries Queries, running *search.TimeoutError, by search.Asker) (search.Result, error) {
+	for wait := running.RetryAfter; ; {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return search.Result{}, running
+		}
+		status, err := queries.Status(ctx, running.ID, by)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return search.Result{}, running
+		case err != nil || status.Done:
+			return status.Result, err
+		}
+		wait = queries.RetryAfter(status)
 	}
 }
 
@@ -216,6 +320,9 @@ func jsonOf(results any, meta search.Meta) []byte {
 	return encode(body)
 }
 
+// internalReason is the reason for readers, who do not learn the causes of internal failures.
+const internalReason = "the query failed; the log of the server has the cause"
+
 // partError is the error of a question, with the reason that a report prints.
 type partError struct {
 	reason string
@@ -225,9 +332,9 @@ type partError struct {
 func (e *partError) Error() string { return e.reason }
 func (e *partError) Unwrap() error { return e.cause }
 
-// reasonOf returns an error with a reason for readers, who do not learn the causes of internal failures.
+// reasonOf returns an error with a reason for readers.
 func reasonOf(err error) error {
-	reason := "the query failed; the log of the server has the cause"
+	reason := internalReason
 	var known *fault.Error
 	var wrong *query.FilterError
 	switch {

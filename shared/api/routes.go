@@ -13,6 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -105,7 +106,7 @@ func (s *server) routes() []route {
 				"With `Accept: text/plain` the answer is the canonical query string.",
 			scope:   keys.DataRead,
 			offers:  offers,
-			params:  []param{filtersParam},
+			params:  []param{filtersParam, dayZoneParam},
 			headers: []param{syntaxHeader},
 			body: &requestBody{
 				doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, " +
@@ -240,7 +241,7 @@ func (s *server) routes() []route {
 			errors:  writeErrors,
 			handle:  s.restoreVersion,
 		},
-	}, s.filterRoutes(), s.statusRoutes(), []route{
+	}, s.filterRoutes(), s.definitionRoutes(), s.runRoutes(), s.statusRoutes(), []route{
 		{
 			id:      "health",
 			method:  http.MethodGet,
@@ -265,7 +266,7 @@ func (s *server) dataRoutes() []route {
 		summary: "Top values per category",
 		doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
 			"and key. Each label holds its top `limit` keys.",
-		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX), figuresParam},
+		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX), figuresParam, dayZoneParam},
 	}
 	stats := route{
 		summary: "Traffic per time segment",
@@ -285,6 +286,7 @@ func (s *server) dataRoutes() []route {
 			"`meta.next` is the cursor of the next page, with older records, and null on the last page.",
 		params: []param{
 			limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam, cursorParam, sinceParam,
+			dayZoneParam,
 		},
 	}
 	facets := route{
@@ -293,9 +295,10 @@ func (s *server) dataRoutes() []route {
 			"are, and how many requests have none. A request counts once for each different element of a list.",
 		params: []param{
 			byParam("Fields to group by, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.DefaultFacets, `country,headers["accept"]`),
+				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultFacets, `country,headers["accept"]`),
 			limitParam("Values per field.", search.DefaultFacetLimit, search.MaxFacetLimit),
 			orderParam,
+			dayZoneParam,
 		},
 	}
 	histogram := route{
@@ -306,7 +309,7 @@ func (s *server) dataRoutes() []route {
 		params: []param{
 			segmentParam,
 			tzParam,
-			byParam("The field to split by, with a key if it has members.", "", "status"),
+			byParam("The field to split by, with a key if it has members.", 1, "", "status"),
 			limitParam("Values with a series of their own; needs `by`.", search.DefaultSeries, search.MaxSeries),
 			measureParam,
 		},
@@ -321,9 +324,10 @@ func (s *server) dataRoutes() []route {
 		params: []param{
 			selectParam, againstParam,
 			byParam("Fields to compare, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.DefaultDiff, `country,headers["accept"]`),
+				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultDiff, `country,headers["accept"]`),
 			limitParam("Findings.", search.DefaultFindings, search.MaxFindings),
 			leastParam,
+			dayZoneParam,
 		},
 	}
 	return slices.Concat(
@@ -347,10 +351,7 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.searches = true
 	get.scope = keys.DataRead
 	get.offers = offersOf(to)
-	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers))
-	if to != search.Values { // values stop looking after a moment, so they have no estimate
-		get.params = append(get.params, dryRunParam)
-	}
+	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers), []param{dryRunParam})
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
@@ -415,6 +416,9 @@ func (s *server) handle(c *call) error {
 	if offers := c.route.offers; offers != nil {
 		if c.accepts = c.accepted(offers); c.accepts == "" && !c.route.choosesForm() {
 			return errNotAcceptable(offers)
+		}
+		if c.codings().none() {
+			return errNoEncoding()
 		}
 	}
 	return c.route.handle(c)
@@ -488,15 +492,27 @@ var pathParams = []param{
 		example: "server-errors",
 	},
 	{
+		name:    "report",
+		doc:     "Name of the scheduled report.",
+		schema:  &huma.Schema{Type: "string", Pattern: "^" + definition.NamePattern + "$"},
+		example: "weekly",
+	},
+	{
+		name:    "run",
+		doc:     "Id of the run.",
+		schema:  &huma.Schema{Type: "string"},
+		example: "b793f16476532fabe039321d4624bb13",
+	},
+	{
 		name:    "id",
 		doc:     "Id of the query, from the Location of a 202 or 504.",
-		schema:  &huma.Schema{Type: "string"},
+		schema:  &huma.Schema{Type: "string", Pattern: "^[0-9a-f]{32}$"},
 		example: "3f1c0a9be2d84c57a6f0d1e2b3c4a596",
 	},
 	{
 		name:    "version",
 		doc:     "Number of the version.",
-		schema:  &huma.Schema{Type: "integer", Minimum: float(1)},
+		schema:  &huma.Schema{Type: "integer", Minimum: float(1), Maximum: float(maxVersion)},
 		example: 1,
 	},
 }
@@ -506,25 +522,21 @@ var (
 		name:     "filters",
 		doc:      "The filter, in the query-string form or the JSON form. It must contain a period.",
 		required: true,
-		schema:   &huma.Schema{Type: "string"},
-		body: &huma.Schema{
-			Description: "The filter: text in either form, or the JSON form itself.",
-			OneOf: []*huma.Schema{
-				{Type: "string"},
-				{Type: "object", AdditionalProperties: true},
-				{Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
-			},
-		},
-		example: exampleFilter,
-		read:    readFilters,
+		schema:   &huma.Schema{Type: "string", MinLength: whole(1)},
+		body:     filterSchema(1),
+		example:  exampleFilter,
+		read:     readFilters,
 	}
 	segmentParam = param{
 		name: "segment",
 		doc: "Length of a segment: 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d, 8d … By default a minute for periods " +
 			"up to 24 hours, then the shortest that gives at most 1,500 segments.",
-		schema:  &huma.Schema{Type: "string"},
+		schema: &huma.Schema{Type: "string", Pattern: segmentPattern},
+		body: &huma.Schema{OneOf: []*huma.Schema{
+			{Type: "string", Pattern: segmentPattern}, {Type: "integer", Minimum: float(1)},
+		}},
 		example: "5m",
-		read:    readText,
+		read:    readLength,
 	}
 	groupByParam = param{
 		name:    "group_by",
@@ -560,7 +572,7 @@ var (
 		name: "select",
 		doc: "Conditions of the selected requests, as in `filters`, but without a period: the other requests are the " +
 			"baseline.",
-		schema:  &huma.Schema{Type: "string"},
+		schema:  filtersParam.schema,
 		body:    filtersParam.body,
 		example: "blocked is true",
 		read:    readFilters,
@@ -569,45 +581,35 @@ var (
 		name: "against",
 		doc: "The other period, which is the baseline: previous (the same length, right before), a length of time such " +
 			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02.",
-		schema:  &huma.Schema{Type: "string"},
+		schema:  &huma.Schema{Type: "string", Pattern: `^(previous|\+?[0-9]+[smhd]|.+\.\..+)$`},
 		example: "previous",
 		read:    readText,
 	}
-	leastParam = param{
-		name:    "least",
-		doc:     "Values with fewer requests, on the side on which their share is larger, are no findings.",
-		schema:  &huma.Schema{Type: "integer", Minimum: float(1), Default: float64(search.DefaultLeast)},
-		example: 5,
-		read:    readInteger,
-	}
+	leastParam = integerParam("least",
+		"Values with fewer requests, on the side on which their share is larger, are no findings.", 5,
+		&huma.Schema{Type: "integer", Minimum: float(1), Default: float64(search.DefaultLeast)})
 	fieldsParam = param{
 		name:    "fields",
 		doc:     "Names of the fields to return, separated by commas. By default all.",
-		schema:  &huma.Schema{Type: "string"},
-		body:    &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+		schema:  &huma.Schema{Type: "string", Pattern: `^\s*[a-z_]+\s*(,\s*[a-z_]+\s*)*$`},
+		body:    namesSchema(&huma.Schema{Type: "string", Pattern: `^\s*[a-z_]+\s*$`}, 0),
 		example: "timestamp,host,status",
 		read:    readNames,
 	}
 	cursorParam = param{
 		name:   "cursor",
 		doc:    "`meta.next` of the page before. The other parameters, except `limit`, must be the same.",
-		schema: &huma.Schema{Type: "string"},
+		schema: &huma.Schema{Type: "string", Pattern: tokenPattern},
 		read:   readText,
 	}
 	sinceParam = param{
 		name:   "since",
 		doc:    "`meta.head` of an earlier answer: only records that are newer than those of that answer.",
-		schema: &huma.Schema{Type: "string"},
+		schema: &huma.Schema{Type: "string", Pattern: tokenPattern},
 		read:   readText,
 	}
-	dryRunParam = param{
-		name: "dry_run",
-		doc: "true: the query does not run. The answer has no results, and `meta.estimate` has what the query would " +
-			"read and cost.",
-		schema:  &huma.Schema{Type: "boolean", Default: false},
-		example: true,
-		read:    readBoolean,
-	}
+	dryRunParam = booleanParam("dry_run", "true: the query does not run. The answer has no results, and "+
+		"`meta.estimate` has what the query would read and cost.")
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
 		doc: "respond-async: answer at once with the location of the result.",
@@ -617,7 +619,7 @@ var (
 		doc: "string_query: read the filter in the query-string form even if it begins with a brace or a bracket.",
 	}
 	ifMatch = param{
-		name: "If-Match", schema: &huma.Schema{Type: "string"},
+		name: "If-Match", schema: &huma.Schema{Type: "string", MinLength: whole(1), Pattern: matchPattern},
 		doc: "Write only if the newest version has this ETag, or, with *, if there is one.",
 	}
 	ifNoneMatchWrite = param{
@@ -629,6 +631,39 @@ var (
 		doc: "Answer 304 if the newest version still has this ETag.",
 	}
 )
+
+// segmentPattern is the form of a length of a segment.
+const segmentPattern = "^[1-9][0-9]*[smhd]?$"
+
+// tokenPattern is the form of meta.next and meta.head.
+const tokenPattern = "^[A-Za-z0-9_-]+$"
+
+// filterSchema returns the schema of the member of a body that is a filter with at least so many conditions.
+func filterSchema(conditions int) *huma.Schema {
+	text, list := &huma.Schema{Type: "string"}, &huma.Schema{
+		Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true},
+	}
+	if conditions > 0 {
+		text.MinLength, list.MinItems = whole(1), &conditions
+	}
+	return &huma.Schema{
+		Description: "The filter: text in either form, or the JSON form itself.",
+		OneOf:       []*huma.Schema{text, {Type: "object", AdditionalProperties: true}, list},
+	}
+}
+
+// namesSchema returns the schema of the member of a body that readNames reads: a list of names, at most so many; 0: any
+// number.
+func namesSchema(name *huma.Schema, most int) *huma.Schema {
+	s := &huma.Schema{Type: "array", Items: name, MinItems: whole(1)}
+	if most > 0 {
+		s.MaxItems = &most
+	}
+	return s
+}
+
+// matchPattern is the form of If-Match: * or a list of ETags.
+const matchPattern = `^(\*|(W/)?"[^",]*"( *, *(W/)?"[^",]*")*)$`
 
 // exampleFilter is the example on the interactive page. Its period includes all records.
 const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
@@ -653,11 +688,11 @@ func measures() []any {
 
 const byName = "by"
 
-func byParam(doc, standard, example string) param {
+func byParam(doc string, most int, standard, example string) param {
 	p := param{
 		name: byName, doc: doc, example: example, read: readNames,
 		schema: &huma.Schema{Type: "string"},
-		body:   &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string"}},
+		body:   namesSchema(&huma.Schema{Type: "string", MinLength: whole(1)}, most),
 	}
 	if standard != "" {
 		p.schema.Default = standard
@@ -666,10 +701,18 @@ func byParam(doc, standard, example string) param {
 }
 
 func limitParam(doc string, standard, most float64) param {
-	return param{
-		name: limitName, doc: doc, read: readInteger, example: 10,
-		schema: &huma.Schema{Type: "integer", Minimum: float(1), Maximum: &most, Default: standard},
-	}
+	return integerParam(limitName, doc, 10,
+		&huma.Schema{Type: "integer", Minimum: float(1), Maximum: &most, Default: standard})
+}
+
+func integerParam(name, doc string, example int, schema *huma.Schema) param {
+	return param{name: name, doc: doc, schema: schema, body: orDigits(schema), example: example, read: readInteger}
+}
+
+// booleanParam returns a parameter that is false by default.
+func booleanParam(name, doc string) param {
+	schema := &huma.Schema{Type: "boolean", Default: false}
+	return param{name: name, doc: doc, schema: schema, body: orBooleanText(schema), example: true, read: readBoolean}
 }
 
 func float(f float64) *float64 { return &f }
@@ -677,7 +720,7 @@ func float(f float64) *float64 { return &f }
 // RouteIDs returns the operation ids of all routes, including those outside the base paths, for Config.Serves.
 func RouteIDs() []string {
 	var ids []string
-	for _, r := range (&server{}).routes() {
+	for _, r := range everyRoute() {
 		ids = append(ids, r.id)
 	}
 	return ids

@@ -30,6 +30,7 @@ type Installation struct {
 	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
 	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Of these objects; null like records"`
 	Hours    []InstallationHour  `json:"hours" doc:"The hours with records among the newest 72, newest first; null like records"`
+	Demo     bool                `json:"demo" doc:"The records are the demo day, as long as nothing is imported"`
 	Ingest   *InstallationIngest `json:"ingest" doc:"The imports; null if the server does not know them, or for a key limited to branches"`
 	Price    *InstallationPrice  `json:"price" doc:"Of queries; null if the engine charges nothing"`
 	Limits   InstallationLimits  `json:"limits"`
@@ -64,6 +65,7 @@ type InstallationIngest struct {
 type InstallationQuarantined struct {
 	Lines      *int64  `json:"lines" nullable:"true" doc:"Of all imports; null if unknown"`
 	NewestCode *string `json:"newest_code" nullable:"true" doc:"Reason of the newest one; null if there is none, or its file is gone" example:"bad_json"`
+	Unreadable *string `json:"unreadable" nullable:"true" doc:"Name of the log of the newest one, if its file of such lines is damaged"`
 }
 
 // InstallationPrice is the price of queries.
@@ -144,7 +146,7 @@ func (s *server) status(c *call) error {
 func (s *server) installation(known status.Status) Installation {
 	a := Installation{
 		Version: s.Version, Engine: known.Engine, Complete: printed(known.Complete),
-		Records: known.Records, Objects: known.Objects, Bytes: known.Bytes,
+		Records: known.Records, Objects: known.Objects, Bytes: known.Bytes, Demo: known.Demo,
 		Limits: limitsOf(known), Features: s.features(known),
 	}
 	if e := known.Extent; e.Rows > 0 {
@@ -161,7 +163,7 @@ func (s *server) installation(known status.Status) Installation {
 	if i := known.Ingest; i != nil {
 		a.Ingest = &InstallationIngest{
 			Watching: i.Watching, LastSource: orNil(i.LastSource), LastAt: printed(i.LastAt),
-			Quarantined: InstallationQuarantined{i.Rejected, orNil(i.Code)},
+			Quarantined: InstallationQuarantined{i.Rejected, orNil(i.Code), orNil(i.Unreadable)},
 		}
 	}
 	if p := known.Price; p != nil {

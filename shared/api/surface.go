@@ -1,6 +1,11 @@
 package api
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/runs"
+)
 
 // Route is a route under the base paths, for the configuration of a gateway.
 type Route struct {
@@ -12,13 +17,24 @@ type Route struct {
 // Routes returns every route under the base paths, in the order of the OpenAPI document.
 func Routes() []Route {
 	var all []Route
-	for _, r := range new(server).routes() {
+	for _, r := range everyRoute() {
 		if r.underBase() {
 			all = append(all, Route{r.id, r.method, r.path})
 		}
 	}
 	return all
 }
+
+// everyRoute returns the table of routes of a server that has all of them.
+func everyRoute() []route {
+	every := &server{Config: Config{Definitions: &definition.Rules{}, Runs: struct{ runs.Store }{}, Reports: noReports{}}}
+	return every.routes()
+}
+
+// noReports stands for reports in the table of routes.
+type noReports struct{ Reports }
+
+func (noReports) Document() any { return nil }
 
 // BasePaths returns the base paths. All have the same routes.
 func BasePaths() []string { return slices.Clone(basePaths) }

@@ -18,6 +18,7 @@ func (s *server) valuesRoute() []route {
 			fieldParam, prefixParam, containsParam,
 			limitParam("Values.", search.DefaultValues, search.MaxValues),
 			countsParam,
+			dayZoneParam,
 		},
 	}
 	routes := s.dataRoute(search.Values, get, Container[search.ValueResult]{})
@@ -48,18 +49,17 @@ var (
 		doc:    "The field, with a key if it has members, as in `headers[\"accept\"]`.",
 		schema: &huma.Schema{Type: "string"}, example: "country", read: readText,
 	}
-	prefixParam = param{
-		name: "prefix", doc: "What the values begin with; at most 200 characters.",
-		schema: &huma.Schema{Type: "string", MaxLength: length(200)}, example: "ge", read: readText,
-	}
-	containsParam = param{
-		name: "contains", doc: "What the values contain; not together with prefix.",
-		schema: &huma.Schema{Type: "string", MaxLength: length(200)}, example: "land", read: readText,
-	}
-	countsParam = param{
-		name: "counts", doc: "true: count the requests of each value.",
-		schema: &huma.Schema{Type: "boolean", Default: false}, example: true, read: readBoolean,
-	}
+	prefixParam   = partParam("prefix", "What the values begin with; at most 200 characters.", "ge")
+	containsParam = partParam("contains", "What the values contain; not together with prefix.", "land")
+	countsParam   = booleanParam("counts", "true: count the requests of each value.")
 )
+
+// partParam returns a parameter that is a part of a value.
+func partParam(name, doc, example string) param {
+	schema := &huma.Schema{Type: "string", MaxLength: length(200)}
+	return param{
+		name: name, doc: doc, schema: schema, body: textOrInteger(schema), example: example, read: readTextOrInteger,
+	}
+}
 
 func length(n int) *int { return &n }

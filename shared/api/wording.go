@@ -43,6 +43,9 @@ func errNoRoute(path, near string) error {
 	if near != "" {
 		return fault.New(fault.NotFound, "there is no route %s; did you mean %s?", path, near)
 	}
+	if path == "/" {
+		return fault.New(fault.NotFound, "there is no console here; /openapi.json lists the routes of the API")
+	}
 	return fault.New(fault.NotFound, "there is no route %s; /openapi.json lists the routes", path)
 }
 
@@ -80,6 +83,31 @@ func badFilterName(name string) Detail {
 	}
 }
 
+func badReportName(name string) Detail {
+	return Detail{
+		Loc: []any{"path", "report"},
+		Msg: fmt.Sprintf("%q is not the name of a scheduled report: "+
+			"names have 1 to 64 characters of a-z, 0-9 and -", name),
+		Type: "value_error.name",
+	}
+}
+
+func badTimeOf(text, member string) Detail {
+	return Detail{
+		Loc: []any{"body", member}, Type: "value_error.time",
+		Msg: fmt.Sprintf("%q is not a time in RFC 3339 format, such as 2026-11-16T00:00:00Z", text),
+	}
+}
+
+func badPeriod(message, member string) Detail {
+	return Detail{Loc: []any{"body", member}, Msg: message, Type: "value_error.period"}
+}
+
+func errReportOfOthers(name string) error {
+	return fault.New(fault.Forbidden, "the name %q belongs to a report about branches that the API key does not have; "+
+		"use another name", name)
+}
+
 func tooLong(most int, loc ...any) Detail {
 	return Detail{Loc: loc, Msg: fmt.Sprintf("must have at most %d characters", most), Type: "value_error.max_length"}
 }
@@ -94,6 +122,15 @@ func repeated(loc ...any) Detail {
 
 func empty(loc ...any) Detail {
 	return Detail{Loc: loc, Msg: "empty: leave it out, or give it a value", Type: "value_error.empty"}
+}
+
+func notUTF8(text string, loc ...any) Detail {
+	at := validPrefix([]byte(text))
+	return Detail{
+		Loc:  loc,
+		Msg:  fmt.Sprintf("not UTF-8: byte %#02x at offset %d does not begin a character", text[at], at),
+		Type: "value_error.utf8",
+	}
 }
 
 // wrongType takes the wanted type with its article: the error type of "a list of strings" is type_error.list.
@@ -138,17 +175,26 @@ func badVersion(text string) Detail {
 func unknown(known []string, afterFilters bool, loc ...any) Detail {
 	name := fmt.Sprint(loc[len(loc)-1])
 	d := Detail{Loc: loc, Msg: "unknown parameter", Type: "value_error.unknown"}
-	switch near := filter.Nearest(name, known); {
+	switch near := nearestParam(name, known); {
 	case near != "":
 		d.Msg += fmt.Sprintf("; did you mean %q?", near)
 	case len(known) == 0:
 		d.Msg += "; this route takes no parameters"
 	default:
 		d.Msg += "; this route has " + strings.Join(known, ", ")
-		// tz is so short that any two letters resemble it.
-		if of := filter.Nearest(name, dataParams); afterFilters && (of == "" || of == tzParam.name && name != of) {
+		if afterFilters && nearestParam(name, dataParams) == "" {
 			d.Msg += `; if it belongs to the filter, write the & before it as %26`
 		}
 	}
 	return d
+}
+
+// nearestParam returns the parameter that a name was most likely meant to be, or "". tz is so short that any two
+// letters resemble it.
+func nearestParam(name string, known []string) string {
+	near := filter.Nearest(name, known)
+	if near == tzParam.name && !strings.EqualFold(name, near) {
+		return ""
+	}
+	return near
 }

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,6 +30,8 @@ type Client struct {
 	// Retries is how often a request is repeated that the server refuses with 429 or 503; 0 for DefaultRetries, negative
 	// for never.
 	Retries int
+	// Busy is called before the client waits for a server that has refused a request with 429 or 503; nil: nothing is.
+	Busy func(refused *Error, wait time.Duration)
 	// Pause waits until d is over or ctx is done, and returns the error of ctx; nil for a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
@@ -38,7 +39,8 @@ type Client struct {
 const (
 	// DefaultRetries is the default of Client.Retries.
 	DefaultRetries = 4
-	// maxPause is the longest time between two requests, whatever the server asks for.
+	// maxPause is the longest time between two requests, whatever the server asks for. So with DefaultRetries a refused
+	// request takes at most four minutes.
 	maxPause = time.Minute
 	// basePath is the base path of the API that the client uses.
 	basePath = "/api/v4.0"
@@ -61,7 +63,9 @@ type Response struct {
 
 // Do sends a request and returns the answer. It waits for a query that outlives its request: it asks for the answer in
 // the intervals of Retry-After until the query has ended. It repeats requests that the server refused because it was
-// busy, unless they change something. An answer that reports a failure is an *Error.
+// busy, unless they change something, after the time in Retry-After, which may be up to a minute. An answer that reports
+// a failure is an *Error. If the deadline of ctx is before the next request, Do does not wait for it: it returns the
+// *Error of the refusal, or context.DeadlineExceeded while a query is running.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	for attempt := 0; ; attempt++ {
 		response, at, err := c.send(ctx, r)
@@ -78,7 +82,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		case !busy(response.Status) || changes(r) || attempt >= c.retries():
 			return Response{}, errorOf(response, at)
 		}
-		if err := c.pause(ctx, wait); err != nil {
+		if err := c.pauseBusy(ctx, wait, errorOf(response, at)); err != nil {
 			return Response{}, err
 		}
 	}
@@ -90,10 +94,11 @@ func (c *Client) await(ctx context.Context, at *url.URL, location string, wait t
 	if err != nil || to.Host != at.Host || to.Scheme != at.Scheme {
 		return Response{}, fmt.Errorf("the server answers with the location %q, which is not its own", location)
 	}
-	for refused := 0; ; {
-		if err := c.pause(ctx, wait); err != nil {
+	for refused, refusal := 0, (*Error)(nil); ; {
+		if err := c.pauseBusy(ctx, wait, refusal); err != nil {
 			return Response{}, err
 		}
+		refusal = nil
 		response, err := c.sendTo(ctx, to, Request{Method: http.MethodGet})
 		switch {
 		case err != nil:
@@ -104,6 +109,7 @@ func (c *Client) await(ctx context.Context, at *url.URL, location string, wait t
 			return response, nil
 		case busy(response.Status) && refused < c.retries():
 			refused++
+			refusal = errorOf(response, to)
 		default:
 			return Response{}, errorOf(response, to)
 		}
@@ -141,6 +147,21 @@ func pauseOf(h http.Header, attempt int) time.Duration {
 		wait = time.Duration(min(seconds, int(maxPause/time.Second))) * time.Second
 	}
 	return min(wait, maxPause)
+}
+
+// pauseBusy waits for d: for a running query, or because of a refusal if it is not nil. It returns an error at once if the
+// deadline of ctx is earlier.
+func (c *Client) pauseBusy(ctx context.Context, d time.Duration, refusal *Error) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d && ctx.Err() == nil {
+		if refusal != nil {
+			return refusal
+		}
+		return context.DeadlineExceeded
+	}
+	if refusal != nil && c.Busy != nil {
+		c.Busy(refusal, d)
+	}
+	return c.pause(ctx, d)
 }
 
 func (c *Client) pause(ctx context.Context, d time.Duration) error {
@@ -193,12 +214,19 @@ func (c *Client) sendTo(ctx context.Context, to *url.URL, r Request) (Response, 
 	if err != nil {
 		return Response{}, err
 	}
-	body, err := io.ReadAll(response.Body)
+	var body bytes.Buffer
+	if n := response.ContentLength; n > 0 && n <= maxRoom {
+		body.Grow(int(n) + bytes.MinRead) // then nothing is copied
+	}
+	_, err = body.ReadFrom(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return Response{}, fmt.Errorf("read the answer: %w", err)
 	}
-	return Response{response.StatusCode, response.Header, body}, nil
+	return Response{response.StatusCode, response.Header, body.Bytes()}, nil
 }
+
+// maxRoom is the largest length of an answer, as its header announces it, for which memory is reserved.
+const maxRoom = 16 << 20
 
 // baseOf removes the base path of the API from the address of a server.
 func baseOf(address string) string {
@@ -239,7 +267,7 @@ type Invalid struct {
 }
 
 // errorOf returns the error of an answer.
-func errorOf(r Response, at *url.URL) error {
+func errorOf(r Response, at *url.URL) *Error {
 	e := &Error{}
 	if json.Unmarshal(r.Body, e) != nil || e.Message == "" {
 		e.Message = fmt.Sprintf("%s answered %d", at.Host, r.Status)

@@ -46,7 +46,7 @@ func TestTypesHaveEveryMember(t *testing.T) {
 		route := strings.TrimSuffix(operation, "-post")
 		decode, ok := types[route]
 		switch {
-		case !strings.Contains(body, `"fingerprint"`), route == "query-status":
+		case !strings.Contains(body, `"fingerprint"`), route == "query-status", route == "report":
 			continue // no answer of a data route
 		case !ok:
 			t.Errorf("%s: the client has no type for the results of %s", file, route)
@@ -201,6 +201,27 @@ func TestRepeatsRefusedRequests(t *testing.T) {
 			t.Error(err)
 		}
 		s.expect([]string{ask1, ask1}, 7*time.Second)
+	})
+	t.Run("and reports that it waits", func(t *testing.T) {
+		s := newScript(t, scripted{status: 429, header: map[string]string{"Retry-After": "60"}}, scripted{status: 200})
+		var waits []string
+		s.client.Busy = func(refused *Error, wait time.Duration) {
+			waits = append(waits, fmt.Sprint(refused.Status, " ", wait))
+		}
+		_, err := s.client.Do(t.Context(), Request{Method: "GET", Path: "/status"})
+		if diff := cmp.Diff([]string{"429 1m0s"}, waits); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	})
+	t.Run("but not after the deadline of the caller", func(t *testing.T) {
+		s := newScript(t, scripted{status: 429, header: map[string]string{"Retry-After": "60"}})
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		_, err := s.client.Do(ctx, Request{Method: "GET", Path: "/status"})
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Status != 429 || len(s.pauses) > 0 {
+			t.Errorf("%v after %v", err, s.pauses)
+		}
 	})
 	t.Run("but not those that change something", func(t *testing.T) {
 		for _, r := range []Request{

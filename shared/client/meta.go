@@ -20,6 +20,7 @@ type Meta struct {
 	Skipped        []string   `json:"skipped"`  // unreadable objects, whose records are missing
 	Truncated      *Truncated `json:"truncated"`
 	Newest         *string    `json:"newest"`           // time of the newest record
+	Oldest         *string    `json:"oldest"`           // of the oldest; nil also for keys that are limited to branches
 	Complete       *string    `json:"complete_through"` // every log handed in before is in the data; nil if unknown
 	Cached         *Cached    `json:"cached"`           // set if the answer of an earlier query was reused
 	Split          bool       `json:"split"`
@@ -29,14 +30,15 @@ type Meta struct {
 	Demo bool `json:"demo"` // the records are those of a demo day, because there are no others
 
 	DryRun   bool      `json:"dry_run"`  // the query did not run; there is only an estimate
-	Estimate *Estimate `json:"estimate"` // what was known before the query ran; nil for values
+	Estimate *Estimate `json:"estimate"` // what was known before the query ran
 
-	Diff        *Diff   `json:"diff"`
-	Percentiles *Method `json:"percentiles"`
-	Exact       *bool   `json:"exact"` // whether every figure is exact and nothing is missing; nil in a dry run
-	Late        *int64  `json:"late"`  // of logs with Question.Since: records that arrived too late for it; nil: not known
-	Scope       *Scope  `json:"scope"`
-	Unavailable string  `json:"unavailable"` // of values: why there is nothing to look at
+	Diff        *Diff    `json:"diff"`
+	Percentiles *Method  `json:"percentiles"`
+	Saturated   []string `json:"saturated"` // members of the results with sums that may be beyond 64 bits
+	Exact       *bool    `json:"exact"`     // whether every figure is exact and nothing is missing; nil in a dry run
+	Late        *int64   `json:"late"`      // of logs with Question.Since: records that arrived too late for it; nil: not known
+	Scope       *Scope   `json:"scope"`
+	Unavailable string   `json:"unavailable"` // of values: why there is nothing to look at
 }
 
 // Diff describes the two sides of a diff.

@@ -18,6 +18,7 @@ type Status struct {
 	Objects  *int     `json:"objects"` // that hold the records
 	Bytes    *int64   `json:"bytes"`   // of the objects
 	Hours    []Hour   `json:"hours"`   // those with records among the newest 72, newest first
+	Demo     bool     `json:"demo"`    // the records are the demo day, as long as nothing is imported
 	Ingest   *Ingest  `json:"ingest"`
 	Price    *Price   `json:"price"` // nil if the engine charges nothing
 	Limits   Limits   `json:"limits"`
@@ -46,6 +47,7 @@ type Ingest struct {
 type Quarantined struct {
 	Lines      *int64  `json:"lines"`
 	NewestCode *string `json:"newest_code"`
+	Unreadable *string `json:"unreadable"` // the log of which the file of such lines is damaged
 }
 
 // Price is the price of queries.

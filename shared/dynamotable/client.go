@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
 )
 
 // The limits of a request. Usually a response arrives within milliseconds. A caller of the API waits for at most 29
@@ -45,7 +46,8 @@ func Retryer(more ...func(*retry.StandardOptions)) aws.Retryer {
 
 // retryables are the errors that the SDK retries by default, and responses that are cut off.
 var retryables = append(slices.Clone(retry.DefaultRetryables), retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	var unread *smithy.DeserializationError // its cause has no type if the end of a chunked response is missing
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &unread) {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary

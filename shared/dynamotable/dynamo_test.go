@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,15 +35,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, w.err
 	}
 	body := io.Reader(strings.NewReader(w.body))
-	if w.body == "cut" {
-		body = io.MultiReader(strings.NewReader(`{"Item":{`), errorReader{})
+	switch w.body {
+	case "cut":
+		body = io.MultiReader(strings.NewReader(`{"Item":{`), iotest.ErrReader(io.ErrUnexpectedEOF))
+	case "without its end": // as net/http reports it
+		body = io.MultiReader(strings.NewReader(`{}`), iotest.ErrReader(errors.New("http: unexpected EOF reading trailer")))
 	}
 	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
 }
-
-type errorReader struct{}
-
-func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func (w *wire) client() *dynamodb.Client {
 	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")}
@@ -83,6 +83,7 @@ func TestFailureKinds(t *testing.T) {
 		"a proxy without a service":  {wire{status: 503, body: "busy"}, fault.Unavailable, 4},
 		"a broken connection":        {wire{err: errors.New("connection reset by peer")}, fault.Unavailable, 4},
 		"a response that is cut off": {wire{status: 200, body: "cut"}, fault.Unavailable, 4},
+		"a response without its end": {wire{status: 200, body: "without its end"}, fault.Unavailable, 4},
 		"a conflicting transaction":  {badRequest(conflict), fault.Unavailable, 1},
 		"a throttled transaction":    {badRequest(throttled), fault.Unavailable, 1},
 		"a missing table":            {badRequest(failure("ResourceNotFoundException")), fault.Internal, 1},

@@ -62,6 +62,9 @@ func (s Statement) String() string {
 	return "-- " + s.Title + "\n" + strings.TrimRight(s.SQL, "\n") + "\n"
 }
 
+// EarlierHours is the end of the title of a statement that searches a further window of a query for logs.
+const EarlierHours = " of earlier hours (run only if later hours have too few)"
+
 // Starter is an engine that keeps running a query after the caller, or even the process, that started it is gone.
 // Errors are of the kinds that Engine lists; fault.Canceled before the context ends means that another caller stopped
 // the execution.

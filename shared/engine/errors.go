@@ -30,11 +30,6 @@ func RegexError(err error) error {
 	return fault.Wrap(fault.RegexRefused, err, "the engine does not support the regular expression")
 }
 
-// OverflowError returns the error for a sum that does not fit into 64 bits.
-func OverflowError(err error) error {
-	return fault.Wrap(fault.EngineLimit, err, "a sum in the answer does not fit into 64 bits")
-}
-
 // ResourcesError returns the error for a query that exhausts the engine's resources.
 func ResourcesError(err error) error {
 	return fault.Wrap(fault.EngineLimit, err,
@@ -45,6 +40,13 @@ func ResourcesError(err error) error {
 func GroupsError(most int) error {
 	return fault.New(fault.EngineLimit,
 		"there are more than %d segments and values; use longer segments, or a field with fewer values", most)
+}
+
+// DistinctError returns the error for facets, histograms and diffs of fields that have more different values than
+// allowed.
+func DistinctError(most int) error {
+	return fault.New(fault.EngineLimit, "the fields have more than %d different values in the matching requests; "+
+		"narrow the period or the filter, or use fewer fields, or fields with fewer values", most)
 }
 
 // ConditionsError returns the error for a query that has more conditions than the engine can compile.

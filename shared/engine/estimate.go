@@ -46,7 +46,13 @@ type Sizes struct {
 
 // SizesOfHours knows the sizes of the objects that queries read.
 type SizesOfHours interface {
-	// Sizes returns the sizes of the objects of the hours from…to, both included, that queries with that watermark read.
-	// It returns false if there are too many objects to find out.
+	// Sizes returns the sizes of the objects of the hours from…to, both included, that queries with that watermark
+	// read. It returns false if there are too many objects to find out.
 	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ Sizes, known bool, _ error)
+}
+
+// ColumnShares knows what part of the bytes of objects is that of each column.
+type ColumnShares interface {
+	// Shares returns the bytes of each column per byte of the objects, by name, or nil if they are not known.
+	Shares(ctx context.Context) (map[string]float64, error)
 }

@@ -37,11 +37,12 @@ const rebuiltSkew = time.Minute
 // have read objects after one of them was removed, which is at least StateAge after the state lists it.
 func (s State) Skipped(q query.Query, began time.Time) []string {
 	var names []string
+	reach := q.Reach()
 	for _, o := range s.Lost {
 		if !o.Rebuilt.IsZero() && o.Rebuilt.Before(began.Add(-rebuiltSkew)) {
 			continue
 		}
-		if q.Touches(o.Partition.Start(), (o.Partition+1).Start()-1) {
+		if reach.Touches(o.Partition.Start(), (o.Partition+1).Start()-1) {
 			names = append(names, o.Name)
 		}
 	}

@@ -290,11 +290,6 @@ func isNot(whole Span, text string, value Span) Error {
 		Message: "write not before the operator: " + meant}
 }
 
-func quotedBoolean(span Span, word string) Error {
-	return Error{Code: "expected_boolean", Span: span, Suggestion: word, Fix: &Edit{span, word},
-		Expected: []string{"true", "false"}, Message: "is takes true or false without quotes"}
-}
-
 func extraComma(run, cut Span, meant string) Error {
 	return Error{Code: "extra_comma", Span: run, Fix: &Edit{cut, meant},
 		Message: "write exactly one comma between two conditions, and none before the first or after the last"}

@@ -367,6 +367,10 @@ func scalarOf(n *node) (v Value, ok bool) {
 	return Value{}, false
 }
 
+func isBoolean(text string) bool {
+	return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+}
+
 // fits reports whether the operator takes values of this shape: one value, two values or a list.
 func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 	switch c.Op {
@@ -380,9 +384,10 @@ func (j *jsonForm) fits(c *Condition, n *node, pointer string) bool {
 			c.List = true
 		}
 	case Is:
-		if c.List || c.Values[0].Text != "true" && c.Values[0].Text != "false" {
+		if c.List || !isBoolean(c.Values[0].Text) {
 			return j.failed(expectedBoolean(j.text, c.OpSpan, n.span), pointer)
 		}
+		c.Values[0].Text = strings.ToLower(c.Values[0].Text)
 	case Gt, Lt, Gte, Lte:
 		if c.List {
 			return j.failed(oneValue(c.Op, n.span), pointer)

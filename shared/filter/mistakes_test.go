@@ -96,7 +96,6 @@ var mistakes = []struct{ name, text, codes, fixed string }{
 	},
 	{"not twice", `not not a=1, not not not b=2`, "wrong_not wrong_not", ` a=1, not b=2`},
 	{"is not", `blocked is not true`, "wrong_not", `blocked not is true`},
-	{"is with quotes", `blocked is "true"`, "expected_boolean", `blocked is true`},
 	{"is with another value", `blocked is yes, bot is 1`, "expected_boolean expected_boolean", ``},
 	{"a comma in between", `a between 1, 2`, "wrong_between", `a between 1 and 2`},
 	{"a comma without a space in between", `a between 1,5`, "wrong_between", `a between 1 and 5`},

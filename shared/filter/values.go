@@ -340,6 +340,8 @@ func (p *parser) equalsList() bool {
 // is parses
 //
 //	"is" ( "true" | "false" )
+//
+// The words may be in quotes and in any case, as after "=".
 func (p *parser) is(c *Condition) bool {
 	t := p.peek()
 	if p.word(t, "not") {
@@ -356,9 +358,6 @@ func (p *parser) is(c *Condition) bool {
 		p.fail(expectedBoolean(p.text, c.OpSpan, between(t.Span.Offset, end)))
 		p.at, p.last = end, max(p.last, end)
 		return false
-	}
-	if t.Kind == StringToken {
-		p.fail(quotedBoolean(t.Span, word))
 	}
 	p.take(t)
 	c.Values = []Value{{Kind: Bool, Text: word, Span: t.Span}}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -19,8 +20,8 @@ const (
 	// probeBytes is the length of the beginning of an input by which an archive is recognized. It holds the first block
 	// of any compression.
 	probeBytes = 1 << 20
-	// An archive is refused if its content is longer than bombBytes, and more than bombRatio times as long as what was
-	// read of it.
+	// An archive is not read further if its content is longer than bombBytes, and more than bombRatio times as long as
+	// what was read of it.
 	bombBytes = 1 << 30
 	bombRatio = 1000
 )
@@ -30,13 +31,17 @@ const (
 type Archive struct {
 	next  func() (Member, error)
 	in    *input // of a tar archive
+	limit limit
 	count int
 }
 
 // Member is a file in an archive. It can be read until the next call of Archive.Next.
 type Member struct {
-	Name string // path in the archive, with slashes and without ".."
+	Name     string    // path in the archive, with slashes and without ".."
+	Modified time.Time // the last change of the file; zero if the archive does not have it
 	io.Reader
+
+	limit *limit // of the archive
 }
 
 // OpenArchive opens an archive, which it recognizes by its first bytes. If r is a log, archive is nil, and log has all
@@ -98,20 +103,41 @@ func openTar(r io.Reader) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := tar.NewReader(&guard{r: in, read: in.read.Load})
-	members := &guard{r: files, read: in.read.Load} // a sparse file is longer than its bytes in the archive
-	next := func() (Member, error) {
+	in.archive = true
+	a := &Archive{in: in, limit: newLimit(in.read.Load)}
+	files := tar.NewReader(a.limit.reader(in))
+	a.next = func() (Member, error) {
 		for {
 			header, err := files.Next()
+			if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is not the end
+				if _, err := io.Copy(io.Discard, a.limit.reader(in)); err != nil { // to the sum of the compressed text
+					return Member{}, archiveError(err)
+				}
+			}
 			if err != nil {
 				return Member{}, archiveError(err)
 			}
-			if header.Typeflag == tar.TypeReg {
-				return Member{header.Name, members}, nil
+			m := Member{Name: header.Name, Modified: header.ModTime, Reader: files}
+			switch {
+			case isSparse(header):
+				m.Reader = &failing{sparseMember()}
+			case header.Typeflag != tar.TypeReg:
+				continue
 			}
+			return m, nil
 		}
 	}
-	return &Archive{next: next, in: in}, nil
+	return a, nil
+}
+
+// isSparse reports whether the archive leaves out the holes of a file, in one of the forms of GNU tar.
+func isSparse(header *tar.Header) bool {
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return header.Typeflag == tar.TypeGNUSparse
 }
 
 // openZip opens a zip archive.
@@ -129,7 +155,8 @@ func openZip(file interface {
 	}
 	var open io.Closer
 	i := -1
-	next := func() (Member, error) {
+	a := &Archive{limit: newLimit(func() int64 { return size })} // members may be at the same place
+	a.next = func() (Member, error) {
 		if open != nil {
 			err := open.Close()
 			if open = nil; err != nil {
@@ -138,33 +165,46 @@ func openZip(file interface {
 		}
 		for i++; i < len(files.File); i++ {
 			f := files.File[i]
+			m := Member{Name: f.Name, Modified: f.Modified}
 			switch {
 			case !f.Mode().IsRegular():
 				continue
 			case f.Flags&1 != 0:
-				return Member{f.Name, &failing{encryptedMember()}}, nil
+				m.Reader = &failing{encryptedMember()}
+				return m, nil
 			}
 			r, err := f.Open()
 			if err != nil {
-				return Member{f.Name, &failing{archiveError(err)}}, nil
+				m.Reader = &failing{archiveError(err)}
+				return m, nil
 			}
 			open = r
-			return Member{f.Name, &guard{r: r, read: func() int64 { return int64(f.CompressedSize64) }}}, nil
+			m.Reader = a.limit.reader(r)
+			return m, nil
 		}
 		return Member{}, io.EOF
 	}
-	return &Archive{next: next}, nil
+	return a, nil
 }
+
+// noTime is after the times that archives have for members without one: 1970 in Unix, and 1980 in DOS, in any zone.
+var noTime = time.Date(1980, 1, 3, 0, 0, 0, 0, time.UTC)
 
 // Next returns the next member that is a file, or io.EOF. It skips files of the system that made the archive, such as
 // .DS_Store.
 func (a *Archive) Next() (Member, error) {
 	for {
+		if a.limit.exceeded() {
+			return Member{}, decompressionBomb()
+		}
 		m, err := a.next()
 		if err != nil {
 			return Member{}, err
 		}
-		m.Name = memberName(m.Name)
+		m.Name, m.limit = memberName(m.Name), &a.limit
+		if m.Modified.Before(noTime) {
+			m.Modified = time.Time{}
+		}
 		if base := path.Base(m.Name); strings.HasPrefix(base, ".") || strings.HasPrefix(m.Name, "__MACOSX/") {
 			continue
 		}
@@ -211,18 +251,30 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// guard reads the content of an archive. It returns an error if the content is so much longer than the archive that it
-// cannot be a log.
-type guard struct {
-	r       io.Reader
-	read    func() int64 // the length of what was read of the archive
-	content int64
+// limit bounds the length of the content of an archive: of the archive after its decompression, and of all compressed
+// members after theirs.
+type limit struct {
+	bytes, ratio int64
+	read         func() int64 // the length of what was read of the archive
+	content      int64
 }
 
-func (g *guard) Read(p []byte) (int, error) {
-	n, err := g.r.Read(p)
-	g.content += int64(n)
-	if g.content > bombBytes && g.content/bombRatio > g.read() {
+func newLimit(read func() int64) limit { return limit{bytes: bombBytes, ratio: bombRatio, read: read} }
+
+// exceeded reports whether the content is so much longer than the archive that it cannot be logs.
+func (l *limit) exceeded() bool { return l.content > l.bytes && l.content/l.ratio > l.read() }
+
+// reader returns a reader of a part of the content. It returns an error when the limit is exceeded.
+func (l *limit) reader(r io.Reader) io.Reader { return &limited{r, l} }
+
+type limited struct {
+	r     io.Reader
+	limit *limit
+}
+
+func (r *limited) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if r.limit.content += int64(n); r.limit.exceeded() {
 		return n, decompressionBomb()
 	}
 	return n, err

@@ -31,6 +31,7 @@ type Conversion struct {
 	New          bool   // the entry must be committed
 	RejectedFile string // file of the rejected lines; "" if there are none
 	Stopped      bool   // Options.Stop ended the conversion before the end of the log
+	Marks        map[MarkSlot][]Mark
 }
 
 // FamilyOf returns the family of sources of a log with this beginning.
@@ -124,7 +125,7 @@ func convert(
 	if err != nil {
 		return Conversion{}, err
 	}
-	e.Name, e.Format, e.Settings = name, format.Name(), options.settings()
+	e.Name, e.Format, e.Settings, e.GeoIP = name, format.Name(), options.settings(), options.GeoIP
 	p := newPipeline(in, at, e, format, staging, options)
 	if err := p.run(ctx); err != nil {
 		return Conversion{}, err
@@ -199,7 +200,7 @@ func (p *pipeline) conversion(at position) Conversion {
 	if e.Head != nil {
 		e.Head = e.Head[:min(int64(len(e.Head)), e.Length)]
 	}
-	c := Conversion{Entry: e, Base: at.base, Report: p.report, Stopped: p.lines.stopped}
+	c := Conversion{Entry: e, Base: at.base, Report: p.report, Stopped: p.lines.stopped, Marks: p.marks.slots}
 	c.Report.Name, c.Report.Source, c.Report.Format, c.Report.Known = e.Name, e.Source, e.Format, at.base.Lines
 	c.Report.Left = p.lines.left
 	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)

@@ -32,6 +32,8 @@ type rejection struct {
 	reason string
 	text   []byte // the line, or its beginning if it is too long
 	length int64  // of the whole line in bytes
+
+	directive []byte // the last one before the line, or nil; see logformat.Directive
 }
 
 // decodedBatch is the result of decoding a batch.
@@ -91,9 +93,11 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 		d.openLost = b.open
 		return nil
 	}
-	number := b.firstLine
-	format, _ := after(c.format, b.directive)
-	for text := b.text; len(text) > 0; number++ {
+	directive := b.directive
+	var kept []byte // copy of directive, which all lines rejected after it share
+	format, _ := after(c.format, directive)
+	for i, text := 0, b.text; len(text) > 0; i++ {
+		number := b.line(i)
 		line, rest, terminated := bytes.Cut(text, []byte("\n"))
 		text = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -103,6 +107,9 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			d.blank++
 			continue
+		}
+		if next, ok := logformat.Directive(line); ok && (!b.continues || number > b.firstLine) {
+			directive, kept = next, nil
 		}
 		if next, ok := after(format, line); ok && (!b.continues || number > b.firstLine) {
 			format = next
@@ -121,12 +128,17 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 			return err
 		}
 		if problem != nil {
+			if kept == nil {
+				kept = bytes.Clone(directive)
+			}
 			d.rejected = append(d.rejected, rejection{
 				line:   number,
 				code:   problem.Code,
 				reason: problem.Message,
 				text:   bytes.Clone(line),
 				length: int64(len(line)),
+
+				directive: kept,
 			})
 			d.openLost = d.openLost || !terminated
 		}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,19 @@ const (
 type DoubtError struct{ message string }
 
 func (e *DoubtError) Error() string { return e.message }
+
+// OnlyDoubts reports whether every error that err joins is a DoubtError: nothing else has failed.
+func OnlyDoubts(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it takes joined errors apart
+	case *DoubtError:
+		return true
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !OnlyDoubts(err) })
+	case interface{ Unwrap() error }:
+		return OnlyDoubts(e.Unwrap())
+	}
+	return false
+}
 
 // doubt judges the first lines of an import. It returns a DoubtError if most of them are rejected. last means that no
 // further lines follow.

@@ -73,13 +73,17 @@ func olderCopy(length int64, e Entry) error {
 // they are.
 func archiveError(err error) error {
 	var known *fault.Error
+	var origin *originError
 	switch {
 	case err == nil || err == io.EOF: //nolint:errorlint // a wrapped io.EOF is not the end
 		return err
 	case errors.As(err, &known):
 		return err
+	case errors.As(err, &origin):
+		return origin.cause
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.Invalid, "the archive is cut off: its end is missing; import a complete copy")
+		return fault.New(fault.Invalid,
+			"the archive is cut off: its end is missing. The logs before that are imported; import a complete copy")
 	}
 	return fault.Wrap(fault.Invalid, err, "the archive is damaged; import an intact copy")
 }
@@ -87,6 +91,12 @@ func archiveError(err error) error {
 // encryptedMember is the error of an encrypted member of an archive.
 func encryptedMember() error {
 	return fault.New(fault.Invalid, "the member is encrypted. Unpack the archive and import the logs in it")
+}
+
+// sparseMember is the error of a file of which a tar archive leaves out the parts without data.
+func sparseMember() error {
+	return fault.New(fault.Invalid, "the file has holes, which the archive leaves out (tar -S), and nothing of it was "+
+		"imported. Unpack the archive and import the log")
 }
 
 // tooManyMembers is the error of an archive with more members than an import reads.
@@ -97,6 +107,6 @@ func tooManyMembers() error {
 
 // decompressionBomb is the error of an archive whose content is much longer than logs are.
 func decompressionBomb() error {
-	return fault.New(fault.Invalid, "the content is more than %d times as long as the archive. "+
-		"If it is a log, unpack the archive and import the log", bombRatio)
+	return fault.New(fault.Invalid, "the content is more than %d times as long as the archive, and the rest of it is "+
+		"not read. If it is logs, unpack the archive and import them", bombRatio)
 }

@@ -3,14 +3,12 @@ package ingest
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
@@ -26,6 +24,7 @@ type input struct {
 	text        *bufio.Reader
 	decoder     io.Closer
 	compression string // "gzip", "bzip2", "zstd", or "" for plain text
+	archive     bool   // the text is an archive: archiveError describes errors of the compression
 	spool       *spool // set by keep if the origin cannot seek
 }
 
@@ -39,6 +38,18 @@ func openInput(r io.Reader) (*input, error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// IsPlain reports whether a log is a text, and neither compressed nor an archive, so that its complete lines can be
+// imported while it grows.
+func IsPlain(r io.Reader) bool {
+	in, err := openInput(io.LimitReader(r, headBytes))
+	if err != nil {
+		return false
+	}
+	_, err = in.head()
+	plain := err == nil && in.compression == ""
+	return in.Close() == nil && plain
 }
 
 // Close releases the resources of the input. The origin stays open.
@@ -89,19 +100,22 @@ func (in *input) decompress() error {
 	in.compression = ""
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(raw)
+		z, err := newGzipMembers(raw)
 		if err != nil {
 			return readError("gzip", err)
 		}
-		text, in.decoder, in.compression = &decompressor{z, "gzip"}, z, "gzip"
+		text, in.decoder, in.compression = &decompressor{in, z, "gzip"}, z, "gzip"
 	case hasMark(magic, bzip2Marks[0]) || hasMark(magic, bzip2Marks[1]):
-		text, in.compression = &decompressor{bzip2.NewReader(raw), "bzip2"}, "bzip2"
+		text, in.compression = &decompressor{in, newPaddedBzip2(raw), "bzip2"}, "bzip2"
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+		z, err := zstd.NewReader(newZstdFrames(raw), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}
-		text, in.decoder, in.compression = &decompressor{z, "zstd"}, z.IOReadCloser(), "zstd"
+		text, in.decoder, in.compression = &decompressor{in, z, "zstd"}, z.IOReadCloser(), "zstd"
+	}
+	if m, ok := in.origin.(Member); ok && in.compression != "" {
+		text = m.limit.reader(text)
 	}
 	in.text = bufio.NewReaderSize(text, headBytes)
 	return nil
@@ -110,6 +124,7 @@ func (in *input) decompress() error {
 // decompressor reads decompressed data and returns a specific error when the compressed data are cut off or damaged.
 // The readers of the text would take an io.ErrUnexpectedEOF for the end of the text.
 type decompressor struct {
+	in     *input
 	r      io.Reader
 	format string
 }
@@ -117,7 +132,9 @@ type decompressor struct {
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	if err != nil && err != io.EOF { //nolint:errorlint // a wrapped io.EOF is not the end
-		err = readError(d.format, err)
+		if !d.in.archive {
+			err = readError(d.format, err)
+		}
 	}
 	return n, err
 }

@@ -27,11 +27,20 @@ type batch struct {
 	number    int   // number of the batch, from 0
 	firstLine int64 // number of the first line in the source
 	text      []byte
-	continues bool  // the first line is the rest of a line that an earlier import read before it was complete
-	open      bool  // the last line has no newline because the input ends
-	tooLong   int64 // length in bytes of the line of which text is the beginning; 0 for complete lines
+	continues bool    // the first line is the rest of a line that an earlier import read before it was complete
+	open      bool    // the last line has no newline because the input ends
+	tooLong   int64   // length in bytes of the line of which text is the beginning; 0 for complete lines
+	numbers   []int64 // of the lines, if they are not consecutive; nil if they are
 
 	directive []byte // the last directive before the text, or nil; see logformat.Directed
+}
+
+// line returns the number of the i-th line, counted from 0.
+func (b *batch) line(i int) int64 {
+	if b.numbers != nil {
+		return b.numbers[i]
+	}
+	return b.firstLine + int64(i)
 }
 
 // release returns the text to the pool.

@@ -25,6 +25,7 @@ type Options struct {
 	// Complete, if set, is called with each record after the defaults are set, to set what else the record lacks. Several
 	// goroutines call it at the same time. An error ends the import.
 	Complete func(row *lake.Row) error
+	GeoIP    []string // files of the databases that Complete uses, for the ledger
 
 	// Growing means that the input is a file to which another process may still write. Then the import leaves a last
 	// line without newline to the next import, unless the file is compressed: the line may be incomplete, and a record
@@ -42,13 +43,20 @@ type Options struct {
 	// Cautious means that a person has started the import and can be asked. Then an import that is probably a mistake
 	// ends with a *DoubtError.
 	Cautious bool
-	// Quarantined, if set, returns the size in bytes of the rejected lines of a source that are in quarantine already.
-	// Of the lines that would exceed QuarantineBytes, the import only counts the number.
-	Quarantined func(source string) (int64, error)
+	// Quarantined, if set, returns the size in bytes of the rejected lines of a source that are in quarantine already,
+	// without those of the import with that generation, which the new ones replace. Of the lines that would exceed
+	// QuarantineBytes, the import only counts the number.
+	Quarantined func(source string, generation int) (int64, error)
+	// QuarantineLimit, if not zero, is a lower limit than QuarantineBytes for the rejected lines of this import.
+	QuarantineLimit int64
 
 	// Objects, if set, returns the files of the objects of some hours. An import of a new source then counts which of
 	// its first records are in them already.
 	Objects func(hours []lake.Partition) ([]string, error)
+
+	// Marked, if set, looks up marks. An import of a new source then counts which of its first records have marks of other
+	// sources, and Conversion.Marks has those of the import.
+	Marked LookUpMarks
 
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
@@ -67,6 +75,8 @@ const (
 	DefaultWorkers = 2
 	// QuarantineBytes is the maximum size of the rejected lines of a source that are kept.
 	QuarantineBytes = 100_000_000
+	// QuarantineDays is the number of days for which rejected lines are kept.
+	QuarantineDays = 90
 	// MaxPartitions is the maximum number of hours with records of one import, which is more than two years. Every hour
 	// becomes a file, so a log with random times would result in millions of files.
 	MaxPartitions = 20_000
@@ -103,12 +113,16 @@ type Report struct {
 	Objects    int
 	Bytes      int64  // decompressed bytes of new lines
 	Quarantine string // file with the rejected lines; "" if there are none
-	Unsaved    int64  // rejected lines that are not in the file, because that of the source has QuarantineBytes
+	Unsaved    int64  // rejected lines that are not in the file, because there was no space left for them
 	Elapsed    time.Duration
 
 	// Of the first Judged records of a new source, Seen are in the lake already, most of them in the source SeenIn.
 	Judged, Seen int
 	SeenIn       string
+	Sampled      bool // Judged and Seen count marks, which about one of sixteen records has
+	// Unchecked is why it is not known whether the first records are in the lake already, or why that will not be known of
+	// later logs with the records of this one; or "".
+	Unchecked string
 
 	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".
 	Forgotten string

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -18,6 +20,8 @@ const (
 	overlapLeast = 20
 	// overlapRows is the maximum number of rows of an object that are compared with them.
 	overlapRows = 20_000
+	// overlapChunk is the number of rows that are in memory at a time. Their texts may have record.MaxLine bytes each.
+	overlapChunk = 64
 )
 
 // overlap looks for the first records of a new source in the lake: a part of an imported log, such as its last lines, a
@@ -31,8 +35,11 @@ type overlap struct {
 // earlyRecord is one of the first records.
 type earlyRecord struct {
 	tsMs     int64
-	identity string
+	identity recordIdentity
 }
+
+// recordIdentity is a hash, because the texts of a record may be long.
+type recordIdentity [16]byte
 
 // add adds the records of a batch, and reports whether there are enough.
 func (o *overlap) add(rows []lake.Row) (enough bool) {
@@ -66,7 +73,13 @@ func (p *pipeline) lookFor(rows []lake.Row, last bool) error {
 }
 
 // Overlaps reports whether most of the first records of a new source are in the lake already.
-func (r Report) Overlaps() bool { return r.Judged >= overlapLeast && 2*r.Seen > r.Judged }
+func (r Report) Overlaps() bool {
+	least := overlapLeast
+	if r.Sampled {
+		least = overlapLeastMarks
+	}
+	return r.Judged >= least && 2*r.Seen > r.Judged
+}
 
 // overlapping is the error of a log of which most records are in the lake.
 func overlapping(r Report) error {
@@ -76,33 +89,24 @@ func overlapping(r Report) error {
 }
 
 // count returns how many of the first records are in the objects in the files, and the source with most of them. It
-// leaves out objects that cannot be read: queries report them.
+// leaves out the rest of objects that cannot be read: queries report them.
 func (o *overlap) count(files []string) (seen int, source string) {
-	wanted, times := map[string]int{}, map[int64]bool{}
+	wanted, times := map[recordIdentity]int{}, map[int64]bool{}
 	for _, r := range o.first {
 		wanted[r.identity]++
 		times[r.tsMs] = true
 	}
 	sources := map[string]int{}
 	for _, file := range files {
-		rows, err := rowsAt(file, times)
-		if err != nil {
-			continue
-		}
-		for _, row := range rows {
+		_ = eachRowAt(file, times, func(row *lake.Row) {
 			if id := identity(row); wanted[id] > 0 {
 				wanted[id]--
 				seen++
 				sources[row.Source]++
 			}
-		}
+		})
 	}
-	for id, n := range sources {
-		if n > sources[source] || n == sources[source] && id < source {
-			source = id
-		}
-	}
-	return seen, source
+	return seen, mostFrequent(sources)
 }
 
 // identityColumns are the columns of the identity of a record, and the source.
@@ -112,7 +116,7 @@ var identityColumns = []string{
 }
 
 // identity returns what two records of the same request have in common, whatever values Options.Defaults adds to them.
-func identity(r *lake.Row) string {
+func identity(r *lake.Row) recordIdentity {
 	id := strconv.AppendInt(nil, r.TsMs, 10)
 	for _, n := range []*int64{&r.TsNanos, r.Status, r.BytesSent, r.TotalUs} {
 		if id = append(id, 0); n != nil {
@@ -124,36 +128,61 @@ func identity(r *lake.Row) string {
 			id = append(append(id, 1), *text...)
 		}
 	}
-	return string(id)
+	sum := sha256.Sum256(id)
+	return recordIdentity(sum[:16])
 }
 
-// rowsAt returns the rows of the object in a file with one of the times, with the identity columns, at most overlapRows.
-func rowsAt(file string, times map[int64]bool) (rows []*lake.Row, err error) {
+// eachRowAt calls yield with the rows of the object in a file that have one of the times, with the identity columns, at
+// most overlapRows. It reads one row group after the other, and overlapChunk rows at a time.
+func eachRowAt(file string, times map[int64]bool, yield func(*lake.Row)) error {
 	from, to := slices.Min(slices.Collect(maps.Keys(times))), slices.Max(slices.Collect(maps.Keys(times)))
 	column, _ := parquet.ColumnOf("ts_ms", "")
-	err = withObject(file, func(f *os.File, size int64) error {
+	return withObject(file, func(f *os.File, size int64) error {
 		object, err := parquet.OpenColumns(f, size)
 		if err != nil {
 			return err
 		}
-		var numbers []int64
 		var values parquet.ColumnValues
-		first := int64(0)
+		first, left := int64(0), overlapRows
 		for i, group := range object.RowGroups() {
-			if group.MaxTsMs >= from && group.MinTsMs <= to {
+			if group.MaxTsMs >= from && group.MinTsMs <= to && left > 0 {
 				if err := object.Read(i, column, &values); err != nil {
 					return err
 				}
+				var numbers []int64
 				for row, ts := range values.Ints {
-					if times[ts] {
+					if times[ts] && len(numbers) < left {
 						numbers = append(numbers, first+int64(row))
 					}
+				}
+				left -= len(numbers)
+				if err := eachRow(f, size, numbers, yield); err != nil {
+					return err
 				}
 			}
 			first += int64(group.Rows)
 		}
-		rows, err = parquet.ReadColumns(f, size, numbers[:min(len(numbers), overlapRows)], identityColumns)
-		return err
+		return nil
 	})
-	return rows, err
+}
+
+// eachRow calls yield with the rows of an object that have these numbers, with the identity columns.
+func eachRow(f *os.File, size int64, numbers []int64, yield func(*lake.Row)) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	object, err := parquet.OpenFile(f, size)
+	if err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(numbers, overlapChunk) {
+		rows, err := object.Rows(chunk, identityColumns)
+		if err != nil {
+			return errors.Join(err, object.Close())
+		}
+		for _, row := range rows {
+			yield(row)
+		}
+	}
+	return object.Close()
 }

@@ -32,6 +32,7 @@ type pipeline struct {
 	keep    func(*lake.Row) bool // rows for which it returns false are counted and dropped; nil to keep all
 
 	lines   *lineReader
+	feed    func(context.Context, chan<- batch) (batches int, err error) // of lines; nil for those of in
 	batches chan batch
 	jobs    chan job
 	results chan result
@@ -52,6 +53,7 @@ type pipeline struct {
 	openLost bool
 
 	overlap overlap
+	marks   marks
 
 	judged bool      // doubt has judged the first lines
 	first  rejection // the first rejected line
@@ -100,6 +102,7 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		bad:     quarantine{path: filepath.Join(staging, QuarantineFile), left: QuarantineBytes},
 		report:  Report{Rejected: map[record.Code]int64{}},
 		overlap: overlap{hours: map[lake.Partition]struct{}{}},
+		marks:   marks{known: options.Marked, fresh: at.fresh, slots: map[MarkSlot][]Mark{}},
 	}
 	if at.fresh {
 		p.overlap.objects = options.Objects
@@ -110,16 +113,26 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 // run stages every object of the input.
 func (p *pipeline) run(ctx context.Context) error {
 	if p.options.Quarantined != nil {
-		size, err := p.options.Quarantined(p.entry.Source)
+		size, err := p.options.Quarantined(p.entry.Source, p.entry.Generation)
 		if err != nil {
 			return err
 		}
 		p.bad.left -= size
 	}
+	if p.options.QuarantineLimit > 0 {
+		p.bad.left = min(p.bad.left, p.options.QuarantineLimit)
+	}
+	feed := p.feed
+	if feed == nil {
+		feed = func(ctx context.Context, out chan<- batch) (int, error) {
+			err := p.lines.run(ctx, out)
+			return p.lines.number, err
+		}
+	}
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := p.lines.run(working, p.batches)
-		p.read <- p.lines.number
+		batches, err := feed(working, p.batches)
+		p.read <- batches
 		return err
 	})
 	for range p.options.Workers {
@@ -146,6 +159,7 @@ func (p *pipeline) check() error {
 	if err := errors.Join(p.doubt(true), p.lookFor(nil, true)); err != nil {
 		return err
 	}
+	p.marks.lookFor(p.entry.Source, &p.report)
 	p.report.Unsaved = p.bad.unsaved
 	slices.SortFunc(p.objects, byName)
 	var rows int64
@@ -326,6 +340,7 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	if err := errors.Join(p.doubt(false), p.lookFor(d.rows, false)); err != nil {
 		return err
 	}
+	p.marks.add(d.rows)
 	p.buffer.add(d)
 	if len(p.buffer.seen) > MaxPartitions {
 		return tooManyPartitions(p.buffer.seen)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"os"
 	"unicode/utf8"
 
@@ -21,8 +23,8 @@ const QuarantineFile = "quarantine.ndjson"
 //	{"line":17,"code":"bad_json","message":"…","text":"the line"}
 //
 // A line that is not valid UTF-8 has "base64" instead of "text". For a line that is too long, the text is its
-// beginning, and "length" is the length of the line in bytes. Lines for which no space is left are only counted. The
-// file exists even if it has no lines.
+// beginning, and "length" is the length of the line in bytes. "directive" is the last directive before the line, if
+// there is one. Lines for which no space is left are only counted. The file exists even if it has no lines.
 type quarantine struct {
 	path    string
 	file    *os.File // nil until the first line
@@ -42,6 +44,8 @@ type quarantinedLine struct {
 	Text    *string     `json:"text,omitempty"`
 	Base64  []byte      `json:"base64,omitempty"` // instead of a text that is not UTF-8
 	Length  int64       `json:"length,omitempty"` // of the whole line, if the text is only its beginning
+
+	Directive string `json:"directive,omitempty"`
 }
 
 func (q *quarantine) add(r rejection) error {
@@ -54,7 +58,7 @@ func (q *quarantine) add(r rejection) error {
 		q.lines = json.NewEncoder(&q.line)
 		q.lines.SetEscapeHTML(false)
 	}
-	line := quarantinedLine{Line: r.line, Code: r.code, Message: r.reason}
+	line := quarantinedLine{Line: r.line, Code: r.code, Message: r.reason, Directive: string(r.directive)}
 	if text := string(r.text); utf8.ValidString(text) {
 		line.Text = &text
 	} else {
@@ -99,6 +103,8 @@ type RejectedLine struct {
 	Message string
 	Text    []byte
 	Whole   bool // Text is the whole line
+
+	Directive []byte // the last one before the line, see logformat.Directive; nil if there is none or it is not known
 }
 
 // EachRejected calls yield with every line of a file of quarantined lines, and with its JSON form. Both are valid until
@@ -128,15 +134,35 @@ func EachRejected(path string, yield func(line RejectedLine, form []byte) error)
 		if line.Text != nil {
 			r.Text = []byte(*line.Text)
 		}
+		if line.Directive != "" {
+			r.Directive = []byte(line.Directive)
+		}
 		if err := yield(r, form); err != nil {
 			return err
 		}
 	}
 }
 
-// WithLine returns the JSON form of a rejected line with another number.
-func WithLine(form []byte, number int64) []byte {
-	rest := bytes.TrimPrefix(form, []byte(`{"line":`))
-	rest = rest[bytes.IndexByte(rest, ','):]
-	return append(fmt.Appendf(nil, `{"line":%d`, number), rest...)
+// rejectedForm is the number of a rejected line and its JSON form.
+type rejectedForm struct {
+	line int64
+	form []byte
 }
+
+// rejectedIn yields the lines of a file of rejected lines, which need not exist.
+func rejectedIn(path string) iter.Seq2[rejectedForm, error] {
+	return func(yield func(rejectedForm, error) bool) {
+		err := EachRejected(path, func(line RejectedLine, form []byte) error {
+			if !yield(rejectedForm{line.Line, form}, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, fs.ErrNotExist) {
+			yield(rejectedForm{}, err)
+		}
+	}
+}
+
+// errEnough ends a call of EachRejected.
+var errEnough = errors.New("no further lines are needed")

@@ -8,8 +8,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
+
+// TestRejectedLinesShareTheirDirective: a directive may have tens of kilobytes, and a batch 100,000 lines.
+func TestRejectedLinesShareTheirDirective(t *testing.T) {
+	format, err := logformat.ByName("w3c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter{format: format, times: Options{}.times(), decoder: record.NewDecoder()}
+	var d decodedBatch
+	text := "#Fields: date time c-ip\nx\ny\n#Fields: date time cs-method\nz\n"
+	if err := c.decode(batch{firstLine: 1, text: []byte(text)}, &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.rejected) != 3 || string(d.rejected[2].directive) != "#Fields: date time cs-method" {
+		t.Fatalf("%d lines are rejected", len(d.rejected))
+	}
+	if first, second := d.rejected[0].directive, d.rejected[1].directive; &first[0] != &second[0] {
+		t.Error("each line has a copy of its own")
+	}
+}
 
 func TestNewestCode(t *testing.T) {
 	write := func(lines ...rejection) string {

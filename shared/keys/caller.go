@@ -16,10 +16,13 @@ const (
 	DataRead  Scope = "data:read"  // the data routes
 	ConfRead  Scope = "conf:read"  // reading planets, saved filters and their versions
 	ConfWrite Scope = "conf:write" // writing and restoring planets and saved filters
+
+	ReportRead  Scope = "report:read"  // reading scheduled reports and their runs
+	ReportWrite Scope = "report:write" // writing and running them, with DataRead
 )
 
 // Scopes returns every scope.
-func Scopes() []Scope { return []Scope{DataRead, ConfRead, ConfWrite} }
+func Scopes() []Scope { return []Scope{DataRead, ConfRead, ConfWrite, ReportRead, ReportWrite} }
 
 // Hash is the SHA-256 of an API key. Keys themselves are not stored.
 type Hash [sha256.Size]byte
@@ -37,6 +40,7 @@ type Caller struct {
 	Branches []string // visible branches and configurations; empty: all
 
 	Expires time.Time // when the key is refused; zero: never
+	Seal    Seal      // of the key, which the caller does not know; zero: the key has none
 }
 
 // Allows reports whether the caller has a scope.

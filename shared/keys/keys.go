@@ -25,6 +25,7 @@ type Key struct {
 	Created  time.Time // UTC in whole milliseconds, like all times here
 	Expires  time.Time // refused from then on; zero: never
 	Revoked  time.Time // refused since then; zero: not revoked
+	Seal     Seal      // of the server; zero: an earlier version issued the key
 }
 
 // Store stores keys and never removes them. Package keystest has the test suite for implementations.
@@ -65,6 +66,7 @@ func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret str
 		Branches: sorted(g.Branches),
 		Created:  truncate(now),
 		Expires:  truncate(g.Expires),
+		Seal:     NewSeal(),
 	}
 	if err := store.Create(ctx, k); err != nil {
 		return "", Key{}, fmt.Errorf("store key %s: %w", k.ID, err)
@@ -117,7 +119,7 @@ const usable = "usable"
 
 // caller returns the caller that the key belongs to.
 func (k Key) caller() Caller {
-	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches, Expires: k.Expires}
+	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches, Expires: k.Expires, Seal: k.Seal}
 }
 
 // IDOf returns the ID of the key with the hash.

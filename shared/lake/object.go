@@ -10,6 +10,11 @@ type Object struct {
 	MinTsMs     int64            // ts_ms of the first row
 	MaxTsMs     int64            // ts_ms of the last row
 	ColumnBytes map[string]int64 // compressed bytes of each top-level column that it has, by name
+
+	// FirstChange and LastChange are the numbers of the changes of the index that published the first and the last of
+	// the rows, also if objects were merged since. They are 0 if the index does not number its changes, or if an earlier
+	// version of the program has published the rows.
+	FirstChange, LastChange int64
 }
 
 // Has reports whether the object has a top-level column. Objects of an older schema do not have all columns of Row. If

@@ -31,17 +31,28 @@ const maxListed = 20_000
 func (l *Listing) Sizes(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) (sum engine.Sizes, known bool, _ error) {
+	sum, _, known, err := l.sizes(ctx, watermark, from, to)
+	return sum, known, err
+}
+
+// sizes is Sizes, and returns the first hour with objects.
+func (l *Listing) sizes(
+	ctx context.Context, watermark, from, to lake.Partition,
+) (sum engine.Sizes, first lake.Partition, known bool, _ error) {
 	for info, err := range l.Objects(ctx, watermark, from, to) {
 		if err != nil {
-			return engine.Sizes{}, false, fmt.Errorf("list the objects of a query: %w", err)
+			return engine.Sizes{}, 0, false, fmt.Errorf("list the objects of a query: %w", err)
 		}
 		if sum.Objects == maxListed {
-			return engine.Sizes{}, false, nil
+			return engine.Sizes{}, 0, false, nil
+		}
+		if hour, ok := hourOf(info.Name); ok && sum.Objects == 0 {
+			first = hour
 		}
 		sum.Objects++
 		sum.Bytes += info.Size
 	}
-	return sum, true, nil
+	return sum, first, true, nil
 }
 
 // Objects yields the objects that queries of the hours from…to, both included, read: before the watermark those of the

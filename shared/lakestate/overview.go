@@ -43,9 +43,19 @@ func (o *Overview) Status(ctx context.Context) (status.Status, error) {
 		return found, err
 	}
 	found.Hours = hours
-	earlier, known, err := o.listing.Sizes(ctx, s.Watermark, first, newest-1)
+	earlier, begin, known, err := o.listing.sizes(ctx, s.Watermark, first, newest-1)
 	if err != nil || !known {
 		return found, err
+	}
+	if earlier.Objects == 0 {
+		begin = last + 1
+		if len(hours) > 0 {
+			begin = hours[len(hours)-1].Partition
+		}
+	}
+	if begin > first { // the life cycle of the bucket has removed objects since the last compaction
+		found.Records = nil
+		found.Extent.MinTsMs = min(begin.Start(), s.Extent.MaxTsMs)
 	}
 	for _, h := range hours {
 		earlier.Objects += h.Objects

@@ -93,6 +93,22 @@ func TestOverview(t *testing.T) {
 			t.Errorf("%d", *found.Records)
 		}
 	})
+	t.Run("nor once the bucket has removed the oldest objects", func(t *testing.T) {
+		s := whole
+		s.Extent.MinTsMs = (first - 20).Start() // of objects that are not there any more
+		found := of(s)
+		if found.Records != nil || found.Extent.MinTsMs != first.Start() || *found.Objects != 5 {
+			t.Errorf("%+v", found)
+		}
+	})
+	t.Run("nor once it has removed all but the newest", func(t *testing.T) {
+		s := whole
+		s.Extent.MinTsMs = (first + 40).Start()
+		found := of(s)
+		if found.Records != nil || *found.Objects != 2 || found.Extent.MinTsMs != (first+99).Start() {
+			t.Errorf("%+v", found)
+		}
+	})
 	t.Run("nor while an object is lost", func(t *testing.T) {
 		s := whole
 		s.Lost = []lakestate.LostObject{{Name: "a"}}

@@ -33,8 +33,12 @@ type State struct {
 	Lost    []LostObject `json:"lost,omitempty"`
 	Backlog Backlog      `json:"backlog,omitzero"`
 	Imports Imports      `json:"imports,omitzero"`
-	// Shrunk is set if objects were removed whose rows the extent still counts.
+	// Shrunk is set if objects were removed whose rows the extent still counts. It is reset when they are counted again.
 	Shrunk bool `json:"shrunk,omitempty"`
+	// Counted is when the rows of the extent were last counted from the objects.
+	Counted time.Time `json:"counted,omitzero"`
+	// CountBegan is when the latest count began, if it has not succeeded yet.
+	CountBegan time.Time `json:"count_began,omitzero"`
 }
 
 // LostObject is a damaged object that was set aside.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // Table stores small items. Each item has a revision that every write increases, and of two writers that have read the
@@ -40,6 +41,8 @@ type Change struct {
 	Key  Key
 	Seen int64  // the expected revision of the item; 0 if the item must not exist
 	Body []byte // JSON
+	// Expires, unless it is zero, is when the table may remove the item, which then never existed.
+	Expires time.Time
 }
 
 // ErrConflict means that another writer has changed an item first.

@@ -62,6 +62,22 @@ var (
 		Doc:     "the Athena workgroup that queries run in",
 		Example: "orrery-interactive",
 	}
+	ReportsWorkgroup = Variable{
+		Name:    "ORRERY_WORKGROUP",
+		Doc:     "the Athena workgroup that the queries of scheduled reports run in",
+		Example: "orrery-reports",
+	}
+	Reports = Variable{
+		Name:    "ORRERY_REPORTS",
+		Doc:     "where scheduled reports may be sent, as JSON",
+		Default: "{}",
+		Example: `{"destination":{"archive":{"bucket":"orrery-archive","prefix":"reports/"}}}`,
+	}
+	ReportQueue = Variable{
+		Name:    "ORRERY_REPORT_QUEUE",
+		Doc:     "the URL of the queue of runs of scheduled reports",
+		Example: "https://sqs.eu-central-1.amazonaws.com/123456789012/orrery-report",
+	}
 	ProjectionFrom = Variable{
 		Name:    "ORRERY_PROJECTION_FROM",
 		Doc:     "the first year of which records are kept",
@@ -80,6 +96,12 @@ var (
 		Default: "27s",
 		Example: "27s",
 	}
+	ReportTimeout = Variable{
+		Name:    "ORRERY_QUERY_TIMEOUT",
+		Doc:     "how long a scheduled report waits for each of its queries",
+		Default: "5m",
+		Example: "5m",
+	}
 	Version = Variable{
 		Name:    "ORRERY_VERSION",
 		Doc:     "the version of the program",
@@ -97,6 +119,9 @@ var (
 	}
 	feeding = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
 	sending = []Variable{Table, RawBucket, RawQueue, Version}
+	making  = []Variable{
+		Table, LakeBucket, Results, Database, ReportsWorkgroup, ProjectionFrom, Reports, ReportTimeout, Version,
+	}
 )
 
 // All lists every function.
@@ -204,9 +229,35 @@ var All = []Function{
 		Variables: settings,
 	},
 	{
+		Name:      "report-now",
+		Doc:       "Reports about a period, made at once.",
+		Serves:    []string{"report", "report-post"},
+		Variables: querying,
+	},
+	{
+		Name: "report-get",
+		Doc:  "Reads scheduled reports, their history and their runs.",
+		Serves: []string{
+			"reports", "report-get", "report-versions", "report-version", "report-runs", "report-run-get",
+		},
+		Variables: []Variable{Table, Reports, Version},
+	},
+	{
+		Name:      "report-put",
+		Doc:       "Writes and deletes scheduled reports, restores earlier ones, and requests runs.",
+		Serves:    []string{"report-put", "report-delete", "report-restore", "report-run"},
+		Variables: []Variable{Table, Reports, Version},
+	},
+	{
 		Name:      "not-found",
 		Doc:       "Answers every other path, and describes the service.",
-		Serves:    []string{"health", "openapi", "console", "console-file", "page", "page-folder", "page-file"},
+		Serves:    []string{"health", "openapi", "page", "page-folder", "page-file"},
+		Variables: []Variable{Version},
+	},
+	{
+		Name:      "console",
+		Doc:       "Serves the files of the browser console.",
+		Serves:    []string{"console", "console-file"},
 		Variables: []Variable{Version},
 	},
 	{
@@ -223,6 +274,16 @@ var All = []Function{
 		Name:      "reconcile",
 		Doc:       "Sends raw logs again that have not arrived.",
 		Variables: sending,
+	},
+	{
+		Name:      "report-tick",
+		Doc:       "Queues the scheduled reports that are due.",
+		Variables: []Variable{Table, ReportQueue, Version},
+	},
+	{
+		Name:      "report",
+		Doc:       "Makes and delivers scheduled reports.",
+		Variables: making,
 	},
 }
 

@@ -22,4 +22,14 @@ const (
 	GatewayTimeout = 29 * time.Second
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
 	KeepQueries = 24 * time.Hour
+	// LongestReport is how long a scheduled report and its deliveries may take. It is shorter than a lease of package
+	// running, so that no two workers have a run.
+	LongestReport = 9 * time.Minute
+	// ReportReserve is the part of LongestReport that is left for the deliveries when the queries must have ended.
+	ReportReserve = 2 * time.Minute
+	// ReportConcurrency is how many scheduled reports are made at once: the least that an event source can be limited to.
+	ReportConcurrency = 2
+	// ReportDeliveries is how often the queue delivers a message about a run before it becomes a dead letter. The run
+	// itself goes on: report-tick sends a message about each run that has not ended.
+	ReportDeliveries = 3
 )

@@ -16,12 +16,21 @@ const fieldsDirective = "#Fields:"
 // maxDirective is the maximum length of a directive. A longer line is no directive.
 const maxDirective = 64 << 10
 
+// Directive returns the directive that lists the fields of the lines after it, if the line is one. Some exports put
+// quotes around every line.
+func Directive(line []byte) (directive []byte, ok bool) {
+	if len(line) > 0 && line[0] == '"' {
+		line = unwrap(line)
+	}
+	return line, bytes.HasPrefix(line, []byte(fieldsDirective))
+}
+
 // Directives reads a text in pieces of any length, and keeps its last directive. The zero
 // value is ready to use.
 type Directives struct {
 	last   []byte // the last directive that is complete
 	line   []byte // the beginning of the present line, if it may be a directive
-	open   bool   // the present line begins with '#'
+	open   bool   // the present line may be a directive
 	long   bool   // the present line is too long
 	within bool   // the text so far does not end in a newline
 	begun  bool   // the text so far is not empty
@@ -51,8 +60,7 @@ func (d *Directives) Add(p []byte) {
 		}
 		if rest = after; ended {
 			d.open, d.within = false, false
-			line := bytes.TrimSuffix(d.line, []byte("\r"))
-			if !d.long && bytes.HasPrefix(line, []byte(fieldsDirective)) {
+			if line, ok := Directive(bytes.TrimSuffix(d.line, []byte("\r"))); ok && !d.long {
 				d.last = bytes.Clone(line)
 			}
 		}
@@ -62,14 +70,23 @@ func (d *Directives) Add(p []byte) {
 	}
 }
 
-// fromDirective returns the text from the first line on that begins with '#'. If within is true, the text begins within
-// a line.
+// fromDirective returns the text from the first line on that may be a directive: it begins with '#', perhaps after a
+// quote, or the text ends after the quote. If within is true, the text begins within a line.
 func fromDirective(text []byte, within bool) []byte {
-	if !within && text[0] == '#' {
+	if !within && (text[0] == '#' || bytes.HasPrefix(text, []byte(`"#`)) || string(text) == `"`) {
 		return text
 	}
-	if i := bytes.Index(text, []byte("\n#")); i >= 0 {
-		return text[i+1:]
+	first := -1
+	for _, begin := range []string{"\n#", "\n\"#"} {
+		if i := bytes.Index(text, []byte(begin)); i >= 0 && (first < 0 || i < first) {
+			first = i
+		}
 	}
-	return nil
+	if first < 0 && bytes.HasSuffix(text, []byte("\n\"")) {
+		first = len(text) - 2
+	}
+	if first < 0 {
+		return nil
+	}
+	return text[first+1:]
 }

@@ -14,6 +14,8 @@ func TestDirectives(t *testing.T) {
 		"with a carriage return":         {"#Fields: a b\r\n1 2\r\n", "#Fields: a b"},
 		"other directives":               {"#Version: 1.0\n#Fields: a\n#Date: now\n#\n", "#Fields: a"},
 		"the last of several":            {"#Fields: a\n1\n#Fields: b\n#Fields: c\n2\n", "#Fields: c"},
+		"in quotes":                      {"\"#Version: 1.0\"\r\n\"#Fields: a\"\n\"1\"\n\"\n\"2\"\n", "#Fields: a"},
+		"not after a quote":              {"#Fields: a\n\" #Fields: b\"\n\"#Fields: c\n", "#Fields: a"},
 		"not before its newline":         {"#Fields: a\n1\n#Fields: b", "#Fields: a"},
 		"not within a line":              {"#Fields: a\nx #Fields: b\n", "#Fields: a"},
 		"not longer than the limit":      {"#Fields: a\n#Fields: " + strings.Repeat("b", maxDirective) + "\n", "#Fields: a"},

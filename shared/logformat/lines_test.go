@@ -1,13 +1,16 @@
 package logformat
 
 import (
+	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
@@ -38,6 +41,7 @@ func TestLinesOfEveryFormat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defined := f
 			tested = append(tested, f.Name())
 			lines := strings.Split(parts["log"], "\n")
 			if len(lines) != linesPerFormat {
@@ -49,17 +53,70 @@ func TestLinesOfEveryFormat(t *testing.T) {
 				f, text = recordOf(f, line)
 				records = append(records, text)
 			}
+			table := Table(defined)
 			for i := range archive.Files {
-				if archive.Files[i].Name == "records" {
+				switch archive.Files[i].Name {
+				case "records":
 					archive.Files[i].Data = []byte(strings.Join(records, "\n") + "\n")
+				case "table":
+					archive.Files[i].Data = []byte(table)
 				}
+			}
+			if _, has := parts["table"]; has != (table != "") {
+				t.Errorf("the file has a table: %t, and the format: %t", has, table != "")
+			}
+			if table != "" {
+				checkTable(t, table, records)
 			}
 			goldentest.Compare(t, file, string(txtar.Format(archive)))
 		})
 	}
+	for what, is := range map[string]func(string) bool{
+		"format string of Apache": func(name string) bool { return IsFormatString(name) && strings.Contains(name, "%h") },
+		"format string of nginx":  func(name string) bool { return IsFormatString(name) && strings.Contains(name, "$remote_addr") },
+		"pattern":                 IsPattern, "mapping": IsMapping,
+	} {
+		if !slices.ContainsFunc(tested, is) {
+			t.Errorf("no %s has lines", what)
+		}
+	}
 	for _, f := range Formats {
 		if !slices.Contains(tested, f.Name()) {
 			t.Errorf("%s has no lines", f.Name())
+		}
+	}
+}
+
+var inBackQuotes = regexp.MustCompile("`([^`]+)`")
+
+// checkTable compares the fields in the table of a format with those that its records have.
+func checkTable(t *testing.T, table string, records []string) {
+	t.Helper()
+	var listed []string
+	for row := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(row, " | ")
+		for _, name := range inBackQuotes.FindAllStringSubmatch(cell, -1) {
+			listed = append(listed, name[1])
+		}
+	}
+	found := map[string]bool{}
+	for _, text := range records {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &members); err == nil {
+			for name := range members {
+				found[name] = true
+			}
+		}
+	}
+	for name := range found {
+		isEntry := func(field string) bool { return strings.HasPrefix(field, name+"[") }
+		if _, known := catalog.Lookup(name); known && !slices.Contains(listed, name) && !slices.ContainsFunc(listed, isEntry) {
+			t.Errorf("records have %s, which the table does not list:\n%s", name, table)
+		}
+	}
+	for _, field := range listed {
+		if name, _, _ := strings.Cut(field, "["); !found[name] {
+			t.Errorf("the table lists %s, which no record has", field)
 		}
 	}
 }

@@ -89,6 +89,9 @@ func (f w3c) Matches(line []byte) bool {
 
 // After returns the format of the lines after a directive, which begins with '#'. All but #Fields change nothing.
 func (f w3c) After(line []byte) (next Format, ok bool) {
+	if bytes.HasPrefix(line, []byte(`"#`)) {
+		line = unwrap(line)
+	}
 	if len(line) == 0 || line[0] != '#' {
 		return nil, false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 )
 
 // ten is a typical filter of ten conditions. Parsing and binding it takes less than 50 µs.
@@ -18,6 +19,24 @@ func BenchmarkParseAndBindTenConditions(b *testing.B) {
 	for b.Loop() {
 		if _, err := query.Bind(filter.Parse(ten), query.TopX{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFindings looks at 60,000 values, of which a quarter are findings and many are equal.
+func BenchmarkFindings(b *testing.B) {
+	term := query.DiffTerm{Distinct: 60_000}
+	for i := range 60_000 {
+		term.Values = append(term.Values, query.DiffValue{
+			Value: fmt.Sprintf("%05d", i),
+			Sides: query.Sides{Selected: int64(i%4/3) * int64(20+i%7), Baseline: int64(30 + i%5)},
+		})
+	}
+	answer := query.DiffAnswer{Requests: query.Sides{Selected: 150_000, Baseline: 2_000_000}, Terms: []query.DiffTerm{term}}
+	shape := query.Diff{By: querytest.Dimensions("ip"), Limit: 20, Least: 5}
+	for b.Loop() {
+		if len(query.Findings(shape, answer)) != 20 {
+			b.Fatal("too few findings")
 		}
 	}
 }

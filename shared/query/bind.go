@@ -75,8 +75,8 @@ func (b *binder) bindConditions() {
 
 // BindConditions returns the canonical form of a filter that needs no period, such as a saved filter. If the filter has
 // a period, it comes first. The error is a *FilterError with every mistake.
-func BindConditions(f filter.Filter) (filter.Filter, error) {
-	q, err := Bind(f, Logs{}, periodOptional)
+func BindConditions(f filter.Filter, opts ...Option) (filter.Filter, error) {
+	q, err := Bind(f, Logs{}, append(slices.Clone(opts), periodOptional)...)
 	return q.Filter, err
 }
 

@@ -101,8 +101,8 @@ func TestBindErrorKind(t *testing.T) {
 	if e := (*query.FilterError)(nil); errors.As(err, &e) || fault.KindOf(err) != fault.Invalid {
 		t.Errorf("the error of too many segments is %v", err)
 	}
-	const want = "segments of 60 s cut the period into as many as 525601 results, more than 10000; " +
-		"the shortest that fits is 3600 s"
+	const want = "segments of 1m cut the period into as many as 525601 results, more than 10000; " +
+		"the shortest that fits is 1h"
 	if err.Error() != want {
 		t.Errorf("got %q\nwant %q", err, want)
 	}
@@ -246,5 +246,44 @@ func TestBindFilterWithoutText(t *testing.T) {
 	conditions = append(conditions[:1], status)
 	if q, err := query.Bind(filter.Filter{Conditions: conditions}, query.Logs{}); err != nil || len(q.Conditions) != 1 {
 		t.Errorf("%v, %v", q.Conditions, err)
+	}
+}
+
+func TestSpellingsOfBooleans(t *testing.T) {
+	const period = "timestamp between 2026-01-01 and 2026-01-02, "
+	want := bindShape(t, period+"blocked is true", query.Logs{}).Fingerprint()
+	for _, text := range []string{
+		"blocked=true", "blocked = TRUE", `blocked="True"`, "blocked is TRUE", `blocked is "true"`, `blocked is "TRUE"`,
+	} {
+		if q := bindShape(t, period+text, query.Logs{}); q.Fingerprint() != want {
+			t.Errorf("%s is %s", text, filter.Format(q.Filter))
+		}
+	}
+	for _, rest := range []string{
+		`"op":"is","value":true`, `"op":"is","value":"TRUE"`, `"op":"eq","value":"True"`, `"op":"eq","value":true`,
+	} {
+		text := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
+			`{"field":"blocked",` + rest + `}]}`
+		if q := bindShape(t, text, query.Logs{}); q.Fingerprint() != want {
+			t.Errorf("%s is %s", rest, filter.Format(q.Filter))
+		}
+	}
+}
+
+func TestMistakesInPatterns(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"a{2,1}": "malformed regular expression: the repeat {2,1} has its larger number first (write {1,2}); " +
+			"the language is RE2",
+		"a{1,1001}": "unsupported regular expression: more than 1000 repeats in total {1,1001}; the language is RE2",
+		"(?P<n>a)(?P=n)": "unsupported regular expression: back-reference (?P=n) (write the pattern of the group again); " +
+			"the language is RE2",
+		`(a)\\1`: `unsupported regular expression: back-reference \1 (write the pattern of the group again); the language is RE2`,
+	} {
+		_, err := query.Bind(filter.Parse(`{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},`+
+			`{"field":"path","op":"regex","value":"`+pattern+`"}]}`), query.Logs{})
+		var wrong *query.FilterError
+		if !errors.As(err, &wrong) || len(wrong.Errors) != 1 || wrong.Errors[0].Message != want {
+			t.Errorf("%s: %v, want %s", pattern, err, want)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func canonicalValue(sources []catalog.Source, op filter.Op, v operand) filter.Va
 	}
 	switch {
 	case op == filter.Is || !v.numeric:
-		return filter.Value{Kind: filter.Bool, Text: v.Text}
+		return filter.Value{Kind: filter.Bool, Text: strings.ToLower(v.Text)}
 	case durations:
 		number = number.scaled(6).rounded().scaled(-6)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/orrery/orrery/shared/fault"
 )
@@ -94,36 +95,84 @@ func Findings(shape Diff, a DiffAnswer) []Finding {
 		values += t.Distinct
 	}
 	least := minScore + 2*math.Log(float64(max(values, 1)))
-	type candidate struct {
-		Finding
-		difference product
-	}
-	var found []candidate
+	first := newFirstFindings(shape)
 	for i, t := range a.Terms {
-		for _, v := range t.Values {
+		for j := range t.Values {
+			v := &t.Values[j]
+			if cannotReach(least, v.Sides, a.Requests) {
+				continue
+			}
 			score, difference := compare(v.Sides, a.Requests)
 			side := v.Selected
 			if score < 0 {
 				side = v.Baseline
 			}
 			if math.Abs(score) >= least && side >= shape.Least {
-				score = math.Round(score*10) / 10
-				found = append(found, candidate{Finding{shape.By[i], v.Value, v.Sides, score}, difference})
+				first.add(candidate{v, i, math.Round(score*10) / 10, difference})
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { // the values of a dimension are sorted already
-		return cmp.Or(
-			b.difference.compare(a.difference),
-			cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)),
-			cmp.Compare(a.By.String(), b.By.String()),
-		)
-	})
-	findings := make([]Finding, min(len(found), shape.Limit))
-	for i := range findings {
-		findings[i] = found[i].Finding
+	findings := make([]Finding, len(first.list))
+	for i, c := range first.list {
+		findings[i] = Finding{shape.By[c.dimension], c.value.Value, c.value.Sides, c.score}
 	}
 	return findings
+}
+
+// candidate is a value that may be a finding.
+type candidate struct {
+	value      *DiffValue
+	dimension  int
+	score      float64
+	difference product
+}
+
+// firstFindings holds the first findings of those that were added.
+type firstFindings struct {
+	limit int
+	names []string // of the dimensions
+	list  []candidate
+}
+
+func newFirstFindings(shape Diff) *firstFindings {
+	f := &firstFindings{limit: shape.Limit, names: make([]string, len(shape.By))}
+	for i, by := range shape.By {
+		f.names[i] = by.String()
+	}
+	return f
+}
+
+// compare is the order of findings. The values of a dimension are added in their order.
+func (f *firstFindings) compare(a, b candidate) int {
+	return cmp.Or(
+		b.difference.compare(a.difference),
+		cmp.Compare(math.Abs(b.score), math.Abs(a.score)),
+		cmp.Compare(f.names[a.dimension], f.names[b.dimension]),
+	)
+}
+
+// add inserts a candidate after those that are before or equal to it, unless the list is full of them.
+func (f *firstFindings) add(c candidate) {
+	n := len(f.list)
+	if n == f.limit && (n == 0 || f.compare(f.list[n-1], c) <= 0) {
+		return
+	}
+	at := sort.Search(n, func(i int) bool { return f.compare(f.list[i], c) > 0 })
+	if n == f.limit {
+		f.list = f.list[:n-1]
+	}
+	f.list = slices.Insert(f.list, at, c)
+}
+
+// cannotReach reports whether the score of a value is certainly less than least. Twice the statistic of Pearson's test
+// is an upper bound of that of the G-test, and takes no logarithms.
+func cannotReach(least float64, n, all Sides) bool {
+	a, b := float64(n.Selected), float64(n.Baseline)
+	selected, baseline := float64(all.Selected), float64(all.Baseline)
+	cross := a*(baseline-b) - b*(selected-a)
+	others := selected + baseline - a - b
+	const margin = 1.001 // for rounding
+	return 2*margin*cross*cross*(selected+baseline) < least*(a+b)*others*selected*baseline
 }
 
 // compare returns the score of a value, see Finding, before it is rounded, and the size of the difference between its

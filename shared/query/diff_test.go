@@ -1,10 +1,12 @@
 package query_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +93,44 @@ func TestFindings(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
+}
+
+// TestFewerFindingsAreTheFirst: a smaller limit leaves out the last findings, and changes nothing else. Many findings are
+// equal in difference and score.
+func TestFewerFindingsAreTheFirst(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 12))
+	all := query.Sides{Selected: 1000, Baseline: 1000}
+	shape := query.Diff{By: querytest.Dimensions("url,country,path"), Limit: 80, Least: 1}
+	for range 50 {
+		answer := query.DiffAnswer{Requests: all}
+		for range shape.By {
+			term := query.DiffTerm{Distinct: 200}
+			for i := range 200 {
+				v := valueOf(fmt.Sprintf("%03d", i), 1+random.Int64N(5)*20, 1+random.Int64N(5)*20)
+				term.Values = append(term.Values, v)
+			}
+			answer.Terms = append(answer.Terms, term)
+		}
+		shape.Limit = 1000
+		every := query.Findings(shape, answer)
+		sorted := slices.IsSortedFunc(every, func(a, b query.Finding) int {
+			difference := func(f query.Finding) int64 { return max(f.Selected-f.Baseline, f.Baseline-f.Selected) }
+			return cmp.Or(
+				cmp.Compare(difference(b), difference(a)),
+				cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)),
+				strings.Compare(a.By.String(), b.By.String()),
+				strings.Compare(a.Value, b.Value),
+			)
+		})
+		if !sorted || len(every) < 100 {
+			t.Fatalf("%d findings, in order: %v", len(every), sorted)
+		}
+		for _, shape.Limit = range []int{1, 2, 7, 80} {
+			if got, want := findingTexts(query.Findings(shape, answer)), findingTexts(every[:shape.Limit]); got != want {
+				t.Fatalf("the first %d are\n%s\nwant\n%s", shape.Limit, got, want)
+			}
+		}
+	}
 }
 
 // TestFindingsAreFrequent checks that engines may leave out values for which Frequent does not hold, and that the
@@ -232,7 +272,7 @@ func TestSpans(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 			gap := &lake.Row{TsMs: q.Period.FromMs - 7_200_001}
-			if query.Match(&q, gap) || q.Touches(gap.TsMs, gap.TsMs) {
+			if query.Match(&q, gap) || q.Reach().Touches(gap.TsMs, gap.TsMs) {
 				t.Error("a record of neither period matches")
 			}
 		})
@@ -267,8 +307,8 @@ func TestBindSelection(t *testing.T) {
 	})
 }
 
-// TestFindingConditionsSelectTheirRequests checks that the conditions of every finding are filters, one for the requests
-// that the finding counts and one for all others.
+// TestFindingConditionsSelectTheirRequests checks that the conditions of every finding are filters, one for the
+// requests that the finding counts and one for all others.
 func TestFindingConditionsSelectTheirRequests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 12))
 	const period = "timestamp between 1970-01-01 and 1970-01-02"

@@ -237,7 +237,7 @@ func notNumber(field *catalog.Field, s catalog.Source, op filter.Op, v operand) 
 		e.Message += "; without leading zeros it is " + plain
 	}
 	if s.Type == catalog.Bool && v.boolean() {
-		e.Suggestion = map[string]string{"true": "1", "false": "0"}[v.Text]
+		e.Suggestion = map[string]string{"true": "1", "false": "0"}[strings.ToLower(v.Text)]
 	}
 	if e.Suggestion != "" {
 		e.Fix = &filter.Edit{Span: v.Span, Text: e.Suggestion}

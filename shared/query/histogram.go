@@ -72,6 +72,8 @@ type Series struct {
 	Value  string // of SeriesValue
 	Total  int64
 	Points []Point // by segment; segments without records of the series are missing
+
+	Distinct int64 // of SeriesOther: the number of its values
 }
 
 // Point is the measure of a series in one segment.
@@ -81,9 +83,10 @@ type Point struct{ Segment, N int64 }
 type HistogramRow struct {
 	// Series numbers the values from 1 to the limit. The next numbers are the other values and the absent ones. It is 0
 	// if the histogram is not split.
-	Series int
-	Value  *string
-	Total  int64
+	Series   int
+	Value    *string
+	Total    int64
+	Distinct int64 // the number of different values
 	Point
 }
 
@@ -97,12 +100,28 @@ func SeriesOf(rows []HistogramRow, shape Histogram) []Series {
 			if r.Value != nil {
 				s.Value = *r.Value
 			}
+			if s.Kind == SeriesOther {
+				s.Distinct = r.Distinct - int64(shape.Limit)
+			}
 			all, last = append(all, s), r.Series
 		}
 		s := &all[len(all)-1]
 		s.Points = append(s.Points, r.Point)
 	}
 	return all
+}
+
+// DistinctValues returns the number of different values of the records of a histogram.
+func DistinctValues(all []Series) (n int64) {
+	for _, s := range all {
+		switch s.Kind {
+		case SeriesValue:
+			n++
+		case SeriesOther:
+			n += s.Distinct
+		}
+	}
+	return n
 }
 
 // KindOf returns the kind of a series by its number, see HistogramRow.

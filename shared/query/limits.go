@@ -5,3 +5,20 @@ const (
 	MaxSegments   = maxSegments
 	MaxDimensions = maxDimensions
 )
+
+// MaxDistinct limits the different values that matching records have in the fields of facets, histograms and diffs, all
+// fields of a query together. Beyond it an answer is an error on every engine.
+const MaxDistinct = 2_000_000
+
+// Distinct returns the number of different values that facets, histograms and diffs have counted. It is 0 for other
+// shapes.
+func (a Answer) Distinct() int64 {
+	n := DistinctValues(a.Histogram)
+	for _, f := range a.Facets.Facets {
+		n += f.Distinct
+	}
+	for _, t := range a.Diff.Terms {
+		n += t.Distinct
+	}
+	return n
+}

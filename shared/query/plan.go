@@ -8,77 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// This file defines the time span and the columns that a query reads. Engines, estimates and error messages use them.
-// The labels of topx are in labels.go.
-
-// Span returns the time in which records can match: the scope, narrowed by every further condition on the timestamp, by
-// the times of references to records, and by the places between which logs are.
-// It is empty when no record can match.
-func (q Query) Span() Period {
-	span := q.Scope.Period
-	for _, c := range q.Conditions {
-		if c.Negated || len(c.Terms) != 1 || c.Terms[0].Source.Type != catalog.Time {
-			continue
-		}
-		between, ok := c.Terms[0].Test.(IntRange)
-		if !ok {
-			continue
-		}
-		if between.Min != nil {
-			span.FromMs = max(span.FromMs, *between.Min)
-		}
-		if between.Max != nil {
-			span.ToMs = min(span.ToMs, *between.Max)
-		}
-	}
-	if refs, ok := q.refs(); ok {
-		p := periodOf(refs)
-		span = Period{max(span.FromMs, p.FromMs), min(span.ToMs, p.ToMs)}
-	}
-	if logs, ok := q.Shape.(Logs); ok {
-		span = logs.within(span)
-	}
-	return span
-}
-
-// Spans returns the span, or the parts of it in which records can match if the two periods of a diff do not adjoin. They
-// are in the order of time. There is at least one; it is empty when no record can match.
-func (q Query) Spans() []Period {
-	span := q.Span()
-	d, ok := q.Shape.(Diff)
-	if !ok || d.Against.Kind == AgainstNothing {
-		return []Period{span}
-	}
-	first, second := q.Period, d.Baseline
-	if first.FromMs > second.FromMs {
-		first, second = second, first
-	}
-	if first.ToMs+1 == second.FromMs {
-		return []Period{span}
-	}
-	var parts []Period
-	for _, p := range []Period{first, second} {
-		p = Period{max(p.FromMs, span.FromMs), min(p.ToMs, span.ToMs)}
-		if !p.Empty() {
-			parts = append(parts, p)
-		}
-	}
-	if parts == nil {
-		return []Period{{span.FromMs, span.FromMs - 1}}
-	}
-	return parts
-}
-
-// Touches reports whether records from one instant to another, both in milliseconds, can match.
-func (q Query) Touches(fromMs, toMs int64) bool {
-	refs, ok := q.refs()
-	if ok && !slices.ContainsFunc(refs, func(r lake.Ref) bool { return fromMs <= r.TsMs && r.TsMs <= toMs }) {
-		return false
-	}
-	return slices.ContainsFunc(q.Spans(), func(p Period) bool {
-		return !p.Empty() && fromMs <= p.ToMs && toMs >= p.FromMs
-	})
-}
+// This file defines the columns that a query reads. Engines, estimates and error messages use them. The time is in
+// reach.go, and the labels of topx are in labels.go.
 
 // Columns lists the top-level columns that the query reads, in the order of the table.
 func (q Query) Columns() []string {

@@ -49,8 +49,8 @@ type Stats struct {
 	SegmentSeconds  int64
 	Zone            *time.Location // segments follow its clock; nil: they are aligned to the Unix epoch
 	GroupByHostname bool           // one result per segment and hostname
-	// By asks for one result per segment and value instead, and one for the records without a value; nil: not grouped by
-	// a field. Then GroupByHostname is false.
+	// By asks for one result per segment and value instead, and one for the records without a value; nil: not grouped
+	// by a field. Then GroupByHostname is false.
 	By          *Dimension
 	Percentiles bool // also percentiles of the durations
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
@@ -63,7 +62,7 @@ func (c Condition) refs() (refs []lake.Ref, ok bool) {
 // periodOf returns the shortest period with the times of all references. It is empty if there is no reference.
 func periodOf(refs []lake.Ref) Period {
 	if len(refs) == 0 {
-		return Period{FromMs: 0, ToMs: -1}
+		return noPeriod
 	}
 	p := Period{FromMs: refs[0].TsMs, ToMs: refs[0].TsMs}
 	for _, r := range refs {
@@ -71,6 +70,9 @@ func periodOf(refs []lake.Ref) Period {
 	}
 	return p
 }
+
+// noPeriod contains no instant.
+var noPeriod = Period{FromMs: 0, ToMs: -1}
 
 // refs returns the references of which a matching record must have one. ok is false if no condition requires that.
 func (q Query) refs() (refs []lake.Ref, ok bool) {
@@ -85,21 +87,4 @@ func (q Query) refs() (refs []lake.Ref, ok bool) {
 		}
 	}
 	return refs, ok
-}
-
-// Hours returns the hours from first to last in which records can match, ascending, if references limit them to fewer
-// than all. Otherwise, and if records can match in none of them, fewer is false.
-func (q Query) Hours(first, last lake.Partition) (hours []lake.Partition, fewer bool) {
-	refs, ok := q.refs()
-	if !ok {
-		return nil, false
-	}
-	for _, r := range refs {
-		if hour := lake.PartitionOf(r.TsMs); first <= hour && hour <= last {
-			hours = append(hours, hour)
-		}
-	}
-	slices.Sort(hours)
-	hours = slices.Compact(hours)
-	return hours, 0 < len(hours) && lake.Partition(len(hours)) < last-first+1
 }

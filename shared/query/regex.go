@@ -2,8 +2,10 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -100,7 +102,15 @@ func explainRegex(pattern string, err error) *regexProblem {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
 		offset := findConstruct(pattern, e.Expr)
 		prefix, name := groupName(pattern[offset:])
-		return &regexProblem{code: codeRegexUnsupported, what: name + " " + prefix, offset: offset, length: len(prefix)}
+		if name == backReference {
+			if end := strings.IndexByte(pattern[offset:], ')'); end >= 0 {
+				prefix = pattern[offset : offset+end+1]
+			}
+			name += " " + prefix + repeatGroup
+		} else {
+			name += " " + prefix
+		}
+		return &regexProblem{code: codeRegexUnsupported, what: name, offset: offset, length: len(prefix)}
 	case syntax.ErrInvalidEscape:
 		if what := escapeName(e.Expr); what != "" {
 			return at(codeRegexUnsupported, what, e.Expr)
@@ -112,6 +122,9 @@ func explainRegex(pattern string, err error) *regexProblem {
 		}
 		return at(codeRegexSyntax, "repeat of a repeat "+e.Expr, e.Expr)
 	case syntax.ErrInvalidRepeatSize:
+		if fixed := ascendingRepeat(e.Expr); fixed != "" {
+			return at(codeRegexSyntax, "the repeat "+e.Expr+" has its larger number first (write "+fixed+")", e.Expr)
+		}
 		return at(codeRegexUnsupported, "more than 1000 repeats in total "+e.Expr, e.Expr)
 	case syntax.ErrLarge, syntax.ErrNestingDepth:
 		return tooLarge(pattern, programTooLarge)
@@ -125,6 +138,27 @@ func explainRegex(pattern string, err error) *regexProblem {
 	return at(codeRegexSyntax, e.Code.String()+" "+e.Expr, e.Expr)
 }
 
+const (
+	backReference = "back-reference"
+	repeatGroup   = " (write the pattern of the group again)"
+)
+
+var repeatRange = regexp.MustCompile(`^\{([0-9]+),([0-9]+)\}$`)
+
+// ascendingRepeat returns a repeat whose numbers are not in ascending order with its numbers swapped, or "" for others.
+func ascendingRepeat(expr string) string {
+	m := repeatRange.FindStringSubmatch(expr)
+	if m == nil {
+		return ""
+	}
+	least, err := strconv.Atoi(m[1])
+	most, err2 := strconv.Atoi(m[2])
+	if err != nil || err2 != nil || least <= most {
+		return ""
+	}
+	return fmt.Sprintf("{%d,%d}", most, least)
+}
+
 // groupName returns the prefix and the name of a group beginning with (? that RE2 does not have.
 func groupName(group string) (prefix, name string) {
 	for _, g := range []struct{ prefix, name string }{
@@ -132,7 +166,7 @@ func groupName(group string) (prefix, name string) {
 		{"(?<=", "look-behind"}, {"(?<!", "negative look-behind"},
 		{"(?>", "atomic group"}, {"(?(", "conditional group"}, {"(?#", "comment group"},
 		{"(?|", "branch reset group"}, {"(?R", "recursion"}, {"(?&", "recursion"},
-		{"(?P=", "back-reference"}, {"(?P>", "recursion"},
+		{"(?P=", backReference}, {"(?P>", "recursion"},
 		{"(?P<", "badly named group"}, {"(?<", "badly named group"},
 	} {
 		if strings.HasPrefix(group, g.prefix) {
@@ -149,7 +183,7 @@ func escapeName(escape string) string {
 	}
 	switch c := escape[1]; {
 	case '1' <= c && c <= '9', c == 'k', c == 'g':
-		return "back-reference " + escape
+		return backReference + " " + escape + repeatGroup
 	case c == 'Z', c == 'G', c == 'K':
 		return "anchor " + escape
 	case c == 'h', c == 'H', c == 'R', c == 'X', c == 'V', c == 'N':
@@ -161,10 +195,10 @@ func escapeName(escape string) string {
 }
 
 // findConstruct returns the offset of expr in the pattern, at a place where a construct can begin: not after a
-// backslash and not inside \Q…\E.
+// backslash and not inside \Q…\E. The parser refuses "(?P" only if it does not begin a named group.
 func findConstruct(pattern, expr string) int {
 	for i := 0; i < len(pattern); i = nextConstruct(pattern, i) {
-		if strings.HasPrefix(pattern[i:], expr) {
+		if strings.HasPrefix(pattern[i:], expr) && (expr != "(?P" || !strings.HasPrefix(pattern[i:], "(?P<")) {
 			return i
 		}
 	}

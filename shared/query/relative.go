@@ -25,7 +25,7 @@ func WithClock(c Clock) Option {
 
 // RelativeTime is a relative time of a filter and the time that it stands for.
 type RelativeTime struct {
-	Text string
+	Text string // without spaces and leading zeros, so it is short
 	Ms   int64
 }
 
@@ -49,22 +49,22 @@ func (b *binder) resolveTimes() {
 			if v.Kind != filter.Text || !relative {
 				continue
 			}
-			ms, wrong := b.clock.resolve(word, rest, v)
+			r, wrong := b.clock.resolve(word, rest, v)
 			if wrong != nil {
 				b.fail(*wrong)
-			} else if r := (RelativeTime{spaceless(v.Text), ms}); !seen[r] {
+			} else if !seen[r] {
 				seen[r] = true
 				b.relative = append(b.relative, r)
 			}
-			values[n].Text = canonicalTime(ms) // also for a mistake, which is then reported once
+			values[n].Text = canonicalTime(r.Ms) // also for a mistake, which is then reported once
 		}
 		c.Values = values
 	}
 	b.filter.Conditions = conditions
 }
 
-// relativeTime finds the word of a relative time, in any case. A word of which it is only the beginning is none. Without
-// the flag i, no other letters are taken for those of the words, as ſ is for s.
+// relativeTime finds the word of a relative time, in any case. A word of which it is only the beginning is none.
+// Without the flag i, no other letters are taken for those of the words, as ſ is for s.
 var relativeTime = regexp.MustCompile(
 	`(?s)\A([nN][oO][wW]|[tT][oO][dD][aA][yY]|[yY][eE][sS][tT][eE][rR][dD][aA][yY])(\z|[^a-zA-Z].*)`)
 
@@ -93,24 +93,27 @@ var unitNames = map[string]string{
 	"hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "week": "w", "weeks": "w",
 }
 
-// resolve returns the time that a relative time stands for, in Unix milliseconds, or its mistake.
-func (c Clock) resolve(word, rest string, v operand) (int64, *filter.Error) {
+// resolve returns the time that a relative time stands for, or its mistake.
+func (c Clock) resolve(word, rest string, v operand) (r RelativeTime, wrong *filter.Error) {
+	mistake := func(problem, suggestion string) (RelativeTime, *filter.Error) {
+		return RelativeTime{}, relativeMistake(v, problem, suggestion)
+	}
 	lower := strings.ToLower(word)
 	switch {
 	case word == "":
-		return 0, relativeMistake(v, relativeAlone, "now"+spaceless(rest))
+		return mistake(relativeAlone, "now"+spaceless(rest))
 	case word != lower:
-		return 0, relativeMistake(v, relativeCase, strings.ToLower(strings.TrimSpace(v.Text)))
+		return mistake(relativeCase, strings.ToLower(strings.TrimSpace(v.Text)))
 	case c.Now.IsZero():
 		e := invalidTime(v, relativeKept)
 		e.Code = codeRelativeTime
-		return 0, e
+		return r, e
 	case lower != "now" && rest != "":
-		return 0, relativeMistake(v, relativeDay, "")
+		return mistake(relativeDay, "")
 	case lower != "now":
-		return c.midnight(lower == "yesterday"), nil
+		return RelativeTime{lower, c.midnight(lower == "yesterday")}, nil
 	case rest == "":
-		return c.Now.UnixMilli(), nil
+		return RelativeTime{lower, c.Now.UnixMilli()}, nil
 	}
 	sign, length := rest[:1], strings.TrimSpace(rest[1:])
 	signed := sign == "-" || sign == "+"
@@ -125,20 +128,21 @@ func (c Clock) resolve(word, rest string, v operand) (int64, *filter.Error) {
 		if known := unitOf(unit); digits != "" && known != "" {
 			suggestion = "now" + sign + digits + known
 		}
-		return 0, relativeMistake(v, relativeUnit, suggestion)
+		return mistake(relativeUnit, suggestion)
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n > longestLength/seconds {
-		return 0, relativeMistake(v, timeNoSuchYear, "")
+		return mistake(timeNoSuchYear, "")
 	}
+	r.Text = fmt.Sprintf("now%s%d%s", sign, n, unit)
 	if sign == "-" {
 		n = -n
 	}
-	ms := c.Now.UnixMilli() + n*seconds*1000
-	if year := time.UnixMilli(ms).UTC().Year(); year < 1 || year > 9999 {
-		return 0, relativeMistake(v, timeNoSuchYear, "")
+	r.Ms = c.Now.UnixMilli() + n*seconds*1000
+	if year := time.UnixMilli(r.Ms).UTC().Year(); year < 1 || year > 9999 {
+		return mistake(timeNoSuchYear, "")
 	}
-	return ms, nil
+	return r, nil
 }
 
 // longestLength is the longest length of time in seconds. It is longer than there are years in times.

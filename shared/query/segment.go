@@ -1,8 +1,8 @@
 package query
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +32,20 @@ const (
 var Segments = []int64{
 	60, 300, 900, 3600, 6 * 3600, day, 2 * day, 4 * day, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
+}
+
+// Length returns a length of time as parameters take it and messages print it: in the largest unit of which it is a
+// whole number, as 90s, 5m, 1h or 4d.
+func Length(seconds int64) string {
+	for _, unit := range []struct {
+		seconds int64
+		name    string
+	}{{day, "d"}, {hour, "h"}, {60, "m"}} {
+		if seconds != 0 && seconds%unit.seconds == 0 {
+			return strconv.FormatInt(seconds/unit.seconds, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(seconds, 10) + "s"
 }
 
 // SegmentFor returns the default length of a segment, in seconds: a minute for periods up to 24 hours, then the
@@ -72,8 +86,8 @@ func (d division) lengths() []int64 {
 	return Segments
 }
 
-// count returns the largest number of segments of a length that an answer can have. By a local clock it lists them, unless
-// about as many segments of UTC are far from the limit.
+// count returns the largest number of segments of a length that an answer can have. By a local clock it lists them,
+// unless about as many segments of UTC are far from the limit.
 func (d division) count(seconds, limit int64) int64 {
 	n := SegmentCount(d.period, seconds)
 	if d.zone == nil || n > 2*limit || 2*n < limit {
@@ -106,17 +120,21 @@ func (d division) shortest(limit int64) int64 {
 
 func (d division) check(seconds int64) error {
 	if lengths := d.lengths(); !slices.Contains(lengths, seconds) {
-		first := strings.Trim(strings.ReplaceAll(fmt.Sprint(lengths[:8]), " ", ", "), "[]")
-		message := "a segment is one of %s … %d seconds, not %d"
+		first := make([]string, 8)
+		for i := range first {
+			first[i] = Length(lengths[i])
+		}
+		message := "a segment is one of %s … %s, not %s"
 		if d.zone != nil {
 			message = "in a time zone, " + message
 		}
-		return fault.New(fault.Invalid, message, first, lengths[len(lengths)-1], seconds)
+		return fault.New(fault.Invalid, message,
+			strings.Join(first, ", "), Length(lengths[len(lengths)-1]), Length(seconds))
 	}
 	if n := d.count(seconds, maxSegments); n > maxSegments {
-		const message = "segments of %d s cut the period into as many as %d results, more than %d; " +
-			"the shortest that fits is %d s"
-		return fault.New(fault.Invalid, message, seconds, n, maxSegments, d.shortest(maxSegments))
+		const message = "segments of %s cut the period into as many as %d results, more than %d; " +
+			"the shortest that fits is %s"
+		return fault.New(fault.Invalid, message, Length(seconds), n, maxSegments, Length(d.shortest(maxSegments)))
 	}
 	return nil
 }
@@ -200,9 +218,10 @@ func (q Query) segmentOfSeries(requested int64, zone *time.Location, series int6
 		return 0, err
 	}
 	if n := d.count(requested, maxSegments/series); n > maxSegments/series {
-		const message = "%d segments of %d s and %d series are more than %d results; " +
-			"the shortest segment that fits is %d s"
-		return 0, fault.New(fault.Invalid, message, n, requested, series, maxSegments, d.shortest(maxSegments/series))
+		const message = "%d segments of %s and %d series are more than %d results; " +
+			"the shortest segment that fits is %s"
+		return 0, fault.New(fault.Invalid, message,
+			n, Length(requested), series, maxSegments, Length(d.shortest(maxSegments/series)))
 	}
 	return requested, nil
 }

@@ -56,16 +56,16 @@ func TestSegmentFor(t *testing.T) {
 
 func TestCheckSegment(t *testing.T) {
 	const (
-		tooShort = "segments of 60 s cut the period into as many as 10081 results, more than 10000; " +
-			"the shortest that fits is 300 s"
-		notListed = "a segment is one of 60, 300, 900, 3600, 21600, 86400, 172800, 345600 … 353894400 seconds, not "
+		tooShort = "segments of 1m cut the period into as many as 10081 results, more than 10000; " +
+			"the shortest that fits is 5m"
+		notListed = "a segment is one of 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d … 4096d, not "
 	)
 	week := period(t, "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z")
 	for seconds, want := range map[int64]string{
 		300: "",
 		60:  tooShort,
-		61:  notListed + "61",
-		0:   notListed + "0",
+		61:  notListed + "61s",
+		0:   notListed + "0s",
 	} {
 		got := ""
 		if err := query.CheckSegment(week, seconds); err != nil {
@@ -148,10 +148,20 @@ func TestSegmentOfHistogram(t *testing.T) {
 	}
 	t.Run("a length that gives too many results", func(t *testing.T) {
 		_, err := query.Bind(filter.Parse(day), query.Histogram{By: &status[0], Limit: 7, SegmentSeconds: 60})
-		const want = "1440 segments of 60 s and 7 series are more than 10000 results; " +
-			"the shortest segment that fits is 300 s"
+		const want = "1440 segments of 1m and 7 series are more than 10000 results; " +
+			"the shortest segment that fits is 5m"
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	})
+}
+
+func TestLength(t *testing.T) {
+	for seconds, want := range map[int64]string{
+		59: "59s", 60: "1m", 90: "90s", 300: "5m", 3600: "1h", 21_600: "6h", 86_400: "1d", 345_600: "4d", 90_000: "25h",
+	} {
+		if got := query.Length(seconds); got != want {
+			t.Errorf("%d seconds are %s, want %s", seconds, got, want)
+		}
+	}
 }

@@ -11,8 +11,8 @@ const (
 	week = 7 * day
 )
 
-// LocalSegments lists the possible lengths of a segment by a local clock, in seconds: those of Segments from an hour on,
-// and a week.
+// LocalSegments lists the possible lengths of a segment by a local clock, in seconds: those of Segments from an hour
+// on, and a week.
 var LocalSegments = []int64{
 	hour, 6 * hour, day, 2 * day, 4 * day, week, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
@@ -31,8 +31,8 @@ type Segmentation struct {
 // By a local clock, a segment of up to a day begins when the clock reads a multiple of its length since midnight, and a
 // longer one when it reads midnight: the midnight of the first day of the period and every so many days later, or, for
 // weeks, that of a Monday. If the clock skips such a reading, the segment begins when the clock has skipped it. If the
-// clock has the reading twice, the segment begins with the first one. So a day of 23 or 25 hours is one segment. Only an
-// hour that the clock reads twice is two segments, because one would count twice as much as its neighbours.
+// clock has the reading twice, the segment begins with the first one. So a day of 23 or 25 hours is one segment. Only
+// an hour that the clock reads twice is two segments, because one would count twice as much as its neighbours.
 func (q Query) Segmentation(span Period) Segmentation {
 	seconds, zone := segmentOf(q.Shape)
 	s := Segmentation{seconds: seconds}
@@ -176,8 +176,8 @@ func segmentOrigin(period Period, seconds int64, zone *time.Location) int64 {
 
 // clockAt returns how many seconds the clock of a zone is ahead of UTC, and until when at least, in Unix seconds.
 //
-// Package time returns an end in the past for the last day of leap years far in the future. As clocks change at multiples of a
-// quarter of an hour there, the end is then a quarter later.
+// Package time returns an end in the past for the last day of leap years far in the future. As clocks change at
+// multiples of a quarter of an hour there, the end is then a quarter later.
 func clockAt(second int64, zone *time.Location) (offset, until int64) {
 	at := time.Unix(second, 0).In(zone)
 	_, ahead := at.Zone()

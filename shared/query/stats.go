@@ -1,7 +1,7 @@
 package query
 
-// MaxStatsRows limits the results of stats that are grouped by a field. An answer with more rows is an error, so engines
-// may leave out those beyond the next one.
+// MaxStatsRows limits the results of stats that are grouped by a field. An answer with more rows is an error, so
+// engines may leave out those beyond the next one.
 const MaxStatsRows = 100_000
 
 // columns lists the columns from which the figures are computed.

@@ -102,7 +102,7 @@ func shapeText(s Shape) string {
 }
 
 func segmentText(seconds int64, zone *time.Location) string {
-	text := fmt.Sprintf("segment=%ds", seconds)
+	text := "segment=" + Length(seconds)
 	if zone != nil {
 		text += " tz=" + zone.String()
 	}

@@ -100,7 +100,7 @@ func readPeriod(values []operand) (Period, []*filter.Error) {
 //	time = date [ ( " " | "T" ) clock ] [ zone ] .
 //	date = yyyy "-" mm "-" dd | yyyymmdd .
 //	clock = hh [ [":"] mm [ [":"] ss ] ] [ ( "." | "," ) digits ] .
-//	zone = [" "] ( "Z" | ( "+" | "-" ) hh [ [":"] mm ] ) | " " hh ":" mm .
+//	zone = [" "] ( "Z" | ( "+" | "-" ) hh [ [":"] mm [ [":"] ss ] ] ) | " " hh ":" mm [ ":" ss ] .
 //
 // A fraction belongs to the last unit written. In the last form of zone, the space is a plus sign that was not
 // URL-encoded; this form is allowed only after a clock. Directly after a date, -hh is not a zone, because 2026-01-01-02
@@ -135,7 +135,7 @@ func parseTime(text string) (time.Time, string) {
 	case hour == 24 && minute+second+millis > 0, hour > 24, minute > 59, second > 59:
 		return time.Time{}, timeNoSuchClock
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute-offset, second, 0, time.UTC)
+	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, 0, time.UTC)
 	t = t.Add(time.Duration(millis) * time.Millisecond)
 	if t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}, timeNoSuchYear
@@ -256,7 +256,7 @@ func (s *timeScanner) zoneFollows() bool {
 	return rest != "" && strings.IndexByte("Zz+-", rest[0]) >= 0 && (rest[0] != '-' || len(rest) > len("-hh"))
 }
 
-// zone reads an optional zone and returns the minutes east of UTC.
+// zone reads an optional zone and returns the seconds east of UTC.
 func (s *timeScanner) zone() int {
 	space := s.cut(" ")
 	sign := 1
@@ -268,16 +268,19 @@ func (s *timeScanner) zone() int {
 	case s.cut("-"):
 		sign = -1
 	case s.cut("+"):
-	case !space, len(s.rest) != len("hh:mm"), s.rest[2] != ':':
+	case !space, len(s.rest) != len("hh:mm") && len(s.rest) != len("hh:mm:ss"), s.rest[2] != ':':
 		s.problem = timeUnreadable
 		return 0
 	}
-	hours, minutes := s.number(2), 0
+	hours, minutes, seconds := s.number(2), 0, 0
 	if s.cut(":") || s.rest != "" {
 		minutes = s.number(2)
 	}
-	if hours > 23 || minutes > 59 {
+	if s.cut(":") || s.rest != "" {
+		seconds = s.number(2)
+	}
+	if hours > 23 || minutes > 59 || seconds > 59 {
 		s.problem = timeNoSuchClock
 	}
-	return sign * (hours*60 + minutes)
+	return sign * (hours*3600 + minutes*60 + seconds)
 }

@@ -154,8 +154,11 @@ type operand struct {
 func (v operand) literal() bool { return v.numeric && withoutZeros(v.Text) == v.Text }
 
 func (v operand) boolean() bool {
-	return v.Kind != filter.Number && (v.Text == "true" || v.Text == "false")
+	return v.Kind != filter.Number && (v.isTrue() || strings.EqualFold(v.Text, "false"))
 }
+
+// isTrue reports whether the value is true. The case of a boolean does not matter.
+func (v operand) isTrue() bool { return strings.EqualFold(v.Text, "true") }
 
 // bindTyped binds the values of every operator except regex. Where members differ in type, a value is wrong only if no
 // member accepts it.
@@ -260,7 +263,7 @@ func (t *typedTest) build() Test {
 			t.refusals[0] = notBoolean(t.field, first)
 			return nil
 		}
-		return BoolIs{Want: first.Text == "true"}
+		return BoolIs{Want: first.isTrue()}
 	case kind == catalog.String, kind == catalog.Any && (op == filter.Eq || op == filter.In):
 		return t.textTest()
 	case kind == catalog.Any:

@@ -236,7 +236,7 @@ func appendMember(object, name, value []byte) []byte {
 	} else {
 		object = append(object, ',')
 	}
-	return append(append(appendQuoted(object, name), ':'), value...)
+	return append(append(appendQuotedBytes(object, name), ':'), value...)
 }
 
 // value decodes the value of a field into its column and reports whether the column represents it exactly.

@@ -11,8 +11,8 @@ import (
 // catalogue. Fields that the record lacks are omitted.
 //
 // svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
-// them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row, also if
-// the line that was ingested has a member of that name.
+// them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row. A member
+// of that name of the line that was ingested is printed as ingested_record_ref, with all fields.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {
@@ -45,10 +45,41 @@ func (e *encoder) all() {
 			e.field(f)
 		}
 	}
-	for _, object := range []*string{e.row.Details, e.row.Extra} {
-		if object != nil && len(*object) > len("{}") {
-			e.dst = append(append(e.dst, (*object)[1:len(*object)-1]...), ',')
+	if details := e.row.Details; details != nil {
+		e.members(*details)
+	}
+	switch {
+	case e.row.Extra == nil:
+	case e.overridden(catalogRef):
+		e.renamed()
+	default:
+		e.members(*e.row.Extra)
+	}
+}
+
+// members prints the members of an object unchanged.
+func (e *encoder) members(object string) {
+	if len(object) > len("{}") {
+		e.dst = append(append(e.dst, object[1:len(object)-1]...), ',')
+	}
+}
+
+// catalogRef is the name of the reference to the row.
+const catalogRef = "record_ref"
+
+// renamed prints the members of Extra. Members with the name of the reference get another one, which no member has.
+func (e *encoder) renamed() {
+	name := "ingested_" + catalogRef
+	for e.overridden(name) {
+		name = "ingested_" + name
+	}
+	for _, m := range e.extra {
+		if m.name == catalogRef {
+			e.name(name)
+		} else {
+			e.name(string(m.quoted))
 		}
+		e.dst = append(append(e.dst, m.value...), ',')
 	}
 }
 
@@ -96,8 +127,9 @@ func (e *encoder) raw(members []rawMember, name string) bool {
 
 // rawMember is a member of Details or Extra with the JSON text of its value.
 type rawMember struct {
-	name  string
-	value []byte
+	name   string
+	quoted []byte // the name as written, with its escapes
+	value  []byte
 }
 
 // membersOf returns the members of a JSON object that Decode has written.
@@ -111,10 +143,12 @@ func membersOf(object string) []rawMember {
 	var members []rawMember
 	for first := true; s.next(first, '}'); first = false {
 		raw, escaped := s.name()
+		m := rawMember{name: string(raw), quoted: raw}
 		if escaped {
-			raw = s.unescape(nil, raw)
+			m.name = string(s.unescape(nil, raw))
 		}
-		members = append(members, rawMember{string(raw), s.skip()})
+		m.value = s.skip()
+		members = append(members, m)
 	}
 	return members
 }

@@ -77,7 +77,7 @@ var fields = [...]field{
 	pairsField("proxy", pairsList, func(r *lake.Row) *[]lake.Pair { return &r.Proxy }),
 	textField("query", func(r *lake.Row) **string { return &r.Query }),
 	textField("reason", func(r *lake.Row) **string { return &r.Reason }),
-	{name: "record_ref", kind: reference},
+	{name: catalogRef, kind: reference},
 	textField("referer", func(r *lake.Row) **string { return &r.Referer }),
 	textField("request_id", func(r *lake.Row) **string { return &r.RequestID }),
 	intField("request_length", whole, func(r *lake.Row) **int64 { return &r.RequestLength }),

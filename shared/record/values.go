@@ -175,7 +175,7 @@ func (d *Decoder) timestampValue() (exact bool) {
 func appendFineTime(extra []byte, when instant) []byte {
 	nine := appendTime(nil, when.ms, when.nanos, 9)
 	all := append(append(nine[:len(nine)-1], when.finer...), 'Z')
-	return appendMember(extra, []byte("timestamp"), appendQuoted(nil, all))
+	return appendMember(extra, []byte("timestamp"), appendQuotedBytes(nil, all))
 }
 
 // stageValue decodes processing_stage. The column contains its text. Text that is a JSON number is printed as a number,

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -23,6 +23,7 @@ func New(s Setting, answers map[Part]Answer) Report {
 	b.r = Report{
 		Title: b.title(), Template: s.Template, Filter: s.Filter(s.Period),
 		Zone: s.Zone.String(), Period: spanOf(s.Period, s.Zone), Link: s.link(""), zone: s.Zone,
+		Gaps: []Span{}, GapsBefore: []Span{},
 		Attackers: []List{}, Targets: []List{}, Rules: []List{}, Passed: []List{}, Changes: []Change{},
 		Wrong: []List{}, Examples: []Record{}, Failed: []Failed{},
 	}
@@ -30,13 +31,18 @@ func New(s Setting, answers map[Part]Answer) Report {
 		span := spanOf(*s.Previous, s.Zone)
 		b.r.Previous = &span
 	}
+	b.load()
 	b.figures()
 	b.chart()
 	b.tops()
+	b.rules()
 	b.passed()
 	b.wrong()
 	b.changes()
 	b.examples()
+	if s.Late != "" {
+		b.r.Failed = append(b.r.Failed, Failed{LateLogs, s.Late})
+	}
 	b.verdict()
 	return b.r
 }
@@ -46,9 +52,9 @@ type builder struct {
 	Setting
 
 	answers map[Part]Answer
+	metas   map[Part]meta // of the parts that have an answer
 	r       Report
 	facts   facts
-	origin  struct{ now, before *int64 } // responses of the origin with a status of 500 or more
 }
 
 func (b *builder) title() string {
@@ -63,7 +69,7 @@ func (b *builder) title() string {
 
 func spanOf(p Period, zone *time.Location) Span {
 	instant := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00") }
-	return Span{instant(p.FromMs), instant(p.ToMs), p.text(zone)}
+	return Span{instant(p.FromMs), instant(p.ToMs), periodText(p, zone)}
 }
 
 // meta is the part of an answer's meta that a report needs.
@@ -74,7 +80,9 @@ type meta struct {
 	CostUSD       *float64 `json:"cost_usd"`
 	ElapsedMS     float64  `json:"elapsed_ms"`
 	Skipped       []string `json:"skipped"`
+	Saturated     []string `json:"saturated"`
 	Newest        *string  `json:"newest"`
+	Demo          bool     `json:"demo"`
 	Complete      *string  `json:"complete_through"`
 	Diff          struct {
 		Selected struct {
@@ -86,42 +94,61 @@ type meta struct {
 	} `json:"diff"`
 }
 
-// read returns the results of an answer. ok is false if there is none; a question that was asked has then failed.
-func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
-	if !b.asks(part) {
-		return nil, m, false
+// load reads what the answers rest on. A question without an answer is a part that failed.
+func (b *builder) load() {
+	b.metas = map[Part]meta{}
+	for _, q := range b.Questions() {
+		a, answered := b.answers[q.Part]
+		if !answered {
+			a.Reason = "the question was not answered"
+		}
+		var body struct{ Meta meta }
+		if a.Reason == "" {
+			a.Reason = unmarshal(a.Body, &body)
+		}
+		if a.Reason != "" {
+			b.r.Failed = append(b.r.Failed, Failed{q.Part, a.Reason})
+			continue
+		}
+		b.metas[q.Part] = body.Meta
+		b.account(body.Meta)
 	}
-	a, answered := b.answers[part]
-	if !answered {
-		a.Reason = "the question was not answered"
+}
+
+// unmarshal reads an answer. It returns why it cannot be read, or "".
+func unmarshal(body []byte, to any) string {
+	if err := json.Unmarshal(body, to); err != nil {
+		return "the answer does not have the API's format: " + err.Error()
+	}
+	return ""
+}
+
+// read returns the results of an answer. ok is false if there is none.
+func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
+	m, ok = b.metas[part]
+	if !ok {
+		return nil, m, false
 	}
 	var body struct {
 		Data struct {
 			Results []T `json:"results"`
 		} `json:"data"`
-		Meta meta `json:"meta"`
 	}
-	if a.Reason == "" {
-		if err := json.Unmarshal(a.Body, &body); err != nil {
-			a.Reason = "the answer does not have the API's format: " + err.Error()
-		}
+	if reason := unmarshal(b.answers[part].Body, &body); reason != "" {
+		b.r.Failed = append(b.r.Failed, Failed{part, reason})
+		return nil, meta{}, false
 	}
-	if a.Reason != "" {
-		b.r.Failed = append(b.r.Failed, Failed{part, a.Reason})
-		return nil, m, false
-	}
-	b.account(body.Meta)
-	return body.Data.Results, body.Meta, true
+	return body.Data.Results, m, true
 }
 
-func (b *builder) asks(part Part) bool {
-	return slices.ContainsFunc(b.Questions(), func(q Question) bool { return q.Part == part })
-}
+// number returns the number of requests that meet the conditions of a question, or nil if it is unknown.
+func (b *builder) number(part Part) *int64 { return b.metas[part].NumOfRequests }
 
 // account adds the meta of an answer to what the report rests on. The data is as complete as in the oldest answer.
 func (b *builder) account(m meta) {
 	run := &b.r.Run
 	run.Questions++
+	run.Demo = run.Demo || m.Demo
 	run.Bytes += m.BytesScanned
 	run.ElapsedMS = max(run.ElapsedMS, m.ElapsedMS)
 	if m.CostUSD != nil {
@@ -145,26 +172,28 @@ func (b *builder) account(m meta) {
 
 // segment is a result of the timeline.
 type segment struct {
-	Start          int64 `json:"time_period"`
-	Requests       int64 `json:"num_of_requests"`
-	Blocked        int64 `json:"num_of_blocked_requests"`
-	Challenges     int64 `json:"num_of_challenges"`
-	Human          int64 `json:"num_of_human_requests"`
-	OriginBlocked  int64 `json:"num_of_origin_blocked_requests"`
-	BytesSent      int64 `json:"sum_of_sent_bytes"`
-	OriginStatuses []struct {
-		Key   string `json:"key"`
-		Value int64  `json:"value"`
-	} `json:"array_origin_status_codes"`
+	Start         int64 `json:"time_period"`
+	Requests      int64 `json:"num_of_requests"`
+	Blocked       int64 `json:"num_of_blocked_requests"`
+	Challenges    int64 `json:"num_of_challenges"`
+	Human         int64 `json:"num_of_human_requests"`
+	OriginBlocked int64 `json:"num_of_origin_blocked_requests"`
+	BytesSent     int64 `json:"sum_of_sent_bytes"`
 }
 
-// sum is the sum of a number of each element.
+// sum is the sum of a number of each element. The answers have the nearest integer of 64 bits for numbers with more, so
+// their sum may have more bits, too.
 func sum[T any](list []T, number func(*T) int64) *float64 {
 	var total int64
+	var approximate float64
 	for i := range list {
-		total += number(&list[i])
+		n := number(&list[i])
+		total, approximate = total+n, approximate+float64(n)
 	}
 	f := float64(total)
+	if math.Abs(approximate) >= math.MaxInt64 {
+		f = approximate
+	}
 	return &f
 }
 
@@ -174,7 +203,13 @@ func (b *builder) figures() {
 	timelineBefore, _, knownBefore := read[segment](b, TimelineBefore)
 	b.r.Fingerprint = m.Fingerprint
 	add := func(id, label, unit string, value, previous *float64) {
-		b.r.Figures = append(b.r.Figures, Figure{id, label, unit, value, previous})
+		b.r.Figures = append(b.r.Figures, Figure{ID: id, Label: label, Unit: unit, Value: value, Previous: previous})
+	}
+	saturated := func(member string, parts ...Part) {
+		figure := &b.r.Figures[len(b.r.Figures)-1]
+		for _, part := range parts {
+			figure.Saturated = figure.Saturated || slices.Contains(b.metas[part].Saturated, member)
+		}
 	}
 	fromTimeline := func(id, label, unit string, number func(*segment) int64) {
 		var value, previous *float64
@@ -194,27 +229,29 @@ func (b *builder) figures() {
 	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.Human })
 	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.OriginBlocked })
 	add("average_time", "Average time", "seconds", b.averageTime(Times), b.averageTime(TimesBefore))
+	saturated("avg_latency", Times, TimesBefore)
 	fromTimeline("bytes_sent", "Sent", "bytes", func(s *segment) int64 { return s.BytesSent })
+	saturated("sum_of_sent_bytes", Timeline, TimelineBefore)
+	b.facts.passed, b.facts.passedBefore = b.number(Passed), b.number(PassedBefore)
+	b.facts.errors = plus(b.number(OriginErrors), b.number(OtherErrors))
+	b.facts.errorsBefore = plus(b.number(OriginErrorsBefore), b.number(OtherErrorsBefore))
 	if known {
-		b.origin.now = originErrors(timeline)
+		b.r.Gaps = gaps(timeline, timelineBefore, b.Period, b.r.Run.Complete, b.Zone)
 	}
 	if knownBefore {
-		b.origin.before = originErrors(timelineBefore)
+		b.r.GapsBefore = gaps(timelineBefore, timeline, *b.Previous, nil, b.Zone)
 	}
+	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && len(b.r.GapsBefore) == 0
 	b.bars(timeline, timelineBefore, known, knownBefore)
 }
 
-// originErrors counts the responses of the origin with a status of 500 or more.
-func originErrors(timeline []segment) *int64 {
-	var n int64
-	for _, s := range timeline {
-		for _, status := range s.OriginStatuses {
-			if code, err := strconv.Atoi(status.Key); err == nil && code >= 500 {
-				n += status.Value
-			}
-		}
+// plus returns the sum of two numbers, or nil if one of them is unknown.
+func plus(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
 	}
-	return &n
+	sum := *a + *b
+	return &sum
 }
 
 func (b *builder) monitored(part Part) *float64 {
@@ -255,6 +292,10 @@ func (b *builder) averageTime(part Part) *float64 {
 func (b *builder) chart() {
 	s := stepOf(b.Period)
 	_, exact := s.segmentSeconds(b.Period, b.Zone)
+	if b.Previous != nil {
+		_, before := s.segmentSeconds(*b.Previous, b.Zone)
+		exact = exact && before
+	}
 	b.r.Chart.Step, b.r.Chart.Coarse = string(s), !exact
 	if b.r.Chart.Bars == nil {
 		b.r.Chart.Bars = []Bar{}
@@ -267,32 +308,33 @@ func (b *builder) bars(timeline, timelineBefore []segment, known, knownBefore bo
 		return
 	}
 	s := stepOf(b.Period)
-	starts := s.starts(b.Period, b.Zone)
+	bars := s.bars(timeline, b.Period, b.Zone)
+	if knownBefore {
+		before := s.bars(timelineBefore, *b.Previous, b.Zone)
+		for i := range bars[:min(len(bars), len(before))] {
+			bars[i].RequestsBefore, bars[i].BlockedBefore = &before[i].Requests, &before[i].Blocked
+		}
+		if len(before) > len(bars) {
+			b.r.Chart.LeftOut = before[len(bars):]
+		}
+	}
+	b.r.Chart.Bars = bars
+}
+
+// bars sums up the segments of a period in its bars.
+func (s step) bars(segments []segment, p Period, zone *time.Location) []Bar {
+	starts := s.starts(p, zone)
 	bars := make([]Bar, len(starts))
 	for i, ms := range starts {
 		bars[i].From = time.UnixMilli(ms).UTC().Format(time.RFC3339)
-		bars[i].Label = s.label(ms, b.Zone)
+		bars[i].Label = s.label(ms, zone)
 	}
-	for _, segment := range timeline {
+	for _, segment := range segments {
 		bar := &bars[barOf(starts, segment.Start)]
 		bar.Requests += segment.Requests
 		bar.Blocked += segment.Blocked
 	}
-	if knownBefore {
-		startsBefore := s.starts(*b.Previous, b.Zone)
-		for i := range bars {
-			if i < len(startsBefore) {
-				bars[i].RequestsBefore, bars[i].BlockedBefore = new(int64), new(int64)
-			}
-		}
-		for _, segment := range timelineBefore {
-			if at := barOf(startsBefore, segment.Start); at < len(bars) {
-				*bars[at].RequestsBefore += segment.Requests
-				*bars[at].BlockedBefore += segment.Blocked
-			}
-		}
-	}
-	b.r.Chart.Bars = bars
+	return bars
 }
 
 // barOf returns the bar that a segment, which begins at start in Unix seconds, is in. The first segment may begin before
@@ -307,52 +349,76 @@ func barOf(starts []int64, start int64) int {
 
 // topKey is a result of topx.
 type topKey struct {
-	Label     string `json:"label"`
-	Key       string `json:"key"`
-	Requests  int64  `json:"num_of_requests"`
-	Blocked   int64  `json:"num_of_blocked_requests"`
-	Truncated bool   `json:"key_truncated"`
+	Label      string `json:"label"`
+	Key        string `json:"key"`
+	Requests   int64  `json:"num_of_requests"`
+	Blocked    int64  `json:"num_of_blocked_requests"`
+	Challenged int64  `json:"num_of_challenges"`
+	Truncated  bool   `json:"key_truncated"`
 }
 
-// tops sets the lists of attackers, targets and rules.
+// earlier is what is known about the values of a field in the previous period.
+type earlier struct {
+	blocked map[string]int64 // of the values that are listed
+	known   bool             // there is a list, and the two periods are comparable
+	all     bool             // every value is listed
+	least   int64            // blocked requests of the last one; no other value has more
+}
+
+// of sets what the row knows about the previous period.
+func (e earlier) of(row *Row) {
+	was, listed := e.blocked[row.Key]
+	switch {
+	case !e.known:
+	case listed, e.all, e.least == 0:
+		row.BlockedBefore, row.New = &was, e.all && !listed
+	}
+}
+
+func (b *builder) earlierOf(label string, keys []topKey, known bool) earlier {
+	e := earlier{blocked: map[string]int64{}, known: known && b.facts.comparable}
+	for _, k := range keys {
+		if k.Label == label {
+			e.blocked[k.Key], e.least = k.Blocked, k.Blocked
+		}
+	}
+	e.all = len(e.blocked) < mostValues
+	return e
+}
+
+// tops sets the lists of attackers and targets.
 func (b *builder) tops() {
 	keys, _, known := read[topKey](b, Top)
 	keysBefore, _, knownBefore := read[topKey](b, TopBefore)
+	blocked, _, _ := read[facet](b, Blocked)
 	if !known {
 		return
 	}
 	b.facts.top = map[string][]Row{}
 	list := func(label, attacked, busy string) List {
-		rows, blocked := []Row{}, false
-		earlier := map[string]int64{}
-		n := 0
-		for _, k := range keysBefore {
-			if k.Label == label {
-				earlier[k.Key], n = k.Blocked, n+1
-			}
-		}
+		l := List{Title: busy, Field: label, All: b.requests(true)}
+		earlier, both := b.earlierOf(label, keysBefore, knownBefore), challengedToo(blocked, label)
 		for _, k := range keys {
 			if k.Label != label {
 				continue
 			}
-			row := Row{Key: k.Key, Requests: k.Requests, Blocked: k.Blocked}
+			row := Row{Key: k.Key, Requests: k.Requests, Blocked: k.Blocked, Challenged: k.Challenged}
+			if n, found := both[k.Key]; found || k.Blocked == 0 || k.Challenged == 0 {
+				passed := k.Requests - k.Blocked - k.Challenged + n
+				row.Passed = &passed
+			}
 			if !k.Truncated {
 				row.Condition = equals(label, k.Key)
 			}
 			row.Link = b.linkTo(row.Condition)
-			if was, found := earlier[k.Key]; found {
-				row.BlockedBefore = &was
-			} else if knownBefore && n < mostBefore {
-				row.BlockedBefore, row.New = new(int64), true
-			}
-			blocked = blocked || k.Blocked > 0
-			rows = append(rows, row)
+			earlier.of(&row)
+			l.ByBlocked = l.ByBlocked || k.Blocked > 0
+			l.Rows = append(l.Rows, row)
 		}
-		b.facts.top[label] = rows
-		l := List{Title: busy, Field: label, Rows: rows, All: b.requests(!blocked)}
-		if blocked {
-			l.Title = attacked
-			l.Rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Blocked == 0 })
+		b.facts.top[label] = l.Rows
+		if l.ByBlocked {
+			l.Title, l.All = attacked, b.requests(false)
+			l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(r Row) bool { return r.Blocked == 0 })
 		}
 		return l
 	}
@@ -365,7 +431,54 @@ func (b *builder) tops() {
 		list("host", "Hosts, by blocked requests", "Busiest hosts"),
 		list("url", "URLs, by blocked requests", "Busiest URLs"),
 	)
-	b.r.Rules = lists(list("reason", "Reasons, by blocked requests", "Reasons to monitor"))
+}
+
+// challengedToo returns the challenged requests among the blocked ones of each value of a field.
+func challengedToo(blocked []facet, by string) map[string]int64 {
+	n := map[string]int64{}
+	for _, f := range blocked {
+		if f.By != by {
+			continue
+		}
+		for _, v := range f.Values {
+			n[valueText(v.Value)] = v.Challenged
+		}
+	}
+	return n
+}
+
+// rules sets the lists of rules. The reasons to block are those of blocked requests alone: the label reason of topx also
+// has the reasons to monitor a request, which another rule may have blocked.
+func (b *builder) rules() {
+	facets, _, _ := read[facet](b, Blocked)
+	facetsBefore, _, knownBefore := read[facet](b, BlockedBefore)
+	e := earlier{blocked: map[string]int64{}, known: knownBefore && b.facts.comparable}
+	for _, f := range facetsBefore {
+		for _, v := range f.Values {
+			e.blocked[valueText(v.Value)], e.least = v.Requests, v.Requests
+		}
+	}
+	e.all = len(e.blocked) < mostValues
+	reasons := List{Title: "Reasons to block", Field: "reason", ByBlocked: true, All: b.requests(false)}
+	for _, f := range facets {
+		if f.By != reasons.Field {
+			continue
+		}
+		for _, v := range f.Values[:min(len(f.Values), listed)] {
+			row := b.rowOf(v, flagIs("blocked", true))
+			e.of(&row)
+			reasons.Rows = append(reasons.Rows, row)
+		}
+	}
+	b.facts.reasons = reasons.Rows
+	monitors, _ := b.facetLists(MonitorReasons, map[string]string{"monitor_reasons": "Reasons to monitor"})
+	for i := range monitors {
+		monitors[i].All = 0
+		if n := b.r.Figures[3].Value; n != nil {
+			monitors[i].All = int64(*n)
+		}
+	}
+	b.r.Rules = append(lists(reasons), monitors...)
 }
 
 // requests returns the number of requests, or of blocked requests; 0 if unknown.
@@ -393,17 +506,35 @@ func (b *builder) linkTo(conditions ...string) string {
 	return b.link("events", conditions...)
 }
 
+// facet is a result of facets.
+type facet struct {
+	By     string       `json:"by"`
+	Values []facetValue `json:"values"`
+}
+
+type facetValue struct {
+	Value      json.RawMessage `json:"value"`
+	Requests   int64           `json:"num_of_requests"`
+	Blocked    int64           `json:"num_of_blocked_requests"`
+	Challenged int64           `json:"num_of_challenges"`
+	Condition  string          `json:"condition"`
+}
+
+// rowOf returns a row about the requests that have a value and meet conditions.
+func (b *builder) rowOf(v facetValue, within ...string) Row {
+	row := Row{
+		Key: valueText(v.Value), Requests: v.Requests, Blocked: v.Blocked, Challenged: v.Challenged, Condition: v.Condition,
+	}
+	if v.Blocked == 0 || v.Challenged == 0 || v.Blocked == v.Requests {
+		passed := max(0, v.Requests-v.Blocked-v.Challenged)
+		row.Passed = &passed
+	}
+	row.Link = b.linkTo(append(slices.Clone(within), v.Condition)...)
+	return row
+}
+
 // facetLists reads the answer of facets as lists.
 func (b *builder) facetLists(part Part, titles map[string]string, within ...string) (all []List, n int64) {
-	type facet struct {
-		By     string `json:"by"`
-		Values []struct {
-			Value     json.RawMessage `json:"value"`
-			Requests  int64           `json:"num_of_requests"`
-			Blocked   int64           `json:"num_of_blocked_requests"`
-			Condition string          `json:"condition"`
-		} `json:"values"`
-	}
 	facets, m, ok := read[facet](b, part)
 	if !ok {
 		return []List{}, 0
@@ -414,9 +545,7 @@ func (b *builder) facetLists(part Part, titles map[string]string, within ...stri
 	for _, f := range facets {
 		l := List{Title: cmp.Or(titles[f.By], f.By), Field: f.By, All: n}
 		for _, v := range f.Values {
-			row := Row{Key: valueText(v.Value), Requests: v.Requests, Blocked: v.Blocked, Condition: v.Condition}
-			row.Link = b.linkTo(append(slices.Clone(within), v.Condition)...)
-			l.Rows = append(l.Rows, row)
+			l.Rows = append(l.Rows, b.rowOf(v, within...))
 		}
 		all = append(all, l)
 	}
@@ -437,11 +566,14 @@ func (b *builder) passed() {
 	bots, _ := b.facetLists(PassedBots, map[string]string{
 		"organization": "Bots that passed, by organization", "user_agent": "Bots that passed, by user agent",
 		"url": "Bots that passed, by URL",
-	}, flagIs("bot", true), flagIs("blocked", false))
+	}, append([]string{flagIs("bot", true)}, passing...)...)
 	errors, _ := b.facetLists(OriginErrors, map[string]string{
 		"host": "Errors of the origin, by host", "url": "Errors of the origin, by URL",
-	}, "upstream_status>=500")
-	b.r.Passed = append(bots, errors...)
+	}, originFailed...)
+	others, _ := b.facetLists(OtherErrors, map[string]string{
+		"host": "Errors without a status of the origin, by host", "url": "Errors without a status of the origin, by URL",
+	}, otherFailed...)
+	b.r.Passed = append(append(bots, errors...), others...)
 }
 
 // wrong sets the lists of blocks that are possibly wrong.
@@ -466,7 +598,7 @@ func (b *builder) changes() {
 		Condition string          `json:"condition"`
 	}
 	findings, m, ok := read[finding](b, Changes)
-	b.r.Compared = ok && m.Diff.Selected.NumOfRequests > 0 && m.Diff.Baseline.NumOfRequests > 0
+	b.r.Compared = ok && b.facts.comparable && m.Diff.Selected.NumOfRequests > 0 && m.Diff.Baseline.NumOfRequests > 0
 	if !b.r.Compared {
 		return
 	}

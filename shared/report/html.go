@@ -37,6 +37,7 @@ type pageView struct {
 	Sentences                     []Sentence
 	Figures                       []figureView
 	Charts                        []chartView
+	ChartNotes                    []string
 	Table                         []Bar
 	Step                          string
 	Before                        bool
@@ -94,7 +95,7 @@ func (r Report) page() pageView {
 		NoExamples: r.noRows(Examples, "No request was blocked."),
 	}
 	if r.Previous != nil {
-		v.Compared = r.Previous.Text
+		v.Compared = r.comparedWith()
 	}
 	for _, f := range r.Figures {
 		one := figureView{Label: f.Label, Value: f.value(f.Value), Change: f.change()}
@@ -110,6 +111,7 @@ func (r Report) page() pageView {
 			}
 			v.Charts = append(v.Charts, chartOf(r.Chart, s))
 		}
+		v.ChartNotes = r.Chart.notes()
 	}
 	for _, s := range r.sections() {
 		one := sectionView{Name: s.Name, None: s.None}
@@ -138,7 +140,7 @@ func (r Report) page() pageView {
 
 func listOf(l List) listView {
 	v := listView{Title: l.Title, Class: "requests"}
-	if l.byBlocked() {
+	if l.ByBlocked {
 		v.Class = "blocked"
 	}
 	for _, row := range l.Rows {

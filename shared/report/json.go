@@ -3,12 +3,21 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 )
 
 // Document is a report in JSON.
 type Document struct {
-	Report Report `json:"report" doc:"The same for the same data"`
-	Run    Run    `json:"run" doc:"What the report rests on; it may differ between two reports about the same data"`
+	Notices []string `json:"notices" doc:"What is missing, in sentences"`
+	Report  Report   `json:"report" doc:"The same for the same and equally complete data"`
+	Run     Run      `json:"run" doc:"What the report rests on; it may differ between two reports about the same data"`
+}
+
+// In returns the report of a document, whose times are printed in a zone, which is that of the report.
+func (d Document) In(zone *time.Location) Report {
+	r := d.Report
+	r.Run, r.zone = d.Run, zone
+	return r
 }
 
 // JSON returns the report as a Document.
@@ -17,7 +26,7 @@ func (r Report) JSON() []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	if err := e.Encode(Document{r, r.Run}); err != nil {
+	if err := e.Encode(Document{append([]string{}, r.Notices()...), r, r.Run}); err != nil {
 		panic("report: a document: " + err.Error()) // texts and numbers
 	}
 	return b.Bytes()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,11 +18,13 @@ var mailTemplate = template.Must(template.New("mail").Parse(mailPage))
 // The limits keep the page of a mail below 60 kB, because mail programs cut long ones.
 const (
 	// mailKey is the number of characters of a value in a mail.
-	mailKey = 48
+	mailKey = 40
 	// mailText is the number of characters of other texts with values.
 	mailText = 300
 	// mailLink is the length of the longest link in a mail.
 	mailLink = 1000
+	// mailLists is the number of lists of a section above which each has only mailRows rows.
+	mailLists, mailRows = 5, 3
 	// mailBars is the number of bars of the table beside the picture.
 	mailBars = 31
 )
@@ -47,12 +50,19 @@ type mailBar struct {
 }
 
 var verdictColours = map[State]string{
-	Quiet: "#00735a", QuietLook: "#b8410a", AttackedHeld: "#8a6100", AttackedLook: "#b8410a", Unknown: "#56616c",
+	Quiet: "#00735a", QuietLook: "#b8410a", AttackedHeld: "#8a6100", AttackedLook: "#b8410a", Attacked: "#8a6100",
+	Look: "#b8410a", Unknown: "#56616c",
 }
 
 // Subject returns the subject of a mail: the verdict in numbers.
 func (r Report) Subject() string {
 	text := fmt.Sprintf("%s · %s: %s", shown(r.Title, mailKey), r.Period.Text, r.Verdict.State)
+	switch {
+	case r.Run.Demo:
+		text = "Demo · " + text
+	case r.incomplete():
+		text = "Incomplete · " + text
+	}
 	requests, blocked := r.Figures[0], r.Figures[1]
 	if requests.Value != nil && blocked.Value != nil {
 		text += fmt.Sprintf(" · %s, %s blocked", plural(int64(*requests.Value), "request"),
@@ -68,7 +78,7 @@ func (r Report) Subject() string {
 // content id. Mail programs do not take the addresses and names in it for links.
 func (r Report) MailHTML() []byte {
 	v := mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
-	v.Title = cutShown(v.Title, mailKey)
+	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)
 	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
 	for i := range v.Sentences {
 		v.Sentences[i].Text = guarded(cutShown(v.Sentences[i].Text, mailText), zeroWidth)
@@ -79,7 +89,12 @@ func (r Report) MailHTML() []byte {
 		v.Rows = append(v.Rows, v.Figures[i:i+2])
 	}
 	for i := range v.Sections {
-		for _, l := range v.Sections[i].Lists {
+		many := len(v.Sections[i].Lists) > mailLists
+		for at := range v.Sections[i].Lists {
+			l := &v.Sections[i].Lists[at]
+			if many {
+				l.Rows = l.Rows[:min(len(l.Rows), mailRows)]
+			}
 			for j := range l.Rows {
 				l.Rows[j].Key = guarded(cutShown(l.Rows[j].Key, mailKey), zeroWidth)
 			}
@@ -90,7 +105,8 @@ func (r Report) MailHTML() []byte {
 	}
 	for i := range v.Examples {
 		e := &v.Examples[i]
-		e.Request = guarded(cutShown(e.Request, mailKey), zeroWidth)
+		e.Request, e.Status = guarded(cutShown(e.Request, mailKey), zeroWidth), guarded(e.Status, zeroWidth)
+		e.Local = guarded(e.Local, zeroWidth)
 		for j := range e.Facts {
 			e.Facts[j] = guarded(cutShown(e.Facts[j], mailKey), zeroWidth)
 		}
@@ -98,14 +114,24 @@ func (r Report) MailHTML() []byte {
 	for i := range v.Notices {
 		v.Notices[i] = guarded(cutShown(v.Notices[i], mailText), zeroWidth)
 	}
+	v.About = slices.DeleteFunc(v.About, fact.isCommand)
 	for _, facts := range [][]fact{v.About, v.Run} {
 		for i := range facts {
-			facts[i].Text = guarded(cutShown(facts[i].Text, mailText), zeroWidth)
+			facts[i].Text = cutShown(facts[i].Text, mailText)
+			if facts[i].Data {
+				facts[i].Text = guarded(facts[i].Text, zeroWidth)
+			}
 		}
 	}
 	if len(v.Charts) > 0 {
-		v.Alt = v.Charts[0].Description
+		for _, c := range v.Charts {
+			v.Alt = strings.TrimSpace(v.Alt + " " + c.Description)
+		}
 		most := bothSeries[0].most(r.Chart.Bars)
+		if n := len(r.Chart.Bars); n > mailBars {
+			v.ChartNotes = append(v.ChartNotes, fmt.Sprintf(
+				"The table has the first %d of %d bars; the attached page has all of them.", mailBars, n))
+		}
 		for _, bar := range r.Chart.Bars[:min(len(r.Chart.Bars), mailBars)] {
 			percent := share(bar.Requests, most)
 			v.Bars = append(v.Bars, mailBar{bar.Label, count(bar.Requests), count(bar.Blocked), percent, 100 - percent})
@@ -137,20 +163,43 @@ func cutShown(text string, limit int) string {
 // zeroWidth is a character without width, which keeps mail programs from making a link of what is around it.
 const zeroWidth = "\u200b"
 
-// named matches words with dots, such as addresses and names of hosts.
+// The texts of which mail programs make links: words with dots, such as addresses and names of hosts, words with a colon
+// right before another character, such as mailto:, addresses of mail, and paths of Windows networks.
 var (
-	named   = regexp.MustCompile(`[\pL\pN_-]+(?:\.[\pL\pN_-]+)+`)
+	named   = regexp.MustCompile(`[\pL\pN\pM_-]+(?:\.[\pL\pN\pM_-]+)+`)
+	schemed = regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9.+-]*:`)
+	shares  = regexp.MustCompile(`\\\\+`)
+	hextet  = regexp.MustCompile(`^[0-9A-Fa-f]{1,4}:$`) // of an address
 	decimal = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+	address = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// guarded returns a text in which a guard follows the dots of addresses and names.
+// guarded returns a text in which a guard follows what makes a link of a text.
 func guarded(text, guard string) string {
-	return named.ReplaceAllStringFunc(text, func(word string) string {
+	text = named.ReplaceAllStringFunc(text, func(word string) string {
 		if decimal.MatchString(word) {
 			return word
 		}
 		return strings.ReplaceAll(word, ".", "."+guard)
 	})
+	text = colons(text, ":"+guard)
+	text = shares.ReplaceAllStringFunc(text, func(all string) string { return strings.Join(strings.Split(all, ""), guard) })
+	return strings.ReplaceAll(text, "@", "@"+guard)
+}
+
+// colons replaces the colons of schemes: those after a word and right before another character, but not those of
+// addresses of IPv6.
+func colons(text, by string) string {
+	var b strings.Builder
+	end := 0
+	for _, m := range schemed.FindAllStringIndex(text, -1) {
+		if m[1] == len(text) || strings.ContainsRune(" :", rune(text[m[1]])) || hextet.MatchString(text[m[0]:m[1]]) {
+			continue
+		}
+		b.WriteString(text[end:m[1]-1] + by)
+		end = m[1]
+	}
+	return b.String() + text[end:]
 }
 
 // MailText returns the report as the text part of a mail: addresses and names are written like 203.0.113[.]7, so that
@@ -161,13 +210,20 @@ func (r Report) MailText() []byte {
 	return []byte(w.b.String())
 }
 
-// bracketed returns a text in which the last dots of addresses and names are in brackets.
+// bracketed returns a text in which brackets are around the characters that make a link of a text. Of an address of four
+// numbers, this is the last dot: no three numbers are a link.
 func bracketed(text string) string {
-	return named.ReplaceAllStringFunc(text, func(word string) string {
+	text = named.ReplaceAllStringFunc(text, func(word string) string {
 		if decimal.MatchString(word) {
 			return word
 		}
-		last := strings.LastIndexByte(word, '.')
-		return word[:last] + "[.]" + word[last+1:]
+		if address.MatchString(word) {
+			last := strings.LastIndexByte(word, '.')
+			return word[:last] + "[.]" + word[last+1:]
+		}
+		return strings.ReplaceAll(word, ".", "[.]")
 	})
+	text = colons(text, "[:]")
+	text = shares.ReplaceAllString(text, "[$0]")
+	return strings.ReplaceAll(text, "@", "[@]")
 }

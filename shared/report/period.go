@@ -1,153 +1,24 @@
 package report
 
 import (
-	"fmt"
-	"slices"
 	"time"
+
+	"github.com/orrery/orrery/shared/report/period"
 )
 
 // Unit is a unit of the calendar.
-type Unit string
+type Unit = period.Unit
 
 // The units. A week begins on Monday.
 const (
-	Hour  Unit = "hour"
-	Day   Unit = "day"
-	Week  Unit = "week"
-	Month Unit = "month"
+	Hour  = period.Hour
+	Day   = period.Day
+	Week  = period.Week
+	Month = period.Month
 )
 
-// Units lists the units, the shortest first.
-var Units = []Unit{Hour, Day, Week, Month}
-
 // Period is a time span in milliseconds since the Unix epoch. Both ends are included, as in a filter.
-type Period struct{ FromMs, ToMs int64 }
-
-// between returns the period from an instant to right before another.
-func between(from, to time.Time) Period { return Period{from.UnixMilli(), to.UnixMilli() - 1} }
-
-// Last returns the last period of the unit that has ended at an instant, in the zone of that instant.
-func (u Unit) Last(now time.Time) Period {
-	end := u.start(now)
-	return between(u.start(end.Add(-time.Millisecond)), end)
-}
-
-// Previous returns the period to compare p with: the calendar period before, if p is an hour, a day, a week or a month
-// of the zone, otherwise the period of the same length right before.
-func (p Period) Previous(zone *time.Location) Period {
-	if u, ok := p.unit(zone); ok {
-		return u.Last(time.UnixMilli(p.FromMs).In(zone))
-	}
-	length := p.end() - p.FromMs
-	return Period{p.FromMs - length, p.FromMs - 1}
-}
-
-// end returns the end of the period as people write it: "between 2026-01-01 and 2026-01-02" ends with the second time,
-// although that instant is included.
-func (p Period) end() int64 {
-	if p.ToMs%1000 == 0 && p.ToMs > p.FromMs {
-		return p.ToMs
-	}
-	return p.ToMs + 1
-}
-
-// unit returns the unit of which the period is one.
-func (p Period) unit(zone *time.Location) (Unit, bool) {
-	from := time.UnixMilli(p.FromMs).In(zone)
-	for _, u := range Units {
-		if u.start(from).Equal(from) && u.next(from).UnixMilli() == p.end() {
-			return u, true
-		}
-	}
-	return "", false
-}
-
-// start returns the start of the unit that contains t, in the zone of t.
-func (u Unit) start(t time.Time) time.Time {
-	year, month, day := t.Date()
-	switch u {
-	case Hour:
-		return hourStart(t)
-	case Day:
-	case Week:
-		day -= (int(t.Weekday()) + 6) % 7
-	case Month:
-		day = 1
-	default:
-		panic(fmt.Sprintf("report: unknown unit %q", u))
-	}
-	return dayStart(year, month, day, t.Location())
-}
-
-// next returns the start of the unit after the one that begins at start.
-func (u Unit) next(start time.Time) time.Time {
-	year, month, day := start.Date()
-	switch u {
-	case Hour:
-		return hourEnd(start)
-	case Day:
-		day++
-	case Week:
-		day += 7
-	case Month:
-		month, day = month+1, 1
-	}
-	return dayStart(year, month, day, start.Location())
-}
-
-// dayStart returns the first instant of a day. Midnight does not exist on days on which clocks are put forward at
-// midnight, and occurs twice on days on which they are put back to midnight. A day that a zone leaves out begins when
-// the next one does.
-func dayStart(year int, month time.Month, day int, zone *time.Location) time.Time {
-	wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	noon := wanted.Add(12 * time.Hour)
-	var candidates []time.Time
-	for _, near := range []time.Time{noon.Add(-24 * time.Hour), noon, noon.Add(24 * time.Hour)} {
-		local := near.In(zone)
-		_, offset := local.Zone()
-		candidates = append(candidates, wanted.Add(-time.Duration(offset)*time.Second).In(zone))
-		if change, _ := local.ZoneBounds(); !change.IsZero() {
-			candidates = append(candidates, change.In(zone))
-		}
-	}
-	slices.SortFunc(candidates, time.Time.Compare)
-	for _, t := range candidates {
-		if !dateOf(t).Before(wanted) && dateOf(t.Add(-1)).Before(wanted) {
-			return t
-		}
-	}
-	panic(fmt.Sprintf("report: no start of %s in %s", wanted.Format(time.DateOnly), zone))
-}
-
-// dateOf returns the date of an instant in its zone, as midnight in UTC.
-func dateOf(t time.Time) time.Time {
-	year, month, day := t.Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-}
-
-// hourStart returns the start of the hour of the clock. It is later than the full hour if clocks changed in between.
-func hourStart(t time.Time) time.Time {
-	start := fullHour(t)
-	if change, _ := t.ZoneBounds(); start.Before(change) {
-		return change.In(t.Location())
-	}
-	return start
-}
-
-func hourEnd(t time.Time) time.Time {
-	end := fullHour(t).Add(time.Hour)
-	if _, change := t.ZoneBounds(); !change.IsZero() && change.Before(end) {
-		return change.In(t.Location())
-	}
-	return end
-}
-
-// fullHour returns the instant at which the clock would have shown the full hour with the offset of t.
-func fullHour(t time.Time) time.Time {
-	_, offset := t.Zone()
-	local := t.Unix() + int64(offset)
-	return time.Unix(t.Unix()-((local%3600)+3600)%3600, 0).In(t.Location())
-}
+type Period = period.Period
 
 // step is the length of a bar of the chart.
 type step string
@@ -163,7 +34,7 @@ const (
 // stepOf returns the length of the bars for a period.
 func stepOf(p Period) step {
 	const hour, day = 3_600_000, 24 * 3_600_000
-	switch length := p.end() - p.FromMs; {
+	switch length := p.End() - p.FromMs; {
 	case length <= 3*hour:
 		return minutes5
 	case length <= 2*day+hour:
@@ -196,7 +67,7 @@ func (s step) after(t time.Time) time.Time {
 		return t.Truncate(5 * time.Minute).Add(5 * time.Minute)
 	}
 	u := Unit(s)
-	return u.next(u.start(t))
+	return u.Next(u.Start(t))
 }
 
 // segmentSeconds returns the length of the segments that the timeline of a period needs: each must lie within a bar.
@@ -224,24 +95,24 @@ func wholeHours(p Period, zone *time.Location) bool {
 		if _, offset := t.Zone(); offset%3600 != 0 {
 			return false
 		}
-		_, change := t.ZoneBounds()
+		change := period.NextChange(t)
 		if change.IsZero() || change.After(end) {
 			return true
 		}
-		t = change.In(zone)
+		t = change
 	}
 }
 
-// text returns the period as people write it, in a zone. The end of a calendar period is its last day.
-func (p Period) text(zone *time.Location) string {
-	from, end := time.UnixMilli(p.FromMs).In(zone), time.UnixMilli(p.end()).In(zone)
-	midnight := func(t time.Time) bool { return Day.start(t).Equal(t) }
+// periodText returns a period as people write it, in a zone. The end of a calendar period is its last day.
+func periodText(p Period, zone *time.Location) string {
+	from, end := time.UnixMilli(p.FromMs).In(zone), time.UnixMilli(p.End()).In(zone)
+	midnight := func(t time.Time) bool { return Day.Start(t).Equal(t) }
 	if midnight(from) && midnight(end) {
 		last := end.Add(-time.Millisecond)
-		if dateOf(from).Equal(dateOf(last)) {
+		if period.DateOf(from).Equal(period.DateOf(last)) {
 			return from.Format("Monday, 2 January 2006")
 		}
-		if u, ok := p.unit(zone); ok && u == Month {
+		if u, ok := p.Unit(zone); ok && u == Month {
 			return from.Format("January 2006")
 		}
 		return dayText(from, last) + " – " + last.Format("Mon 2 January 2006")

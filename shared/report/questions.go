@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 // Template selects the sections of a report.
 type Template string
 
-// The templates. An attack report leaves out what changed and the blocks that are possibly wrong.
+// The templates. An attack report leaves out what changed.
 const (
 	Traffic Template = "traffic"
 	Attack  Template = "attack"
@@ -28,6 +29,7 @@ type Setting struct {
 	Previous   *Period // nil: nothing is compared
 	Zone       *time.Location
 	Link       string // base URL of the console, for links; "": there are none
+	Late       string // why logs of the period may be missing, besides what the answers say; "": they are not
 }
 
 // Part names a question of a report.
@@ -35,20 +37,31 @@ type Part string
 
 // The parts. Those that end in before are about the previous period.
 const (
-	Timeline        Part = "timeline"
-	TimelineBefore  Part = "timeline before"
-	Monitored       Part = "monitored"
-	MonitoredBefore Part = "monitored before"
-	Times           Part = "times"
-	TimesBefore     Part = "times before"
-	Top             Part = "top"
-	TopBefore       Part = "top before"
-	PassedBots      Part = "passed bots"
-	OriginErrors    Part = "origin errors"
-	Changes         Part = "changes"
-	WrongBlocks     Part = "wrong blocks"
-	Examples        Part = "examples"
+	Timeline           Part = "timeline"
+	TimelineBefore     Part = "timeline before"
+	Passed             Part = "passed"
+	PassedBefore       Part = "passed before"
+	Monitored          Part = "monitored"
+	MonitoredBefore    Part = "monitored before"
+	Times              Part = "times"
+	TimesBefore        Part = "times before"
+	Top                Part = "top"
+	TopBefore          Part = "top before"
+	Blocked            Part = "blocked"
+	BlockedBefore      Part = "blocked before"
+	MonitorReasons     Part = "monitor reasons"
+	PassedBots         Part = "passed bots"
+	OriginErrors       Part = "origin errors"
+	OriginErrorsBefore Part = "origin errors before"
+	OtherErrors        Part = "other errors"
+	OtherErrorsBefore  Part = "other errors before"
+	Changes            Part = "changes"
+	WrongBlocks        Part = "wrong blocks"
+	Examples           Part = "examples"
 )
+
+// LateLogs is the part that fails if a setting is late. It has no question.
+const LateLogs Part = "late logs"
 
 // Question is a question to a data route.
 type Question struct {
@@ -60,44 +73,66 @@ type Question struct {
 // listed is the number of rows of each list.
 const listed = 5
 
+// passing are the conditions of requests that were neither blocked nor challenged.
+var passing = []string{flagIs("blocked", false), flagIs("challenge", false), flagIs("ichallenge", false)}
+
+// The conditions of errors of the origin, of requests that passed: its status, or that of the response if the request has
+// none of the origin. A service may answer a blocked request with 503.
+var (
+	originFailed = append(slices.Clone(passing), "upstream_status>=500")
+	otherFailed  = append(slices.Clone(passing), "not upstream_status>=0", "status>=500")
+)
+
 // Questions returns the questions of a report. They do not depend on each other.
 func (s Setting) Questions() []Question {
 	seconds, _ := stepOf(s.Period).segmentSeconds(s.Period, s.Zone)
 	segment := text(seconds)
 	period := func(more ...string) map[string]string { return s.asking(s.Period, more...) }
+	facets := func(part Part, by string, limit int64, more ...string) Question {
+		return Question{part, "facets", with(period(more...), "by", by, "limit", text(limit))}
+	}
 	list := []Question{
 		{Timeline, "timeline", with(period(), "segment", segment)},
+		facets(Passed, "blocked", 1, passing...),
 		{Monitored, "histogram", with(period(), "segment", segment, "measure", "monitored")},
 		{Times, "stats", with(period(timed), "segment", segment)},
 		{Top, "topx", with(period(), "limit", text(listed))},
-		{PassedBots, "facets", with(period(flagIs("bot", true), flagIs("blocked", false)),
-			"by", "organization,user_agent,url", "limit", text(listed))},
-		{OriginErrors, "facets", with(period("upstream_status>=500"), "by", "host,url", "limit", text(listed))},
+		facets(Blocked, "ip,organization,country,host,url,reason", mostValues, flagIs("blocked", true)),
+		facets(MonitorReasons, "monitor_reasons", listed),
+		facets(PassedBots, "organization,user_agent,url", listed, append([]string{flagIs("bot", true)}, passing...)...),
+		facets(OriginErrors, "host,url", listed, originFailed...),
+		facets(OtherErrors, "host,url", listed, otherFailed...),
+		facets(WrongBlocks, "reason,url", listed, flagIs("blocked", true), flagIs("human", true)),
 		{Examples, "logs", with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
-	}
-	if s.Template == Traffic {
-		list = append(list, Question{WrongBlocks, "facets", with(
-			period(flagIs("blocked", true), flagIs("human", true)), "by", "reason,url", "limit", text(listed))})
 	}
 	if s.Previous == nil {
 		return list
 	}
+	seconds, _ = stepOf(s.Period).segmentSeconds(*s.Previous, s.Zone)
+	segment = text(seconds)
 	before := func(more ...string) map[string]string { return s.asking(*s.Previous, more...) }
+	number := func(part Part, more ...string) Question {
+		return Question{part, "facets", with(before(more...), "by", "blocked", "limit", "1")}
+	}
 	list = append(list,
 		Question{TimelineBefore, "timeline", with(before(), "segment", segment)},
+		number(PassedBefore, passing...),
 		Question{MonitoredBefore, "histogram", with(before(), "segment", segment, "measure", "monitored")},
 		Question{TimesBefore, "stats", with(before(timed), "segment", segment)},
-		Question{TopBefore, "topx", with(before(), "limit", text(mostBefore))},
+		Question{TopBefore, "topx", with(before(), "limit", text(mostValues))},
+		Question{BlockedBefore, "facets", with(before(flagIs("blocked", true)), "by", "reason", "limit", text(mostValues))},
+		number(OriginErrorsBefore, originFailed...),
+		number(OtherErrorsBefore, otherFailed...),
 	)
 	if s.Template == Traffic {
-		list = append(list, Question{Changes, "diff", with(period(), "limit", "80",
+		list = append(list, Question{Changes, "diff", with(period(), "limit", text(mostValues),
 			"against", timeText(s.Previous.FromMs)+".."+timeText(s.Previous.ToMs))})
 	}
 	return list
 }
 
-// mostBefore is the number of keys of the previous period that are known. A key that is not among fewer is new.
-const mostBefore = 80
+// mostValues is the largest number of values that the data routes list.
+const mostValues = 80
 
 // timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.
 const timed = "request_time>=0"

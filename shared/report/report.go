@@ -18,13 +18,15 @@ type Report struct {
 	Zone        string   `json:"tz" doc:"Zone of the calendar" example:"Europe/Berlin"`
 	Period      Span     `json:"period"`
 	Previous    *Span    `json:"previous" doc:"The period that the report compares with; null: none"`
+	Gaps        []Span   `json:"gaps" doc:"Hours of the period without any request, although many were to be expected"`
+	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
 	Figures     []Figure `json:"figures" doc:"Eight figures; none if they are not known"`
 	Chart       Chart    `json:"chart"`
 	Attackers   []List   `json:"attackers"`
 	Targets     []List   `json:"targets"`
 	Rules       []List   `json:"rules"`
-	Passed      []List   `json:"passed" doc:"What got through: bots that passed, and errors of the origin"`
+	Passed      []List   `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
 	Changes     []Change `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
 	Compared    bool     `json:"compared" doc:"Both periods have requests, so changes were looked for"`
 	Wrong       []List   `json:"wrong" doc:"Blocked requests of humans"`
@@ -52,7 +54,17 @@ type Run struct {
 	ElapsedMS float64  `json:"elapsed_ms" doc:"Of the slowest query"`
 	Complete  *string  `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data; null if unknown"`
 	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record"`
-	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
+	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read, or one text in parentheses instead of their names; their records are missing"`
+	Demo      bool     `json:"demo,omitempty" doc:"The records are those of a demo day"`
+
+	Scheduled *Scheduled `json:"scheduled,omitempty" doc:"The run that made the report; absent if it was not scheduled"`
+}
+
+// Scheduled identifies the run of a scheduled report.
+type Scheduled struct {
+	ID     string `json:"id" doc:"The same if the report is delivered again"`
+	Config string `json:"config" doc:"Configuration of the report"`
+	Report string `json:"report" doc:"Name of the report"`
 }
 
 // Figure is a number about the period.
@@ -62,13 +74,17 @@ type Figure struct {
 	Unit     string   `json:"unit" enum:"requests,seconds,bytes"`
 	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`
 	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
+	// Saturated is set if a sum of one of the periods may be beyond the integers of 64 bits.
+	Saturated bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
 }
 
 // Chart has the requests and the blocked requests of each bar, and those of the previous period.
 type Chart struct {
 	Step   string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
 	Bars   []Bar  `json:"bars"`
-	Coarse bool   `json:"coarse,omitempty" doc:"The bars consist of hours or days of UTC"`
+	Coarse bool   `json:"coarse,omitempty" doc:"The bars are made of longer segments of UTC, so their ends are not exact"`
+	// LeftOut has the bars at the end of a previous period that is longer.
+	LeftOut []Bar `json:"left_out,omitempty" doc:"Bars of a longer previous period that have no counterpart"`
 }
 
 // Bar is a bar of the chart.
@@ -83,10 +99,11 @@ type Bar struct {
 
 // List has the most frequent values of a field.
 type List struct {
-	Title string `json:"title"`
-	Field string `json:"field"`
-	Rows  []Row  `json:"rows"`
-	All   int64  `json:"all" doc:"Requests that the list is about"`
+	Title     string `json:"title"`
+	Field     string `json:"field"`
+	ByBlocked bool   `json:"by_blocked" doc:"The most blocked requests come first; otherwise the most requests"`
+	Rows      []Row  `json:"rows"`
+	All       int64  `json:"all" doc:"Requests that the list is about"`
 }
 
 // Row is a value of a list.
@@ -94,8 +111,10 @@ type Row struct {
 	Key           string `json:"key"`
 	Requests      int64  `json:"requests"`
 	Blocked       int64  `json:"blocked"`
+	Challenged    int64  `json:"challenged"`
+	Passed        *int64 `json:"passed" nullable:"true" doc:"Neither blocked nor challenged; null if unknown"`
 	BlockedBefore *int64 `json:"blocked_before" nullable:"true" doc:"In the previous period; null if unknown"`
-	New           bool   `json:"new,omitempty" doc:"The previous period has no request with the value"`
+	New           bool   `json:"new,omitempty" doc:"The previous period has requests, but none with the value"`
 	Condition     string `json:"condition,omitempty" doc:"Selects these requests"`
 	Link          string `json:"link,omitempty"`
 }
@@ -139,6 +158,20 @@ func (r Report) Empty() bool {
 	return requests != nil && *requests == 0
 }
 
+// FileName returns a name for files with the report, without an extension. It has the start of the period in the zone of
+// the report.
+func (r Report) FileName() string {
+	from, err := time.Parse(time.RFC3339, r.Period.From)
+	if err != nil {
+		panic("report: the start of the period: " + err.Error()) // New has printed it
+	}
+	from = from.In(r.zone)
+	if Day.Start(from).Equal(from) && r.End().Sub(from) > 2*time.Hour {
+		return "orrery-report-" + from.Format(time.DateOnly)
+	}
+	return "orrery-report-" + from.Format("2006-01-02-1504")
+}
+
 // End returns the end of the period.
 func (r Report) End() time.Time {
 	end, err := time.Parse(time.RFC3339, r.Period.To)
@@ -146,37 +179,6 @@ func (r Report) End() time.Time {
 		panic("report: the end of the period: " + err.Error()) // New has printed it
 	}
 	return end
-}
-
-// Notices lists what is missing in the report, in sentences. They come before everything else.
-func (r Report) Notices() []string {
-	var list []string
-	if n := len(r.Run.Skipped); n > 0 {
-		list = append(list, plural(int64(n), "object")+" of the data could not be read. Their records are missing.")
-	}
-	if through := r.Run.Complete; through != nil && before(*through, r.Period.To) {
-		list = append(list, "The data is complete through "+r.instant(*through)+
-			". Later requests of the period may be missing.")
-	}
-	reasons := map[string][]string{}
-	var order []string
-	for _, f := range r.Failed {
-		if reasons[f.Reason] == nil {
-			order = append(order, f.Reason)
-		}
-		reasons[f.Reason] = append(reasons[f.Reason], string(f.Part))
-	}
-	for _, reason := range order {
-		list = append(list, "Without "+enumeration(reasons[reason])+": "+shown(reason, 300))
-	}
-	if r.Empty() {
-		newest := "There are no records at all."
-		if r.Run.Newest != nil {
-			newest = "The newest record is of " + r.instant(*r.Run.Newest) + "."
-		}
-		list = append(list, "No requests are in this period. "+newest)
-	}
-	return list
 }
 
 // before reports whether an instant in RFC 3339 format is before another.

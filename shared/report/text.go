@@ -19,10 +19,10 @@ func (r Report) Text() []byte {
 }
 
 func (w *textWriter) report(r Report) {
-	w.wrapped("", "ORRERY · "+shown(r.Title, keyLength))
+	w.wrapped("", "ORRERY · "+w.key(r.Title))
 	w.wrapped("", r.Period.Text+" · "+r.Zone)
 	if r.Previous != nil {
-		w.wrapped("", "compared with "+r.Previous.Text)
+		w.wrapped("", "compared with "+r.comparedWith())
 	}
 	if notices := r.Notices(); len(notices) > 0 {
 		w.heading("READ THIS FIRST")
@@ -176,6 +176,9 @@ func (w *textWriter) chart(r Report) {
 		}
 		w.line(line)
 	}
+	for _, note := range r.Chart.notes() {
+		w.wrapped("", note)
+	}
 }
 
 // blocks draws a number as a bar. A number that is not zero has at least an eighth of a character.
@@ -230,17 +233,23 @@ func (w *textWriter) examples(r Report) {
 		w.wrapped("", r.noRows(Examples, "No request was blocked."))
 	}
 	for _, e := range r.Examples {
-		w.wrapped("· ", fmt.Sprintf("%s  %s  %s", optional(e.Local, 40), w.safe(e.request(keyLength)), optional(e.Status, 20)))
+		w.wrapped("· ", fmt.Sprintf("%s  %s  %s", w.safe(optional(e.Local, 40)), w.safe(e.request(keyLength)),
+			w.safe(optional(e.Status, 20))))
 		w.wrapped("  ", w.safe(strings.Join(e.facts(), ", ")))
 	}
 }
 
-// fact writes a line of the foot. The command that asks again is not wrapped, so that it can be copied.
+// fact writes a line of the foot. The command is not wrapped, so that it can be copied.
 func (w *textWriter) fact(f fact) {
 	const width = 18
-	if f.Name == "Ask again" {
-		w.line(padded(f.Name, width) + shown(f.Text, 4000))
-		return
+	text := shown(f.Text, 4000)
+	if f.Data {
+		text = w.safe(text)
 	}
-	w.wrapped(padded(f.Name, width), shown(f.Text, 4000))
+	switch {
+	case !f.isCommand():
+		w.wrapped(padded(f.Name, width), text)
+	case !w.mail:
+		w.line(padded(f.Name, width) + text)
+	}
 }

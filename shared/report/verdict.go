@@ -11,13 +11,17 @@ const (
 	QuietLook    State = "quiet, look"
 	AttackedHeld State = "attacked, held"
 	AttackedLook State = "attacked, look"
-	Unknown      State = "unknown"
+
+	// The states of a report in which data or parts are missing, besides AttackedLook.
+	Attacked State = "attacked"
+	Look     State = "look"
+	Unknown  State = "unknown"
 )
 
 // Verdict is the first thing to read.
 type Verdict struct {
-	State     State      `json:"state" doc:"quiet, attacked, held (the attack was blocked), look (someone should), or unknown"`
-	Sentences []Sentence `json:"sentences" doc:"At most three, by the order of the rules; one if no rule applies"`
+	State     State      `json:"state" doc:"quiet, attacked, held (the attack was blocked), look (someone should), or unknown; neither quiet nor held if data or parts are missing"`
+	Sentences []Sentence `json:"sentences" doc:"At most three, by the order of the rules; the first says whether something is missing"`
 }
 
 // Sentence is a finding of a rule.
@@ -38,15 +42,19 @@ type Rule struct {
 // The numbers of the rules.
 const (
 	leastBlocked   = 100 // blocked requests that are an attack
+	leastPerMille  = 1   // and their least share, of 1,000 requests
 	attackShare    = 5   // percent of all requests
 	concentrated   = 30  // percent of all blocked requests
 	growth         = 3   // times the share of the previous period
 	ruleGrowth     = 5   // times the blocked requests of the previous period
 	leastErrors    = 20  // errors of the origin
-	errorShare     = 1   // percent of all requests
+	errorShare     = 1   // percent of the requests that passed
+	outageShare    = 10  // percent of them, whatever the previous period has
+	errorGrowth    = 2   // times the share of the previous period
 	leastHumans    = 10  // blocked requests of humans
 	humanShare     = 5   // percent of all blocked requests
 	leastPassed    = 100 // passed requests of an address that is also blocked
+	attackerShare  = 10  // percent of its requests that are blocked
 	mostSentences  = 3
 	sentenceLength = 60 // characters of a value in a sentence
 )
@@ -56,9 +64,10 @@ const (
 var Rules = []Rule{
 	{
 		"errors of the origin", true,
-		fmt.Sprintf("At least %d responses of the origin have a status of 500 or more, which is at least %d %% of "+
-			"all requests, and at least twice as many as in the previous period, if there is one.",
-			leastErrors, errorShare),
+		fmt.Sprintf("At least %d requests that passed have an error, which is at least %d %% of all that passed, and at "+
+			"least %d times the share of the previous period, if that can be compared. At least %d %% are enough without "+
+			"this. An error is a status of the origin of 500 or more, or, if the request has none of the origin, such a "+
+			"status of the response.", leastErrors, errorShare, errorGrowth, outageShare),
 		(*builder).originErrors,
 	},
 	{
@@ -70,33 +79,38 @@ var Rules = []Rule{
 	{
 		"attacker that passes", true,
 		fmt.Sprintf("Of one of the five addresses with the most blocked requests, at least %d requests passed, and "+
-			"more than were blocked. At least %d requests of the address are blocked.", leastPassed, leastHumans),
+			"more than were blocked. At least %d requests of the address, and at least %d %%, are blocked.", leastPassed,
+			leastHumans, attackerShare),
 		(*builder).attackerPasses,
 	},
 	{
 		"many blocked", false,
-		fmt.Sprintf("At least %d requests are blocked, which is at least %d %% of all requests, or at least %d times "+
-			"the share of the previous period.", leastBlocked, attackShare, growth),
+		fmt.Sprintf("At least %d requests are blocked, which is at least %d %% of all requests; or at least 0.%d %%, "+
+			"and at least %d times the share of the previous period.", leastBlocked, attackShare, leastPerMille, growth),
 		(*builder).manyBlocked,
 	},
 	{
 		"one attacker", false,
-		fmt.Sprintf("At least %d requests are blocked, and more than %d %% of them are of one address or of one "+
-			"organization.", leastBlocked, concentrated),
+		fmt.Sprintf("At least %d requests are blocked, which is at least 0.%d %% of all requests, and more than %d %% of "+
+			"them are of one address or of one organization.", leastBlocked, leastPerMille, concentrated),
 		(*builder).oneAttacker,
 	},
 	{
 		"one rule", false,
-		fmt.Sprintf("A reason blocks at least %d requests, and at least %d times as many as in the previous period.",
-			leastBlocked, ruleGrowth),
+		fmt.Sprintf("A reason blocks at least %d requests, which is at least 0.%d %% of all requests, and at least %d "+
+			"times as many as in the previous period.", leastBlocked, leastPerMille, ruleGrowth),
 		(*builder).oneRule,
 	},
 }
 
-// facts are numbers that the rules need and that are no figures.
+// facts are numbers that the rules need and that are no figures. Those that are unknown are nil.
 type facts struct {
-	top           map[string][]Row // by label of topx; nil if unknown
-	blockedHumans int64
+	top                  map[string][]Row // by label of topx
+	reasons              []Row            // of blocked requests
+	blockedHumans        int64
+	passed, passedBefore *int64 // requests that were neither blocked nor challenged
+	errors, errorsBefore *int64 // requests that passed, with an error of the origin
+	comparable           bool   // the previous period has requests, and no gaps
 }
 
 // verdict applies the rules.
@@ -105,6 +119,10 @@ func (b *builder) verdict() {
 	if b.r.Figures[0].Value == nil {
 		*v = Verdict{Unknown, []Sentence{{Text: "The numbers of requests are missing, so there is no verdict."}}}
 		return
+	}
+	incomplete := b.r.incomplete()
+	if incomplete {
+		v.Sentences = append(v.Sentences, Sentence{Text: "Data or parts of the report are missing, or may be; this is what is known."})
 	}
 	attacked, look := false, false
 	for _, rule := range Rules {
@@ -117,21 +135,29 @@ func (b *builder) verdict() {
 			v.Sentences = append(v.Sentences, Sentence{rule.Name, sentence, b.linkTo(conditions...)})
 		}
 	}
+	v.State = stateOf(attacked, look, incomplete)
+	if !attacked && !look {
+		v.Sentences = append(v.Sentences, Sentence{Text: b.nothing()})
+	}
+}
+
+// stateOf returns the state. What is missing may be an attack, or something that passed.
+func stateOf(attacked, look, incomplete bool) State {
 	switch {
 	case attacked && look:
-		v.State = AttackedLook
+		return AttackedLook
+	case attacked && incomplete:
+		return Attacked
 	case attacked:
-		v.State = AttackedHeld
+		return AttackedHeld
+	case look && incomplete:
+		return Look
 	case look:
-		v.State = QuietLook
-	case len(b.r.Failed)+len(b.r.Run.Skipped) > 0:
-		*v = Verdict{Unknown, []Sentence{{Text: "No rule of the verdict applies to what is known, but parts are missing."}}}
-	case b.r.Run.Complete != nil && !before(b.r.Period.From, *b.r.Run.Complete):
-		*v = Verdict{Unknown, []Sentence{{Text: "The logs of the period are not in the data yet, so there is no verdict."}}}
-	default:
-		v.State = Quiet
-		v.Sentences = []Sentence{{Text: b.nothing()}}
+		return QuietLook
+	case incomplete:
+		return Unknown
 	}
+	return Quiet
 }
 
 // nothing is the sentence of a report to which no rule applies.
@@ -139,6 +165,9 @@ func (b *builder) nothing() string {
 	all, blocked := b.requests(true), b.requests(false)
 	switch {
 	case all == 0:
+		if was := b.r.Figures[0].Previous; was != nil && *was > 0 {
+			return fmt.Sprintf("There were no requests, in the previous period %s.", count(int64(*was)))
+		}
 		return "There were no requests."
 	case blocked == 0:
 		return fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", plural(all, "request"))
@@ -147,34 +176,52 @@ func (b *builder) nothing() string {
 		count(blocked), plural(all, "request"), percent(blocked, all))
 }
 
-// previous returns a figure of the previous period. ok is false if it is unknown, or if that period has no requests.
+// previous returns a figure of the previous period. ok is false if it is unknown, or if the periods are not comparable.
 func (b *builder) previous(figure int) (n int64, ok bool) {
-	all, f := b.r.Figures[0].Previous, b.r.Figures[figure].Previous
-	if all == nil || f == nil || *all == 0 {
+	f := b.r.Figures[figure].Previous
+	if f == nil || !b.facts.comparable {
 		return 0, false
 	}
 	return int64(*f), true
 }
 
+// many reports whether a number of blocked requests is an attack: it has a least size and a least share.
+func (b *builder) many(blocked int64) bool {
+	return blocked >= leastBlocked && blocked*1000 >= leastPerMille*b.requests(true)
+}
+
+// grown reports whether the share of a number is at least so many times as large as in the previous period.
+func grown(n, all, was, allBefore, times int64) bool {
+	return float64(n)*float64(allBefore) >= float64(times)*float64(was)*float64(all) // without division
+}
+
 func (b *builder) originErrors() (string, []string) {
-	all := b.requests(true)
-	if b.origin.now == nil {
+	f := b.facts
+	if f.errors == nil || f.passed == nil {
 		return "", nil
 	}
-	n := *b.origin.now
+	n, all := *f.errors, *f.passed
 	if n < leastErrors || n*100 < errorShare*all {
 		return "", nil
 	}
-	text := fmt.Sprintf("The origin answered %s with a status of 500 or more (%s of all requests)",
-		plural(n, "time"), percent(n, all))
-	if _, compared := b.previous(0); compared && b.origin.before != nil {
-		was := *b.origin.before
-		if n < 2*was {
+	text := fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", count(n), plural(all, "request"),
+		percent(n, all))
+	if f.comparable && f.errorsBefore != nil && f.passedBefore != nil && *f.passedBefore > 0 {
+		was, allBefore := *f.errorsBefore, *f.passedBefore
+		if n*100 < outageShare*all && !grown(n, all, was, allBefore, errorGrowth) {
 			return "", nil
 		}
-		text += fmt.Sprintf(", in the previous period %s", plural(was, "time"))
+		text += fmt.Sprintf(", in the previous period %s (%s)", count(was), percent(was, allBefore))
 	}
-	return text + ".", []string{"upstream_status>=500"}
+	conditions := originFailed
+	switch *b.number(OriginErrors) {
+	case n:
+	case 0:
+		conditions = otherFailed
+	default:
+		conditions = []string{""} // no filter selects both
+	}
+	return text + ".", conditions
 }
 
 func (b *builder) humansBlocked() (string, []string) {
@@ -189,8 +236,12 @@ func (b *builder) humansBlocked() (string, []string) {
 
 func (b *builder) attackerPasses() (string, []string) {
 	for _, row := range b.facts.top["ip"] {
-		passed := row.Requests - row.Blocked
-		if row.Blocked >= leastHumans && passed >= leastPassed && passed > row.Blocked {
+		if row.Passed == nil {
+			continue
+		}
+		passed := *row.Passed
+		if row.Blocked >= leastHumans && row.Blocked*100 >= attackerShare*row.Requests && passed >= leastPassed &&
+			passed > row.Blocked {
 			return fmt.Sprintf("%s is blocked %s, but %s of its requests passed.",
 				shown(row.Key, sentenceLength), plural(row.Blocked, "time"), count(passed)), []string{row.Condition}
 		}
@@ -200,18 +251,17 @@ func (b *builder) attackerPasses() (string, []string) {
 
 func (b *builder) manyBlocked() (string, []string) {
 	all, blocked := b.requests(true), b.requests(false)
-	if blocked < leastBlocked {
+	if !b.many(blocked) {
 		return "", nil
 	}
 	text := fmt.Sprintf("%s of %s were blocked (%s)", count(blocked), plural(all, "request"), percent(blocked, all))
-	grown := false
+	more := false
 	if was, ok := b.previous(1); ok {
 		allBefore, _ := b.previous(0)
-		// blocked/all >= growth*was/allBefore, without division
-		grown = float64(blocked)*float64(allBefore) >= growth*float64(was)*float64(all)
+		more = grown(blocked, all, was, allBefore, growth)
 		text += fmt.Sprintf(", in the previous period %s (%s)", count(was), percent(was, allBefore))
 	}
-	if !grown && blocked*100 < attackShare*all {
+	if !more && blocked*100 < attackShare*all {
 		return "", nil
 	}
 	return text + ".", []string{flagIs("blocked", true)}
@@ -219,7 +269,7 @@ func (b *builder) manyBlocked() (string, []string) {
 
 func (b *builder) oneAttacker() (string, []string) {
 	blocked := b.requests(false)
-	if blocked < leastBlocked {
+	if !b.many(blocked) {
 		return "", nil
 	}
 	for _, label := range []string{"ip", "organization"} {
@@ -234,15 +284,12 @@ func (b *builder) oneAttacker() (string, []string) {
 }
 
 func (b *builder) oneRule() (string, []string) {
-	if _, compared := b.previous(0); !compared {
-		return "", nil
-	}
-	for _, row := range b.facts.top["reason"] {
-		if row.BlockedBefore == nil || row.Blocked < leastBlocked || row.Blocked < ruleGrowth**row.BlockedBefore {
+	for _, row := range b.facts.reasons {
+		if row.BlockedBefore == nil || !b.many(row.Blocked) || row.Blocked < ruleGrowth**row.BlockedBefore {
 			continue
 		}
 		return fmt.Sprintf("The reason “%s” blocked %s, in the previous period %s.", shown(row.Key, sentenceLength),
-			plural(row.Blocked, "request"), count(*row.BlockedBefore)), []string{row.Condition}
+			plural(row.Blocked, "request"), count(*row.BlockedBefore)), []string{flagIs("blocked", true), row.Condition}
 	}
 	return "", nil
 }

@@ -11,8 +11,10 @@ import (
 func TestVerdict(t *testing.T) {
 	type numbers struct {
 		requests, blocked, requestsBefore, blockedBefore int64
+		challenged                                       int64 // and not blocked
 		errors, errorsBefore, humans                     int64
 		top                                              map[string][]Row
+		reasons                                          []Row
 		alone                                            bool // no previous period
 	}
 	ptr := func(n int64) *int64 { return &n }
@@ -39,38 +41,68 @@ func TestVerdict(t *testing.T) {
 			top: map[string][]Row{"ip": {{Key: "a", Blocked: 30}}}}, Quiet, ""},
 		{"one organization", numbers{requests: 9000, blocked: 100, alone: true,
 			top: map[string][]Row{"organization": {{Key: "a", Blocked: 31}}}}, AttackedHeld, "one attacker"},
+		{"a hundred of millions are no attack", numbers{requests: 10_000_000, blocked: 100, requestsBefore: 10_000_000,
+			blockedBefore: 10, top: map[string][]Row{"ip": {{Key: "a", Requests: 100, Blocked: 100}}},
+			reasons: []Row{{Key: "a", Blocked: 100, BlockedBefore: ptr(1)}}}, Quiet, ""},
+		{"one of a thousand, and three times the share", numbers{requests: 10_000_000, blocked: 10_000,
+			requestsBefore: 10_000_000, blockedBefore: 3333}, AttackedHeld, "many blocked"},
+		{"less than one of a thousand", numbers{requests: 10_000_000, blocked: 9999, requestsBefore: 10_000_000,
+			blockedBefore: 1}, Quiet, ""},
 		{"one rule", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000, blockedBefore: 900,
-			top: map[string][]Row{"reason": {{Key: "a", Blocked: 100, BlockedBefore: ptr(20)}}}}, AttackedHeld, "one rule"},
+			reasons: []Row{{Key: "a", Blocked: 100, BlockedBefore: ptr(20)}}}, AttackedHeld, "one rule"},
 		{"a rule that grew less", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000, blockedBefore: 900,
-			top: map[string][]Row{"reason": {{Key: "a", Blocked: 100, BlockedBefore: ptr(21)}}}}, Quiet, ""},
+			reasons: []Row{{Key: "a", Blocked: 100, BlockedBefore: ptr(21)}}}, Quiet, ""},
 		{"a rule of which the past is unknown", numbers{requests: 90_000, blocked: 1000, requestsBefore: 90_000,
-			blockedBefore: 900, top: map[string][]Row{"reason": {{Key: "a", Blocked: 100}}}}, Quiet, ""},
+			blockedBefore: 900, reasons: []Row{{Key: "a", Blocked: 100}}}, Quiet, ""},
 		{"errors of the origin", numbers{requests: 2000, errors: 20, alone: true}, QuietLook, "errors of the origin"},
 		{"few errors", numbers{requests: 100, errors: 19, alone: true}, Quiet, ""},
 		{"a small share of errors", numbers{requests: 2001, errors: 20, alone: true}, Quiet, ""},
+		{"blocked and challenged requests do not reach the origin", numbers{requests: 20_000, blocked: 999,
+			challenged: 17_001, errors: 20, requestsBefore: 20_000, blockedBefore: 999}, QuietLook, "errors of the origin"},
 		{"errors as before", numbers{requests: 2000, errors: 39, requestsBefore: 2000, errorsBefore: 20}, Quiet, ""},
-		{"twice as many errors", numbers{requests: 2000, errors: 40, requestsBefore: 2000, errorsBefore: 20}, QuietLook,
+		{"as many errors of less traffic", numbers{requests: 2000, errors: 20, requestsBefore: 4000, errorsBefore: 20},
+			QuietLook, "errors of the origin"},
+		{"twice as many errors of twice the traffic", numbers{requests: 4000, errors: 40, requestsBefore: 2000,
+			errorsBefore: 20}, Quiet, ""},
+		{"twice the share of errors", numbers{requests: 2000, errors: 40, requestsBefore: 2000, errorsBefore: 20}, QuietLook,
 			"errors of the origin"},
+		{"an outage that lasts", numbers{requests: 2000, errors: 200, requestsBefore: 2000, errorsBefore: 200}, QuietLook,
+			"errors of the origin"},
+		{"slightly fewer errors that last", numbers{requests: 2000, errors: 199, requestsBefore: 2000, errorsBefore: 199},
+			Quiet, ""},
 		{"blocked humans", numbers{requests: 90_000, blocked: 199, humans: 10, alone: true}, QuietLook, "blocked humans"},
 		{"a small share of humans", numbers{requests: 90_000, blocked: 200, humans: 10, alone: true}, Quiet, ""},
 		{"few humans", numbers{requests: 90_000, blocked: 10, humans: 9, alone: true}, Quiet, ""},
 		{"an attacker that passes", numbers{requests: 90_000, blocked: 50, alone: true,
-			top: map[string][]Row{"ip": {{Key: "a", Requests: 110, Blocked: 10}}}}, QuietLook, "attacker that passes"},
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 110, Blocked: 11, Passed: ptr(100)}}}}, QuietLook,
+			"attacker that passes"},
+		{"an attacker that is challenged", numbers{requests: 90_000, blocked: 50, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 120, Blocked: 20, Challenged: 99, Passed: ptr(1)}}}}, Quiet, ""},
+		{"an attacker of which it is unknown what passed", numbers{requests: 90_000, blocked: 50, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 120, Blocked: 20}}}}, Quiet, ""},
+		{"a network of many people", numbers{requests: 90_000, blocked: 50, alone: true,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 101, Blocked: 10, Passed: ptr(100)}}}}, Quiet, ""},
 		{"a visitor with a blocked request", numbers{requests: 90_000, blocked: 50, alone: true,
-			top: map[string][]Row{"ip": {{Key: "a", Requests: 109, Blocked: 9}}}}, Quiet, ""},
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 80, Blocked: 9, Passed: ptr(100)}}}}, Quiet, ""},
 		{"an attack that did not hold", numbers{requests: 2000, blocked: 150, humans: 10, alone: true}, AttackedLook,
 			"blocked humans, many blocked"},
 		{"three sentences at most", numbers{requests: 2000, blocked: 150, humans: 10, errors: 40, alone: true,
-			top: map[string][]Row{"ip": {{Key: "a", Requests: 1200, Blocked: 150}}}}, AttackedLook,
+			top: map[string][]Row{"ip": {{Key: "a", Requests: 1200, Blocked: 150, Passed: ptr(1050)}}}}, AttackedLook,
 			"errors of the origin, blocked humans, attacker that passes"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			n := test.n
-			b := builder{Setting: settingOf(t), facts: facts{top: n.top, blockedHumans: n.humans}}
-			b.origin.now = &n.errors
+			passed, passedBefore := n.requests-n.blocked-n.challenged, n.requestsBefore-n.blockedBefore
+			b := builder{Setting: settingOf(t), facts: facts{
+				top: n.top, reasons: n.reasons, blockedHumans: n.humans, passed: &passed, errors: &n.errors,
+			}}
+			b.metas = map[Part]meta{OriginErrors: {NumOfRequests: &n.errors}}
 			b.r.Figures = []Figure{{Value: float(n.requests)}, {Value: float(n.blocked)}}
+			b.r.Period = spanOf(b.Period, b.Zone)
+			b.r.Run = Run{Complete: &b.r.Period.To, Newest: &b.r.Period.To}
 			if !n.alone {
-				b.origin.before = &n.errorsBefore
+				b.facts.passedBefore, b.facts.errorsBefore = &passedBefore, &n.errorsBefore
+				b.facts.comparable = n.requestsBefore > 0
 				b.r.Figures[0].Previous, b.r.Figures[1].Previous = float(n.requestsBefore), float(n.blockedBefore)
 			}
 			b.verdict()
@@ -88,14 +120,6 @@ func TestVerdict(t *testing.T) {
 			}
 		})
 	}
-	t.Run("not quiet if a part is missing", func(t *testing.T) {
-		b := builder{Setting: settingOf(t)}
-		b.r.Figures = []Figure{{Value: float(10)}, {Value: float(0)}}
-		b.r.Failed = []Failed{{Top, "busy"}}
-		if b.verdict(); b.r.Verdict.State != Unknown {
-			t.Errorf("%v", b.r.Verdict)
-		}
-	})
 	t.Run("unknown without numbers", func(t *testing.T) {
 		setting := settingOf(t)
 		answers := ordinary.answers(t, setting)

@@ -19,6 +19,10 @@ func (s State) word() string {
 		return "▲ Attacked, held"
 	case AttackedLook:
 		return "! Attacked, look"
+	case Attacked:
+		return "▲ Attacked; unknown whether it held"
+	case Look:
+		return "! Look; the rest is unknown"
 	}
 	return "? Unknown"
 }
@@ -106,6 +110,8 @@ func (r Report) noChanges() string {
 		return "The report compares with no other period."
 	case r.failed(Changes):
 		return "The changes are not known."
+	case len(r.GapsBefore) > 0:
+		return "Requests of the previous period are missing, so there is nothing to compare."
 	case !r.Compared:
 		return "One of the two periods has no requests, so there is nothing to compare."
 	}
@@ -139,29 +145,22 @@ type section struct {
 // sections returns the sections with lists, in the order in which they are printed.
 func (r Report) sections() []section {
 	clients := "Attackers"
-	if len(r.Attackers) > 0 && !r.Attackers[0].byBlocked() {
+	if len(r.Attackers) > 0 && !r.Attackers[0].ByBlocked {
 		clients = "Clients"
 	}
-	list := []section{
+	return []section{
 		{clients, r.Attackers, r.noRows(Top, "No request has an address.")},
 		{"Targets", r.Targets, r.noRows(Top, "No request has a host.")},
-		{"Rules", r.Rules, r.noRows(Top, "No rule blocked or monitored a request.")},
-		{"What got through", r.Passed, r.noRows(PassedBots,
-			r.noRows(OriginErrors, "No request of a bot passed, and the origin reported no error."))},
+		{"Rules", r.Rules, r.noRows(Blocked, r.noRows(MonitorReasons, "No rule blocked or monitored a request."))},
+		{"What got through", r.Passed, r.noRows(PassedBots, r.noRows(OriginErrors,
+			r.noRows(OtherErrors, "No request of a bot passed, and the origin reported no error.")))},
+		{"Possibly wrong blocks", r.Wrong, r.noRows(WrongBlocks, "No request of a human was blocked.")},
 	}
-	if r.Template == Traffic {
-		list = append(list, section{"Possibly wrong blocks", r.Wrong,
-			r.noRows(WrongBlocks, "No request of a human was blocked.")})
-	}
-	return list
 }
-
-// byBlocked reports whether the rows of the list are ordered by blocked requests.
-func (l List) byBlocked() bool { return strings.HasSuffix(l.Title, "by blocked requests") }
 
 // count returns the number that the list is about.
 func (l List) count(row Row) int64 {
-	if l.byBlocked() {
+	if l.ByBlocked {
 		return row.Blocked
 	}
 	return row.Requests
@@ -173,10 +172,16 @@ func (l List) note(row Row) string {
 	if row.New {
 		notes = append(notes, "new")
 	}
-	if l.byBlocked() && row.Requests > row.Blocked {
-		notes = append(notes, count(row.Requests-row.Blocked)+" passed")
+	if !l.ByBlocked {
+		return strings.Join(notes, ", ")
 	}
-	if l.byBlocked() && !row.New && row.BlockedBefore != nil {
+	if row.Passed != nil && *row.Passed > 0 {
+		notes = append(notes, count(*row.Passed)+" passed")
+	}
+	if row.Challenged > 0 {
+		notes = append(notes, count(row.Challenged)+" challenged")
+	}
+	if !row.New && row.BlockedBefore != nil {
 		notes = append(notes, "before "+count(*row.BlockedBefore))
 	}
 	return strings.Join(notes, ", ")
@@ -191,45 +196,65 @@ func share(n, whole int64) int {
 }
 
 // fact is a line of the foot of a report.
-type fact struct{ Name, Text string }
+type fact struct {
+	Name, Text string
+	Data       bool // the text has values
+}
+
+// isCommand reports whether the fact is a command to copy. A mail has none: what keeps mail programs from making links
+// would be copied, too. The attached page has it.
+func (f fact) isCommand() bool { return f.Name == askAgain }
+
+const askAgain = "Ask again"
 
 // facts returns the foot of a report: what it is about. The second list is what it rests on, which may differ between
 // two reports about the same data.
 func (r Report) facts() (about, run []fact) {
 	about = []fact{
-		{"Filter", r.Filter},
-		{"Period", r.Period.Text + " (" + r.Zone + ")"},
-		{"In UTC", r.Period.From + " – " + r.Period.To},
+		{"Filter", r.Filter, true},
+		{"Period", r.Period.Text + " (" + r.Zone + ")", false},
+		{"In UTC", r.Period.From + " – " + r.Period.To, false},
 	}
 	if r.Previous != nil {
-		about = append(about, fact{"Compared with", r.Previous.Text})
+		about = append(about, fact{"Compared with", r.comparedWith(), false})
 	}
 	if r.Fingerprint != "" {
-		about = append(about, fact{"Fingerprint", r.Fingerprint})
+		about = append(about, fact{"Fingerprint", r.Fingerprint, false})
 	}
-	about = append(about, fact{"Ask again", r.Again()})
+	about = append(about, fact{askAgain, r.Again(), true})
 	complete := "unknown"
 	if r.Run.Complete != nil {
 		complete = r.instant(*r.Run.Complete)
 	}
-	run = []fact{{"Complete through", complete}}
+	run = []fact{{"Complete through", complete, false}}
 	if r.Run.Newest != nil {
-		run = append(run, fact{"Newest record", r.instant(*r.Run.Newest)})
+		run = append(run, fact{"Newest record", r.instant(*r.Run.Newest), false})
 	}
 	price := "no charge by query"
 	if r.Run.CostUSD != nil {
 		price = fmt.Sprintf("$%.5f", *r.Run.CostUSD)
 	}
 	run = append(run, fact{"Read", fmt.Sprintf("%s by %s, %s, the slowest took %s", byteCount(float64(r.Run.Bytes)),
-		plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000))})
+		plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000)), false})
 	if n := len(r.Run.Skipped); n > 0 {
 		names := make([]string, min(n, listed))
 		for i := range names {
 			names[i] = shown(r.Run.Skipped[i], 120)
 		}
-		run = append(run, fact{"Not readable", plural(int64(n), "object") + ": " + strings.Join(names, ", ")})
+		run = append(run, fact{"Not readable", r.skippedObjects() + ": " + strings.Join(names, ", "), true})
 	}
 	return about, run
+}
+
+// comparedWith returns the previous period, or "" if there is none.
+func (r Report) comparedWith() string {
+	switch was := r.Figures[0].Previous; {
+	case r.Previous == nil:
+		return ""
+	case was != nil && *was == 0:
+		return r.Previous.Text + ", which has no requests"
+	}
+	return r.Previous.Text
 }
 
 // Again returns the command that asks for the same report.
@@ -265,9 +290,34 @@ func (c Chart) summary(of string, number func(Bar) int64, before func(Bar) *int6
 	text := fmt.Sprintf("%s %s per %s. Most: %s at %s.", count(total), of, c.Step, count(number(c.Bars[most])),
 		c.Bars[most].Label)
 	if compared {
+		for _, bar := range c.LeftOut {
+			was += number(bar)
+		}
 		text += fmt.Sprintf(" In the previous period: %s.", count(was))
 	}
 	return text
+}
+
+// notes returns what a reader has to know about the bars.
+func (c Chart) notes() []string {
+	var list []string
+	if c.Coarse {
+		list = append(list, "The period is so long that the bars are made of longer segments of UTC: a request close to the "+
+			"end of a bar may be in the next one.")
+	}
+	if n := len(c.LeftOut); n > 0 {
+		var requests int64
+		for _, bar := range c.LeftOut {
+			requests += bar.Requests
+		}
+		bars := plural(int64(n), c.Step)
+		if c.Step == string(minutes5) {
+			bars = fmt.Sprintf("%d × %s", n, minutes5)
+		}
+		list = append(list, fmt.Sprintf("The previous period is longer: its last %s, with %s, are not in the chart.", bars,
+			plural(requests, "request")))
+	}
+	return list
 }
 
 // series is one of the two charts.

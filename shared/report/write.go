@@ -150,19 +150,5 @@ func (s Setting) link(screen string, more ...string) string {
 	return strings.TrimRight(s.Link, "/") + "/#/" + screen + "?" + strings.ReplaceAll(values.Encode(), "+", "%20")
 }
 
-// CheckLink returns what is wrong with the base URL of a console, or "".
-func CheckLink(base string) string {
-	u, err := url.Parse(base)
-	switch {
-	case base == "":
-		return ""
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Opaque != "":
-		return "it is not an address such as https://example.com/console"
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "it has a user, a query or a fragment; give the address of the console alone"
-	}
-	return ""
-}
-
 // quoted returns a text as one word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

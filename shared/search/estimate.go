@@ -20,7 +20,7 @@ type Estimate struct {
 	Bytes      *BytesEstimate  `json:"bytes" doc:"What meta.bytes_scanned will be; null if not known; rounded up to 10 MB for a key that is limited to branches"`
 	Columns    []ColumnSize    `json:"columns" doc:"The columns that are read"`
 	CostUSD    *PriceEstimate  `json:"cost_usd,omitempty" doc:"What meta.cost_usd will be; absent if the engine charges nothing or the bytes are not known"`
-	WaitMS     *MillisEstimate `json:"wait_ms" doc:"Milliseconds to the answer, by the median speed of the last 100 answers of this process; null if there are none or the bytes are not known"`
+	WaitMS     *MillisEstimate `json:"wait_ms" doc:"Milliseconds to the answer, by the median speed of the last 100 answers of this process; null if there are none, the bytes are not known, or values are not counted"`
 	Warnings   []string        `json:"warnings" doc:"What is not known, and why"`
 }
 
@@ -52,10 +52,14 @@ type ColumnSize struct {
 //
 // Errors are those that Search returns before it runs the query.
 func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
-	if r.Route == Values {
-		return nil, errNoEstimate
-	}
 	r = s.at(r, s.now())
+	if r.Route == Values {
+		data, err := s.freshness(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r = s.withPeriod(r, data)
+	}
 	q, err := bind(r)
 	if err != nil {
 		return nil, err
@@ -67,11 +71,6 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 	return e, nil
 }
 
-// errNoEstimate is the error of a dry run of values.
-var errNoEstimate = &ParamError{
-	Param: "dry_run", Message: "values have no estimate: they stop looking after a moment",
-}
-
 // noEstimate is the warning of an engine that is no engine.Estimator.
 const noEstimate = "the engine does not know what a query reads before it runs"
 
@@ -81,7 +80,12 @@ func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by 
 	for _, column := range q.Columns() {
 		found.Columns = append(found.Columns, engine.ColumnSize{Name: column})
 	}
-	if estimator, ok := s.engine.(engine.Estimator); ok {
+	estimator, estimates := s.engine.(engine.Estimator)
+	_, finds := s.engine.(engine.ValueFinder)
+	switch {
+	case r.Route == Values && !finds:
+		found = engine.Estimate{By: s.engine.Name(), Bytes: &engine.Bytes{}, Warnings: []string{noValueFinder}}
+	case estimates:
 		extent, err := s.engine.Extent(ctx)
 		if err != nil {
 			return "", nil, fmt.Errorf("read the extent of the data: %w", err)
@@ -116,7 +120,8 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 	if r.Branches != nil {
 		e.hideOthers()
 	}
-	if perMS, known := s.speed.median(); known && e.Bytes != nil {
+	stopsEarly := r.Route == Values && r.Counts != "true"
+	if perMS, known := s.speed.median(); known && e.Bytes != nil && !stopsEarly {
 		e.WaitMS = &MillisEstimate{wholeMicros(float64(e.Bytes.Low) / perMS), wholeMicros(float64(e.Bytes.High) / perMS)}
 	}
 	return e
@@ -140,7 +145,7 @@ func (e *Estimate) hideOthers() {
 
 // hideOthers does the same for an answer.
 func (m *Meta) hideOthers() {
-	m.Objects, m.RowsConsidered = nil, nil
+	m.Objects, m.RowsConsidered, m.Oldest = nil, nil, nil
 	if m.CostUSD != nil {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)
 		m.CostUSD = &price
@@ -158,8 +163,8 @@ const hiddenObjects = "(objects with records of the period)"
 // a query for.
 const billStep = 10_000_000
 
-// inSteps rounds up to whole steps.
-func inSteps(bytes int64) int64 { return (bytes + billStep - 1) / billStep * billStep }
+// inSteps rounds up to whole steps, at least one: no bytes would mean that nobody has records in the period.
+func inSteps(bytes int64) int64 { return max(1, (bytes+billStep-1)/billStep) * billStep }
 
 // priceInSteps returns the price of the bytes rounded up, where price is that of the bytes.
 func priceInSteps(price float64, bytes int64) float64 {

@@ -42,6 +42,16 @@ func (p *priced) Estimate(_ context.Context, q query.Query) (engine.Estimate, er
 	}, p.estimate
 }
 
+// pricedFinder is a finder that estimates.
+type pricedFinder struct {
+	finder
+	priced *priced
+}
+
+func (p pricedFinder) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	return p.priced.Estimate(ctx, q)
+}
+
 func newPriced(t *testing.T, bytes int64) *priced {
 	return &priced{oracle: oracle{rows: rowsOf(t, traffic)}, bytes: bytes}
 }
@@ -100,13 +110,28 @@ func TestDryRun(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("values have no estimate", func(t *testing.T) {
-		var wrong *search.ParamError
-		_, err := service(t, newPriced(t, 1)).Search(t.Context(), search.Request{
+	t.Run("values do not run and have no results", func(t *testing.T) {
+		e := finder{oracle: oracle{rows: rowsOf(t, traffic), fail: errors.New("asked")}}
+		got, err := service(t, pricedFinder{finder: e, priced: newPriced(t, 7)}).Search(t.Context(), search.Request{
 			Route: search.Values, Field: "country", DryRun: "true",
 		})
-		if !errors.As(err, &wrong) || wrong.Param != "dry_run" {
-			t.Error(err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := got.Meta
+		if !m.DryRun || len(got.Values) > 0 || m.Estimate.Bytes.High != 7 || *m.Estimate.Objects != 3 || m.Exact != nil {
+			t.Errorf("%+v", m)
+		}
+	})
+	t.Run("an engine without values reads nothing", func(t *testing.T) {
+		got, err := service(t, newPriced(t, 7)).Search(t.Context(), search.Request{
+			Route: search.Values, Field: "country", DryRun: "true",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := got.Meta.Estimate; *e.Bytes != (search.BytesEstimate{}) || len(e.Warnings) != 1 || len(e.Columns) != 0 {
+			t.Errorf("%+v", e)
 		}
 	})
 	t.Run("other values than true and false are refused", func(t *testing.T) {
@@ -164,6 +189,22 @@ func TestAnswersHaveTheEstimate(t *testing.T) {
 			}
 		}
 	})
+	t.Run("of values", func(t *testing.T) {
+		e := finder{oracle: oracle{rows: rowsOf(t, traffic)}}
+		for counts, wait := range map[string]bool{"false": false, "true": true} {
+			s := service(t, pricedFinder{finder: e, priced: newPriced(t, 12_000_000)})
+			if _, err := s.Search(t.Context(), r); err != nil { // so that the speed is known
+				t.Fatal(err)
+			}
+			got, err := s.Search(t.Context(), search.Request{Route: search.Values, Field: "country", Counts: counts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := got.Meta.Estimate; e == nil || e.Bytes.High != 12_000_000 || e.WaitMS != nil && !wait {
+				t.Errorf("counts %s: %+v", counts, e)
+			}
+		}
+	})
 	t.Run("without figures if the engine does not estimate", func(t *testing.T) {
 		got, err := service(t, oracle{rows: rowsOf(t, traffic)}).Search(t.Context(), r)
 		if err != nil {
@@ -186,6 +227,7 @@ func TestKeysOfBranchesSeeTheirBillOnly(t *testing.T) {
 		dryRun       bool
 	}{
 		{name: "answer", bytes: 12_000_001, shown: 20_000_000, price: 0.0001},
+		{name: "answer that read nothing", bytes: 0, shown: 10_000_000, price: 0.00005},
 		{name: "answer that read little", bytes: 1, shown: 10_000_000, price: 0.00005},
 		{name: "dry run", bytes: 12_000_001, shown: 20_000_000, price: 0.0001, dryRun: true},
 	} {
@@ -200,7 +242,7 @@ func TestKeysOfBranchesSeeTheirBillOnly(t *testing.T) {
 			}
 			m := got.Meta
 			want := &search.Estimate{
-				Bytes:    &search.BytesEstimate{Low: 0, High: c.shown},
+				Bytes:    &search.BytesEstimate{Low: 10_000_000, High: c.shown},
 				Columns:  []search.ColumnSize{{Name: "ts_ms"}},
 				CostUSD:  &search.PriceEstimate{Low: 0.00005, High: c.price},
 				Warnings: []string{},

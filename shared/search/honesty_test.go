@@ -1,8 +1,17 @@
 package search_test
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
 	"testing"
 
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -41,6 +50,31 @@ func TestExact(t *testing.T) {
 			}
 		})
 	}
+	t.Run("sums of more than 64 bits are saturated, and named", func(t *testing.T) {
+		const large = `{"timestamp":"2026-01-01T10:00:07Z","host":"a","url":"/","bytes_sent":9223372036854775807}` + "\n"
+		rows := rowsOf(t, large+large)
+		for route, want := range map[search.Route][]string{
+			search.Stats: {"sum_of_bandwidth"}, search.Timeline: {"sum_of_sent_bytes"},
+			search.TopX: {"sum_of_bytes_sent"}, search.Histogram: {"total", "value"}, search.Facets: nil,
+		} {
+			r := search.Request{Route: route, Filters: hour}
+			if route == search.Histogram {
+				r.Measure = "bytes_sent"
+			}
+			found, err := service(t, oracle{rows: rows}).Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(found.Meta.Saturated, want) || exactOf(t, found) != (want == nil) {
+				t.Errorf("%s: saturated %v, exact %v", route, found.Meta.Saturated, exactOf(t, found))
+			}
+			for _, s := range found.Stats {
+				if s.NumOfRequests > 0 && s.SumOfBandwidth != math.MaxInt64 {
+					t.Errorf("the sum is %d", s.SumOfBandwidth)
+				}
+			}
+		}
+	})
 	t.Run("a dry run has no figures", func(t *testing.T) {
 		if r := ask(t, search.Request{Route: search.Stats, DryRun: "true"}); r.Meta.Exact != nil {
 			t.Error("it reports whether they are exact")
@@ -48,16 +82,144 @@ func TestExact(t *testing.T) {
 	})
 }
 
-// TestLateIsNotKnown: an answer with since reports that the number of late records is not known, and others do not
-// mention it.
-func TestLateIsNotKnown(t *testing.T) {
+// arriving is an oracle whose records arrive one after the other. The mark is the number of those that have.
+type arriving struct {
+	oracle
+	during int // records that arrive while a query runs
+	merged bool
+}
+
+func (a *arriving) Mark(context.Context) (int64, error) { return int64(len(a.rows)), nil }
+
+func (a *arriving) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := a.oracle.Run(ctx, q)
+	a.rows = a.rows[:len(a.rows)+a.during]
+	a.during = 0
+	return answer, cost, err
+}
+
+func (a *arriving) Late(_ context.Context, q query.Query, mark int64) (n int64, known bool, _ error) {
+	shape := q.Shape.(query.Logs)
+	shape.Limit = len(a.rows)
+	q.Shape = shape
+	return int64(len(reference.Evaluate(&q, a.rows[mark:]).Logs)), !a.merged, nil
+}
+
+// TestLate: an answer with since counts the matching records that have arrived since the token was made and are older
+// than its place, or reports that their number is not known.
+func TestLate(t *testing.T) {
 	rows := rowsOf(t, traffic)
-	first := find(t, rows, search.Request{Filters: hour})
-	if first.Meta.Late != nil {
-		t.Error("without since, there are no late records")
+	slices.SortFunc(rows, func(a, b *lake.Row) int { return lake.Compare(b, a) }) // the newest arrives first
+	const first = 2
+	late := func(t *testing.T, got search.Result) string {
+		t.Helper()
+		switch n := got.Meta.Late; {
+		case n == nil:
+			return "absent"
+		case *n == nil:
+			return "null"
+		default:
+			return fmt.Sprint(**n)
+		}
 	}
-	later := find(t, rows, search.Request{Filters: hour, Since: first.Meta.Head})
-	if later.Meta.Late == nil || *later.Meta.Late != nil {
-		t.Errorf("late is %v", later.Meta.Late)
+	all := int64(len(rows) - first)
+	for name, c := range map[string]struct {
+		ask  search.Request                 // both times
+		then func(*arriving, search.Result) // between the answers
+		want string
+	}{
+		"records that are older than the token are counted": {want: fmt.Sprint(all)},
+		"of those that match": {
+			ask: search.Request{Filters: hour + ", status=403"}, want: fmt.Sprint(matching(rows[first:], 403)),
+		},
+		"none have arrived": {then: func(a *arriving, _ search.Result) { a.rows = a.rows[:first] }, want: "0"},
+		"records that were merged are not known": {
+			then: func(a *arriving, _ search.Result) { a.merged = true }, want: "null",
+		},
+		"a key of branches has no mark": {ask: search.Request{Branches: []string{"x"}}, want: "null"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}}
+			r := c.ask
+			r.Route, r.Filters = search.Logs, cmp.Or(r.Filters, hour)
+			s := service(t, e)
+			before, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := late(t, before); got != "absent" {
+				t.Errorf("without since, late is %s", got)
+			}
+			e.rows = rows
+			if c.then != nil {
+				c.then(e, before)
+			}
+			r.Since = before.Meta.Head
+			after, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := late(t, after); got != c.want {
+				t.Errorf("late is %s, want %s", got, c.want)
+			}
+			if n := after.Logs.Len(); n > 0 {
+				t.Errorf("%d late records are in the answer", n)
+			}
+		})
 	}
+	t.Run("records that arrive while the query runs may be in the answer, so later ones are not known", func(t *testing.T) {
+		e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}, during: 1}
+		s := service(t, e)
+		before, err := s.Search(t.Context(), search.Request{Route: search.Logs, Filters: hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := s.Search(t.Context(), search.Request{Route: search.Logs, Filters: hour, Since: before.Meta.Head})
+		if err != nil || late(t, after) != "null" {
+			t.Errorf("%v: late is %s", err, late(t, after))
+		}
+	})
+	t.Run("an engine that does not know arrivals does not know the number", func(t *testing.T) {
+		before := find(t, rows, search.Request{Filters: hour})
+		after := find(t, rows, search.Request{Filters: hour, Since: before.Meta.Head})
+		if got := late(t, after); got != "null" {
+			t.Errorf("late is %s", got)
+		}
+	})
+	t.Run("of a query that outlives its request", func(t *testing.T) {
+		e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}}
+		s := service(t, e)
+		r := search.Request{Route: search.Logs, Filters: hour}
+		before, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.rows, r.Since = rows, before.Meta.Head
+		id, err := s.Begin(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			status, err := s.Status(t.Context(), id, search.Asker{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status.Done {
+				if got := late(t, status.Result); got != fmt.Sprint(all) {
+					t.Errorf("late is %s, want %d", got, all)
+				}
+				return
+			}
+		}
+	})
+}
+
+// matching returns the number of rows with a status.
+func matching(rows []*lake.Row, status int64) (n int) {
+	for _, r := range rows {
+		if r.Status != nil && *r.Status == status {
+			n++
+		}
+	}
+	return n
 }

@@ -28,6 +28,9 @@ func (r Records) AppendJSON(dst []byte, i int) []byte {
 	return record.AppendJSON(dst, r.rows[i], r.fields)
 }
 
+// Size returns about how many bytes record i has in memory, of which it has fewer as JSON.
+func (r Records) Size(i int) int { return int(r.rows[i].Memory()) }
+
 // MarshalJSON prints all records as a list.
 func (r Records) MarshalJSON() ([]byte, error) {
 	list := make([]json.RawMessage, r.Len())
@@ -74,6 +77,6 @@ func logsOf(r Request, q query.Query, a query.Answer, meta *Meta) Records {
 		meta.Late = new(*int64)
 	}
 	next := records.Next(len(rows))
-	meta.Next, meta.Head = &next, tokenOfHead(records.cursor.Head)
+	meta.Next, meta.Head = &next, tokenOfHead(head{Place: records.cursor.Head})
 	return records
 }

@@ -22,20 +22,18 @@ func paged(r Request, q query.Query) (query.Query, error) {
 	if r.Since != "" {
 		since, ok := parseHead(r.Since)
 		if !ok {
-			return q, &ParamError{Param: "since", Message: "this is not a meta.head; " +
-				"send the meta.head of an earlier answer unchanged, or leave the parameter out to begin anew"}
+			return q, InvalidToken(sinceParam)
 		}
-		logs.NewerThan = &since
+		logs.NewerThan = &since.Place
 	}
 	if r.Cursor != "" {
 		c, ok := parseCursor(r.Cursor)
 		if !ok {
-			return q, &ParamError{Param: "cursor", Message: "this is not a meta.next; " +
-				"send the meta.next of the page before unchanged, or leave the parameter out for the first page"}
+			return q, InvalidToken(cursorParam)
 		}
 		if c.Question != questionOf(r, q) || c.Period != q.Period {
 			return q, &ParamError{
-				Param: "cursor", Code: CursorOfOtherQuery,
+				Param: cursorParam, Code: CursorOfOtherQuery,
 				Message: "this cursor continues another query; send the filters, fields and since of its first page, " +
 					"or leave the cursor out for the first page of this query",
 			}
@@ -44,6 +42,22 @@ func paged(r Request, q query.Query) (query.Query, error) {
 	}
 	q.Shape = logs
 	return q, nil
+}
+
+// The parameters that are tokens.
+const (
+	cursorParam = "cursor"
+	sinceParam  = "since"
+)
+
+// InvalidToken returns the error for a parameter, cursor or since, that is not a token.
+func InvalidToken(param string) *ParamError {
+	if param == sinceParam {
+		return &ParamError{Param: param, Message: "this is not a meta.head; " +
+			"send the meta.head of an earlier answer unchanged, or leave the parameter out to begin anew"}
+	}
+	return &ParamError{Param: param, Message: "this is not a meta.next; " +
+		"send the meta.next of the page before unchanged, or leave the parameter out for the first page"}
 }
 
 // questionOf returns a hash of everything that pages of one answer have in common, except the period: the conditions,

@@ -102,10 +102,13 @@ func percentilesMeta(asked bool) *PercentilesMeta {
 	return &PercentilesMeta{Method: "nearest rank", Digits: query.RoundingDigits, Error: 0.01}
 }
 
-// checkSize returns an error if an answer has more groups than allowed.
+// checkSize returns an error if an answer has more groups, or is about more different values, than allowed.
 func checkSize(q query.Query, a query.Answer) error {
 	if shape, ok := q.Shape.(query.Stats); ok && shape.By != nil && len(a.Stats) > query.MaxStatsRows {
 		return engine.GroupsError(query.MaxStatsRows)
+	}
+	if a.Distinct() > query.MaxDistinct {
+		return engine.DistinctError(query.MaxDistinct)
 	}
 	return nil
 }

@@ -98,6 +98,57 @@ func TestTooManyGroupsAreAnError(t *testing.T) {
 	}
 }
 
+// TestTooManyValuesAreAnError: the limit is the same for every engine, because each counts the different values.
+func TestTooManyValuesAreAnError(t *testing.T) {
+	const half = query.MaxDistinct / 2
+	for name, c := range map[string]struct {
+		request search.Request
+		answer  func(more int64) query.Answer
+	}{
+		"facets, all fields together": {search.Request{Route: search.Facets, By: "ip,url"}, func(more int64) query.Answer {
+			return query.Answer{Facets: query.FacetsAnswer{Requests: 9, Facets: []query.Facet{
+				{Distinct: half}, {Distinct: half + more},
+			}}}
+		}},
+		"a histogram": {search.Request{Route: search.Histogram, By: "ip", Limit: "1"}, func(more int64) query.Answer {
+			return query.Answer{Histogram: []query.Series{
+				{Kind: query.SeriesValue, Value: "a"}, {Kind: query.SeriesOther, Distinct: query.MaxDistinct - 1 + more},
+			}}
+		}},
+		"a diff, all fields together": {
+			search.Request{Route: search.Diff, By: "ip,url", Select: "blocked is true"}, func(more int64) query.Answer {
+				return query.Answer{Diff: query.DiffAnswer{
+					Requests: query.Sides{Selected: 1, Baseline: 1},
+					Terms:    []query.DiffTerm{{Distinct: half}, {Distinct: half + more}},
+				}}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.request.Filters = "timestamp between 2026-01-01 and 2026-01-02"
+			for more := range int64(2) {
+				_, err := service(t, fixedAnswer{oracle{rows: rowsOf(t, traffic)}, c.answer(more)}).Search(t.Context(), c.request)
+				if refused := fault.KindOf(err) == fault.EngineLimit; refused != (more > 0) || more == 0 && err != nil {
+					t.Errorf("%d values more than allowed: %v", more, err)
+				}
+				if more > 0 && err != nil && !strings.Contains(err.Error(), "narrow the period or the filter") {
+					t.Errorf("the error has no remedy: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// fixedAnswer is an engine with the same answer to every query.
+type fixedAnswer struct {
+	oracle
+	answer query.Answer
+}
+
+func (f fixedAnswer) Run(context.Context, query.Query) (query.Answer, engine.Cost, error) {
+	return f.answer, engine.Cost{}, nil
+}
+
 // manyGroups is an engine with one more group than stats by a field may have.
 type manyGroups struct{ oracle }
 

@@ -242,6 +242,34 @@ func TestEqualRequestsJoin(t *testing.T) {
 	})
 }
 
+// TestQueryHasTheZoneOfItsRequest: the answer of every route names the zone of the request, so requests with different
+// zones have queries of their own, although the figures are the same.
+func TestQueryHasTheZoneOfItsRequest(t *testing.T) {
+	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
+		ids := map[string]search.QueryID{}
+		r := request
+		r.Route, r.Segment = search.TopX, ""
+		for _, zone := range []string{"", "Europe/Berlin", "Asia/Tokyo"} {
+			r.TZ = zone
+			id, err := another(search.Options{}).Begin(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids[zone] = id
+		}
+		close(g.open)
+		for zone, id := range ids {
+			status, err := result(t, another(search.Options{}), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := status.Result.Meta.TZ; got != zone {
+				t.Errorf("the zone is %q, want %q", got, zone)
+			}
+		}
+	})
+}
+
 func TestQueryBelongsToItsCaller(t *testing.T) {
 	bothRunners(t, func(t *testing.T, g *gate, another func(search.Options) *search.Service) {
 		defer close(g.open)
@@ -435,6 +463,30 @@ func TestAcceptedQueriesKeepTheirAnswers(t *testing.T) {
 	if _, err := s.Begin(t.Context(), numbered("c", 201)); err != nil {
 		t.Errorf("after the answers were fetched: %v", err)
 	}
+}
+
+// TestRunningQueriesCountWithTheirAnswers checks that a caller cannot have many large answers made at the same time.
+func TestRunningQueriesCountWithTheirAnswers(t *testing.T) {
+	g := newGate(t)
+	s := newService(t, g, search.Options{})
+	accepted := func(caller, limit string) (n int) {
+		for ; n < 200; n++ {
+			r := request
+			r.Route, r.Limit, r.Caller = search.Logs, limit, caller
+			r.Filters += ", status=" + strconv.Itoa(200+n)
+			if _, err := s.Begin(t.Context(), r); fault.KindOf(err) == fault.Unavailable {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n
+	}
+	small, large := accepted("one", "10"), accepted("another", strconv.Itoa(search.MaxLogs))
+	if small != 64 || large < 2 || large > 16 {
+		t.Errorf("%d queries of 10 records and %d of %d are accepted", small, large, search.MaxLogs)
+	}
+	close(g.open)
 }
 
 // TestRequestIsStored checks that a pending query has its request, with every byte of the filter.

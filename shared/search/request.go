@@ -47,7 +47,7 @@ type Request struct {
 	Form     filter.Form // 0: determined by the first character
 	Limit    string      // logs: 1…2500; topx, facets, diff: 1…80; histogram: 1…20; values: 1…50
 	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
-	TZ       string      // stats, timeline, histogram: the zone of the segments, "Europe/Berlin"
+	TZ       string      // the zone of segments, today and yesterday, "Europe/Berlin"
 	GroupBy  string      // stats: "hostname", or a field, with its key
 	Figures  string      // stats, topx: "percentiles"
 	Fields   string      // logs: comma-separated field names

@@ -31,7 +31,7 @@ type Meta struct {
 	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
 	Period         MetaPeriod `json:"period"`
 	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
-	TZ             string     `json:"tz,omitempty" doc:"The zone by whose clock the segments begin"`
+	TZ             string     `json:"tz,omitempty" doc:"The zone by whose clock segments, today and yesterday begin"`
 	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets and diff"`
 	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino,lists" doc:"The method that answered"`
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
@@ -42,6 +42,7 @@ type Meta struct {
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
 	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
+	Oldest         *string    `json:"oldest" nullable:"true" doc:"Time of the oldest record when the request began; null if there is none, or for a key that is limited to branches"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
 	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
@@ -50,8 +51,8 @@ type Meta struct {
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
 	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
 	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
-	// Late is a pointer to nil if the request has since: the time at which a record arrived is not stored.
-	Late        **int64          `json:"late,omitempty" nullable:"true" doc:"Of logs with since: records that arrived later and are older than the token; null, because it is not known"`
+	// Late is a pointer to nil if the request has since, and the number is not known.
+	Late        **int64          `json:"late,omitempty" nullable:"true" doc:"Of logs with since: matching records that arrived after the token was made and are older than its place; null if not known"`
 	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
 
 	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
@@ -59,7 +60,8 @@ type Meta struct {
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
-	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, and, of values, all data of the period was looked at; absent in a dry run"`
+	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, no sum is saturated, and, of values, all data of the period was looked at; absent in a dry run"`
+	Saturated   []string  `json:"saturated,omitempty" doc:"Members of the results of which some are the largest or smallest integer of 64 bits, or its mean, because the sum may be beyond it"`
 	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
 	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
 
@@ -89,8 +91,10 @@ type Truncated struct {
 // freshness is what is known about the data when a query begins. The times are in milliseconds.
 type freshness struct {
 	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
+	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
 	Demo     bool   `json:"demo,omitempty"`                // the records are those of a demo day
+	Mark     int64  `json:"mark,omitempty"`                // of engine.Arrivals; 0 if unknown
 }
 
 // freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
@@ -111,12 +115,17 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 			return f, fmt.Errorf("read whether the data is a demo day: %w", err)
 		}
 	}
+	if e, ok := s.engine.(engine.Arrivals); ok {
+		if f.Mark, err = e.Mark(ctx); err != nil {
+			return f, fmt.Errorf("read the mark of the data: %w", err)
+		}
+	}
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {
 		return f, fmt.Errorf("read the extent of the data: %w", err)
 	}
 	if extent.Rows > 0 {
-		f.Newest = &extent.MaxTsMs
+		f.Newest, f.Oldest = &extent.MaxTsMs, &extent.MinTsMs
 	}
 	return f, nil
 }
@@ -126,7 +135,7 @@ func (s *Service) dryResult(
 	r Request, q query.Query, by string, e *Estimate, data freshness, began time.Time,
 ) Result {
 	meta := s.metaOf(r, q, engine.Cost{By: by}, data, e)
-	meta.DryRun = true
+	meta.DryRun, meta.BytesScanned = true, 0
 	meta.SegmentSeconds = segmentSeconds(q.Shape)
 	meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	return Result{Meta: meta}
@@ -163,16 +172,9 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		Demo:           data.Demo,
 		Estimate:       e,
 	}
+	meta.Newest, meta.Oldest, meta.Complete = known(data.Newest), known(data.Oldest), known(data.Complete)
 	if r.Branches != nil {
 		meta.hideOthers()
-	}
-	if data.Newest != nil {
-		meta.Newest = new(string)
-		*meta.Newest = instant(*data.Newest)
-	}
-	if data.Complete != nil {
-		meta.Complete = new(string)
-		*meta.Complete = instant(*data.Complete)
 	}
 	if cost.Cached != nil {
 		meta.Cached = &Cached{AgeSeconds: int64(math.Ceil(cost.Cached.Seconds()))}
@@ -194,6 +196,15 @@ func rounds(shape query.Shape) bool {
 // instant returns a time in RFC 3339 format. It prints milliseconds only if they are not zero.
 func instant(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+}
+
+// known returns a time in RFC 3339 format, or nil for a time that is not known.
+func known(ms *int64) *string {
+	if ms == nil {
+		return nil
+	}
+	text := instant(*ms)
+	return &text
 }
 
 // resultOf returns the route's results for the engine's answer.
@@ -227,6 +238,9 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 		r.Diff = diffOf(a.Diff, shape)
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
+	}
+	if r.Meta.Saturated = saturatedIn(a); r.Meta.Saturated != nil {
+		exact = false
 	}
 	return r
 }

@@ -40,8 +40,8 @@ func New(e engine.Engine, o Options) (*Service, error) {
 
 // Search answers one request. It is the whole read path, with one line for each step. A dry run ends before the query.
 //
-// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query takes longer than
-// a caller waits, and otherwise an error of a kind that engine.Engine lists.
+// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query
+// takes longer than a caller waits, and otherwise an error of a kind that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if r.Route == Values {
 		return s.searchValues(ctx, r)
@@ -71,6 +71,9 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return Result{}, queryError(r, q, err)
 	}
 	result := resultOf(r, q, answer, s.metaOf(r, q, cost, data, estimate))
+	if err := s.addArrivals(ctx, r, q, data, &result); err != nil {
+		return Result{}, queryError(r, q, err)
+	}
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	s.speed.add(cost, result.Meta.ElapsedMS)
 	return result, nil

@@ -98,27 +98,53 @@ func ask(t *testing.T, r search.Request) search.Result {
 	return result
 }
 
-func TestMetaReportsTheNewestRecord(t *testing.T) {
-	ask := func(t *testing.T, rows []*lake.Row) *string {
+func TestMetaReportsThePeriodOfTheData(t *testing.T) {
+	ask := func(t *testing.T, rows []*lake.Row, branches ...string) (oldest, newest string) {
 		t.Helper()
-		r, err := service(t, oracle{rows: rows}).Search(t.Context(), search.Request{
+		r := search.Request{
 			Route: search.Stats, Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 10:00:30, status=200",
-		})
+			Branches: branches,
+		}
+		found, err := service(t, oracle{rows: rows}).Search(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Meta.Newest
+		r.DryRun = "true"
+		dry, err := service(t, oracle{rows: rows}).Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(m search.Meta) (oldest, newest string) {
+			return orNull(m.Oldest), orNull(m.Newest)
+		}
+		oldest, newest = of(found.Meta)
+		if o, n := of(dry.Meta); o != oldest || n != newest {
+			t.Errorf("a dry run has %s and %s, the answer %s and %s", o, n, oldest, newest)
+		}
+		return oldest, newest
 	}
-	t.Run("of all records, not only of those that match", func(t *testing.T) {
-		if got := ask(t, rowsOf(t, traffic)); got == nil || *got != "2026-01-01T10:02:00Z" {
-			t.Errorf("got %v", got)
-		}
-	})
-	t.Run("as null if there is none", func(t *testing.T) {
-		if got := ask(t, nil); got != nil {
-			t.Errorf("got %s", *got)
-		}
-	})
+	for name, test := range map[string]struct {
+		rows           []*lake.Row
+		branches       []string
+		oldest, newest string
+	}{
+		"of all records, not only of those that match": {rowsOf(t, traffic), nil, "2026-01-01T10:00:00Z", "2026-01-01T10:02:00Z"},
+		"as null if there is none":                     {nil, nil, "null", "null"},
+		"of the newest record only for some branches":  {rowsOf(t, traffic), []string{"b"}, "null", "2026-01-01T10:02:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if oldest, newest := ask(t, test.rows, test.branches...); oldest != test.oldest || newest != test.newest {
+				t.Errorf("from %s to %s", oldest, newest)
+			}
+		})
+	}
+}
+
+func orNull(text *string) string {
+	if text == nil {
+		return "null"
+	}
+	return *text
 }
 
 func TestMetaReportsToWhichTimeTheDataIsComplete(t *testing.T) {

@@ -31,5 +31,10 @@ func localName(start int64, zone *time.Location) string {
 	if zone == nil {
 		return ""
 	}
-	return time.Unix(start, 0).In(zone).Format("2006-01-02 15:04:05-07:00")
+	local := time.Unix(start, 0).In(zone)
+	layout := "2006-01-02 15:04:05-07:00"
+	if _, offset := local.Zone(); offset%60 != 0 { // before time zones, each city had the time of its own sun
+		layout += ":00"
+	}
+	return local.Format(layout)
 }

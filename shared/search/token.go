@@ -19,11 +19,15 @@ import (
 // A token is not secret and not signed. It grants nothing: it only narrows an answer to the records on one side of a
 // place. The filter comes from the request and the branches from the caller's key, whatever the token contains, and a
 // period other than the filter's is refused. The checksum finds tokens that were cut or changed by mistake.
+//
+// The lines of places show how many records are between those of a caller. So package api encrypts the tokens of callers
+// that are limited to branches.
 const (
 	tokenVersion  = 1
 	cursorToken   = 'c'
 	agingToken    = 'r' // a cursor of a filter with relative times
 	headToken     = 'h'
+	markedToken   = 'm' // a head with a mark
 	checksumBytes = 8
 	maxToken      = 2_000 // characters; sources are shorter than 100 bytes
 )
@@ -76,18 +80,31 @@ func parseCursor(text string) (c cursor, ok bool) {
 	return c, r.complete() && inPeriod
 }
 
-func tokenOfHead(p query.Place) string {
-	return sealed(appendPlace([]byte{tokenVersion, headToken}, p))
+// head is the content of a head.
+type head struct {
+	Place query.Place
+	Mark  int64 // of engine.Arrivals when the head was made; 0: not known
+}
+
+func tokenOfHead(h head) string {
+	if h.Mark == 0 {
+		return sealed(appendPlace([]byte{tokenVersion, headToken}, h.Place))
+	}
+	return sealed(appendInt(appendPlace([]byte{tokenVersion, markedToken}, h.Place), h.Mark))
 }
 
 // parseHead decodes the result of tokenOfHead. It reports whether the text is such a result.
-func parseHead(text string) (query.Place, bool) {
-	r, ok := unsealed(text, headToken)
-	if !ok {
-		return query.Place{}, false
+func parseHead(text string) (head, bool) {
+	if r, ok := unsealed(text, headToken); ok {
+		h := head{Place: r.place()}
+		return h, r.complete()
 	}
-	p := r.place()
-	return p, r.complete()
+	r, ok := unsealed(text, markedToken)
+	if !ok {
+		return head{}, false
+	}
+	h := head{Place: r.place(), Mark: r.int()}
+	return h, r.complete() && h.Mark > 0
 }
 
 func appendInt(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }

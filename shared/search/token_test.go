@@ -12,12 +12,13 @@ func FuzzTokens(f *testing.F) {
 	period := query.Period{FromMs: 1, ToMs: 9}
 	place := query.Place{TsMs: 5, TsNanos: 6, Source: "it's", Line: 7}
 	f.Add("", int64(5), int64(6), "it's", int64(7))
-	f.Add(tokenOfHead(place), int64(-1), int64(1_000_000), "\x00", int64(-1))
+	f.Add(tokenOfHead(head{Place: place}), int64(-1), int64(1_000_000), "\x00", int64(-1))
+	f.Add(tokenOfHead(head{place, 3}), int64(5), int64(6), "a", int64(1))
 	f.Add(cursor{Period: period, Head: place, Last: place}.token(), int64(9), int64(999_999), "\xff", int64(0))
 	f.Add(cursor{Period: period, Last: query.Place{TsMs: 10}}.token(), int64(1)<<62, int64(0), "", int64(1))
 	f.Fuzz(func(t *testing.T, text string, ms, nanos int64, source string, line int64) {
-		if p, ok := parseHead(text); ok && tokenOfHead(p) != text {
-			t.Errorf("%q is read as the head %s", text, p)
+		if h, ok := parseHead(text); ok && tokenOfHead(h) != text {
+			t.Errorf("%q is read as the head %+v", text, h)
 		}
 		if c, ok := parseCursor(text); ok && c.token() != text {
 			t.Errorf("%q is read as the cursor %+v", text, c)
@@ -26,12 +27,14 @@ func FuzzTokens(f *testing.F) {
 		if len(source) > 100 {
 			return
 		}
-		if p, ok := parseHead(tokenOfHead(place)); ok && p != place {
-			t.Errorf("the head %s is read as %s", place, p)
+		for _, want := range []head{{Place: place}, {place, 1}, {place, 1 << 62}} {
+			if h, ok := parseHead(tokenOfHead(want)); ok && h != want {
+				t.Errorf("the head %+v is read as %+v", want, h)
+			}
 		}
 		c := cursor{Question: [16]byte{1, 2}, Period: query.Period{FromMs: ms, ToMs: ms}, Head: place, Last: place}
 		got, ok := parseCursor(c.token())
-		if _, possible := parseHead(tokenOfHead(place)); ok != possible || ok && got != c {
+		if _, possible := parseHead(tokenOfHead(head{Place: place})); ok != possible || ok && got != c {
 			t.Errorf("the cursor %+v is read as %+v, %v", c, got, ok)
 		}
 	})
@@ -58,8 +61,8 @@ func TestPlacesThatNoRecordHasAreRefused(t *testing.T) {
 		"invalid UTF-8":         {Source: "\xff"},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			if p, ok := parseHead(tokenOfHead(place)); ok {
-				t.Errorf("%s is accepted", p)
+			if h, ok := parseHead(tokenOfHead(head{Place: place})); ok {
+				t.Errorf("%+v is accepted", h)
 			}
 		})
 	}

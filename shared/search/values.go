@@ -44,28 +44,33 @@ const (
 // searchValues answers a request for values. It is a read path of its own: values complete what a person types, so it
 // stops looking after a moment, and the answer reports in which part of the data it has looked.
 func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
-	if r.dryRun() {
-		return Result{}, errNoEstimate
-	}
 	began := s.now()
 	r = s.at(r, began)
 	data, err := s.freshness(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s query: %w", r.Route, err)
 	}
-	if r.Filters == "" {
-		r.Filters, r.Form = s.newestPeriod(data), filter.QueryString
-	}
+	r = s.withPeriod(r, data)
 	q, err := bind(r)
 	if err != nil {
 		return Result{}, err
+	}
+	by, estimate, err := s.estimateOf(ctx, r, q)
+	if err != nil {
+		return Result{}, queryError(r, q, err)
+	}
+	if r.dryRun() {
+		return s.dryResult(r, q, by, estimate, data, began), nil
 	}
 	enough := func() bool { return s.now().Sub(began) >= patience }
 	found, cost, err := s.findValues(ctx, r.Caller, q, enough)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	result := Result{Values: valuesOf(found.ValuesAnswer, q.Shape.(query.Values)), Meta: s.metaOf(r, q, cost, data, nil)}
+	result := Result{
+		Values: valuesOf(found.ValuesAnswer, q.Shape.(query.Values)),
+		Meta:   s.metaOf(r, q, cost, data, estimate),
+	}
 	meta := &result.Meta
 	meta.Exact, meta.Unavailable = &found.Exact, found.Unavailable
 	if found.More {
@@ -101,7 +106,7 @@ func (s *Service) findValues(
 		return engine.FoundValues{}, engine.Cost{}, fmt.Errorf("read the extent of the data: %w", err)
 	}
 	began := s.now()
-	found, cost, err := finder.FindValues(ctx, q.Clamp(extent), enough)
+	found, cost, err := finder.FindValues(engine.WithCaller(ctx, caller), q.Clamp(extent), enough)
 	if cost.Engine == 0 {
 		cost.Engine = s.now().Sub(began)
 	}
@@ -109,6 +114,14 @@ func (s *Service) findValues(
 }
 
 const noValueFinder = "this deployment keeps no lists of values; facets counts them"
+
+// withPeriod returns a request for values with a period.
+func (s *Service) withPeriod(r Request, data freshness) Request {
+	if r.Filters == "" {
+		r.Filters, r.Form = s.newestPeriod(data), filter.QueryString
+	}
+	return r
+}
 
 // newestPeriod returns a filter for the newest 24 hours of the data.
 func (s *Service) newestPeriod(data freshness) string {

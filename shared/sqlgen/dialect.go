@@ -14,8 +14,12 @@ type dialect interface {
 	maxBranches() int
 	// quotient divides two integers, of which a is not negative, and drops the remainder.
 	quotient(a, b fragment) fragment
-	// whole converts a sum of BIGINTs to a BIGINT.
+	// whole converts a sum of counts, which fits into a BIGINT, to a BIGINT.
 	whole(sum fragment) fragment
+	// total is the sum of a column, or 0 if it has no values. It has at least 126 bits, so it does not overflow.
+	total(column fragment) fragment
+	// limited converts a total, or a sum of totals, to the nearest BIGINT. It is not defined for NULL.
+	limited(total fragment) fragment
 	// countIf counts the records that satisfy the condition.
 	countIf(condition fragment) fragment
 	// pattern returns a regular expression in the engine's syntax, with a warning if it might overload the engine.

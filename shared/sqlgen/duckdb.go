@@ -23,6 +23,13 @@ func (duckDB) quotient(a, b fragment) fragment { return a + " // " + b }
 // whole casts, because a sum of BIGINTs is a HUGEINT.
 func (duckDB) whole(sum fragment) fragment { return "CAST(" + sum + " AS BIGINT)" }
 
+// total needs no conversion, because a sum of BIGINTs or HUGEINTs is a HUGEINT.
+func (duckDB) total(column fragment) fragment { return "coalesce(sum(" + column + "), 0)" }
+
+func (duckDB) limited(total fragment) fragment {
+	return "CAST(least(greatest(" + total + ", -9223372036854775808), 9223372036854775807) AS BIGINT)"
+}
+
 // countIf replaces NULL by 0, because count_if is NULL if the condition is NULL for every record.
 func (duckDB) countIf(condition fragment) fragment { return "coalesce(count_if(" + condition + "), 0)" }
 
@@ -106,8 +113,8 @@ func (duckDB) orNull(list fragment) fragment {
 	return "coalesce(nullif(" + list + ", []), [NULL])"
 }
 
-// gathered returns the list of all percentiles. quantile_disc takes the nearest rank; it computes the rank with integers
-// because the fractions are DECIMALs.
+// gathered returns the list of all percentiles. quantile_disc takes the nearest rank; it computes the rank with
+// integers because the fractions are DECIMALs.
 func (duckDB) gathered(rounded fragment) fragment {
 	fractions := make([]fragment, len(query.Percents))
 	for i, percent := range query.Percents {

@@ -5,7 +5,8 @@ import "github.com/orrery/orrery/shared/query"
 // A histogram groups the records by segment and value. The value NULL is the absent one. The values are ranked by their
 // totals, and the groups of those beyond the limit are added up. query.HistogramRow defines the rows of the result.
 
-// measure returns the measure of a group, and the column from which it is computed, or "".
+// measure returns the measure of a group, and the column from which it is computed, or "". The measure may have more
+// bits than a BIGINT, so that the sum of measures is exact.
 func (p *printer) measure(m query.Measure) (figure, column fragment) {
 	switch m {
 	case query.MeasureRequests:
@@ -19,7 +20,7 @@ func (p *printer) measure(m query.Measure) (figure, column fragment) {
 	case query.MeasureHuman:
 		return p.dialect.countIf("human"), "human"
 	case query.MeasureBytesSent:
-		return p.dialect.whole("coalesce(sum(bytes_sent), 0)"), "bytes_sent"
+		return p.dialect.total("bytes_sent"), "bytes_sent"
 	}
 	panic("sqlgen: no rendering for measure " + string(m))
 }
@@ -40,9 +41,11 @@ func (p *printer) measuredRecords(shape query.Histogram) []fragment {
 func (p *printer) unsplit(shape query.Histogram, records block) block {
 	figure, _ := p.measure(shape.Measure)
 	return p.withTotals(selection{
-		columns: []fragment{"0 AS series", "CAST(NULL AS varchar) AS value", "segment", figure + " AS n"},
-		from:    records.bracketed("", " AS records"),
-		group:   "segment",
+		columns: []fragment{
+			"0 AS series", "CAST(NULL AS varchar) AS value", "segment", figure + " AS n", "0 AS distinct_values",
+		},
+		from:  records.bracketed("", " AS records"),
+		group: "segment",
 	}.block())
 }
 
@@ -50,7 +53,8 @@ func (p *printer) unsplit(shape query.Histogram, records block) block {
 func (p *printer) withTotals(points block) block {
 	return selection{
 		columns: []fragment{
-			"series", "value", p.wholeAs("sum(n) OVER (PARTITION BY series)", "total"), "segment", "n",
+			"series", "value", p.dialect.limited("sum(n) OVER (PARTITION BY series)") + " AS total", "distinct_values",
+			"segment", p.limitedAs("n"),
 		},
 		from:  points.bracketed("", " AS points"),
 		order: "series, segment",
@@ -63,7 +67,17 @@ func seriesNumber(limit int) fragment {
 	return "CASE WHEN value IS NULL THEN " + absent + " ELSE least(" + placeOfValue + ", " + other + ") END AS series"
 }
 
+// distinctValues counts the values while they are ranked.
+const distinctValues fragment = "count(value) OVER () AS distinct_values"
+
 const placeOfValue = "row_number() OVER (ORDER BY value IS NULL, sum(n) DESC, value)"
+
+// seriesColumns returns the columns of the points of series.
+func seriesColumns(limit int) []fragment {
+	return []fragment{
+		"series", valueOfSeries(limit), "segment", "sum(n) AS n", "max(distinct_values) AS distinct_values",
+	}
+}
 
 // valueOfSeries is NULL for the other values.
 func valueOfSeries(limit int) fragment {
@@ -91,14 +105,14 @@ func (p *printer) athenaHistogram(shape query.Histogram) block {
 	numbered := selection{
 		columns: []fragment{
 			"value",
-			"array_agg(CAST(ROW(segment, n) AS ROW(segment bigint, n bigint))) AS points",
-			seriesNumber(shape.Limit),
+			"array_agg(CAST(ROW(segment, n) AS ROW(segment bigint, n decimal(38, 0)))) AS points",
+			seriesNumber(shape.Limit), distinctValues,
 		},
 		from:  groups.block().bracketed("", " AS groups"),
 		group: "value",
 	}
 	return p.withTotals(selection{
-		columns: []fragment{"series", valueOfSeries(shape.Limit), "segment", p.wholeAs("sum(n)", "n")},
+		columns: seriesColumns(shape.Limit),
 		from: append(numbered.block().bracketed("", " AS numbered"),
 			line{0, "CROSS JOIN UNNEST(points) AS points(segment, n)"}),
 		group: "1, 2, 3",
@@ -124,18 +138,18 @@ func (p *printer) duckDBHistogram(shape query.Histogram) block {
 		group:   "1, 2",
 	}
 	numbered := selection{
-		columns: []fragment{"value", seriesNumber(shape.Limit)},
+		columns: []fragment{"value", seriesNumber(shape.Limit), distinctValues},
 		from:    lines("groups"),
 		group:   "value",
 	}
 	joined := selection{
-		columns: []fragment{"groups.*", "series"},
+		columns: []fragment{"groups.*", "series", "distinct_values"},
 		from:    lines("groups", "JOIN numbered ON groups.value IS NOT DISTINCT FROM numbered.value"),
 	}
 	b := groups.block().bracketed("WITH groups AS MATERIALIZED ", ",")
 	b = append(b, numbered.block().bracketed("numbered AS MATERIALIZED ", "")...)
 	return append(b, p.withTotals(selection{
-		columns: []fragment{"series", valueOfSeries(shape.Limit), "segment", p.wholeAs("sum(n)", "n")},
+		columns: seriesColumns(shape.Limit),
 		from:    joined.block().bracketed("", " AS joined"),
 		group:   "1, 2, 3",
 	}.block())...)

@@ -15,6 +15,7 @@ import (
 // With one branch, source returns the bounds for the statement's own WHERE. With two, the bounds are inside the union,
 // which selects only the columns needed.
 func (p *printer) source(columns []string) (from block, bounds []block) {
+	p.scans++
 	branches := p.branches()
 	if len(branches) == 1 {
 		return lines(branches[0].table), branches[0].bounds
@@ -37,27 +38,30 @@ type branch struct {
 }
 
 func (p *printer) branches() (out []branch) {
-	for _, span := range p.query.Spans() {
-		out = append(out, p.branchesOf(span)...)
+	reach := p.query.Reach()
+	for _, span := range reach.Spans() {
+		out = append(out, p.branchesOf(reach, span)...)
 	}
 	return out
 }
 
-func (p *printer) branchesOf(span query.Period) (out []branch) {
+func (p *printer) branchesOf(reach query.Reach, span query.Period) (out []branch) {
 	first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	watermark := p.query.Scope.Watermark
 	if first < watermark {
-		out = append(out, p.branch(lake.CompactTable, span, first, min(last, watermark-1)))
+		out = append(out, p.branch(lake.CompactTable, reach, span, first, min(last, watermark-1)))
 	}
 	if last >= watermark || len(out) == 0 {
-		out = append(out, p.branch(lake.FreshTable, span, max(first, watermark), last))
+		out = append(out, p.branch(lake.FreshTable, reach, span, max(first, watermark), last))
 	}
 	return out
 }
 
-func (p *printer) branch(table fragment, span query.Period, first, last lake.Partition) branch {
+func (p *printer) branch(
+	table fragment, reach query.Reach, span query.Period, first, last lake.Partition,
+) branch {
 	hours := lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())
-	if few, fewer := p.query.Hours(first, last); fewer {
+	if few, fewer := reach.Hours(first, last); fewer && len(few) > 0 {
 		keys := make([]string, len(few))
 		for i, hour := range few {
 			keys[i] = hour.String()

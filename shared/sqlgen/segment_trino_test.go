@@ -49,7 +49,7 @@ func TestLocalSegmentsOnTrino(t *testing.T) {
 				}
 			}
 			add(p.FromMs)
-			for at := from.In(zone); !at.IsZero() && at.UnixMilli() < p.ToMs; _, at = at.ZoneBounds() {
+			for _, at := range append([]time.Time{from}, querytest.Changes(zone, from, time.UnixMilli(p.ToMs))...) {
 				for _, hours := range []time.Duration{-49, -25, -1, 0, 1, 3, 23, 24, 25, 47} {
 					ms := at.Add(hours * time.Hour).UnixMilli()
 					add(ms - 1)

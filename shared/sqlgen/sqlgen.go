@@ -15,6 +15,9 @@ import (
 type Script struct {
 	Statements []Statement // in the order in which they run
 	Warnings   []string    // why the query might overload the engine; Athena and Trino refuse it then
+	// Scans is how many times the statement for Athena reads the hours of the query. Every scan is billed. A scan of a
+	// diff of two periods reads the hour that both are in once for each of them.
+	Scans int
 }
 
 // Statement is one SQL text and a title that describes its purpose.
@@ -45,6 +48,7 @@ type printer struct {
 	query    query.Query
 	objects  []lake.Object // DuckDB only
 	warnings []string
+	scans    int // the number of calls of source
 	err      error
 }
 
@@ -60,7 +64,7 @@ func (p *printer) script(statements func() []statement) (Script, error) {
 	if p.err != nil {
 		return Script{}, p.err
 	}
-	s.Warnings = p.warnings
+	s.Warnings, s.Scans = p.warnings, p.scans
 	return s, nil
 }
 

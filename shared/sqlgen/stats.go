@@ -17,8 +17,8 @@ func (p *printer) statsFigures(shape query.Stats) []fragment {
 		p.segment() + " AS segment",
 		hostOf(shape) + " AS hostname",
 		"count(*) AS requests",
-		"coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) AS bandwidth",
-		"coalesce(sum(total_us), 0) AS time_us",
+		p.dialect.total("bytes_sent") + " + " + p.dialect.total("request_length") + " AS bandwidth",
+		p.dialect.total("total_us") + " AS time_us",
 		"count(total_us) AS timed",
 	}
 }
@@ -34,9 +34,16 @@ func (p *printer) athenaStats(shape query.Stats) block {
 	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, p.query.Columns())
 	if shape.GroupByHostname {
 		return selection{
-			columns: []fragment{"segment", "hostname", "requests", "bandwidth", "time_us", "timed"},
-			from:    perHost.block().bracketed("", " AS hosts"),
-			order:   "1, 2",
+			columns: []fragment{
+				"segment",
+				"hostname",
+				"requests",
+				p.limitedAs("bandwidth"),
+				p.limitedAs("time_us"),
+				"timed",
+			},
+			from:  perHost.block().bracketed("", " AS hosts"),
+			order: "1, 2",
 		}.block()
 	}
 	ranked := selection{
@@ -56,8 +63,8 @@ func (p *printer) athenaStats(shape query.Stats) block {
 			"segment",
 			"coalesce(hostname, '') AS hostname",
 			"requests",
-			"bandwidth",
-			"time_us",
+			p.limitedAs("bandwidth"),
+			p.limitedAs("time_us"),
 			"timed",
 		},
 		from:  ranked.block().bracketed("", " AS ranked"),
@@ -78,8 +85,8 @@ func (p *printer) duckDBStats(shape query.Stats) block {
 				"segment",
 				"hostname",
 				"requests",
-				p.wholeAs("bandwidth", "bandwidth"),
-				p.wholeAs("time_us", "time_us"),
+				p.limitedAs("bandwidth"),
+				p.limitedAs("time_us"),
 				"timed",
 			},
 			from:  perHost.block().bracketed("", " AS hosts"),
@@ -91,8 +98,8 @@ func (p *printer) duckDBStats(shape query.Stats) block {
 			"segment",
 			"coalesce(arg_min(hostname, (-requests, hostname)), '') AS hostname",
 			p.wholeAs("sum(requests)", "requests"),
-			p.wholeAs("sum(bandwidth)", "bandwidth"),
-			p.wholeAs("sum(time_us)", "time_us"),
+			p.dialect.limited("sum(bandwidth)") + " AS bandwidth",
+			p.dialect.limited("sum(time_us)") + " AS time_us",
 			p.wholeAs("sum(timed)", "timed"),
 		},
 		from:  perHost.block().bracketed("", " AS hosts"),
@@ -101,5 +108,15 @@ func (p *printer) duckDBStats(shape query.Stats) block {
 	}.block()
 }
 
-// wholeAs returns a sum as a BIGINT column with the given name.
+// limitedAs returns a column of totals as one of the nearest BIGINTs.
+func (p *printer) limitedAs(column fragment) fragment {
+	return p.dialect.limited(column) + " AS " + column
+}
+
+// limitedTotal returns the sum of a column as the nearest BIGINT, with a name.
+func (p *printer) limitedTotal(column, alias fragment) fragment {
+	return p.dialect.limited(p.dialect.total(column)) + " AS " + alias
+}
+
+// wholeAs returns a sum of counts as a BIGINT column with the given name.
 func (p *printer) wholeAs(sum, alias fragment) fragment { return p.dialect.whole(sum) + " AS " + alias }

@@ -11,7 +11,7 @@ func (p *printer) timelineFigures() []fragment {
 		p.dialect.countIf(p.dialect.last("upstream_status")+" >= 400") + " AS origin_blocked",
 		"count(DISTINCT ip) AS ips",
 		"count(DISTINCT session) AS sessions",
-		p.wholeAs("coalesce(sum(bytes_sent), 0)", "bytes_sent"),
+		p.limitedTotal("bytes_sent", "bytes_sent"),
 	}
 }
 

@@ -44,14 +44,14 @@ func (p *printer) topXFigures() []fragment {
 		p.dialect.countIf("challenged") + " AS challenges",
 		p.dialect.countIf("human") + " AS human",
 		p.dialect.countIf("monitored") + " AS monitored",
-		p.wholeAs("coalesce(sum(bytes_sent), 0)", "bytes_sent"),
-		p.wholeAs("coalesce(sum(request_length), 0)", "request_length"),
+		p.limitedTotal("bytes_sent", "bytes_sent"),
+		p.limitedTotal("request_length", "request_length"),
 	}
 	for _, t := range timeLabels {
 		us := t.time + "_us"
 		figures = append(figures,
 			"count("+us+") AS "+t.time+"_count",
-			p.wholeAs("coalesce(sum("+us+"), 0)", t.time+"_sum"),
+			p.limitedTotal(us, t.time+"_sum"),
 			"coalesce(min("+us+"), 0) AS "+t.time+"_min",
 			"coalesce(max("+us+"), 0) AS "+t.time+"_max")
 	}
@@ -197,7 +197,8 @@ func (p *printer) duckDBTopX(shape query.TopX) block {
 	}
 	for _, t := range timeLabels {
 		us := t.time + "_us"
-		urls.columns = append(urls.columns, "CAST(CAST(sum("+us+") AS BIGINT) AS double) / count("+us+") AS "+t.time)
+		average := "CAST(" + p.dialect.limited("sum("+us+")") + " AS double) / count(" + us + ")"
+		urls.columns = append(urls.columns, "CASE WHEN count("+us+") > 0 THEN "+average+" END AS "+t.time)
 	}
 
 	figuresOfKey, answered := p.topXFigures(), topXNames

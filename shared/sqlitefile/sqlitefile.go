@@ -122,7 +122,7 @@ func (f *File) Prepare(ctx context.Context, version int, create func(*sql.Tx) er
 // those of change.
 func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
 	err := f.write(ctx, change)
-	if isFull(err) {
+	if IsFull(err) {
 		return fault.Wrap(fault.Full, err, "the disk is full, so nothing was written")
 	}
 	return err
@@ -139,9 +139,9 @@ func (f *File) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// isFull reports whether there is no space left for a write. Only the file of shared memory of a write-ahead log has an
-// error of its own for this.
-func isFull(err error) bool {
+// IsFull reports whether err is SQLite's error for a disk without space. Only the file of shared memory of a write-ahead
+// log has an error of its own for this. It is made when the first process opens the file, even if that only reads.
+func IsFull(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }

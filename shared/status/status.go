@@ -25,6 +25,7 @@ type Status struct {
 	Price    *Price        // of queries; nil: the engine charges nothing, or the price is not known
 	Wait     time.Duration // how long a request waits for its query
 	Values   bool          // the engine finds values of fields
+	Demo     bool          // the records are those of the demo day
 }
 
 // Hour describes the objects of an hour.
@@ -43,6 +44,7 @@ type Ingest struct {
 	LastAt     time.Time // when it was imported
 	Rejected   *int64    // lines of imported logs that are not records and were put into quarantine; nil: not known
 	Code       string    // the reason of the newest of them; "" if there is none, or it is not known
+	Unreadable string    // the log of which the file of these lines is damaged, so that Code is not known; "": none
 }
 
 // Price is the price of queries.

@@ -6,13 +6,14 @@
 package tabular
 
 import (
-	"bytes"
-	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
-	"slices"
 	"strings"
+
+	"github.com/go-faster/jx"
 )
 
 // Object is a JSON object: the text of each member.
@@ -56,128 +57,134 @@ func columnsOf(t reflect.Type) []string {
 
 // Encoder writes a table. Its methods return text that is valid until the next call.
 type Encoder struct {
-	table Table
-	out   bytes.Buffer
-	csv   *csv.Writer
-	cells []string
+	table  Table
+	column map[string]int // index of each column
+	json   *jx.Decoder
+	out    []byte
+
+	first  []int    // for each column, the index of the first column of its name
+	next   int      // index of the column after that of the last member
+	values [][]byte // JSON texts of the cells of a row; nil: absent
+	others []member // of a row, those that have no column
+	rest   []byte
 }
 
 // NewEncoder returns an encoder of a table.
 func NewEncoder(t Table) *Encoder {
-	e := &Encoder{table: t}
-	e.csv = csv.NewWriter(&e.out)
+	e := &Encoder{
+		table: t, column: make(map[string]int, len(t.Columns)), json: jx.DecodeBytes(nil),
+		values: make([][]byte, len(t.Columns)),
+	}
+	for i, name := range t.Columns {
+		if _, again := e.column[name]; !again {
+			e.column[name] = i
+		}
+		e.first = append(e.first, e.column[name])
+	}
 	return e
 }
 
 // Head returns the line with the names of the columns.
 func (e *Encoder) Head() []byte {
-	e.out.Reset()
-	e.cells = e.cells[:0]
-	for _, name := range e.table.Columns {
-		e.cells = append(e.cells, e.guarded(name))
+	e.out = e.out[:0]
+	for i, name := range e.table.Columns {
+		e.separate(i)
+		e.out = appendText(e.out, []byte(name), e.table.Raw)
 	}
 	if e.table.Rest != "" {
-		e.cells = append(e.cells, e.table.Rest)
+		e.separate(len(e.table.Columns))
+		e.out = appendCell(e.out, []byte(e.table.Rest))
 	}
-	e.line()
-	return e.out.Bytes()
+	e.endLine(0)
+	return e.out
 }
 
 // Rows returns the lines of an object in JSON. The error is that the text is not an object, or that of Table.Rows.
 func (e *Encoder) Rows(object []byte) ([]byte, error) {
+	e.out = e.out[:0]
+	if e.table.Rows == nil {
+		e.begin()
+		if err := e.members(object); err != nil {
+			return nil, fmt.Errorf("read a result: %w", err)
+		}
+		err := e.row()
+		return e.out, err
+	}
 	var members Object
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, fmt.Errorf("read a result: %w", err)
 	}
-	rows := []Object{members}
-	if e.table.Rows != nil {
-		var err error
-		if rows, err = e.table.Rows(members); err != nil {
-			return nil, err
-		}
+	rows, err := e.table.Rows(members)
+	if err != nil {
+		return nil, err
 	}
-	e.out.Reset()
 	for _, row := range rows {
-		if err := e.row(row); err != nil {
+		e.begin()
+		for name, value := range row {
+			e.member([]byte(name), value)
+		}
+		if err := e.row(); err != nil {
 			return nil, err
 		}
 	}
-	return e.out.Bytes(), nil
+	return e.out, nil
 }
 
-func (e *Encoder) row(row Object) error {
-	e.cells = e.cells[:0]
-	for _, name := range e.table.Columns {
-		text, err := e.textOf(row[name])
-		if err != nil {
+// begin makes all cells of the next row absent.
+func (e *Encoder) begin() {
+	clear(e.values)
+	e.others, e.next = e.others[:0], 0
+}
+
+// members takes the members of an object in JSON.
+func (e *Encoder) members(object []byte) error {
+	e.json.ResetBytes(object)
+	err := e.json.ObjBytes(func(d *jx.Decoder, name []byte) error {
+		value, err := d.Raw()
+		e.member(name, value)
+		return err
+	})
+	if err == nil && !errors.Is(e.json.Skip(), io.EOF) {
+		err = errors.New("there is text after the object")
+	}
+	return err
+}
+
+// member takes a member. Of members with equal names, the last counts.
+func (e *Encoder) member(name, value []byte) {
+	if i, ok := e.columnOf(name); ok {
+		e.values[i], e.next = value, i+1
+	} else if e.table.Rest != "" {
+		e.others = append(e.others, member{string(name), value})
+	}
+}
+
+// columnOf returns the first column with a name. Most members are in the order of the columns, of which few are absent.
+func (e *Encoder) columnOf(name []byte) (int, bool) {
+	for i := e.next; i < min(e.next+3, len(e.first)); i++ {
+		if e.table.Columns[i] == string(name) {
+			return e.first[i], true
+		}
+	}
+	i, ok := e.column[string(name)]
+	return i, ok
+}
+
+// row writes the line of the members that were taken.
+func (e *Encoder) row() error {
+	start := len(e.out)
+	for i, name := range e.table.Columns {
+		e.separate(i)
+		if err := e.value(e.values[e.first[i]]); err != nil {
 			return fmt.Errorf("read the member %s of a result: %w", name, err)
 		}
-		e.cells = append(e.cells, text)
 	}
 	if e.table.Rest != "" {
-		text, err := e.rest(row)
-		if err != nil {
-			return err
+		e.separate(len(e.values))
+		if err := e.otherMembers(); err != nil {
+			return fmt.Errorf("write the other members of a result: %w", err)
 		}
-		e.cells = append(e.cells, text)
 	}
-	e.line()
+	e.endLine(start)
 	return nil
-}
-
-// rest returns the members that have no column, sorted by name.
-func (e *Encoder) rest(row Object) (string, error) {
-	others := Object{}
-	for name, value := range row {
-		if !slices.Contains(e.table.Columns, name) {
-			others[name] = value
-		}
-	}
-	if len(others) == 0 {
-		return "", nil
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(others); err != nil {
-		return "", fmt.Errorf("write the other members of a result: %w", err)
-	}
-	return strings.TrimRight(b.String(), "\n"), nil
-}
-
-// textOf returns the text of a cell. Only texts are guarded: a number is a number to a spreadsheet, too, and other values
-// begin with a letter, a brace or a bracket.
-func (e *Encoder) textOf(value json.RawMessage) (string, error) {
-	if len(value) == 0 || string(value) == "null" {
-		return "", nil
-	}
-	if value[0] != '"' {
-		return string(value), nil
-	}
-	var text string
-	err := json.Unmarshal(value, &text)
-	return e.guarded(text), err
-}
-
-// line writes the cells as a line that ends with CR LF. The option of encoding/csv for these line ends would also
-// change the line ends within cells.
-func (e *Encoder) line() {
-	if len(e.cells) == 1 && e.cells[0] == "" {
-		e.out.WriteString(`""` + "\r\n") // encoding/csv writes an empty line, which readers skip
-		return
-	}
-	err := e.csv.Write(e.cells)
-	if e.csv.Flush(); err != nil || e.csv.Error() != nil {
-		panic(fmt.Sprintf("tabular: write to memory: %v %v", err, e.csv.Error()))
-	}
-	e.out.Truncate(e.out.Len() - len("\n"))
-	e.out.WriteString("\r\n")
-}
-
-// guarded returns a text that no spreadsheet takes for a formula, unless the table is raw.
-func (e *Encoder) guarded(text string) string {
-	if !e.table.Raw && text != "" && strings.IndexByte("=+-@\t\r\n", text[0]) >= 0 {
-		return "'" + text
-	}
-	return text
 }

@@ -162,6 +162,7 @@ func TestKeys(t *testing.T) {
 		found string
 	}{
 		"some keys are usable": {keyList{usable, revoked, usable}, "2 API keys are usable"},
+		"one key is usable":    {keyList{usable, revoked}, "1 API key is usable"},
 		"all keys are revoked": {keyList{revoked}, "no API key is usable; 1 exist"},
 		"there are no keys":    {nil, "no API key is usable; 0 exist"},
 	} {

@@ -21,6 +21,11 @@ func RawDeadLetters(queue Queue, url string) Check {
 	return queueCheck("raw dead letters", "ORRERY_RAW_DEAD_LETTERS must be the URL of the dead letters", queue, url)
 }
 
+// ReportQueue checks the same of the queue of runs of scheduled reports.
+func ReportQueue(queue Queue, url string) Check {
+	return queueCheck("report queue", "ORRERY_REPORT_QUEUE must be the URL of the queue", queue, url)
+}
+
 func queueCheck(name, variable string, queue Queue, url string) Check {
 	return Check{
 		Name: name,

@@ -93,6 +93,9 @@ func Keys(store KeyList, now func() time.Time) Check {
 			if usable == 0 {
 				return "", fmt.Errorf("no API key is usable; %d exist", len(all))
 			}
+			if usable == 1 {
+				return "1 API key is usable", nil
+			}
 			return fmt.Sprintf("%d API keys are usable", usable), nil
 		},
 	}

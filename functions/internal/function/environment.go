@@ -23,6 +23,8 @@ type Environment struct {
 	ProjectionFrom               int // year
 	HorizonDays                  int
 	QueryTimeout                 time.Duration
+	Reports                      string // JSON, for destination.ReadJSON
+	ReportQueue                  string // URL
 	Version                      string
 }
 
@@ -62,10 +64,13 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.LakeBucket = value
 	case lambdas.RawBucket:
 		e.RawBucket = value
-	case lambdas.RawQueue, lambdas.RawDeadLetters:
-		if v == lambdas.RawQueue {
+	case lambdas.RawQueue, lambdas.RawDeadLetters, lambdas.ReportQueue:
+		switch v {
+		case lambdas.RawQueue:
 			e.RawQueue = value
-		} else {
+		case lambdas.ReportQueue:
+			e.ReportQueue = value
+		default:
 			e.RawDeadLetters = value
 		}
 		if u, err := url.Parse(value); err != nil || u.Host == "" {
@@ -79,7 +84,7 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		}
 	case lambdas.Database:
 		e.Database = value
-	case lambdas.Workgroup:
+	case lambdas.Workgroup, lambdas.ReportsWorkgroup:
 		e.Workgroup = value
 	case lambdas.ProjectionFrom:
 		e.ProjectionFrom, err = strconv.Atoi(value)
@@ -91,7 +96,9 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		if err != nil || e.HorizonDays < 0 || e.HorizonDays > lambdas.LongestHorizonDays {
 			return fmt.Errorf("is not a number of days from 0 to %d", lambdas.LongestHorizonDays)
 		}
-	case lambdas.QueryTimeout:
+	case lambdas.Reports:
+		e.Reports = value
+	case lambdas.QueryTimeout, lambdas.ReportTimeout:
 		if e.QueryTimeout, err = time.ParseDuration(value); err != nil || e.QueryTimeout <= 0 {
 			return errors.New("is not a duration; write 27s")
 		}

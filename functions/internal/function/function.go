@@ -60,6 +60,25 @@ func SetLog(name string, w io.Writer) *slog.Logger {
 	return log
 }
 
+// HandlerOf returns a handler of events of type In, which are JSON, that answers them with Out.
+func HandlerOf[In, Out any](handle func(context.Context, In) (Out, error)) Handler {
+	return eventHandler[In, Out](handle)
+}
+
+type eventHandler[In, Out any] func(ctx context.Context, event In) (Out, error)
+
+func (handle eventHandler[In, Out]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var event In
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
+	out, err := handle(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
 // Begin returns the row of a function in the table and the environment that it needs.
 func Begin(name string, lookup Lookup) (lambdas.Function, Environment, error) {
 	f, known := lambdas.Named(name)

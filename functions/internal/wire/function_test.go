@@ -3,12 +3,63 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/shared/console"
 )
+
+// TestConsoleBelowAStage: the function console answers with the page and its files below the path of a stage, with the
+// policy of the page.
+func TestConsoleBelowAStage(t *testing.T) {
+	f, err := Console(lookupIn(nil), function.SetLog("console", new(bytes.Buffer)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(resource, path string) events.APIGatewayProxyResponse {
+		t.Helper()
+		event := events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: resource, Path: path}
+		event.RequestContext.Stage = "live"
+		payload, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := f.Invoke(t.Context(), payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var response events.APIGatewayProxyResponse
+		if err := json.Unmarshal(answer, &response); err != nil {
+			t.Fatal(err)
+		}
+		return response
+	}
+	names, err := fs.Glob(console.Files, "*-????????.js")
+	if err != nil || len(names) < 2 {
+		t.Fatalf("the console has the scripts %q: %v", names, err)
+	}
+	for _, name := range append(names, "index.html") {
+		t.Run(name, func(t *testing.T) {
+			want, err := fs.ReadFile(console.Files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ask("/console/{file}", "/live/console/"+name)
+			if name == "index.html" {
+				got = ask("/", "/live/")
+			}
+			policy := strings.Join(got.MultiValueHeaders["Content-Security-Policy"], "")
+			if got.StatusCode != 200 || got.Body != string(want) || !strings.Contains(policy, "require-trusted-types-for 'script'") {
+				t.Errorf("%d with %d bytes, want %d; the policy is %q", got.StatusCode, len(got.Body), len(want), policy)
+			}
+		})
+	}
+}
 
 func TestOnlyItsEventRunsTheDoctor(t *testing.T) {
 	var logs bytes.Buffer

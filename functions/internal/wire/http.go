@@ -7,17 +7,16 @@ import (
 	"log/slog"
 	"time"
 
-	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -26,7 +25,6 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 )
 
 // NotFound wires the function for every path that no other function has. It uses no service.
@@ -35,7 +33,16 @@ func NotFound(lookup function.Lookup, log *slog.Logger) (*function.Function, err
 	if err != nil {
 		return nil, err
 	}
-	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Console: console.Files, Page: page.Files}, nil)
+	return newHTTP(f, e, log, describing(api.Config{Keys: keys.Static{}, Page: page.Files}), nil)
+}
+
+// Console wires the function for the browser console. Its files are part of the program, so it uses no service.
+func Console(lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	f, e, err := function.Begin("console", lookup)
+	if err != nil {
+		return nil, err
+	}
+	return newHTTP(f, e, log, api.Config{Keys: keys.Static{}, Console: console.Files}, nil)
 }
 
 // Filters wires a function that only needs the API keys: parse, fields.
@@ -59,90 +66,63 @@ func SavedFilters(
 	})
 }
 
-// overTable wires a function that needs only the API keys and other parts in the table.
+// overTable wires a function that needs only the API keys and other documents in the table.
 func overTable(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
-	parts func(client *dynamodb.Client, e function.Environment) api.Config,
+	config func(client *dynamodb.Client, e function.Environment) api.Config,
 ) (*function.Function, error) {
-	f, e, err := function.Begin(name, lookup)
+	p, err := begin(ctx, name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := function.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, callers := tableClient(c, e)
-	with := parts(client, e)
-	with.Keys = callers
-	return newHTTP(f, e, log, with, tableChecks(client, e, time.Now))
+	with := config(p.table, p.environment)
+	with.Keys = p.callers
+	return newHTTP(p.row, p.environment, log, with, tableChecks(p.table, p.environment, time.Now))
 }
 
 // Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
 // query-status.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin(name, lookup)
+	p, err := begin(ctx, name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := function.LoadAWS(ctx)
+	path, err := searching.New(p.aws, p.table, p.environment)
 	if err != nil {
 		return nil, err
 	}
-	client, callers := tableClient(c, e)
-	state := statedynamo.New(client, e.Table)
-	states := lakestate.NewStates(state, time.Now)
-	athenaClient := awsathena.NewFromConfig(c)
-	objects := function.NewS3(c)
-	engine, err := athena.New(athena.Config{
-		Client: athenaClient, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
-		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
-		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	service, err := search.New(engine, search.Options{
-		Store:   pendingdynamo.New(client, e.Table, lambdas.KeepQueries, time.Now),
-		Timeout: e.QueryTimeout, Now: time.Now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	checks := append(tableChecks(client, e, time.Now), queryChecks(athenaClient, states, e, time.Now)...)
-	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service, Queries: service}, checks)
+	return newHTTP(p.row, p.environment, log, api.Config{Keys: p.callers, Search: path.Service, Queries: path.Service},
+		searchChecks(p, path))
+}
+
+// searchChecks returns the checks of a function with API keys that queries Athena.
+func searchChecks(p parts, path searching.Path) []doctor.Check {
+	return append(tableChecks(p.table, p.environment, time.Now),
+		searching.Checks(path.Athena, path.States, p.environment, time.Now)...)
 }
 
 // Values wires the function values, which reads lists of values in the bucket of the lake.
 func Values(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin("values", lookup)
+	p, err := begin(ctx, "values", lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := function.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, callers := tableClient(c, e)
-	states := lakestate.NewStates(statedynamo.New(client, e.Table), time.Now)
-	finder := lists.New(s3.New(function.NewS3(c), e.LakeBucket), states, time.Now)
+	e := p.environment
+	states := lakestate.NewStates(statedynamo.New(p.table, e.Table), time.Now)
+	finder := lists.New(s3.New(function.NewS3(p.aws), e.LakeBucket), states, time.Now)
 	service, err := search.New(finder, search.Options{Timeout: e.QueryTimeout, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
-	checks := append(tableChecks(client, e, time.Now), valueChecks(states, finder, time.Now)...)
-	return newHTTP(f, e, log, api.Config{Keys: callers, Search: service}, checks)
+	checks := append(tableChecks(p.table, e, time.Now), valueChecks(states, finder, time.Now)...)
+	return newHTTP(p.row, e, log, api.Config{Keys: p.callers, Search: service}, checks)
 }
-
-// reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
-// data.
-const reuseResults = time.Hour
 
 // newHTTP returns a function that answers requests to its routes.
 func newHTTP(
 	f lambdas.Function, e function.Environment, log *slog.Logger, c api.Config, checks []doctor.Check,
 ) (*function.Function, error) {
-	c.Serves, c.Log, c.Version = f.Serves, log, e.Version
+	c.Serves, c.Log, c.Version, c.PresentStep = f.Serves, log, e.Version, search.PaidPresentStep
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -19,20 +19,16 @@ import (
 
 // Status wires the function that reports what the deployment has: status.
 func Status(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin(name, lookup)
+	p, err := begin(ctx, name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	c, err := function.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, callers := tableClient(c, e)
-	state := statedynamo.New(client, e.Table)
-	bucket := s3.New(function.NewS3(c), e.LakeBucket)
+	e := p.environment
+	state := statedynamo.New(p.table, e.Table)
+	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	states := lakestate.NewStates(state, time.Now)
-	checks := append(tableChecks(client, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
-	return newHTTP(f, e, log, api.Config{Keys: callers, Status: newDeployed(state, bucket, e)}, checks)
+	checks := append(tableChecks(p.table, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
+	return newHTTP(p.row, e, log, describing(api.Config{Keys: p.callers, Status: newDeployed(state, bucket, e)}), checks)
 }
 
 // deployed is a deployment that knows its status.

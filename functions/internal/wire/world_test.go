@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"io"
 	"log/slog"
 	"maps"
@@ -25,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/functions/internal/writing"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
@@ -32,7 +34,6 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/console"
-	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
@@ -55,6 +56,8 @@ import (
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/valuelist"
@@ -76,7 +79,8 @@ type world struct {
 	logs  bytes.Buffer
 	ctx   *deadline
 
-	preparing bool // an earlier event is being sent, which does not wait for its query
+	cancel    func() // is called when a query waits; nil: nothing is
+	preparing bool   // an earlier event is being sent, which does not wait for its query
 
 	guard     *guardtest.Network // functions have their permissions of the deployment
 	table     *dynamodb.Client
@@ -88,7 +92,10 @@ type world struct {
 	client    *awsathena.Client
 	service   *search.Service
 	planets   planet.Store
-	filters   document.Store
+	filters   *documentsqlite.Store // all documents but planets
+	runs      runs.Store
+	sent      sent      // messages of report-tick
+	delivered delivered // objects of report
 }
 
 func newWorld(t *testing.T, event string) *world {
@@ -97,7 +104,7 @@ func newWorld(t *testing.T, event string) *world {
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.guard = guardtest.New(t, names(t), nil)
 	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
-	w.filters = filters(t)
+	w.filters, w.runs = filters(t), reportRuns(t)
 	return w
 }
 
@@ -113,7 +120,8 @@ func (w *world) stuck() bool {
 func names(t *testing.T) permissions.Names {
 	t.Helper()
 	var all function.Environment
-	for _, name := range []string{"topx", "ingest"} {
+	reports := ""
+	for _, name := range []string{"topx", "ingest", "report"} {
 		f, _ := lambdas.Named(name)
 		e, err := environmentOf(f)
 		if err != nil {
@@ -121,11 +129,15 @@ func names(t *testing.T) permissions.Names {
 		}
 		all.Table, all.LakeBucket = e.Table, e.LakeBucket
 		all.RawBucket = cmp.Or(e.RawBucket, all.RawBucket)
+		if name == "report" {
+			reports = e.Workgroup
+			continue
+		}
 		all.Workgroup, all.Database = cmp.Or(e.Workgroup, all.Workgroup), cmp.Or(e.Database, all.Database)
 	}
 	return permissions.Names{
 		Table: all.Table, RawBucket: all.RawBucket, LakeBucket: all.LakeBucket,
-		Workgroup: all.Workgroup, Database: all.Database,
+		Workgroup: all.Workgroup, Database: all.Database, ReportsWorkgroup: reports,
 	}
 }
 
@@ -137,7 +149,10 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if f.Serves == nil {
+	switch {
+	case f.Name == "report-tick" || f.Name == "report":
+		return w.reporter(f, e)
+	case f.Serves == nil:
 		return w.writer(f, e)
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
@@ -147,14 +162,24 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	checks := tableChecks(w.table, e, at)
 	switch {
 	case f.Name == "not-found":
-		parts.Console, parts.Page, checks = console.Files, page.Files, nil
+		parts.Page, checks = page.Files, nil
+		parts = describing(parts)
+	case f.Name == "console":
+		parts.Console, checks = console.Files, nil
 	case strings.HasPrefix(f.Name, "planet-"):
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):
 		parts.Documents = w.filters
+	case f.Name == "report-get" || f.Name == "report-put":
+		rules, err := rulesOf(e)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		parts.Documents, parts.Definitions, parts.Runs = w.filters, rules, w.runs
 	case f.Name == "status":
 		table, bucket := w.described(e)
 		parts.Status = newDeployed(table, bucket, e)
+		parts = describing(parts)
 		checks = append(checks, statusChecks(lakestate.NewStates(table, at), bucket, e, at)...)
 	case f.Name == "values":
 		finder, state := w.finder(e)
@@ -163,9 +188,13 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
-		checks = append(checks, queryChecks(w.client, constant(stateOf(records(w.t))), e, at)...)
+		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
+		}
+		if f.Name == "report-now" {
+			parts.Reports = reporthttp.Maker{Sender: "Orrery <orrery@localhost>"}
+			parts = reportNow(e, parts)
 		}
 	}
 	function, err := newHTTP(f, e, w.log, parts, checks)
@@ -253,7 +282,7 @@ func planets(t *testing.T) planet.Store {
 	return store
 }
 
-func filters(t *testing.T) document.Store {
+func filters(t *testing.T) *documentsqlite.Store {
 	t.Helper()
 	store, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
 	if err != nil {
@@ -332,18 +361,26 @@ func (w *world) searching(e function.Environment) {
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
 		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(&w.ledger, at), Now: at, Sleep: w.sleep,
-		Sizes: lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
+		Sizes:   lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
+		Columns: lakestate.NewColumnShares(&w.ledger, at),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.service, err = search.New(announcer{athenaEngine, backend, state}, search.Options{
-		Store: pendingtest.NewMemory(), Now: at,
-		NewID: func() search.QueryID { return "3f1c0a9be2d84c57a6f0d1e2b3c4a596" },
+		Store: pendingtest.NewMemory(), Now: at, NewID: w.queryID,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// queryID returns the ID of a query. Only reports have several queries.
+func (w *world) queryID() search.QueryID {
+	if strings.HasPrefix(w.event, "report") {
+		return search.QueryID(rand.Text())
+	}
+	return "3f1c0a9be2d84c57a6f0d1e2b3c4a596"
 }
 
 // objectsOf returns the bucket of a lake with the rows, 200 bytes each. Queries list it.
@@ -420,6 +457,9 @@ func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string
 // sleep replaces the waiting of Athena's client and takes no time. It lets the query run, or, if the case is one of a
 // query that keeps running, ends the time of the event. Repeated calls after an error sleep, too, and change nothing.
 func (w *world) sleep(ctx context.Context, _ time.Duration) error {
+	if w.cancel != nil {
+		w.cancel()
+	}
 	waits := !w.preparing && strings.ContainsAny(strings.Join(w.athena.States(), ""), "QR") // queued or running
 	switch {
 	case waits && w.is("-still-running"):

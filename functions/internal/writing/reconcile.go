@@ -78,7 +78,7 @@ func reconcile(
 			"unfinished", report.Unfinished, "ms", report.Elapsed.Milliseconds())
 		return report, nil
 	}
-	return function.New(f, e, handlerOf(handle),
+	return function.New(f, e, function.HandlerOf(handle),
 		doctor.Table(client, e.Table, "reconcile"),
 		doctor.Clock(client, e.Table, "reconcile", now),
 		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, cloud.RawPrefix),

@@ -151,7 +151,7 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 		Log: p.log, Now: now, Random: rand.N[time.Duration],
 	}).Handle
 	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue))
-	return function.New(p.row, p.environment, handlerOf(handle), checks...)
+	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
 // compact returns a function that answers every event with the report of a compaction.
@@ -184,7 +184,7 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	}
 	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue),
 		doctor.RawDeadLetters(p.deadLetters, p.environment.RawDeadLetters))
-	return function.New(p.row, p.environment, handlerOf(handle), checks...)
+	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
 // logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has
@@ -211,23 +211,4 @@ func checks(client *dynamodb.Client, s Stores, e function.Environment, now func(
 		doctor.Lake(states, now),
 		doctor.Damage(states),
 	}
-}
-
-// eventHandler handles events of type In and answers them with Out.
-type eventHandler[In, Out any] func(ctx context.Context, event In) (Out, error)
-
-func handlerOf[In, Out any](handle func(context.Context, In) (Out, error)) function.Handler {
-	return eventHandler[In, Out](handle)
-}
-
-func (handle eventHandler[In, Out]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event In
-	if err := json.Unmarshal(payload, &event); err != nil {
-		return nil, fmt.Errorf("read the event: %w", err)
-	}
-	out, err := handle(ctx, event)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(out)
 }

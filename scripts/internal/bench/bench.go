@@ -13,8 +13,10 @@
 //   - The overhead around the engine is the product's time minus meta.engine_ms of the same answer: HTTP, parsing,
 //     binding, building results, JSON, loopback.
 //   - Bytes are meta.bytes_scanned: compressed bytes of the columns that the query reads.
-//   - Memory is the peak of the process during the part, measured by the kernel. It is missing if the system does not
-//     report it.
+//   - Memory is the peak of the process during the part, measured by the kernel; of an answer, it is how much that peak
+//     exceeds the memory before. It is missing if the system does not report it.
+//   - Most queries are about a day of a million records. Those about a long period have as many records in ten days, of
+//     which the day is the last. The report is about a week of days of a million records each.
 package bench
 
 import (
@@ -41,6 +43,8 @@ type Options struct {
 	Dir      string        // folder for the data, which later runs reuse
 	Records  int           // 0: FullRecords
 	Runs     int           // measured rounds of each query; 0: 7
+	Days     int           // days of the long period; 0: 10
+	Week     int           // days of the week; 0: 7
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
 	Progress io.Writer     // for a progress bar if it is a terminal; nil: none
@@ -51,11 +55,16 @@ type Options struct {
 
 // Product is the product to measure.
 type Product struct {
-	// Import imports one log, gzip-compressed NDJSON of records, under a name.
-	Import  func(ctx context.Context, name string, r io.Reader) error
+	// Import imports one log in a format, compressed with gzip, under a name.
+	Import  func(ctx context.Context, name, format string, r io.Reader) error
 	Compact func(ctx context.Context) error // merges the objects of each hour; nil: no compaction
-	Index   engine.Index                    // lists the objects
-	Handler http.Handler                    // the API
+	// Export prints all records that match a filter as CSV, as orrery query logs --all does.
+	Export func(ctx context.Context, filter string, w io.Writer) error
+	// Report writes the page of a report about all records that match a filter, as orrery report run does; nil: none is
+	// measured. It may be called after Close.
+	Report  func(ctx context.Context, filter string, w io.Writer) error
+	Index   engine.Index // lists the objects
+	Handler http.Handler // the API
 	Close   func() error
 }
 
@@ -65,6 +74,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Runs == 0 {
 		o.Runs = 7
+	}
+	if o.Days == 0 {
+		o.Days = 10
+	}
+	if o.Week == 0 {
+		o.Week = 7
 	}
 	if o.Clients == 0 {
 		o.Clients = 32
@@ -78,6 +93,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// longStart returns the start of the long period, which ends with the day.
+func (o Options) longStart() time.Time { return Day.AddDate(0, 0, 1-o.Days) }
+
+// longPeriod returns the condition for the long period.
+func (o Options) longPeriod() string {
+	return period(o.longStart(), Day.AddDate(0, 0, 1).Sub(o.longStart()))
+}
+
 // Run runs the whole benchmark.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	o = o.withDefaults()
@@ -85,35 +108,65 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	product, err := o.Open(ctx, dataDir(o))
-	if err != nil {
-		return Report{}, fmt.Errorf("open the data: %w", err)
-	}
-	defer func() { err = errors.Join(err, product.Close()) }()
-
-	stored, err := storedIn(ctx, product.Index)
+	day, err := open(ctx, o, dataDir(o), Day)
 	if err != nil {
 		return Report{}, err
 	}
-	server, err := serve(product.Handler)
+	defer func() { err = errors.Join(err, day.Close()) }()
+	exported, err := exportAll(ctx, o, day)
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-
-	compared, err := compareAll(ctx, o, stored, server.client(1))
+	long, err := open(ctx, o, longDir(o), o.longStart())
 	if err != nil {
 		return Report{}, err
 	}
-	load, err := runLoad(ctx, o, server.client(o.Clients))
+	defer func() { err = errors.Join(err, long.Close()) }()
+	compared, err := compareAll(ctx, o, day, long)
+	if err != nil {
+		return Report{}, err
+	}
+	week, err := reportWeek(ctx, o, imported)
+	if err != nil {
+		return Report{}, err
+	}
+	load, err := runLoad(ctx, o, day.server.client(o.Clients))
 	if err != nil {
 		return Report{}, err
 	}
 	return Report{
-		Records: stored.rows, Objects: len(stored.objects), Bytes: stored.bytes,
+		Records: day.stored.rows, Objects: len(day.stored.objects), Bytes: day.stored.bytes,
 		Cores: runtime.GOMAXPROCS(0), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Runs: o.Runs,
-		Import: imported, Questions: compared, Load: load,
+		Import: imported, Questions: compared, Export: exported, Week: week, Load: load,
 	}, nil
 }
 
+// opened is the product over a set of data.
+type opened struct {
+	product Product
+	stored  stored
+	server  *server
+}
+
+// open opens and serves the product over a folder with records from a time until the end of the day.
+func open(ctx context.Context, o Options, dir string, from time.Time) (_ opened, err error) {
+	product, err := o.Open(ctx, dir)
+	if err != nil {
+		return opened{}, fmt.Errorf("open the data: %w", err)
+	}
+	stored, err := storedIn(ctx, product.Index, from)
+	if err != nil {
+		return opened{}, errors.Join(err, product.Close())
+	}
+	server, err := serve(product.Handler)
+	if err != nil {
+		return opened{}, errors.Join(err, product.Close())
+	}
+	return opened{product, stored, server}, nil
+}
+
+func (d opened) Close() error { return errors.Join(d.server.Close(), d.product.Close()) }
+
 func dataDir(o Options) string { return filepath.Join(o.Dir, "data") }
+
+func longDir(o Options) string { return filepath.Join(o.Dir, "long") }

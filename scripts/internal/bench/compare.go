@@ -26,6 +26,8 @@ type Comparison struct {
 	BytesScanned int64 `json:"bytes_scanned"`
 	// Estimated is the estimate that came with the answer; nil if the engine did not know it.
 	Estimated *search.BytesEstimate `json:"bytes_estimated,omitempty"`
+	// MemoryBytes is the memory for one answer. It is measured only if there is a goal.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 
 	BytesSent int    `json:"bytes_sent"` // of the answer's JSON
 	Results   int    `json:"results"`    // compared
@@ -49,30 +51,45 @@ func timesOf(list []time.Duration) Times {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // compareAll compares every query on both sides.
-func compareAll(ctx context.Context, o Options, s stored, c client) (list []Comparison, err error) {
+func compareAll(ctx context.Context, o Options, day, long opened) (list []Comparison, err error) {
 	db, err := openBare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	n, err := findNeedle(ctx, db, s)
+	n, err := findNeedle(ctx, db, day.stored)
 	if err != nil {
 		return nil, err
 	}
-	second, err := secondPage(ctx, c)
+	ofDay, ofLong := day.server.client(1), long.server.client(1)
+	second, err := secondPage(ctx, o, ofLong)
 	if err != nil {
 		return nil, err
 	}
-	all := questions(s, n, second)
+	all := questions(o, day.stored, long.stored, n, second)
 	bar := newBar(o, len(all)*(o.Runs+1), "querying")
 	for _, q := range all {
+		c := ofDay
+		if q.long {
+			c = ofLong
+		}
 		compared, err := compare(ctx, o, q, c, db, func() error { return bar.Add(1) })
+		if err == nil && q.goal.memory > 0 {
+			compared.MemoryBytes, err = memoryOf(ctx, q, c)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("question %s: %w", q.name, err)
 		}
 		list = append(list, compared)
 	}
 	return list, bar.Finish()
+}
+
+// memoryOf returns how much memory the product takes for one answer.
+func memoryOf(ctx context.Context, q question, c client) (int64, error) {
+	memory := watchMemory()
+	_, err := c.ask(ctx, q.request)
+	return memory.growth(), err
 }
 
 // fewRounds is the number of rounds for the naive SQL, which is slow.

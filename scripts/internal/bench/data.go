@@ -34,66 +34,133 @@ type Import struct {
 	Bytes          int64   `json:"bytes"`                       // of these objects
 	CompactSeconds float64 `json:"compact_seconds"`             // to merge them to one object per hour
 	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
+
+	Texts []TextImport `json:"texts,omitempty"` // of a quarter of the records as lines of text
+	Long  int64        `json:"long_records"`    // records of the long period
+	Week  int64        `json:"week_records"`    // records of the week
+}
+
+// TextImport holds the figures of importing lines of text on one core.
+type TextImport struct {
+	Name      string  `json:"name"`
+	Format    string  `json:"format"`
+	PerSecond float64 `json:"lines_per_second"` // best of three
 }
 
 // seed is the seed of the records, so that the data is the same everywhere.
 const seed = 1
 
-// ensureData creates the data unless the folder has it, and returns the figures of its import.
+// ensureData creates the data unless the folder has it, and returns the figures of its import. The file of the figures
+// is written after each part, so that an interrupted benchmark, or a folder of an older one, gets only what it lacks.
 func ensureData(ctx context.Context, o Options) (Import, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Import{}, err
 	}
-	kept, err := readImport(o)
-	if err != nil || kept.Records == int64(o.Records) {
-		return kept, err
-	}
-	if kept.Records != 0 {
-		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it",
-			o.Dir, kept.Records, o.Records)
-	}
-	if err := os.RemoveAll(dataDir(o)); err != nil { // of an interrupted benchmark
-		return Import{}, err
-	}
-	made, err := makeData(ctx, o)
+	made, err := readImport(o)
 	if err != nil {
-		return Import{}, err
+		return made, err
 	}
-	return made, writeImport(o, made)
+	if made.Records != 0 && made.Records != int64(o.Records) {
+		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it",
+			o.Dir, made.Records, o.Records)
+	}
+	for _, part := range []struct {
+		made bool
+		make func(ctx context.Context, o Options, temp string, made *Import) error
+	}{
+		{made.Records != 0, makeDay},
+		{made.Texts != nil, importTexts},
+		{made.Long != 0, makeLong},
+		{made.Week != 0, makeWeek},
+	} {
+		if part.made {
+			continue
+		}
+		if err := inTemporaryFolder(o, func(temp string) error { return part.make(ctx, o, temp, &made) }); err != nil {
+			return Import{}, err
+		}
+		if err := writeImport(o, made); err != nil {
+			return Import{}, err
+		}
+	}
+	return made, nil
 }
 
-func makeData(ctx context.Context, o Options) (made Import, err error) {
+func inTemporaryFolder(o Options, do func(temp string) error) (err error) {
 	temp, err := os.MkdirTemp(o.Dir, ".making-")
 	if err != nil {
-		return Import{}, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	return do(temp)
+}
 
+// makeDay makes the data of the day and measures its import.
+func makeDay(ctx context.Context, o Options, temp string, made *Import) error {
+	if err := os.RemoveAll(dataDir(o)); err != nil { // of an interrupted benchmark
+		return err
+	}
 	quarter, whole := filepath.Join(temp, "quarter.ndjson.gz"), filepath.Join(temp, "whole.ndjson.gz")
-	sample := max(o.Records/4, 1)
-	if _, err := writeLog(ctx, o, quarter, sample); err != nil {
-		return Import{}, err
+	sample := quarterOf(o)
+	if _, err := writeLog(ctx, o, quarter, sample, Day, asRecord); err != nil {
+		return err
 	}
-	bytes, err := writeLog(ctx, o, whole, o.Records)
+	bytes, err := writeLog(ctx, o, whole, o.Records, Day, asRecord)
 	if err != nil {
-		return Import{}, err
+		return err
 	}
-	one, err := importOnOneCore(ctx, o, quarter, filepath.Join(temp, "data"))
+	one, err := importOnOneCore(ctx, o, recordFormat, quarter, filepath.Join(temp, "data"))
 	if err != nil {
-		return Import{}, err
+		return err
 	}
 	memory := watchMemory()
-	all, err := importLog(ctx, o, whole, dataDir(o))
+	all, err := importLog(ctx, o, recordFormat, whole, dataDir(o))
 	if err != nil {
-		return Import{}, err
+		return err
 	}
-	made = Import{
+	*made = Import{
 		Records: int64(o.Records), BytesPerRecord: float64(bytes) / float64(o.Records),
 		PerSecond: perSecond(o.Records, all), Cores: runtime.GOMAXPROCS(0), PerSecondOne: perSecond(sample, one),
 		PeakBytes: memory.peak(), MeasuredAt: time.Now().UTC().Format(time.RFC3339),
 	}
-	err = compactData(ctx, o, &made)
-	return made, err
+	return compactData(ctx, o, made)
+}
+
+// quarterOf returns the number of records that are imported on one core.
+func quarterOf(o Options) int { return max(o.Records/4, 1) }
+
+// makeLong makes the data of the long period.
+func makeLong(ctx context.Context, o Options, temp string, made *Import) error {
+	if err := makeData(ctx, o, temp, longDir(o), o.Records, o.longStart()); err != nil {
+		return err
+	}
+	made.Long = int64(o.Records)
+	return nil
+}
+
+// makeData makes the data of a folder: records from a time until the end of the day, compacted.
+func makeData(ctx context.Context, o Options, temp, dir string, records int, from time.Time) (err error) {
+	if err := os.RemoveAll(dir); err != nil { // of an interrupted benchmark
+		return err
+	}
+	whole := filepath.Join(temp, "records.ndjson.gz")
+	if _, err := writeLog(ctx, o, whole, records, from, asRecord); err != nil {
+		return err
+	}
+	if _, err := importLog(ctx, o, recordFormat, whole, dir); err != nil {
+		return err
+	}
+	product, err := o.Open(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("open the data: %w", err)
+	}
+	defer func() { err = errors.Join(err, product.Close()) }()
+	if product.Compact != nil {
+		if err := product.Compact(ctx); err != nil {
+			return fmt.Errorf("compact the data: %w", err)
+		}
+	}
+	return nil
 }
 
 // compactData records the imported objects and compacts them.
@@ -103,7 +170,7 @@ func compactData(ctx context.Context, o Options, made *Import) (err error) {
 		return fmt.Errorf("open the data: %w", err)
 	}
 	defer func() { err = errors.Join(err, product.Close()) }()
-	imported, err := storedIn(ctx, product.Index)
+	imported, err := storedIn(ctx, product.Index, Day)
 	if err != nil {
 		return err
 	}
@@ -123,8 +190,11 @@ func perSecond(records int, d time.Duration) float64 {
 	return math.Round(float64(records) / d.Seconds())
 }
 
-// writeLog writes the day's records as gzip-compressed NDJSON, and returns the number of bytes before compression.
-func writeLog(ctx context.Context, o Options, path string, records int) (bytes int64, err error) {
+// writeLog writes records from a time until the end of the day, each as a line in a format, compressed with gzip. It
+// returns the number of bytes before compression.
+func writeLog(
+	ctx context.Context, o Options, path string, records int, from time.Time, line lineOf,
+) (bytes int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, err
@@ -136,16 +206,19 @@ func writeLog(ctx context.Context, o Options, path string, records int) (bytes i
 	}
 	bar := newBar(o, records, "generating records")
 	buffered := bufio.NewWriterSize(compressed, 1<<20)
-	source := gen.New(gen.Options{Records: records, Seed: seed, From: Day, To: Day.Add(24 * time.Hour)})
-	var line []byte
+	source := gen.New(gen.Options{Records: records, Seed: seed, From: from, To: Day.Add(24 * time.Hour)})
+	var record, text []byte
 	for n := 0; ; n++ {
-		next, more := source.Next(line[:0])
-		if !more {
+		var more bool
+		if record, more = source.Next(record[:0]); !more {
 			break
 		}
-		line = append(next, '\n')
-		bytes += int64(len(line))
-		if _, err := buffered.Write(line); err != nil {
+		if text, err = line(text[:0], record); err != nil {
+			return 0, err
+		}
+		text = append(text, '\n')
+		bytes += int64(len(text))
+		if _, err := buffered.Write(text); err != nil {
 			return 0, err
 		}
 		if n%1000 == 0 {
@@ -157,14 +230,20 @@ func writeLog(ctx context.Context, o Options, path string, records int) (bytes i
 	return bytes, errors.Join(bar.Finish(), buffered.Flush(), compressed.Close())
 }
 
-// importsOnOneCore is how often a quarter of the records is imported. The fastest import counts.
+// importsOnOneCore is how often a quarter of the records is imported if there are goals. The fastest import counts.
 const importsOnOneCore = 3
 
 // importOnOneCore measures imports into temporary folders and returns the fastest.
-func importOnOneCore(ctx context.Context, o Options, path, dir string) (quickest time.Duration, err error) {
+func importOnOneCore(
+	ctx context.Context, o Options, format, path, dir string,
+) (quickest time.Duration, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for i := range importsOnOneCore {
-		took, err := importLog(ctx, o, path, filepath.Join(dir, strconv.Itoa(i)))
+	imports := importsOnOneCore
+	if o.Records != FullRecords {
+		imports = 1
+	}
+	for i := range imports {
+		took, err := importLog(ctx, o, format, path, filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil {
 			return 0, err
 		}
@@ -176,7 +255,7 @@ func importOnOneCore(ctx context.Context, o Options, path, dir string) (quickest
 }
 
 // importLog measures one import, from opening the log until the objects are verified and published.
-func importLog(ctx context.Context, o Options, path, dir string) (took time.Duration, err error) {
+func importLog(ctx context.Context, o Options, format, path, dir string) (took time.Duration, err error) {
 	product, err := o.Open(ctx, dir)
 	if err != nil {
 		return 0, fmt.Errorf("open %s: %w", dir, err)
@@ -193,7 +272,7 @@ func importLog(ctx context.Context, o Options, path, dir string) (took time.Dura
 	}
 	bar := newBar(o, int(info.Size()), fmt.Sprintf("importing with %d threads", runtime.GOMAXPROCS(0)))
 	began := time.Now()
-	if err := product.Import(ctx, "bench", io.TeeReader(f, bar)); err != nil {
+	if err := product.Import(ctx, "bench", format, io.TeeReader(f, bar)); err != nil {
 		return 0, fmt.Errorf("import %s: %w", path, err)
 	}
 	return time.Since(began), bar.Finish()
@@ -217,7 +296,7 @@ func readImport(o Options) (Import, error) {
 	return kept, nil
 }
 
-// writeImport writes the figures of the import. It is the last step: the file marks the data as complete.
+// writeImport writes the figures of the import. They mark the parts of the data that are complete.
 func writeImport(o Options, made Import) error {
 	text, err := json.MarshalIndent(made, "", "  ")
 	if err != nil {
@@ -233,9 +312,10 @@ type stored struct {
 	bytes   int64
 }
 
-func storedIn(ctx context.Context, index engine.Index) (stored, error) {
+// storedIn lists the objects from a time until the end of the day.
+func storedIn(ctx context.Context, index engine.Index, from time.Time) (stored, error) {
 	last := lake.PartitionOf(Day.Add(24*time.Hour).UnixMilli() - 1)
-	objects, err := index.Objects(ctx, lake.PartitionOf(Day.UnixMilli()), last)
+	objects, err := index.Objects(ctx, lake.PartitionOf(from.UnixMilli()), last)
 	if err != nil {
 		return stored{}, fmt.Errorf("list the objects: %w", err)
 	}

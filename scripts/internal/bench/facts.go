@@ -178,3 +178,16 @@ func histogramFacts(data json.RawMessage) ([]string, error) {
 	slices.Sort(facts)
 	return facts, err
 }
+
+func diffFacts(data json.RawMessage) ([]string, error) {
+	type side struct {
+		N int64 `json:"num_of_requests"`
+	}
+	type finding struct {
+		By       string `json:"by"`
+		Value    any    `json:"value"`
+		Selected side   `json:"selected"`
+		Baseline side   `json:"baseline"`
+	}
+	return factsOf(data, func(f finding) string { return line(f.By, f.Value, f.Selected.N, f.Baseline.N) })
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -38,12 +39,13 @@ type RouteLoad struct {
 // mix returns the queries of the clients: all routes, short and long periods, with and without filters.
 func mix() []request {
 	day, hour := period(Day, 24*time.Hour), period(Day.Add(14*time.Hour), time.Hour)
+	segment := strconv.Itoa(fiveMinutes)
 	return []request{
 		newRequest("topx", day),
 		newRequest("topx", hour+", blocked is true"),
-		newRequest("timeline", day, "segment", fiveMinutes),
+		newRequest("timeline", day, "segment", segment),
 		newRequest("timeline", hour+`, tags="bot"`),
-		newRequest("stats", day, "segment", fiveMinutes),
+		newRequest("stats", day, "segment", segment),
 		newRequest("stats", hour+`, host="shop.example"`, "group_by", "hostname"),
 		newRequest("logs", day+", status>=500", "limit", "500"),
 		newRequest("logs", hour+`, headers["x-api-version"]~"^v[12]$"`),

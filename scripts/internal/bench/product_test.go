@@ -1,10 +1,14 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -16,7 +20,7 @@ import (
 // TestRunProduct measures the product with little data, so that every test run compares its answers with the SQL.
 func TestRunProduct(t *testing.T) {
 	r, err := Run(t.Context(), Options{
-		Dir: t.TempDir(), Records: 2_000, Runs: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct,
+		Dir: t.TempDir(), Records: 2_000, Runs: 1, Days: 2, Week: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -25,16 +29,66 @@ func TestRunProduct(t *testing.T) {
 		t.Error(err)
 	}
 	checkReport(t, r)
+	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 1 || w.Timeline.Min <= 0 {
+		t.Errorf("report about the week: %+v", w)
+	}
 	for _, q := range r.Questions {
 		if q.BytesScanned == 0 || q.Engine.Min <= 0 || q.Overhead.Min <= 0 {
 			t.Errorf("%s: %d bytes scanned, engine %v, overhead %v", q.Name, q.BytesScanned, q.Engine, q.Overhead)
 		}
-		if q.Name == "values" {
-			continue // they have no estimate
-		}
 		if e := q.Estimated; e == nil || q.BytesScanned < e.Low || q.BytesScanned > e.High {
 			t.Errorf("%s: %d bytes scanned, estimated %+v", q.Name, q.BytesScanned, e)
 		}
+	}
+}
+
+// exportBy exports by the answers of the API in CSV, page after page.
+func exportBy(h http.Handler) func(ctx context.Context, filter string, w io.Writer) error {
+	return func(ctx context.Context, filter string, w io.Writer) error {
+		for cursor, page := "", 0; cursor != "" || page == 0; page++ {
+			parameters := newRequest("logs", filter, "limit", "1500", "format", "csv").parameters
+			if cursor != "" {
+				parameters.Set("cursor", cursor)
+			}
+			answer := httptest.NewRecorder()
+			target := "http://localhost/api/v4.0/data/logs?" + parameters.Encode()
+			h.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, target, nil))
+			if answer.Code != http.StatusOK {
+				return fmt.Errorf("status %d: %s", answer.Code, answer.Body)
+			}
+			text := answer.Body.Bytes()
+			if page > 0 {
+				_, text, _ = bytes.Cut(text, []byte("\n"))
+			}
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+			cursor = answer.Header().Get("X-Orrery-Next")
+		}
+		return nil
+	}
+}
+
+// reportBy makes a report by the API.
+func reportBy(dir string) func(ctx context.Context, filter string, w io.Writer) error {
+	return func(ctx context.Context, filter string, w io.Writer) (err error) {
+		p, err := local.Open(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+		handler, err := p.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		answer := httptest.NewRecorder()
+		target := "http://localhost/api/v4.0/data/report?" + newRequest("report", filter).parameters.Encode()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, target, nil))
+		if answer.Code != http.StatusOK {
+			return fmt.Errorf("status %d: %.500s", answer.Code, answer.Body)
+		}
+		_, err = w.Write(answer.Body.Bytes())
+		return err
 	}
 }
 
@@ -48,14 +102,16 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 		return Product{}, errors.Join(err, p.Close())
 	}
 	return Product{
-		Import: func(ctx context.Context, name string, r io.Reader) error {
-			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: "orrery"})
+		Report: reportBy(dir),
+		Import: func(ctx context.Context, name, format string, r io.Reader) error {
+			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: format})
 			return err
 		},
 		Compact: func(ctx context.Context) error {
 			_, err := p.Store.Compact(ctx, datadir.CompactOptions{})
 			return err
 		},
+		Export:  exportBy(handler),
 		Index:   p.Store.Index(),
 		Handler: handler,
 		Close:   p.Close,

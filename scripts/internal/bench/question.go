@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -14,6 +15,7 @@ import (
 type question struct {
 	name    string
 	what    string // for people
+	long    bool   // about the long period, not about the day
 	request request
 	sql     []statement // for plain DuckDB; each can use the result of the one before
 	naive   []statement // the usual way to write it, if it is worth a row
@@ -25,23 +27,22 @@ type question struct {
 
 // goal has the limits for the figures on the reference machine.
 type goal struct {
-	ms    float64 // maximum of the product's time; unused if there is a ratio
-	ratio float64 // maximum of that time divided by the time of plain DuckDB; 0: no goal
-	mb    float64 // maximum size of the columns that are read; 0: no goal
-	naive float64 // minimum speed-up over the naive SQL; 0: no goal
+	ms     float64 // maximum of the product's time; unused if there is a ratio
+	ratio  float64 // maximum of that time divided by the time of plain DuckDB; 0: no goal
+	mb     float64 // maximum size of the columns that are read; 0: no goal
+	naive  float64 // minimum speed-up over the naive SQL; 0: no goal
+	memory float64 // maximum of the memory that the product takes for one answer, in MB; 0: no goal
 }
 
-// fiveMinutes is the segment length of the reference figures, in seconds.
-const fiveMinutes = "300"
+// Segment lengths in seconds.
+const (
+	fiveMinutes = 300
+	hour        = 3600
+)
 
-// firstPage is the request for the newest records of the ten days that end with the day of the data.
-func firstPage() request {
-	return newRequest("logs", period(Day.Add(-9*24*time.Hour), 10*24*time.Hour), "limit", "200")
-}
-
-// secondPage returns the request that continues the first page.
-func secondPage(ctx context.Context, c client) (request, error) {
-	r := firstPage()
+// secondPage returns the request that continues the first page of the newest records of the long period.
+func secondPage(ctx context.Context, o Options, c client) (request, error) {
+	r := newRequest("logs", o.longPeriod(), "limit", "200")
 	a, err := c.ask(ctx, r)
 	if err != nil {
 		return request{}, err
@@ -53,21 +54,26 @@ func secondPage(ctx context.Context, c client) (request, error) {
 	return r, nil
 }
 
-// questions returns the queries of the benchmark. The needle is an existing record, and second a request for a second
-// page.
-func questions(s stored, n needle, second request) []question {
+// questions returns the queries of the benchmark about the records of the day and of the long period. The needle is a
+// record of the day, and second a request for a second page of the long period.
+func questions(o Options, day, long stored, n needle, second request) []question {
+	return append(questionsOfDay(day, n), questionsOfLong(o, long, second)...)
+}
+
+func questionsOfDay(s stored, n needle) []question {
 	nextDay := Day.Add(24 * time.Hour).UnixMilli()
 	all := s.paths(lake.PartitionOf(Day.UnixMilli()), lake.PartitionOf(nextDay))
-	hour := lake.PartitionOf(n.tsMs)
-	hourStart := time.UnixMilli(hour.Start()).UTC()
+	inside := lake.PartitionOf(n.tsMs)
+	start := time.UnixMilli(inside.Start()).UTC()
 	day := table{paths: all, fromMs: Day.UnixMilli(), toMs: nextDay - 1}
 	inHour := table{
-		paths: s.paths(hour, hour), fromMs: hour.Start(), toMs: hour.Start() + time.Hour.Milliseconds() - 1,
+		paths: s.paths(inside, inside), fromMs: inside.Start(), toMs: inside.Start() + time.Hour.Milliseconds() - 1,
 	}
 	wholeDay := period(Day, 24*time.Hour)
 	lastHour := s.objects[len(s.objects)-1].Partition
 	last := table{paths: s.paths(lastHour, lastHour), fromMs: lastHour.Start(), toMs: (lastHour + 1).Start() - 1}
 	byID := fmt.Sprintf(", request_id=%q", n.id)
+	segment := strconv.Itoa(fiveMinutes)
 	return []question{
 		{
 			name: "topx", what: "topx, 12 labels, 20 aggregates", goal: goal{ratio: 0.25, mb: 36, naive: 4},
@@ -80,30 +86,35 @@ func questions(s stored, n needle, second request) []question {
 			sql:     facetsSQL(day, 10), facts: facetsFacts,
 		},
 		{
+			name: "diff", what: "diff, blocked against the rest", goal: goal{ratio: 0.6, mb: 36},
+			request: newRequest("diff", wholeDay, "select", "blocked is true"),
+			sql:     diffSQL(day, 20), facts: diffFacts,
+		},
+		{
 			name: "histogram_status", what: "histogram by status", goal: goal{ratio: 0.5, mb: 2},
-			request: newRequest("histogram", wholeDay, "segment", fiveMinutes, "by", "status"),
-			sql:     histogramSQL(day, "status", 5), facts: histogramFacts,
+			request: newRequest("histogram", wholeDay, "segment", segment, "by", "status"),
+			sql:     histogramSQL(day, fiveMinutes, "status", 5), facts: histogramFacts,
 		},
 		{
 			name: "histogram_country", what: "histogram by country", goal: goal{ratio: 0.5, mb: 2},
-			request: newRequest("histogram", wholeDay, "segment", fiveMinutes, "by", "country"),
-			sql:     histogramSQL(day, "country", 5), facts: histogramFacts,
+			request: newRequest("histogram", wholeDay, "segment", segment, "by", "country"),
+			sql:     histogramSQL(day, fiveMinutes, "country", 5), facts: histogramFacts,
 		},
 		{
-			name: "values", what: "values, paths of the last hour", goal: goal{ms: 30},
+			name: "values", what: "values, paths of the last hour", goal: goal{ms: 30, mb: 0.1},
 			request: newRequest("values", period(time.UnixMilli(last.fromMs).UTC(), time.Hour),
 				"field", "path", "limit", "50"),
 			sql: valuesSQL(last, "path", 50), facts: valuesFacts,
 		},
 		{
 			name: "timeline", what: "timeline, exact distincts", goal: goal{ms: 170, mb: 16},
-			request: newRequest("timeline", wholeDay, "segment", fiveMinutes),
-			sql:     timelineSQL(day), facts: timelineFacts,
+			request: newRequest("timeline", wholeDay, "segment", segment),
+			sql:     timelineSQL(day, fiveMinutes), facts: timelineFacts,
 		},
 		{
 			name: "stats", what: "stats", goal: goal{ms: 60, mb: 9},
-			request: newRequest("stats", wholeDay, "segment", fiveMinutes),
-			sql:     statsSQL(day), facts: statsFacts,
+			request: newRequest("stats", wholeDay, "segment", segment),
+			sql:     statsSQL(day, fiveMinutes), facts: statsFacts,
 		},
 		{
 			name: "logs", what: "logs, newest 1,000 of status>=500", goal: goal{ms: 300},
@@ -112,19 +123,44 @@ func questions(s stored, n needle, second request) []question {
 			naive:   logsNaive(day, "status >= 500", 1000), facts: logsFacts,
 		},
 		{
-			name: "logs_page", what: "logs, second page of 200 of ten days", goal: goal{ms: 30},
-			request: second,
-			sql:     logsPageSQL(day, 200), facts: logsFacts,
-		},
-		{
 			name: "needle", what: "needle (request_id), 24 h", goal: goal{ms: 60},
 			request: newRequest("logs", wholeDay+byID),
 			sql:     needleSQL(day, n.id), facts: logsFacts,
 		},
 		{
 			name: "needle_hour", what: "needle, hour known", goal: goal{ms: 35},
-			request: newRequest("logs", period(hourStart, time.Hour)+byID),
+			request: newRequest("logs", period(start, time.Hour)+byID),
 			sql:     needleSQL(inHour, n.id), facts: logsFacts,
+		},
+	}
+}
+
+// questionsOfLong returns the queries about the long period, which has many objects.
+func questionsOfLong(o Options, s stored, second request) []question {
+	from, end := o.longStart().UnixMilli(), Day.Add(24*time.Hour).UnixMilli()
+	whole := table{paths: s.paths(lake.PartitionOf(from), lake.PartitionOf(end)), fromMs: from, toMs: end - 1}
+	days := fmt.Sprintf("%d days", o.Days)
+	return []question{
+		{
+			name: "timeline_long", what: "timeline, exact distincts, hours of " + days, long: true,
+			goal:    goal{ratio: 0.35, mb: 22, memory: 100},
+			request: newRequest("timeline", o.longPeriod(), "segment", strconv.Itoa(hour)),
+			sql:     timelineSQL(whole, hour), facts: timelineFacts,
+		},
+		{
+			name: "logs_first", what: "logs, newest 200 of " + days, long: true, goal: goal{ms: 30, mb: 1},
+			request: newRequest("logs", o.longPeriod(), "limit", "200"),
+			sql:     logsSQL(whole, "true", 200), facts: logsFacts,
+		},
+		{
+			name: "logs_page", what: "logs, second page of 200 of " + days, long: true, goal: goal{ms: 30, mb: 1},
+			request: second,
+			sql:     logsPageSQL(whole, 200), facts: logsFacts,
+		},
+		{
+			name: "logs_many", what: "logs, newest 200 not Passed of " + days, long: true, goal: goal{ms: 30, mb: 1},
+			request: newRequest("logs", o.longPeriod()+`, result!="Passed"`, "limit", "200"),
+			sql:     logsSQL(whole, "result is distinct from 'Passed'", 200), facts: logsFacts,
 		},
 	}
 }

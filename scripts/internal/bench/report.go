@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -21,6 +22,8 @@ type Report struct {
 
 	Import    Import       `json:"import"`
 	Questions []Comparison `json:"questions"`
+	Export    Export       `json:"export"`
+	Week      WeekReport   `json:"week_report"`
 	Load      Load         `json:"load"`
 }
 
@@ -43,6 +46,9 @@ const (
 	perSecondPerCore = 30_000
 	perSecondTwo     = 55_000
 	importMemory     = 768 << 20
+	linesPerSecond   = 60_000
+	exportPerSecond  = 60_000
+	exportMemory     = 512e6
 )
 
 // Rows returns the table.
@@ -66,7 +72,7 @@ func (r Report) Rows() []Row {
 			rows = append(rows, Row{
 				What: "bytes of touched columns: " + q.Name,
 				Ours: fmt.Sprintf("%.1f MB", mb(q.BytesScanned)),
-				Goal: fmt.Sprintf("≤ %.0f MB", q.goal.mb),
+				Goal: fmt.Sprintf("≤ %g MB", q.goal.mb),
 				Met:  r.met(mb(q.BytesScanned) <= q.goal.mb),
 			})
 		}
@@ -76,7 +82,36 @@ func (r Report) Rows() []Row {
 			rows = append(rows, q.estimateRow())
 		}
 	}
-	return append(append(rows, r.storageRows()...), r.loadRows()...)
+	for _, q := range r.Questions {
+		if q.goal.memory > 0 && q.MemoryBytes > 0 {
+			rows = append(rows, Row{
+				What: "memory for one answer: " + q.Name,
+				Ours: fmt.Sprintf("%.0f MB", mb(q.MemoryBytes)),
+				Goal: fmt.Sprintf("≤ %g MB", q.goal.memory),
+				Met:  r.met(mb(q.MemoryBytes) <= q.goal.memory),
+			})
+		}
+	}
+	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.storageRows(), r.loadRows())
+}
+
+func (r Report) exportRows() []Row {
+	perSecond := float64(r.Export.Records) / r.Export.Seconds
+	rows := []Row{{
+		What: "export as CSV",
+		Ours: fmt.Sprintf("%.0f records/s", perSecond),
+		Goal: fmt.Sprintf("≥ %d records/s", exportPerSecond),
+		Met:  r.met(perSecond >= exportPerSecond),
+	}}
+	if r.Export.PeakBytes > 0 {
+		rows = append(rows, Row{
+			What: "export as CSV, peak memory",
+			Ours: fmt.Sprintf("%.0f MB", mb(r.Export.PeakBytes)),
+			Goal: fmt.Sprintf("< %.0f MB", exportMemory/1e6),
+			Met:  r.met(r.Export.PeakBytes < exportMemory),
+		})
+	}
+	return rows
 }
 
 // estimateRow compares the bytes that an answer read with their estimate. The goal does not depend on the size of the
@@ -120,14 +155,14 @@ func (r Report) storageRows() []Row {
 	stored := float64(r.Bytes) / float64(r.Records)
 	rows := []Row{
 		{
-			What: fmt.Sprintf("storage, of %.0f B NDJSON", r.Import.BytesPerRecord),
-			Ours: fmt.Sprintf("%.1f B/record", stored),
+			What: "storage",
+			Ours: fmt.Sprintf("%.1f of %.0f B/record", stored, r.Import.BytesPerRecord),
 			Goal: fmt.Sprintf("≤ %d B/record", bytesPerRecord),
 			Met:  r.met(stored <= bytesPerRecord),
 		},
 		{
-			What: fmt.Sprintf("storage before compaction, in %d objects", r.Import.Objects),
-			Ours: fmt.Sprintf("%.1f B/record", float64(r.Import.Bytes)/float64(r.Records)),
+			What: "storage before compaction",
+			Ours: fmt.Sprintf("%.1f B/record, %d objects", float64(r.Import.Bytes)/float64(r.Records), r.Import.Objects),
 		},
 		{What: "compaction", Ours: fmt.Sprintf("%.1f s", r.Import.CompactSeconds)},
 		{
@@ -142,6 +177,14 @@ func (r Report) storageRows() []Row {
 			Goal: fmt.Sprintf("≥ %d", perSecondTwo),
 			Met:  r.met(r.Import.PerSecond >= perSecondTwo),
 		},
+	}
+	for _, t := range r.Import.Texts {
+		rows = append(rows, Row{
+			What: "import of " + t.Name + ", one core",
+			Ours: fmt.Sprintf("%.0f lines/s", t.PerSecond),
+			Goal: fmt.Sprintf("≥ %d", linesPerSecond),
+			Met:  r.met(t.PerSecond >= linesPerSecond),
+		})
 	}
 	if r.Import.PeakBytes > 0 {
 		rows = append(rows, Row{
@@ -192,6 +235,9 @@ func (r Report) Err() error {
 		if q.Differs != "" {
 			problems = append(problems, fmt.Errorf("the answers to %s differ: %s", q.Name, q.Differs))
 		}
+	}
+	if r.Export.Records != r.Records {
+		problems = append(problems, fmt.Errorf("the export has %d records, not %d", r.Export.Records, r.Records))
 	}
 	if r.Load.Errors > 0 {
 		problems = append(problems,

@@ -112,10 +112,11 @@ func topxNaive(t table) []statement {
 	return []statement{statement("select " + topxFact + " from (\n" + strings.Join(parts, " union all\n") + ")\norder by label, nb desc, n desc, key")}
 }
 
-const segment = "ts_ms // 300000 * 300"
+// segmentOf returns the start of a record's segment, for a length in seconds.
+func segmentOf(seconds int) string { return fmt.Sprintf("ts_ms // %d * %d", seconds*1000, seconds) }
 
 // timelineSQL reads upstream_status a second time, because a record can have several upstream statuses.
-func timelineSQL(t table) []statement {
+func timelineSQL(t table, seconds int) []statement {
 	return []statement{statement(fmt.Sprintf(`with figures as (
   select %[1]s as seg, count(*) n, count_if(blocked is true) nb, count_if(challenge is true or ichallenge is true) nch, count_if(human is true) nhu,
     count(distinct ip) nip, count(distinct session) nses, count_if(coalesce(upstream_status[-1] >= 400, false)) nob, coalesce(sum(bytes_sent), 0)::bigint sb, histogram(status) hs
@@ -123,15 +124,15 @@ func timelineSQL(t table) []statement {
 origins as (
   select seg, histogram(status) ho from (select %[1]s as seg, unnest(upstream_status) as status from %[2]s where %[3]s) group by seg)
 select concat_ws('|', seg, n, nb, nch, nhu, nip, nses, nob, sb, hs, coalesce(ho::varchar, '{}')) as fact, * from figures left join origins using (seg) order by seg`,
-		segment, t.from(), t.where()))}
+		segmentOf(seconds), t.from(), t.where()))}
 }
 
-func statsSQL(t table) []statement {
+func statsSQL(t table, seconds int) []statement {
 	return []statement{statement(fmt.Sprintf(`select concat_ws('|', seg, sum(n)::bigint, sum(bytes)::bigint, first(name order by n desc, name)) as fact,
   seg, sum(n)::bigint, sum(bytes)::bigint, sum(us) / sum(timed) / 1e6, first(name order by n desc, name)
 from (select %s as seg, coalesce(hostname, host, '') as name, count(*) n, coalesce(sum(bytes_sent), 0) + coalesce(sum(request_length), 0) as bytes, sum(total_us) us, count(total_us) timed
   from %s where %s group by seg, name)
-group by seg order by seg`, segment, t.from(), t.where()))}
+group by seg order by seg`, segmentOf(seconds), t.from(), t.where()))}
 }
 
 // facetColumns are the fields of facets by default, except for the list tags.
@@ -156,13 +157,46 @@ func facetsSQL(t table, limit int) []statement {
 }
 
 // histogramSQL counts segments and values at once. Then it ranks the values, of which there are few.
-func histogramSQL(t table, column string, limit int) []statement {
+func histogramSQL(t table, seconds int, column string, limit int) []statement {
 	return []statement{statement(fmt.Sprintf(`with points as materialized (select %[1]s as seg, %[2]s as value, count(*) n from %[3]s where %[4]s group by all),
 ranked as (select value, row_number() over (order by value is null, sum(n) desc, value::varchar) as place from points group by value)
 select concat_ws('|', seg, series, sum(n)::bigint) as fact, seg, series, sum(n)::bigint
 from (select seg, n, case when points.value is null then '(absent)' when place <= %[5]d then points.value::varchar else '(other)' end as series
   from points join ranked on points.value is not distinct from ranked.value)
-group by seg, series order by fact`, segment, column, t.from(), t.where(), limit))}
+group by seg, series order by fact`, segmentOf(seconds), column, t.from(), t.where(), limit))}
+}
+
+// diffColumns are the fields of a diff by default, except for the list tags.
+var diffColumns = []string{
+	"asn", "country", "geo_region", "host", "ip", "method", "organization", "path", "protocol", "result", "status",
+	"user_agent", "reason",
+}
+
+// diffSQL groups the records by one field after the other, over one copy of the required columns. Then it scores the
+// values by a G-test of the blocked records against the others, as query.Findings does.
+func diffSQL(t table, limit int) []statement {
+	var parts []string
+	for _, column := range diffColumns {
+		parts = append(parts, fmt.Sprintf("  select '%[1]s' as field, %[1]s::varchar as value, count(*) n, count_if(blocked is true) s from base where %[1]s is not null group by %[1]s", column))
+	}
+	parts = append(parts, "  select 'tags', tag, count(*), count_if(blocked is true) from (select blocked, unnest(list_distinct(tags)) as tag from base) group by tag")
+	return []statement{statement(fmt.Sprintf(`with base as materialized (select blocked, tags, %[1]s from %[2]s where %[3]s),
+counts as materialized (
+%[4]s),
+sides as (select count_if(blocked is true) as sel, count_if(blocked is not true) as rest from base),
+compared as (
+  select field, value, s, n - s as b, sel, rest, s::hugeint * rest - (n - s)::hugeint * sel as difference,
+    [{'n': s, 'all': n, 'side': sel}, {'n': n - s, 'all': n, 'side': rest},
+     {'n': sel - s, 'all': sel + rest - n, 'side': sel}, {'n': rest - (n - s), 'all': sel + rest - n, 'side': rest}] as cells
+  from counts, sides),
+scored as (
+  select field, value, s, b, difference,
+    2 * list_sum(list_transform(cells, lambda c: if(c.n = 0, 0, c.n * ln(c.n / (c.all * (c.side / (sel + rest))))))) as score
+  from compared)
+select concat_ws('|', field, value, s, b) as fact, field, value, s, b, score from scored
+where score >= 10.83 + 2 * ln((select greatest(count(*), 1) from counts)) and difference <> 0 and if(difference > 0, s, b) >= 5
+order by abs(difference) desc, round(score, 1) desc, field, value limit %[5]d`,
+		strings.Join(diffColumns, ", "), t.from(), t.where(), strings.Join(parts, " union all\n"), limit))}
 }
 
 // valuesSQL lists the first values of a text column.

@@ -17,6 +17,7 @@ type Load struct {
 	QueriesPerDay  float64 // on each data route; as many requests for values, saved filters and the status
 	ExportsPerDay  float64 // of all matching records, page by page
 	ExportRecords  float64 // of an export
+	ReportsPerDay  float64 // scheduled daily reports, by mail to one address
 	PeriodHours    float64 // length of the period of a query
 	RawDays        float64 // for which raw logs are kept
 	LakeDays       float64 // for which queryable data is kept
@@ -52,6 +53,12 @@ const (
 	smallSeconds   = 0.05         // a request without a query
 	valuesGB       = 1.0
 	smallGB        = 0.25 // for saved filters and the status
+	reportGB       = 1.0
+	reportAtOnce   = 4     // questions of a report that run at the same time
+	mailMB         = 0.1   // of a mail with its attachments
+	ticks          = 288.0 // a day: reports that are due are looked for every five minutes
+	tickSeconds    = 0.2
+	runWrites      = 10 // of the run of a report
 )
 
 // Assumptions lists the assumptions of an estimate for its reader.
@@ -69,6 +76,9 @@ var Assumptions = []string{
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the " +
 		"whole lake: 1,000 at a time, in 0.1 s.",
+	"A scheduled report is about a day and the day before, with 21 questions, of which four run at the same time for " +
+		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
+		"looked for every five minutes, in 0.2 s on 256 MB.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
@@ -84,11 +94,13 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	period := hour * l.PeriodHours // records
 	rowGroup := b.Parquet * min(parquet.RowsPerGroup, period)
 	pages := l.ExportsPerDay * month * math.Ceil(l.ExportRecords/pageRecords)
-	asked := queries*float64(len(b.Route)) + pages // of Athena
+	reports := l.ReportsPerDay * month
+	questions := reports * float64(len(b.Report))
+	asked := queries*float64(len(b.Route)) + pages // of Athena, by the routes
 	small := 2 * queries                           // for saved filters and the status
 	requests := asked + queries + small            // with those for values
-	gets := asked * l.PeriodHours * objects * getsPerObject
-	lists := asked*listings(l.PeriodHours*objects) + queries*listings(l.LakeDays*24*objects)
+	gets := (asked*l.PeriodHours + questions*24) * objects * getsPerObject
+	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) + queries*listings(l.LakeDays*24*objects)
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
 	var items []Item
@@ -105,8 +117,14 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("Lambda", "queries, GB-s", asked*querySeconds*queryGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
 		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
-	add("Lambda", "invocations, million", (requests+logs)/1e6, p.InvokeMillion)
-	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+asked*2)/1e6, p.WriteMillion)
+	looks := 0.0
+	if reports > 0 {
+		looks = ticks * month
+	}
+	add("Lambda", "scheduled reports, GB-s",
+		questions/reportAtOnce*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
+	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
+	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
 	add("DynamoDB", "reads, million", (logs*itemsPerLog+asked*4+(requests-asked)*2)/1e6, p.ReadMillion)
 	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
 		bytes := b.Route[route] * period
@@ -123,10 +141,28 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		further += max(smallQuery, without+touched*period) - max(smallQuery, without)
 	}
 	add("Athena", "scanned for percentiles, TB", queries*percentiles*further/1e12, p.AthenaTB)
+	var reported float64 // by a report
+	for _, question := range b.Report {
+		bytes := question.Columns * l.RequestsPerDay
+		if question.Records {
+			bytes += b.Parquet * min(parquet.RowsPerGroup, l.RequestsPerDay)
+		}
+		reported += max(smallQuery, bytes)
+	}
+	add("Athena", "scanned by scheduled reports, TB", reports*reported/1e12, p.AthenaTB)
+	add("SES", "mails of reports and their MB, 1,000", reports/1e3, p.Mail1000+1e3*mailMB*p.MailMB)
 	add("API Gateway", "requests, million", requests/1e6, p.GatewayMillion)
 	add("CloudWatch", "logs, GB", (requests+logs)*logBytes/1e9, p.LogsGB)
 	add("CloudWatch", "alarms", alarms+2*float64(len(lambdas.All)), p.Alarm)
 	return items
+}
+
+// OfReport returns the cost of one daily report.
+func OfReport(requestsPerDay float64, b Bytes, p Prices) (usd float64) {
+	with := func(reports float64) float64 {
+		return Total(Estimate(Load{RequestsPerDay: requestsPerDay, PeriodHours: 24, ReportsPerDay: reports}, b, p))
+	}
+	return (with(2) - with(1)) / month // the first one also has the search for what is due
 }
 
 // alarms is the number of alarms of a deployment besides the two of each function.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/report"
 )
 
 func TestMeasure(t *testing.T) {
@@ -29,6 +30,9 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s reads %.1f of %.0f bytes", route, b.Route[route], b.Parquet)
 		}
 	}
+	if len(b.Report) != 21 || b.Report[0].Part != report.Timeline || b.Report[0].Columns != b.Route["timeline"] {
+		t.Errorf("a daily report has the questions %v", b.Report)
+	}
 	// Stats reads only further durations, and topx its keys again.
 	s, x := b.Percentiles["stats"], b.Percentiles["topx"]
 	if s <= 0 || s > b.Route["topx"]/2 || x < s || x > b.Route["topx"] || len(b.Percentiles) != 2 {
@@ -44,11 +48,12 @@ func TestMeasure(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	load := Load{
 		RequestsPerDay: 100e6, QueriesPerDay: 1000, PeriodHours: 24, RawDays: 30, LakeDays: 365,
-		ExportsPerDay: 2, ExportRecords: 7000,
+		ExportsPerDay: 2, ExportRecords: 7000, ReportsPerDay: 1,
 	}
 	size := Bytes{
 		JSON: 2600, Raw: 300, Parquet: 200, Route: map[string]float64{"stats": 10, "topx": 50, "logs": 20},
 		Percentiles: map[string]float64{"stats": 3, "topx": 40},
+		Report:      []ReportBytes{{Columns: 10}, {Columns: 0.01}, {Columns: 20, Records: true}},
 	}
 	got := map[string]Item{}
 	items := Estimate(load, size, Regions["us-east-1"])
@@ -66,8 +71,12 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned by exports of logs, TB": 2 * 3 * 30.4 * (50e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760.
-		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9) * 30.4 / 1e3 * 0.005,
-		"Lambda values, saved filters and status, GB-s":   1000 * 30.4 * (0.05 + 2*0.05/4 + 9*0.1/4) * 0.0000133334,
+		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
+		// Of a daily report, the smallest question is billed as 10 MB.
+		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 10e6 + 200*parquet.RowsPerGroup) / 1e12 * 5,
+		"Lambda scheduled reports, GB-s":                30.4 * (3.0/4*3 + 288*0.2/4) * 0.0000133334,
+		"SES mails of reports and their MB, 1,000":      30.4 / 1e3 * (0.10 + 100*0.00012),
+		"Lambda values, saved filters and status, GB-s": 1000 * 30.4 * (0.05 + 2*0.05/4 + 9*0.1/4) * 0.0000133334,
 	} {
 		if item, ok := got[line]; !ok || math.Abs(item.USD-want) > want/1e9 {
 			t.Errorf("%s: %v USD, not %v", line, item.USD, want)
@@ -82,6 +91,27 @@ func TestEstimate(t *testing.T) {
 	}
 	if Total(items) != sum {
 		t.Errorf("total %v, not %v", Total(items), sum)
+	}
+}
+
+// TestOfReport compares the cost of a daily report with a value computed by hand.
+func TestOfReport(t *testing.T) {
+	size := Bytes{
+		Parquet: 200, Route: map[string]float64{"stats": 10},
+		Report: []ReportBytes{{Columns: 10}, {Columns: 0.01}, {Columns: 20, Records: true}},
+	}
+	p := Regions["us-east-1"]
+	for requests, scanned := range map[float64]float64{
+		1e6:   10e6 + 10e6 + 20e6 + 200*parquet.RowsPerGroup,
+		100e6: 1000e6 + 10e6 + 2000e6 + 200*parquet.RowsPerGroup,
+	} {
+		// Three questions read the 24 objects of the day, which one listing has, and are written twice; the run is
+		// written ten times.
+		want := scanned/1e12*5 + 3.0/4*3*p.LambdaGBs + p.InvokeMillion/1e6 + (0.10+100*0.00012)/1e3 +
+			3*24*12/1e3*p.Gets1000 + 3/1e3*p.Puts1000 + (3*2+10)/1e6*p.WriteMillion
+		if got := OfReport(requests, size, p); math.Abs(got-want) > want/1e6 {
+			t.Errorf("at %g requests a day: %v USD, not %v", requests, got, want)
+		}
 	}
 }
 
@@ -107,7 +137,8 @@ func TestEveryDataRouteHasALine(t *testing.T) {
 	}
 	for _, r := range api.Routes() {
 		route, isData := strings.CutPrefix(r.Path, "/data/")
-		if !isData || strings.Contains(route, "/") || route == "fields" || route == "values" {
+		if !isData || strings.Contains(route, "/") || route == "fields" || route == "values" ||
+			route == "report" { // its questions are those of other routes
 			continue
 		}
 		if shapes[route] == nil {

@@ -23,6 +23,7 @@ type Bytes struct {
 	Route   map[string]float64 // of the row's columns that a query of the route reads
 	// Percentiles is what a query of the route reads in addition if it asks for percentiles.
 	Percentiles map[string]float64
+	Report      []ReportBytes // of the questions of a daily report
 }
 
 // routes has the shape of each data route's query with default parameters. A histogram is split by a field, and a diff
@@ -107,7 +108,8 @@ func Measure(records int) (Bytes, error) {
 			measured.Percentiles[route] = sum(columns)
 		}
 	}
-	return measured, nil
+	measured.Report, err = reportBytes(sum)
+	return measured, err
 }
 
 // durations are the columns of which percentiles are computed.

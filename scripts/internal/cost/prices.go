@@ -11,6 +11,8 @@ type Prices struct {
 	WriteMillion   float64 // DynamoDB on demand, write units
 	ReadMillion    float64 // DynamoDB on demand, read units
 	AthenaTB       float64
+	Mail1000       float64 // SES, messages
+	MailMB         float64 // SES, attachments
 	GatewayMillion float64 // REST API
 	LogsGB         float64 // ingestion
 	Alarm          float64 // standard resolution, per month
@@ -25,11 +27,11 @@ var Regions = map[string]Prices{
 	"eu-central-1": {
 		StorageGB: 0.0245, Puts1000: 0.0054, Gets1000: 0.00043, QueueMillion: 0.40,
 		LambdaGBs: 0.0000133334, InvokeMillion: 0.20, WriteMillion: 0.7625, ReadMillion: 0.1525, AthenaTB: 5,
-		GatewayMillion: 3.70, LogsGB: 0.63, Alarm: 0.10,
+		Mail1000: 0.10, MailMB: 0.00012, GatewayMillion: 3.70, LogsGB: 0.63, Alarm: 0.10,
 	},
 	"us-east-1": {
 		StorageGB: 0.023, Puts1000: 0.005, Gets1000: 0.0004, QueueMillion: 0.40,
 		LambdaGBs: 0.0000133334, InvokeMillion: 0.20, WriteMillion: 0.625, ReadMillion: 0.125, AthenaTB: 5,
-		GatewayMillion: 3.50, LogsGB: 0.50, Alarm: 0.10,
+		Mail1000: 0.10, MailMB: 0.00012, GatewayMillion: 3.50, LogsGB: 0.50, Alarm: 0.10,
 	},
 }

@@ -1,7 +1,8 @@
 // Command lambdazip packs programs for AWS Lambda: each file of the folder IN becomes OUT/FILE.zip, which contains the
 // program as "bootstrap". The same programs always give the same bytes.
 //
-// A program of more than MOST bytes is an error, because Lambda reads the whole program before its first answer.
+// A program of more than MOST bytes is an error, because Lambda reads the whole program before its first answer. NAME=MOST
+// is the limit of one program.
 package main
 
 import (
@@ -13,18 +14,27 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: lambdazip IN OUT MOST")
+	if len(os.Args) < 4 {
+		fmt.Fprintln(os.Stderr, "usage: lambdazip IN OUT MOST [NAME=MOST…]")
 		os.Exit(2)
 	}
-	most, err := strconv.Atoi(os.Args[3])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "lambdazip: %q is not a number of bytes\n", os.Args[3])
-		os.Exit(2)
+	most := map[string]int{}
+	for _, limit := range os.Args[3:] {
+		name, number, named := strings.Cut(limit, "=")
+		if !named {
+			name, number = "", limit
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "lambdazip: %q is not a number of bytes\n", number)
+			os.Exit(2)
+		}
+		most[name] = n
 	}
 	if err := pack(os.Args[1], os.Args[2], most, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "lambdazip:", err)
@@ -33,8 +43,8 @@ func main() {
 }
 
 // pack packs every program of a folder and prints the sizes to output. It packs programs that are too large, too, and
-// returns them as an error.
-func pack(in, out string, most int, output io.Writer) error {
+// returns them as an error. limits has the most bytes of programs by their names, and of all others by "".
+func pack(in, out string, limits map[string]int, output io.Writer) error {
 	programs, err := os.ReadDir(in)
 	if err != nil {
 		return err
@@ -56,6 +66,10 @@ func pack(in, out string, most int, output io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(output, "%-16s %10d bytes, zipped %9d\n", entry.Name(), len(program), len(zipped))
+		most, own := limits[entry.Name()]
+		if !own {
+			most = limits[""]
+		}
 		if len(program) > most {
 			tooLarge = append(tooLarge, fmt.Errorf(
 				"%s has %d bytes, more than %d: go tool nm -size -sort size lists its contents",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,9 +22,11 @@ func TestPack(t *testing.T) {
 	program := bytes.Repeat([]byte("program "), 1000)
 	write(t, filepath.Join(in, "topx"), program)
 	write(t, filepath.Join(in, "logs"), make([]byte, 8001))
+	write(t, filepath.Join(in, "report"), make([]byte, 8002))
 	var output strings.Builder
-	err := pack(in, out, 8000, &output)
-	if err == nil || !strings.Contains(err.Error(), "logs has 8001 bytes") || strings.Contains(err.Error(), "topx") {
+	err := pack(in, out, map[string]int{"": 8000, "report": 8002}, &output)
+	if err == nil || !strings.Contains(err.Error(), "logs has 8001 bytes") || strings.Contains(err.Error(), "topx") ||
+		strings.Contains(err.Error(), "report") {
 		t.Errorf("too large: %v", err)
 	}
 	if !strings.HasPrefix(output.String(), "logs ") ||
@@ -53,7 +56,7 @@ func TestPack(t *testing.T) {
 func TestFunctionsAreSmall(t *testing.T) {
 	foreign := []string{
 		"duckdb", "runtime/cgo", "awscdk", "jsii", "alecthomas/kong", "net/rpc", "text/template", "sqlite",
-		"google.golang.org/protobuf", "parquettest", "prometheus",
+		"google.golang.org/protobuf", "parquettest", "prometheus", "chromedp",
 	}
 	list := exec.Command(
 		"go", "list", "-tags", "lambda.norpc", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./functions/...")
@@ -69,6 +72,10 @@ func TestFunctionsAreSmall(t *testing.T) {
 	}
 	for _, f := range lambdas.All {
 		unwanted := foreign
+		if strings.HasPrefix(f.Name, "report") { // package report writes HTML
+			isTemplate := func(part string) bool { return part == "text/template" }
+			unwanted = slices.DeleteFunc(slices.Clone(foreign), isTemplate)
+		}
 		if f.Serves != nil {
 			unwanted = append(unwanted, "parquet-go", "shared/lake/parquet")
 		}
@@ -87,36 +94,42 @@ func TestFunctionsAreSmall(t *testing.T) {
 }
 
 // ceiling is the maximum size of a program in scripts/build.sh. Lambda reads the whole program before its first answer.
-const ceiling = 17_000_000
+const ceiling = 18_000_000
+
+// reportCeiling is that of the functions that write HTML. The reflection of templates makes the linker keep every method
+// of every type.
+const reportCeiling = 33_000_000
 
 // TestBuildIsReproducible builds every function and checks the sizes. It builds some of them again, in another folder and
 // with other variables in the environment, and compares the bytes. It takes minutes and runs only if ORRERY_TEST_BUILD is
-// set.
+// set. TestDeployed builds them for amd64.
 func TestBuildIsReproducible(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_BUILD") == "" {
 		t.Skip("set ORRERY_TEST_BUILD=1 to build every function, some of them twice, and compare the bytes")
 	}
 	first, second := t.TempDir(), t.TempDir()
-	build(t, top, nil, "--out", first)
+	build(t, top, nil, "--arch", "arm64", "--out", first)
 	again := []string{"ingest", "not-found", "planet-put", "topx"}
 	other := []string{"TZ=Asia/Tokyo", "GOFLAGS=-tags=other", "GOAMD64=v3"}
-	build(t, copyOfTree(t), other, append([]string{"--out", second}, again...)...)
+	build(t, copyOfTree(t), other, append([]string{"--arch", "arm64", "--out", second}, again...)...)
 	zips, err := filepath.Glob(filepath.Join(first, "*", "*.zip"))
 	if err != nil || len(zips) == 0 {
 		t.Fatalf("%d zips, %v", len(zips), err)
 	}
 	for _, path := range zips {
 		name := strings.TrimPrefix(path, first)
-		if n := programSize(t, path); n > ceiling {
-			t.Errorf("%s contains %d bytes, more than %d", name, n, ceiling)
+		most := uint64(ceiling)
+		if base := filepath.Base(path); base == "report.zip" || base == "report-now.zip" {
+			most = reportCeiling
+		}
+		if n := programSize(t, path); n > most {
+			t.Errorf("%s contains %d bytes, more than %d", name, n, most)
 		}
 	}
-	for _, arch := range []string{"arm64", "amd64"} {
-		for _, name := range again {
-			name := filepath.Join(arch, name+".zip")
-			if !bytes.Equal(read(t, filepath.Join(first, name)), read(t, filepath.Join(second, name))) {
-				t.Errorf("%s differs in the second build", name)
-			}
+	for _, name := range again {
+		name := filepath.Join("arm64", name+".zip")
+		if !bytes.Equal(read(t, filepath.Join(first, name)), read(t, filepath.Join(second, name))) {
+			t.Errorf("%s differs in the second build", name)
 		}
 	}
 }

@@ -31,8 +31,10 @@ type demoEngine struct {
 }
 
 var (
+	_ engine.Arrivals      = (*demoEngine)(nil)
 	_ engine.Completeness  = (*demoEngine)(nil)
 	_ engine.Estimator     = (*demoEngine)(nil)
+	_ engine.Exporter      = (*demoEngine)(nil)
 	_ engine.ValueFinder   = (*demoEngine)(nil)
 	_ engine.Demonstration = (*demoEngine)(nil)
 	_ engine.Versioned     = (*demoEngine)(nil)
@@ -44,11 +46,17 @@ type chosen struct{}
 // pinned returns a handler that chooses the records of each request once.
 func (e *demoEngine) pinned(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if engine, _, err := e.choose(r.Context()); err == nil { // otherwise the request fails for the same reason
-			r = r.WithContext(context.WithValue(r.Context(), chosen{}, engine))
-		}
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(w, r.WithContext(e.pin(r.Context())))
 	})
+}
+
+// pin returns the context of a request, with the records that are chosen for it.
+func (e *demoEngine) pin(ctx context.Context) context.Context {
+	engine, _, err := e.choose(ctx)
+	if err != nil {
+		return ctx // the request fails for the same reason
+	}
+	return context.WithValue(ctx, chosen{}, engine)
 }
 
 // choose returns the engine of a request, and reports whether it is that of the demo day.
@@ -163,6 +171,15 @@ func (e *demoEngine) Estimate(ctx context.Context, q query.Query) (engine.Estima
 	return chosen.Estimate(ctx, q)
 }
 
+// Export implements engine.Exporter.
+func (e *demoEngine) Export(ctx context.Context, q query.Query, visit func(engine.ExportPart) error) error {
+	chosen, _, err := e.choose(ctx)
+	if err != nil {
+		return err
+	}
+	return chosen.Export(ctx, q, visit)
+}
+
 // FindValues implements engine.ValueFinder.
 func (e *demoEngine) FindValues(
 	ctx context.Context, q query.Query, enough func() bool,
@@ -177,6 +194,24 @@ func (e *demoEngine) FindValues(
 // CompleteThrough implements engine.Completeness.
 func (e *demoEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.own.CompleteThrough(ctx)
+}
+
+// Mark implements engine.Arrivals. The demo day has none: its changes are not those of the records that replace it.
+func (e *demoEngine) Mark(ctx context.Context) (int64, error) {
+	chosen, isDemo, err := e.choose(ctx)
+	if err != nil || isDemo {
+		return 0, err
+	}
+	return chosen.Mark(ctx)
+}
+
+// Late implements engine.Arrivals.
+func (e *demoEngine) Late(ctx context.Context, q query.Query, mark int64) (n int64, known bool, _ error) {
+	chosen, isDemo, err := e.choose(ctx)
+	if err != nil || isDemo {
+		return 0, false, err
+	}
+	return chosen.Late(ctx, q, mark)
 }
 
 // Version implements engine.Versioned.

@@ -87,6 +87,14 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 			t.Errorf("%s: %d requests, demo %v", name, n, demo)
 		}
 	}
+	for _, product := range []*local.Product{server, other} {
+		expectMembers(t, statusOf(t, product), map[string]string{
+			"demo": "true", "records": "500",
+			"ingest": `{"watching":false,"last_source":null,"last_at":null,` +
+				`"quarantined":{"lines":0,"newest_code":null,"unreadable":null}}`,
+		})
+		expectMetric(t, product, "orrery_demo_day 1")
+	}
 	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
 	if _, err := other.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
 		t.Fatal(err)
@@ -96,8 +104,20 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 			t.Errorf("%s, after an import: %d requests, demo %v", name, n, demo)
 		}
 	}
+	expectMembers(t, statusOf(t, server), map[string]string{"demo": "false", "records": "1"})
+	expectMetric(t, server, "orrery_demo_day 0")
 	if _, err := os.Stat(other.Store.DemoDir()); !os.IsNotExist(err) {
 		t.Errorf("the folder of the demo day: %v", err)
+	}
+}
+
+// expectMetric checks that the metrics of a product have a line.
+func expectMetric(t *testing.T, product *local.Product, line string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	product.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "\n"+line+"\n") {
+		t.Errorf("the metrics lack %q", line)
 	}
 }
 

@@ -10,12 +10,17 @@ import (
 	"github.com/orrery/orrery/shared/engine/local"
 )
 
-// memoryLimit is the memory limit of DuckDB. Beyond it, DuckDB writes temporary files into the data directory.
-const memoryLimit = "2GB"
+// The memory of DuckDB is 2 GB, of which the queries of one caller get a half. Beyond it, DuckDB writes temporary files into
+// the data directory.
+const (
+	duckDBs     = 2
+	memoryLimit = "1GB" // of each
+)
 
 // openEngine opens the engine over the objects of an index. Objects are in the folder lake, temporary files in spill.
 func openEngine(index engine.Index, lake, spill string) (dataEngine, error) {
-	db, err := duckdb.Open(duckdb.Options{MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}})
+	db, err := duckdb.OpenShared(
+		duckdb.Options{MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}}, duckDBs)
 	if err != nil {
 		return nil, err
 	}

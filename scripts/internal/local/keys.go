@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -36,12 +37,16 @@ func OpenKeys(ctx context.Context, data string) (Keys, error) {
 	}
 	path := filepath.Join(data, keysFile)
 	if writable(data) {
-		return asKeys(keysqlite.Open(ctx, path))
+		opened, err := keysqlite.Open(ctx, path)
+		if !fault.IsFull(err) {
+			return asKeys(opened, err)
+		}
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return noKeys{}, nil
+	k := &existingKeys{path: path}
+	if _, err := k.open(ctx); err != nil {
+		return nil, err
 	}
-	return asKeys(keysqlite.OpenReadOnly(ctx, path))
+	return k, nil
 }
 
 // asKeys converts a store to Keys; a nil store becomes nil Keys.
@@ -50,6 +55,73 @@ func asKeys(s *keysqlite.Store, err error) (Keys, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// existingKeys are the keys of a folder in which the file of keys cannot be created: the folder is read-only, or the disk
+// is full. There are none until the file exists. A program with more permissions, or with more space, may create it at any
+// time, and from then on callers need a key.
+type existingKeys struct {
+	path string
+
+	mu    sync.Mutex
+	store *keysqlite.Store // nil: there is no file yet
+}
+
+// open returns the store of the file, or noKeys if there is none.
+func (k *existingKeys) open(ctx context.Context) (keys.Store, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.store != nil {
+		return k.store, nil
+	}
+	info, err := os.Stat(k.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 { // an attempt to create it has failed
+		return noKeys{}, nil
+	}
+	if k.store, err = keysqlite.OpenReadOnly(ctx, k.path); err != nil {
+		return nil, err
+	}
+	return k.store, nil
+}
+
+// Create implements keys.Store.
+func (k *existingKeys) Create(context.Context, keys.Key) error { return errNoKeysHere }
+
+// List implements keys.Store.
+func (k *existingKeys) List(ctx context.Context) ([]keys.Key, error) {
+	store, err := k.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.List(ctx)
+}
+
+// Find implements keys.Store.
+func (k *existingKeys) Find(ctx context.Context, id string) (keys.Key, error) {
+	store, err := k.open(ctx)
+	if err != nil {
+		return keys.Key{}, err
+	}
+	return store.Find(ctx, id)
+}
+
+// Revoke implements keys.Store.
+func (k *existingKeys) Revoke(ctx context.Context, id string, at time.Time) error {
+	store, err := k.open(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Revoke(ctx, id, at)
+}
+
+// Close closes the file.
+func (k *existingKeys) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.store == nil {
+		return nil
+	}
+	return k.store.Close()
 }
 
 // OpenTableKeys opens the keys of a deployment in AWS by the name of its table. The configuration of the SDK
@@ -69,10 +141,11 @@ type tableKeys struct{ *keydynamo.Store }
 
 func (tableKeys) Close() error { return nil }
 
-// noKeys is the store of a read-only folder without keys.
+// noKeys is the store of a folder without a file of keys.
 type noKeys struct{}
 
-var errNoKeysHere = fault.New(fault.Unavailable, "this data folder is read-only, so keys cannot be created in it")
+var errNoKeysHere = fault.New(fault.Unavailable,
+	"this data folder is read-only or its disk is full, so keys cannot be created in it")
 
 func (noKeys) Create(context.Context, keys.Key) error { return errNoKeysHere }
 
@@ -83,5 +156,3 @@ func (noKeys) Find(_ context.Context, id string) (keys.Key, error) {
 }
 
 func (noKeys) Revoke(_ context.Context, id string, _ time.Time) error { return keys.NotFound(id) }
-
-func (noKeys) Close() error { return nil }

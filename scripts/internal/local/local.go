@@ -9,7 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
+	"net/netip"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -48,6 +48,8 @@ type Product struct {
 	limiter *pending.Limiter
 	demo    *demoEngine // nil if a cluster holds the records
 
+	folder    string // the data directory
+	reports   reports
 	planets   planet.Store
 	documents document.Store
 	files     []io.Closer // of planets and documents
@@ -60,7 +62,7 @@ type Engine interface {
 }
 
 // Open opens a data directory, and creates it if it does not exist. It refuses a directory with other contents. A
-// read-only directory answers queries of traffic but not of planets.
+// read-only directory answers queries of traffic but not of planets. So does one on a full disk, until there is space.
 func Open(ctx context.Context, data string) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -80,12 +82,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		return p, err
 	}
 	canWrite := writable(data)
-	spill := ""
-	if canWrite {
-		spill = filepath.Join(data, "spill")
-		if err := os.MkdirAll(spill, 0o700); err != nil {
-			return p, err
-		}
+	spill, err := makeSpill(data, canWrite)
+	if err != nil {
+		return p, err
 	}
 	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill)
 	if err != nil {
@@ -99,7 +98,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 
 // dataEngine is the engine over the objects of a data directory.
 type dataEngine interface {
+	engine.Arrivals
 	engine.Estimator
+	engine.Exporter
 	engine.ValueFinder
 	io.Closer
 }
@@ -111,8 +112,10 @@ type storeEngine struct {
 }
 
 var (
+	_ engine.Arrivals     = storeEngine{}
 	_ engine.Completeness = storeEngine{}
 	_ engine.Estimator    = storeEngine{}
+	_ engine.Exporter     = storeEngine{}
 	_ engine.ValueFinder  = storeEngine{}
 )
 
@@ -151,6 +154,7 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 func (p *Product) complete(
 	ctx context.Context, data string, e engine.Engine, queries int, canWrite bool,
 ) (err error) {
+	p.folder = data
 	p.limiter = pending.NewLimiter(pending.Limits{
 		AtOnce: queries + 1, PerCaller: queries, Waiting: maxWaiting, RetryAfter: retryAfter,
 	})
@@ -162,17 +166,29 @@ func (p *Product) complete(
 		p.planets, p.documents = planet.Documents{Store: noPlanets}, noFilters
 		return nil
 	}
-	planets, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+	planets, err := openDocuments(ctx, func(ctx context.Context) (document.Store, io.Closer, error) {
+		s, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.Store, s, nil
+	})
 	if err != nil {
 		return err
 	}
-	p.planets, p.files = planets, append(p.files, planets)
-	filters, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
+	p.planets, p.files = planet.Documents{Store: planets}, append(p.files, planets)
+	filters, err := openDocuments(ctx, func(ctx context.Context) (document.Store, io.Closer, error) {
+		s, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s, nil
+	})
 	if err != nil {
 		return err
 	}
 	p.documents, p.files = filters, append(p.files, filters)
-	return nil
+	return p.openReports(ctx, data, filters)
 }
 
 // Close closes the engine and the stores.
@@ -190,12 +206,22 @@ func (p *Product) Close() error {
 	return errors.Join(errs...)
 }
 
+// Export passes all records of a request for logs to visit, as search.Service.Export does.
+func (p *Product) Export(ctx context.Context, r search.Request, visit func(part search.Result) error) error {
+	if p.demo != nil {
+		ctx = p.demo.pin(ctx)
+	}
+	return p.Search.Export(ctx, r, visit)
+}
+
 // ServeOptions configures the HTTP API.
 type ServeOptions struct {
-	Access  *Access // nil: requests come from this process only and need no key
+	Access  *Access        // nil: requests come from this process only and need no key
+	Proxies []netip.Prefix // whose X-Forwarded-For names the clients
 	Log     *slog.Logger
 	Version string
 	Metrics *metrics.Metrics // nil: none
+	Address string           // of the console, for links in reports; "": links only for clients on this machine
 }
 
 // Handler returns the handler of the HTTP API.
@@ -206,13 +232,21 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Planets:   p.planets,
 		Documents: p.documents,
 		Status:    p,
+		Proxies:   s.Proxies,
 		Log:       s.Log,
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
 		Reports:   reporthttp.Maker{Sender: "Orrery <orrery@localhost>"},
+		Address:   s.Address,
 		Version:   s.Version,
 	}
+	allowed, err := p.reportSettings(s)
+	if err != nil {
+		return nil, err
+	}
+	rules := allowed.Rules()
+	c.Definitions, c.Runs = &rules, p.reports.runs
 	if s.Metrics != nil {
 		c.Observe, c.Metrics = s.Metrics.Observe, s.Metrics
 	}
@@ -232,7 +266,17 @@ func (p *Product) handler(s ServeOptions, c api.Config) (http.Handler, error) {
 
 // Metrics returns the metrics of the product.
 func (p *Product) Metrics() *metrics.Metrics {
-	return metrics.New(metrics.Source{Load: p.limiter.Load, Freshness: p.freshness, Now: time.Now})
+	return metrics.New(metrics.Source{
+		Load: p.limiter.Load, Freshness: p.freshness, Demo: p.isDemo, Now: time.Now,
+	})
+}
+
+// isDemo reports whether queries are answered from the demo day.
+func (p *Product) isDemo(ctx context.Context) (bool, error) {
+	if p.demo == nil {
+		return false, nil
+	}
+	return p.demo.IsDemo(ctx)
 }
 
 // freshness returns the time of the newest record and that through which the data is complete. A time that is not known

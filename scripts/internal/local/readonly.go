@@ -2,10 +2,14 @@ package local
 
 import (
 	"context"
+	"io"
 	"os"
+	"path/filepath"
+	"sync"
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/report/running"
 )
 
 // writable reports whether files can be created in a folder.
@@ -15,6 +19,123 @@ func writable(folder string) bool {
 		return false
 	}
 	return f.Close() == nil && os.Remove(f.Name()) == nil
+}
+
+// makeSpill returns the folder for temporary files of queries, or "" if it cannot be made. Then a query that needs more
+// memory than it may take is refused.
+func makeSpill(data string, canWrite bool) (spill string, err error) {
+	if !canWrite {
+		return "", nil
+	}
+	spill = filepath.Join(data, "spill")
+	err = os.MkdirAll(spill, 0o700)
+	if fault.IsFull(err) {
+		return "", nil
+	}
+	return spill, err
+}
+
+// documentFile is a database of documents. If it cannot be opened because the disk is full, the next call tries again, and
+// meanwhile the others of the folder can be read.
+type documentFile struct {
+	connect func(context.Context) (document.Store, io.Closer, error)
+
+	mu    sync.Mutex
+	store document.Store // nil: it is not open
+	file  io.Closer
+}
+
+// openDocuments opens a database of documents. The disk may be full.
+func openDocuments(
+	ctx context.Context, connect func(context.Context) (document.Store, io.Closer, error),
+) (*documentFile, error) {
+	d := &documentFile{connect: connect}
+	if _, err := d.open(ctx); err != nil && !fault.IsFull(err) {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open returns the database. Errors: fault.Full.
+func (d *documentFile) open(ctx context.Context) (document.Store, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.store != nil {
+		return d.store, nil
+	}
+	store, file, err := d.connect(ctx)
+	switch {
+	case fault.IsFull(err):
+		return nil, fault.Wrap(fault.Full, err, "the disk is full, so the database cannot be opened")
+	case err != nil:
+		return nil, err
+	}
+	d.store, d.file = store, file
+	return store, nil
+}
+
+// Close closes the database.
+func (d *documentFile) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Close()
+}
+
+// Newest implements document.Store.
+func (d *documentFile) Newest(ctx context.Context, id document.ID) (document.Version, error) {
+	store, err := d.open(ctx)
+	if err != nil {
+		return document.Version{}, err
+	}
+	return store.Newest(ctx, id)
+}
+
+// Version implements document.Store.
+func (d *documentFile) Version(ctx context.Context, id document.ID, number int) (document.Version, error) {
+	store, err := d.open(ctx)
+	if err != nil {
+		return document.Version{}, err
+	}
+	return store.Version(ctx, id, number)
+}
+
+// Versions implements document.Store.
+func (d *documentFile) Versions(ctx context.Context, id document.ID) ([]document.Info, error) {
+	store, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Versions(ctx, id)
+}
+
+// Append implements document.Store.
+func (d *documentFile) Append(ctx context.Context, id document.ID, v document.Version) error {
+	store, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Append(ctx, id, v)
+}
+
+// Configurations implements running.Documents. Only databases of package documentsqlite have it.
+func (d *documentFile) Configurations(ctx context.Context, kind document.Kind) ([]string, error) {
+	store, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.(running.Documents).Configurations(ctx, kind)
+}
+
+// List implements document.Store.
+func (d *documentFile) List(ctx context.Context, kind document.Kind, config string) ([]document.Named, error) {
+	store, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.List(ctx, kind, config)
 }
 
 // noDocuments is the store of documents of a read-only folder. A database cannot be opened without writing; queries of

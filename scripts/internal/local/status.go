@@ -9,16 +9,31 @@ import (
 
 var _ status.Source = (*Product)(nil)
 
-// Status describes the product: its data directory, or what a cluster reports.
+// Status describes the product: its data directory, with the records of the demo day if queries are answered from it, or
+// what a cluster reports.
 func (p *Product) Status(ctx context.Context) (found status.Status, err error) {
 	if p.Store != nil {
-		found, err = p.Store.Status(ctx)
+		found, err = p.ofFolder(ctx)
 	} else {
 		found, err = ofCluster(ctx, p.Engine)
 	}
 	_, found.Values = p.Engine.(engine.ValueFinder)
 	found.Engine, found.Wait = p.Engine.Name(), queryTimeout
 	return found, err
+}
+
+// ofFolder returns what the data directory knows. The records may be those of the demo day, but the imports never are.
+func (p *Product) ofFolder(ctx context.Context) (found status.Status, err error) {
+	answering, isDemo, err := p.demo.choose(ctx)
+	if err != nil {
+		return status.Status{}, err
+	}
+	if found, err = p.Store.Status(ctx); err != nil || !isDemo {
+		return found, err
+	}
+	demo, err := answering.store.Status(ctx)
+	demo.Demo, demo.Ingest, demo.Complete = true, found.Ingest, found.Complete
+	return demo, err
 }
 
 // ofCluster returns what a cluster knows: the period of the records, which it is asked for at most every ten seconds. It

@@ -48,7 +48,7 @@ func TestStatusOfAFolder(t *testing.T) {
 	expectMembers(t, statusOf(t, product), map[string]string{
 		"version": `"1.2.3"`, "extent": "null", "records": "0", "objects": "0", "bytes": "0", "hours": "[]",
 		"price": "null", "key": "null",
-		"ingest": `{"watching":false,"last_source":null,"last_at":null,"quarantined":{"lines":0,"newest_code":null}}`,
+		"ingest": `{"watching":false,"last_source":null,"last_at":null,"quarantined":{"lines":0,"newest_code":null,"unreadable":null}}`,
 	})
 	log := `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n{\n" + `{"timestamp":"2026-01-01T11:30:00Z"}` + "\n"
 	options := ingest.Options{Format: "orrery"}

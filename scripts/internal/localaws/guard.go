@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/lambdas/permissions/guard"
+	"github.com/orrery/orrery/shared/report/destination"
 )
 
 // gate is the guarded proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a
@@ -71,17 +72,20 @@ func (d *Deployment) stopGuard() error {
 	return err
 }
 
-// open sets the resources of the deployment, for which requests have waited.
-func (g *gate) open(outputs map[string]string) {
+// open sets the resources of the deployment, for which requests have waited. needs are those of its destinations of
+// scheduled reports.
+func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := g.resources.Table == ""
-	g.resources = permissions.Names{
+	names := permissions.Names{
 		Region: Region, Account: Account, Database: Name, Workgroup: Name + "-interactive",
 		Table: outputs["TableName"], RawBucket: outputs["RawBucketName"],
 		RawQueue: path.Base(outputs["RawQueueURL"]), RawDeadLetters: path.Base(outputs["RawDeadLettersURL"]),
 		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
-	}.Resources()
+		ReportsWorkgroup: Name + "-reports", ReportQueue: path.Base(outputs["ReportQueueURL"]),
+	}
+	g.resources = names.Reaching(needs)
 	if first {
 		close(g.ready)
 	}

@@ -14,12 +14,14 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/report/destination"
 )
 
 // Options are the options of Start.
@@ -241,9 +243,25 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 			d.Outputs[name] = value
 		}
 	}
-	d.gate.open(d.Outputs)
+	needs, err := reportNeeds(properties)
+	if err != nil {
+		return err
+	}
+	d.gate.open(d.Outputs, needs)
 	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
 	return nil
+}
+
+// reportNeeds returns what the destinations in the property reports need.
+func reportNeeds(properties []string) (destination.Needs, error) {
+	text := ""
+	for _, property := range properties {
+		if value, given := strings.CutPrefix(property, "reports="); given {
+			text = value
+		}
+	}
+	settings, err := destination.ReadJSON(text)
+	return settings.Needs(), err
 }
 
 // Publish lets other commands find the deployment in its folder: see ReadConnection. Stop withdraws it.

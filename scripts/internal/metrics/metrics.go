@@ -22,7 +22,9 @@ type Source struct {
 	// Freshness returns the time of the newest record and that through which the data is complete. A time that is not
 	// known is zero.
 	Freshness func(ctx context.Context) (newest, complete time.Time, err error)
-	Now       func() time.Time
+	// Demo reports whether the records are the demo day.
+	Demo func(ctx context.Context) (bool, error)
+	Now  func() time.Time
 }
 
 // Metrics are the figures. Serving HTTP, they answer in the format of Prometheus.
@@ -81,7 +83,7 @@ type state struct {
 	source   Source
 	failures prometheus.Counter
 
-	running, waiting, newest, complete *prometheus.Desc
+	running, waiting, newest, complete, demo *prometheus.Desc
 }
 
 func newState(s Source) *state {
@@ -96,13 +98,14 @@ func newState(s Source) *state {
 		newest:  desc("orrery_newest_record_age_seconds", "Time since the newest record. Absent if there is none."),
 		complete: desc("orrery_complete_through_age_seconds",
 			"Time since the instant through which the data is complete. Absent if it is unknown."),
+		demo: desc("orrery_demo_day", "1 if the records are the demo day, as long as nothing is imported, else 0."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (s *state) Describe(to chan<- *prometheus.Desc) {
 	s.failures.Describe(to)
-	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.newest, s.complete} {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.newest, s.complete, s.demo} {
 		to <- d
 	}
 }
@@ -122,6 +125,10 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	newest, complete, err := s.source.Freshness(ctx)
+	isDemo := false
+	if err == nil {
+		isDemo, err = s.source.Demo(ctx)
+	}
 	if err != nil {
 		s.failures.Inc()
 	} else {
@@ -131,6 +138,11 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 		}
 		if !complete.IsZero() {
 			gauge(s.complete, now.Sub(complete).Seconds())
+		}
+		if isDemo {
+			gauge(s.demo, 1)
+		} else {
+			gauge(s.demo, 0)
 		}
 	}
 	s.failures.Collect(to)

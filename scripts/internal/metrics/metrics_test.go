@@ -28,7 +28,8 @@ func source() Source {
 		Freshness: func(context.Context) (newest, complete time.Time, err error) {
 			return now.Add(-time.Minute), now.Add(-90 * time.Second), nil
 		},
-		Now: func() time.Time { return now },
+		Demo: func(context.Context) (bool, error) { return true, nil },
+		Now:  func() time.Time { return now },
 	}
 }
 
@@ -83,6 +84,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		"orrery_queries_waiting":               {"": 3},
 		"orrery_newest_record_age_seconds":     {"": 60},
 		"orrery_complete_through_age_seconds":  {"": 90},
+		"orrery_demo_day":                      {"": 1},
 		"orrery_freshness_failures_total":      {"": 0},
 	} {
 		if diff := cmp.Diff(want, values(got[name])); diff != "" {

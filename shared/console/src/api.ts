@@ -4,6 +4,7 @@ import type { Value } from './pure/filter';
 import type { Mistake } from './pure/mistakes';
 import type { Estimate } from './pure/price';
 import type { LogRecord } from './pure/record';
+import { forgetLocation, keepLocation, locationOf } from './running';
 
 /** What an answer says about itself. */
 export interface Meta {
@@ -11,6 +12,7 @@ export interface Meta {
 	period: { from: string; to: string };
 	segment_seconds?: number;
 	num_of_requests?: number;
+	questions?: number; // of Live: how many answers it stands for
 	engine: string;
 	elapsed_ms: number;
 	bytes_scanned: number;
@@ -21,11 +23,30 @@ export interface Meta {
 	newest: string | null;
 	complete_through: string | null;
 	next?: string | null;
+	head?: string; // of logs: the place of the newest record
 	estimate?: Estimate;
 	cost_usd?: number;
 	cached?: { age_seconds: number };
 	split?: boolean;
-	unavailable?: string;
+	unavailable?: string; // of values: why there are none
+	late?: number | null; // of logs with since: events that arrived late, which it does not have; null: not known
+	demo?: boolean;
+	diff?: Diff;
+	series?: { series: Value | null; kind: SeriesKind; total: number }[]; // of a histogram
+}
+
+/** The two sides of a comparison. */
+export interface Diff {
+	selected: DiffSide;
+	baseline: DiffSide;
+	small?: boolean;
+}
+
+export interface DiffSide {
+	num_of_requests: number;
+	period: { from: string; to: string };
+	filter: string;
+	except?: string;
 }
 
 export interface Answer<T> {
@@ -35,12 +56,25 @@ export interface Answer<T> {
 
 export interface Segment {
 	time_period: number;
+	array_status_codes: Statuses;
+	array_origin_status_codes: Statuses;
 	num_of_requests: number;
 	num_of_blocked_requests: number;
 	num_of_challenges: number;
 	num_of_human_requests: number;
 	num_of_origin_blocked_requests: number;
 	sum_of_sent_bytes: number;
+}
+
+/** How many responses have each status. */
+export type Statuses = readonly { key: string; value: number }[];
+
+/** The times of the requests of a segment, in seconds; null if no request has one. */
+export interface Stat {
+	time_period: number;
+	p50_total_time: number | null;
+	p90_total_time: number | null;
+	p99_total_time: number | null;
 }
 
 export interface Top {
@@ -58,27 +92,70 @@ export interface Top {
 }
 
 export interface Histogram {
+	time_period: number;
+	series: Value | null;
+	kind: SeriesKind;
 	value: number;
 }
 
+/** What a series of a histogram has: a value, all other values, or the requests without any. */
+export type SeriesKind = 'value' | 'other' | 'absent';
+
 export interface Facet {
 	by: string;
+	type: string;
+	num_of_requests: number;
+	num_of_absent: number;
 	distinct: number;
-	values: { value: Value; num_of_requests: number }[];
+	values: { value: Value; num_of_requests: number; num_of_challenges: number; num_of_blocked_requests: number }[];
+	rest: { distinct: number; num_of_requests: number } | null;
+}
+
+export interface Finding {
+	by: string;
+	value: Value;
+	selected: { num_of_requests: number; share: number };
+	baseline: { num_of_requests: number; share: number };
+	lift: number | null;
+	condition: string;
+	excluded: string;
 }
 
 /** The results of each route. */
 export interface Routes {
 	timeline: Segment;
+	stats: Stat;
 	topx: Top;
-	histogram: Histogram;
 	facets: Facet;
+	histogram: Histogram;
+	diff: Finding;
 	logs: LogRecord;
 	values: { value: Value };
 }
 
 export type Route = keyof Routes;
+
+/** Priced is what has an estimate: also reports, whose answers are texts. */
+export type Priced = Route | 'report';
 export type Parameters = Readonly<Record<string, unknown>>;
+
+export interface Canonical {
+	text: string;
+	relative: string;
+}
+
+/** What a path of the API has. */
+export interface Got {
+	text: string;
+	etag: string;
+}
+
+/** Records as a file has them. */
+export interface Page {
+	content: Uint8Array<ArrayBuffer>;
+	next: string | null; // cursor of the next page
+	skipped: number; // objects that could not be read
+}
 
 /** A query that goes on after its request ended. */
 export interface Running {
@@ -92,6 +169,12 @@ export interface Progress {
 	waiting(until: number): void; // the service is busy and is asked again then
 }
 
+/** An invalid part of a request, and its place: body, then names and indexes. */
+export interface Detail {
+	loc: (string | number)[];
+	msg: string;
+}
+
 /** An error response. */
 export class Refusal extends Error {
 	constructor(
@@ -101,9 +184,16 @@ export class Refusal extends Error {
 		readonly mistakes: readonly Mistake[],
 		readonly fixed: string,
 		readonly retryAfter: number | null, // seconds
+		readonly details: readonly Detail[] = [],
 	) {
 		super(message);
 	}
+}
+
+/** orNone returns null for what is not there. */
+export function orNone(error: unknown): null {
+	if (error instanceof Refusal && error.status === 404) return null;
+	throw error;
 }
 
 /** No response: the server cannot be reached. */
@@ -113,13 +203,32 @@ const longestPause = 5; // seconds between two questions about a running query
 const longestWait = 60; // seconds to wait for a busy service without asking the reader
 
 export class API {
-	constructor(readonly base: string, private readonly key: () => string) {}
+	/** keyless is called with the id of a request that the server refused for want of a key, or with a key that it does not know. */
+	constructor(readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void) {}
 
 	/** ask sends a question, and waits for its answer also when the query outlives its request. */
 	async ask<R extends Route>(route: R, parameters: Parameters, signal: AbortSignal, progress: Progress):
 		Promise<Answer<Routes[R]>> {
+		return answerOf<Routes[R]>(await this.answered(route, parameters, signal, progress));
+	}
+
+	/** page returns records as a file has them. The parameters have the format. */
+	async page(parameters: Parameters, signal: AbortSignal, progress: Progress): Promise<Page> {
+		const response = await this.answered('logs', parameters, signal, progress);
+		return {
+			content: new Uint8Array(await response.arrayBuffer()),
+			next: response.headers.get('X-Orrery-Next') || null,
+			skipped: Number(response.headers.get('X-Orrery-Skipped') ?? 0),
+		};
+	}
+
+	/** answered returns the response to a question, also if the query outlives its request. */
+	private async answered(route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress): Promise<Response> {
+		const question = questionOf(route, parameters);
 		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal);
-		let response = await send();
+		const going = locationOf(question); // since before a reload
+		let response = going ? await this.follow(question, going, 0, signal, progress) : await send();
+		if (going && response.status === 404) response = await send();
 		const retry = retryAfterOf(response);
 		if ((response.status === 429 || response.status === 503) && retry !== null && retry <= longestWait) {
 			progress.waiting(Date.now() + retry * 1000);
@@ -128,40 +237,75 @@ export class API {
 		}
 		if (response.status === 202 || response.status === 504) {
 			const location = response.headers.get('Location');
-			if (location) response = await this.follow(location, retryAfterOf(response) ?? 1, signal, progress);
+			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);
 		}
-		return answerOf<Routes[R]>(await checked(response));
+		return checked(response);
 	}
 
-	/** estimate returns what a question would read and cost. */
-	async estimate(route: Route, parameters: Parameters, signal: AbortSignal): Promise<Estimate | null> {
+	/** report returns a report in the form that the parameters name. */
+	async report(parameters: Parameters, signal: AbortSignal): Promise<string> {
+		return (await checked(await this.post('data/report', parameters, signal))).text();
+	}
+
+	/** estimate returns what a question would read and cost. Of a server that has no estimates, nothing of it is known. */
+	async estimate(route: Priced, parameters: Parameters, signal: AbortSignal): Promise<Estimate> {
 		const response = await this.post(`data/${route}`, { ...parameters, dry_run: true }, signal);
-		return (await answerOf(await checked(response))).meta.estimate ?? null;
+		const { meta: { estimate, period } } = await answerOf(await checked(response));
+		return { ...(estimate ?? { bytes: null, wait_ms: null }), length: Date.parse(period.to) - Date.parse(period.from) };
 	}
 
 	/** parse returns the canonical form of a filter, as a query string. A Refusal has its mistakes. */
 	async parse(filters: string, signal: AbortSignal): Promise<string> {
+		return (await this.canonical(filters, 'text/plain', signal)).text;
+	}
+
+	/** canonical returns the canonical form of a filter of a media type, and what its relative times stand for. */
+	async canonical(filters: string, accept: 'text/plain' | 'application/json', signal: AbortSignal): Promise<Canonical> {
 		const response = await checked(await this.send('data/timeline/parse', {
 			method: 'POST', body: JSON.stringify({ filters }), signal,
-			headers: { 'Content-Type': 'application/json', Accept: 'text/plain' },
+			headers: { 'Content-Type': 'application/json', Accept: accept },
 		}));
-		return (await response.text()).trim();
+		return { text: (await response.text()).trim(), relative: response.headers.get('X-Orrery-Relative-Times') ?? '' };
 	}
 
 	/** mistakes returns what is wrong with a filter, or null if nothing is. */
 	async mistakes(filters: string, signal: AbortSignal): Promise<Refusal | null> {
+		const found = await this.check(filters, signal);
+		return found instanceof Refusal ? found : null;
+	}
+
+	/** check returns what is wrong with a filter, or its canonical JSON form. */
+	async check(filters: string, signal: AbortSignal): Promise<Refusal | string> {
 		const response = await this.post('data/timeline/parse', { filters }, signal);
-		if (response.status !== 400) {
-			await checked(response);
-			return null;
-		}
-		return refusalOf(response, await response.text());
+		if (response.status === 400) return refusalOf(response, await response.text());
+		return (await checked(response)).text();
 	}
 
 	/** fields returns the catalogue of fields. */
 	async fields(signal: AbortSignal): Promise<Field[]> {
 		const response = await checked(await this.send('data/fields', { signal }));
 		return ((await response.json()) as { data: { results: Field[] } }).data.results;
+	}
+
+	/** get reads something else of the API, as its JSON text and ETag. */
+	async get(path: string, signal: AbortSignal): Promise<Got> {
+		const response = await checked(await this.send(path, { signal }));
+		return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
+	}
+
+	/** write sends settings, if those that they replace still have the ETag. "" means that there are none. It returns the answer. */
+	async write(method: 'PUT' | 'POST', path: string, body: string, etag: string): Promise<string> {
+		return (JSON.parse((await this.change(method, path, body, etag)).text) as { message: string }).message;
+	}
+
+	/** change is a write that returns the whole answer. With null as the ETag it replaces whatever is there. */
+	async change(method: 'PUT' | 'POST' | 'DELETE', path: string, body: string, etag: string | null): Promise<Got> {
+		const condition: Record<string, string> = etag === null ? {} : etag === '' ? { 'If-None-Match': '*' } : { 'If-Match': etag };
+		const response = await checked(await this.send(path, {
+			method, headers: { ...condition, ...(body === '' ? {} : { 'Content-Type': 'application/json' }) },
+			...(body === '' ? {} : { body }),
+		}));
+		return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
 	}
 
 	private post(path: string, body: Parameters, signal: AbortSignal): Promise<Response> {
@@ -171,14 +315,22 @@ export class API {
 	}
 
 	/** follow waits for the answer of a query that is still running. If the question is cancelled, so is the query. */
-	private async follow(location: string, seconds: number, signal: AbortSignal, progress: Progress): Promise<Response> {
+	private async follow(
+		question: string, location: string, seconds: number, signal: AbortSignal, progress: Progress,
+	): Promise<Response> {
 		const path = 'data/' + location;
+		const forget = (): void => forgetLocation(question);
+		keepLocation(question, location);
+		signal.addEventListener('abort', forget);
 		progress.running({ location: this.base + path, began: Date.now() });
 		try {
 			for (;;) {
 				await pause(seconds, signal);
 				const response = await this.send(path, { signal });
-				if (response.status !== 202) return response;
+				if (response.status !== 202) {
+					forget();
+					return response;
+				}
 				seconds = Math.min(longestPause, Math.max(seconds * 2, retryAfterOf(response) ?? 1));
 			}
 		} catch (error) {
@@ -192,12 +344,19 @@ export class API {
 		const key = this.key();
 		if (key !== '') headers.set('Authorization', `Bearer ${key}`);
 		try {
-			return await fetch(this.base + path, { ...init, headers, cache: 'no-store', redirect: 'error' });
+			const response = await fetch(this.base + path, { ...init, headers, cache: 'no-store', redirect: 'error' });
+			if (response.status === 401 && key === this.key()) this.keyless(response.headers.get('X-Request-Id') ?? '');
+			return response;
 		} catch (error) {
 			if (init.signal?.aborted) throw error;
 			throw new Unreachable('unreachable', { cause: error });
 		}
 	}
+}
+
+/** questionOf is the text of a question, by which its query is found again after a reload. */
+export function questionOf(route: Priced, parameters: Parameters): string {
+	return `${route} ${JSON.stringify(parameters)}`;
 }
 
 async function checked(response: Response): Promise<Response> {
@@ -212,7 +371,7 @@ async function answerOf<T>(response: Response): Promise<Answer<T>> {
 
 /** refusalOf reads an error response. A proxy may send one that is not the API's. */
 function refusalOf(response: Response, text: string): Refusal {
-	let body: { message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string } = {};
+	let body: { message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[] } = {};
 	try {
 		body = JSON.parse(text) as typeof body;
 	} catch {
@@ -220,7 +379,7 @@ function refusalOf(response: Response, text: string): Refusal {
 	}
 	const id = body.request_id ?? response.headers.get('X-Request-Id') ?? '';
 	return new Refusal(response.status, body.message || response.statusText, id, body.errors ?? [],
-		body.fixed_filter ?? '', retryAfterOf(response));
+		body.fixed_filter ?? '', retryAfterOf(response), body.detail ?? []);
 }
 
 function retryAfterOf(response: Response): number | null {

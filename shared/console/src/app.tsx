@@ -4,29 +4,37 @@ import { API } from './api';
 import { Bar } from './bar';
 import { type Console, ConsoleProvider } from './context';
 import { Dashboard } from './dashboard';
-import { Events } from './events';
-import { setShortcuts, shortcutsOn, useShortcuts } from './keys';
+import { forgetHeavy } from './ask';
+import { keptColumns } from './kept';
+import { keepKey, readKey } from './key';
+import { useShortcuts } from './keys';
+import { Later } from './later';
 import { type Choice, copy, Menu } from './menu';
 import { Picker } from './period';
 import type { Field } from './pure/complete';
-import { type Place, periodOf, readFragment, type Screen, writeFragment } from './pure/fragment';
-import { absolute, isZone, resolve, shift, zoomOut } from './pure/time';
+import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from './pure/fragment';
+import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from './pure/time';
+import { learnFields } from './remember';
+import { KeyForm } from './states';
 import { words } from './strings';
 import { keepTheme, readTheme } from './theme';
 
-const keySetting = 'orrery.key'; // in sessionStorage: it is gone with the tab
 const noticeTime = 3000;
+
+/** What another screen does not take over. */
+const anew: Partial<Place> = { record: null, report: '', version: null, tab: '', by: null, chart: '', live: 0 };
 
 /** App reads the address and draws the screen that it names. */
 export function App() {
 	const [place, go] = usePlace();
 	const [round, ask] = useRound();
-	const [key, useKey] = useKeyOfTab(ask);
-	const [api] = useState(() => new API(new URL('api/v4.0/', document.baseURI).href, () => sessionStorage.getItem(keySetting) ?? ''));
+	const [session, setSession] = useState(0); // changes with the key: nothing that another key was shown is left
+	const [keyless, setKeyless] = useState<string | null>(null); // the request for which the server wants a key
+	const [api] = useState(() => new API(new URL('api/v4.0/', document.baseURI).href, readKey, setKeyless));
 	const [choice, setChoice] = useState<Choice | null>(null);
 	const [notice, say] = useNotice();
 	const [help, setHelp] = useState(false);
-	const fields = useFields(api, key);
+	const fields = useFields(api, session);
 	const zone = isZone(place.zone) ? place.zone : 'UTC';
 	const closeMenu = useCallback(() => {
 		setChoice((open) => {
@@ -36,31 +44,54 @@ export function App() {
 		});
 	}, []);
 	const value: Console = {
-		api, place, zone, round, fields, go, ask, say, useKey, hasKey: key !== '',
-		choose: (fact, at) => setChoice({ fact, at }),
+		api, place, zone, round, fields, go, say, hasKey: readKey() !== '',
+		ask: () => {
+			setKeyless(null);
+			ask();
+		},
+		useKey: (key) => {
+			keepKey(key);
+			forgetHeavy();
+			setKeyless(null);
+			setChoice(null);
+			setSession((n) => n + 1);
+		},
+		choose: (fact, at, more = []) => setChoice({ fact, at, more }),
 	};
 	useShortcuts(shortcutsOf(value, () => setHelp(true), closeMenu));
 	useEffect(() => {
 		document.title = `${words.screens[place.screen]} – ${words.name}`;
 	}, [place.screen]);
-	return <ConsoleProvider value={value}>
+	return <ConsoleProvider key={session} value={value}>
 		<a class="skip" href="#answer" onClick={(event) => {
 			event.preventDefault(); // the fragment is the state of the page
 			document.getElementById('answer')?.focus();
 		}}>{words.skip}</a>
-		<Header place={place} go={go} help={() => setHelp(true)} forget={key === '' ? null : () => useKey('')} share={() => share(value)} />
-		<div class="ask">
+		<Header place={place} go={go} help={() => setHelp(true)}
+			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)} />
+		{asksAboutRequests(place.screen) && <div class="ask">
 			<Bar />
 			<Picker />
-		</div>
+		</div>}
 		<main id="answer" tabIndex={-1}>
 			<h1 class="hidden">{words.screens[place.screen]}</h1>
-			{place.screen === 'events' ? <Events /> : <Dashboard />}
+			{keyless !== null && <KeyForm requestID={keyless} />}
+			{place.panel === 'explain' && asksAboutRequests(place.screen) && <Later part="explain" />}
+			<ScreenOf name={place.screen} />
 			{choice && <Menu choice={choice} close={closeMenu} />}
 		</main>
-		{help && <Help close={() => setHelp(false)} />}
+		{help && <Later part="help" given={{ close: () => setHelp(false) }} />}
 		<div class="notice" role="status">{notice}</div>
 	</ConsoleProvider>;
+}
+
+/** ScreenOf draws a screen. The first two are there at once, the others are loaded. */
+function ScreenOf({ name }: { name: Screen }) {
+	switch (name) {
+		case 'dashboard': return <Dashboard />;
+		case 'events': return <Later part="events" />;
+		default: return <Later key={name} part={name} />;
+	}
 }
 
 /** usePlace is the place in the address, and the way to another one. */
@@ -78,7 +109,8 @@ function usePlace(): [Place, Console['go']] {
 		};
 	}, []);
 	const go = useCallback((change: Partial<Place>, how: 'push' | 'replace' = 'push') => {
-		const next = { ...latest.current, ...change };
+		const other = change.screen !== undefined && change.screen !== latest.current.screen;
+		const next = { ...latest.current, ...(other ? anew : {}), ...change };
 		const fragment = writeFragment(next);
 		if (fragment === writeFragment(latest.current)) return;
 		if (how === 'push') history.pushState(null, '', fragment);
@@ -95,25 +127,18 @@ function useRound(): [number, () => void] {
 	return [round, useCallback(() => setRound((n) => n + 1), [])];
 }
 
-function useKeyOfTab(ask: () => void): [string, (key: string) => void] {
-	const [key, setKey] = useState(() => sessionStorage.getItem(keySetting) ?? '');
-	const change = useCallback((to: string) => {
-		if (to === '') sessionStorage.removeItem(keySetting);
-		else sessionStorage.setItem(keySetting, to);
-		setKey(to);
-		ask();
-	}, [ask]);
-	return [key, change];
-}
-
 /** useFields loads the catalogue of fields once a key allows it. */
-function useFields(api: API, key: string): readonly Field[] {
+function useFields(api: API, session: number): readonly Field[] {
 	const [fields, setFields] = useState<readonly Field[]>([]);
 	useEffect(() => {
 		const own = new AbortController();
-		api.fields(own.signal).then(setFields, () => undefined); // without it there are no completions
+		setFields([]);
+		api.fields(own.signal).then((found) => {
+			learnFields(found);
+			setFields(found);
+		}, () => undefined); // without it there are no completions
 		return () => own.abort();
-	}, [api, key]);
+	}, [api, session]);
 	return fields;
 }
 
@@ -130,18 +155,33 @@ function useNotice(): [string, (text: string) => void] {
 /** share copies a link whose period is absolute, so that it always shows the same. */
 function share({ place, zone, say }: Console): void {
 	const period = resolve(periodOf(place), Date.now());
-	const fragment = writeFragment({ ...place, period: period ? absolute(period) : place.period, zone: place.zone || zone });
+	const columns = place.screen === 'events' ? place.columns ?? keptColumns() : place.columns;
+	const fragment = writeFragment({ ...place, columns, period: period ? absolute(period) : place.period, zone: place.zone || zone });
 	copy(new URL(fragment, location.href).href, (text) => say(text === words.copied ? words.shared : text));
+}
+
+/** live switches between asking again and again, and not. Only a period that ends now has anything newer. */
+function live({ place, go }: Console): void {
+	const rate = { dashboard: 30, events: 5 }[place.screen as string] ?? 0;
+	if (lengthOf(periodOf(place)) !== null) go({ live: place.live > 0 ? 0 : rate }, 'replace');
 }
 
 /** shortcutsOf are the keys that work everywhere. */
 function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Record<string, () => void> {
 	const period = resolve(periodOf(c.place), Date.now());
-	const screen = (name: Screen) => () => c.go({ screen: name, record: null });
+	const screen = (name: Screen) => () => {
+		c.go({ ...anew, screen: name });
+		document.getElementById('answer')?.focus(); // so that Tab goes on at its beginning
+	};
 	const press = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.click();
 	return {
 		'/': () => document.getElementById('filter')?.focus(),
-		'g d': screen('dashboard'), 'g e': screen('events'),
+		q: () => document.getElementById('quick-find')?.focus(),
+		'g d': screen('dashboard'), 'g e': screen('events'), 'g c': screen('compare'), 'g r': screen('reports'), 'g p': screen('planets'),
+		'g s': screen('status'),
+		x: () => c.go({ panel: c.place.panel === 'explain' ? '' : 'explain' }),
+		l: () => live(c),
+		f: () => c.place.screen === 'events' && c.go({ panel: c.place.panel === 'facets' ? '' : 'facets' }),
 		t: press('#period'), r: c.ask, y: () => share(c), '?': help,
 		'[': () => period && c.go({ period: absolute(shift(period, -1)) }),
 		']': () => period && c.go({ period: absolute(shift(period, 1)) }),
@@ -152,6 +192,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Recor
 			if (document.querySelector('.menu')) closeMenu();
 			else if (cancel) cancel.click();
 			else if (c.place.record) c.go({ record: null });
+			else if (c.place.panel !== '') c.go({ panel: '' });
 		},
 	};
 }
@@ -160,16 +201,16 @@ function Header({ place, go, help, forget, share: onShare }: {
 	place: Place; go: Console['go']; help(): void; forget: (() => void) | null; share(): void;
 }) {
 	const link = (screen: Screen) => {
-		const to: Place = { ...place, screen, record: null };
-		return <a href={writeFragment(to)} aria-current={place.screen === screen ? 'page' : undefined} onClick={(event) => {
+		const to: Place = { ...place, ...anew, screen };
+		return <a key={screen} href={writeFragment(to)} aria-current={place.screen === screen ? 'page' : undefined} onClick={(event) => {
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab
 			event.preventDefault();
-			go({ screen, record: null });
+			go({ ...anew, screen });
 		}}>{words.screens[screen]}</a>;
 	};
 	return <header class="top">
-		<span class="brand"><Orbit /> {words.name}</span>
-		<nav aria-label={words.name}>{link('dashboard')}{link('events')}</nav>
+		<span class="brand"><Orbit /> <span>{words.name}</span></span>
+		<nav aria-label={words.name}>{screens.map(link)}</nav>
 		<span class="grow" />
 		<button type="button" title={`${words.shareTitle} (y)`} onClick={onShare}>{words.share}</button>
 		<ThemeField />
@@ -197,26 +238,4 @@ function ThemeField() {
 		}}>
 		{Object.entries(words.themes).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
 	</select>;
-}
-
-/** Help lists the shortcuts, and switches them off. */
-function Help({ close }: { close(): void }) {
-	const dialog = useRef<HTMLDialogElement>(null);
-	const [on, setOn] = useState(shortcutsOn);
-	useEffect(() => dialog.current?.showModal(), []);
-	return <dialog ref={dialog} aria-labelledby="help-title" onClose={close} onClick={(event) => {
-		if (event.target === dialog.current) dialog.current?.close(); // beside the box
-	}}>
-		<div class="help">
-			<h2 id="help-title">{words.help}</h2>
-			<dl>{words.shortcuts.map(([keys, text]) => <div key={keys}>
-				<dt>{keys.split(' ').map((one) => <kbd key={one}>{one}</kbd>)}</dt><dd>{text}</dd>
-			</div>)}</dl>
-			<label><input type="checkbox" checked={on} onChange={(event) => {
-				setOn(event.currentTarget.checked);
-				setShortcuts(event.currentTarget.checked);
-			}} /> {words.shortcutsOn}</label>
-			<button type="button" class="primary" onClick={() => dialog.current?.close()}>{words.close}</button>
-		</div>
-	</dialog>;
 }

@@ -1,13 +1,45 @@
 // Questions of screens: asked when the question changes, with the last answer kept until the next one is there.
 import { useEffect, useReducer, useRef } from 'preact/hooks';
-import { type Answer, type API, type Parameters, type Route, type Routes, type Running } from './api';
+import {
+	type Answer, type API, type Canonical, type Got, type Parameters, type Priced, questionOf, type Route, type Routes, type Running,
+	Unreachable,
+} from './api';
 import { addUp, type Estimate, isHeavy } from './pure/price';
+import { locationOf } from './running';
 
 /** What a screen asks with. */
 export interface Asker {
 	/** afford stops before questions that are heavy together, until somebody runs them. */
-	afford(questions: readonly [Route, Parameters][]): Promise<void>;
+	afford(questions: readonly Planned[]): Promise<void>;
 	ask<R extends Route>(route: R, parameters: Parameters): Promise<Answer<Routes[R]>>;
+	/** get reads what is not an answer about requests. */
+	get(path: string): Promise<Got>;
+	canonical(filters: string, accept: 'text/plain' | 'application/json'): Promise<Canonical>;
+	/** report returns a report in the form that the parameters name. */
+	report(parameters: Parameters): Promise<string>;
+	estimate(route: Priced, parameters: Parameters): Promise<Estimate>;
+}
+
+/** A question with its parameters. */
+export type Planned = readonly [Priced, Parameters];
+
+/** What the parts of the page ask, or would ask, by part. */
+const planned = new Map<object, readonly Planned[]>();
+const watchers = new Set<() => void>();
+const plansChanged = (): void => watchers.forEach((changed) => changed());
+
+/** usePlanned returns what all parts of the page ask about requests. */
+export function usePlanned(): readonly Planned[] {
+	const [, redraw] = useReducer((n: number) => n + 1, 0);
+	useEffect(() => {
+		const changed = (): void => redraw(0);
+		watchers.add(changed);
+		changed(); // they may have changed since the page was drawn
+		return () => {
+			watchers.delete(changed);
+		};
+	}, []);
+	return [...planned.values()].flat();
 }
 
 export type State = 'asking' | 'done' | 'failed' | 'held' | 'cancelled';
@@ -18,6 +50,7 @@ export interface Asked<T> {
 	answer: T | null; // the last one, which may be of an earlier question
 	failure: unknown; // if failed
 	estimate: Estimate | null; // if held
+	attempts: number; // without a response of the server, since the last one with a response
 	began: number;
 	running: Running | null; // while its query outlives its request
 	waiting: number | null; // until then, for a busy service
@@ -35,6 +68,10 @@ class Held extends Error {
 /** The heavy questions that somebody ran. They are forgotten with the page, so that a reload does not run them again. */
 const affordable = new Set<string>();
 
+export function forgetHeavy(): void {
+	affordable.clear();
+}
+
 type Mutable<T> = Omit<Asked<T>, 'run' | 'cancel'>;
 
 /**
@@ -44,7 +81,7 @@ type Mutable<T> = Omit<Asked<T>, 'run' | 'cancel'>;
 export function useAsked<T>(api: API, question: string, round: number, ask: (asker: Asker) => Promise<T>): Asked<T> {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
 	const current = useRef<Mutable<T>>({
-		state: 'asking', answer: null, failure: null, estimate: null, began: 0, running: null, waiting: null, questions: [],
+		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null, questions: [],
 	});
 	const controller = useRef<AbortController | null>(null);
 	const latest = useRef(ask);
@@ -61,12 +98,23 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		};
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
 		const questions: [Route, Parameters][] = [];
-		latest.current(askerOf(api, question, questions, own.signal, change)).then(
-			(answer) => change({ state: 'done', answer, questions, running: null, waiting: null }),
+		const had = planned.delete(current);
+		const plan = (wanted: readonly Planned[]): void => {
+			if (controller.current !== own) return;
+			planned.set(current, wanted);
+			plansChanged();
+		};
+		const answered = latest.current(askerOf(api, question, questions, own.signal, change, plan));
+		if (had && !planned.has(current)) plansChanged();
+		answered.then(
+			(answer) => change({ state: 'done', answer, questions, attempts: 0, running: null, waiting: null }),
 			(error: unknown) => {
 				if (own.signal.aborted) change({ state: 'cancelled', running: null, waiting: null });
 				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate });
-				else change({ state: 'failed', failure: error, running: null, waiting: null });
+				else {
+					const attempts = error instanceof Unreachable ? current.current.attempts + 1 : 0;
+					change({ state: 'failed', failure: error, attempts, running: null, waiting: null });
+				}
 			},
 		);
 	};
@@ -78,21 +126,38 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		const own = controller.current;
 		controller.current = null; // what comes now changes nothing
 		own?.abort();
+		if (planned.delete(current)) plansChanged();
 	}, []);
 
 	return {
 		...current.current,
 		run: () => {
-			affordable.add(question);
+			if (current.current.state === 'held') affordable.add(question);
 			begin();
 		},
 		cancel: () => controller.current?.abort(),
 	};
 }
 
+/** together is the state of several questions at once. */
+export function together(asked: readonly Asked<unknown>[]): Asked<unknown> {
+	const busy = asked.filter((one) => one.state === 'asking');
+	const first = asked[0];
+	if (!first) throw new Error('no questions');
+	return {
+		...first,
+		state: busy.length > 0 ? 'asking' : asked.find((one) => one.state === 'cancelled')?.state ?? 'done',
+		began: Math.min(...busy.map((one) => one.began)),
+		running: busy.find((one) => one.running)?.running ?? null,
+		waiting: busy.find((one) => one.waiting !== null)?.waiting ?? null,
+		run: () => asked.filter((one) => one.state === 'cancelled').forEach((one) => one.run()),
+		cancel: () => asked.forEach((one) => one.cancel()),
+	};
+}
+
 function askerOf(
 	api: API, question: string, questions: [Route, Parameters][], signal: AbortSignal,
-	change: (changes: { running?: Running | null; waiting?: number | null }) => void,
+	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
 ): Asker {
 	const progress = {
 		running: (running: Running) => change({ running, waiting: null }),
@@ -103,10 +168,15 @@ function askerOf(
 			questions.push([route, parameters]);
 			return api.ask(route, parameters, signal, progress);
 		},
-		afford: async (planned) => {
-			if (affordable.has(question)) return;
-			const estimates = await Promise.all(planned.map(([route, p]) => api.estimate(route, p, signal)));
-			const estimate = addUp(estimates.filter((e): e is Estimate => e !== null));
+		get: (path) => api.get(path, signal),
+		canonical: (filters, accept) => api.canonical(filters, accept, signal),
+		report: (parameters) => api.report(parameters, signal),
+		estimate: (route, parameters) => api.estimate(route, parameters, signal),
+		afford: async (wanted) => {
+			plan(wanted);
+			// A query that still runs since before a reload has been paid for.
+			if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return;
+			const estimate = addUp(await Promise.all(wanted.map(([route, p]) => api.estimate(route, p, signal))));
 			if (isHeavy(estimate)) throw new Held(estimate);
 		},
 	};

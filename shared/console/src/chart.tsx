@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Segment } from './api';
 import { useConsole } from './context';
-import { brief, count, milliseconds } from './pure/format';
+import { Value } from './menu';
+import type { Fact } from './pure/filter';
+import { ago, brief, count } from './pure/format';
 import { absolute, clockIn, dateIn, momentIn } from './pure/time';
 import { words } from './strings';
 
@@ -16,13 +18,17 @@ interface Props {
 	compact?: boolean;
 }
 
-interface Series {
-	name: keyof typeof words.series;
+/** A line of a plot. */
+export interface PlotLine {
 	colour: string; // custom property of colours.css
 	values: (number | null)[];
 	dash?: number[];
 	fill?: boolean;
 	width: number;
+}
+
+interface Series extends PlotLine {
+	name: keyof typeof words.series;
 }
 
 /** Chart draws a timeline. Dragging or Enter selects a period. */
@@ -31,6 +37,7 @@ export function Chart(props: Props) {
 	const { zone, go } = useConsole();
 	const [table, setTable] = useState(false);
 	const [at, setAt] = useState<number | null>(null);
+	const announced = useAnnounced(at);
 	const partial = partialOf(props);
 	const series = seriesOf(props, partial);
 	const peak = peakOf(segments);
@@ -41,8 +48,10 @@ export function Chart(props: Props) {
 		<figcaption>
 			<h2 class={compact ? 'hidden' : ''}>{words.chart}</h2>
 			<span class="hidden">{words.chartSummary(sum((s) => s.num_of_requests), sum((s) => s.num_of_blocked_requests),
-				sum((s) => s.num_of_challenges), segments.length, milliseconds(length * 1000), peakText)}</span>
+				sum((s) => s.num_of_challenges), segments.length, ago(length * 1000), peakText, zone)}</span>
+			<span class="hidden" role="status">{announcement(series, segments, announced, zone)}</span>
 			<Legend series={series} segments={segments} at={at} zone={zone} peak={compact ? '' : peakText} />
+			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
 			{!compact && <button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
 				{table ? words.asChart : words.asTable}
 			</button>}
@@ -50,6 +59,26 @@ export function Chart(props: Props) {
 		{table ? <Table segments={segments} zone={zone} /> :
 			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
 	</figure>;
+}
+
+const announcePause = 400; // milliseconds, so that moving through many segments announces only the last
+
+/** useAnnounced returns the segment at the cursor as soon as the cursor rests. */
+export function useAnnounced(at: number | null): number | null {
+	const [rested, setRested] = useState<number | null>(null);
+	useEffect(() => {
+		const timer = setTimeout(() => setRested(at), announcePause);
+		return () => clearTimeout(timer);
+	}, [at]);
+	return rested;
+}
+
+/** announcement is the time of a segment and its numbers, for screen readers. */
+function announcement(series: readonly Series[], segments: readonly Segment[], at: number | null, zone: string): string {
+	const segment = at === null ? undefined : segments[at];
+	if (!segment || at === null) return '';
+	return `${momentIn(segment.time_period * 1000, zone)}: ` +
+		series.map((s) => `${words.series[s.name]} ${s.values[at] == null ? '–' : count(s.values[at] ?? 0)}`).join(', ');
 }
 
 /** seriesOf returns the lines. They leave out the segments that the period contains only a part of. */
@@ -67,7 +96,7 @@ function seriesOf({ segments, before, compact }: Props, partial: (i: number) => 
 }
 
 /** partialOf reports which segments the period contains only a part of. If there are few segments, all are shown. */
-function partialOf({ segments, length, period }: Props): (i: number) => boolean {
+export function partialOf({ segments, length, period }: Pick<Props, 'segments' | 'length' | 'period'>): (i: number) => boolean {
 	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
 	return (i) => {
 		const begin = (segments[i]?.time_period ?? 0) * 1000;
@@ -79,6 +108,9 @@ function peakOf(segments: readonly Segment[]): Segment | null {
 	return segments.reduce<Segment | null>((top, s) => (!top || s.num_of_requests > top.num_of_requests ? s : top), null);
 }
 
+/** The series whose requests satisfy a condition that is exactly theirs. */
+const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked: { field: 'blocked', value: true } };
+
 /** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
 function Legend({ series, segments, at, zone, peak }: {
 	series: readonly Series[]; segments: readonly Segment[]; at: number | null; zone: string; peak: string;
@@ -86,16 +118,21 @@ function Legend({ series, segments, at, zone, peak }: {
 	const segment = at === null ? undefined : segments[at];
 	return <div class="legend">
 		{series.map((s) => <span key={s.name} class={`key ${s.name}`}>
-			{words.series[s.name]}
+			<Named fact={factOf[s.name]} name={words.series[s.name]} />
 			{segment && at !== null && <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b>}
 		</span>)}
-		<span class="moment" aria-live="polite">{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
+		<span class="moment">{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
 	</div>;
 }
 
-/** Plot is the canvas. Arrow keys move its cursor, which the legend announces. */
-function Plot({ segments, length, height, series, zone, at, compact, onMove, onSelect }: Props & {
-	series: readonly Series[]; zone: string; at: number | null;
+function Named({ fact, name }: { fact: Fact | undefined; name: string }) {
+	return fact ? <Value fact={fact}>{name}</Value> : <>{name}</>;
+}
+
+/** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
+export function Plot({ segments, length, height, series, zone, at, compact, write, onMove, onSelect }: {
+	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
+	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
 	onMove(at: number | null): void; onSelect(from: number, to: number): void;
 }) {
 	const box = useRef<HTMLDivElement>(null);
@@ -124,7 +161,7 @@ function Plot({ segments, length, height, series, zone, at, compact, onMove, onS
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
 					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
 				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
-					values: (_, splits) => splits.map((n) => (Number.isInteger(n) ? brief(n) : '')) },
+					values: (_, splits) => splits.map((n) => (write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],
 			series: [{}, ...series.map((s): uPlot.Series => ({
 				stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
@@ -160,14 +197,18 @@ function Plot({ segments, length, height, series, zone, at, compact, onMove, onS
 		const segment = segments[index];
 		if (chart && segment) chart.setCursor({ left: chart.valToPos(segment.time_period, 'x'), top: 10 });
 	};
-	return <div class="plot" ref={box} tabIndex={0} role="application" aria-label={words.chartKeys} onKeyDown={(event) => {
+	const choose = (index: number | null): boolean => {
+		const segment = index === null ? undefined : segments[index];
+		if (segment) onSelect(segment.time_period * 1000, (segment.time_period + length) * 1000 - 1);
+		return segment !== undefined;
+	};
+	return <div class="plot" ref={box} tabIndex={0} role="application" aria-label={words.chartKeys} onClick={(event) => {
+		if (event.target === plot.current?.over) choose(plot.current.posToIdx(event.offsetX)); // uPlot stops the click that ends a drag
+	}} onKeyDown={(event) => {
 		const now = at ?? -1;
 		const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: segments.length - 1 }[event.key];
-		const segment = segments[now];
 		if (to !== undefined) move(Math.max(0, Math.min(segments.length - 1, to)));
-		else if (event.key === 'Enter' && segment) {
-			onSelect(segment.time_period * 1000, (segment.time_period + length) * 1000 - 1);
-		} else return;
+		else if (event.key !== 'Enter' || !choose(at)) return;
 		event.preventDefault();
 	}} />;
 }

@@ -2,6 +2,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { API } from './api';
+import type { Item } from './menu';
 import type { Field } from './pure/complete';
 import type { Fact } from './pure/filter';
 import type { Place } from './pure/fragment';
@@ -16,8 +17,8 @@ export interface Console {
 	go(change: Partial<Place>, how?: 'push' | 'replace'): void;
 	/** ask asks the same question again. */
 	ask(): void;
-	/** choose opens the menu of a value at an element. */
-	choose(fact: Fact, at: Element): void;
+	/** choose opens the menu of a value at an element, with further items. Without a value, it has only those. */
+	choose(fact: Fact | null, at: Element, more?: readonly Item[]): void;
 	/** useKey sends a key with every question from now on; "" forgets it. */
 	useKey(key: string): void;
 	hasKey: boolean;

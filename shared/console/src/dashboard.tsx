@@ -1,126 +1,236 @@
 // Dashboard: what is going on, who does it, and to what.
-import { type Answer, type Meta, type Segment, type Top } from './api';
-import { type Asker, useAsked } from './ask';
+import type { Answer, Facet, Parameters, Route, Routes, Segment, Top } from './api';
+import { type Asked, together, useAsked } from './ask';
 import { Chart } from './chart';
 import { useConsole } from './context';
+import { Later } from './later';
+import { mostSegments } from './media';
 import { Value } from './menu';
+import { LiveField, slowRates, useRefresh } from './refresh';
+import { present } from './running';
 import { leadToData, never } from './start';
-import { Answered, Nothing } from './states';
+import { ageOf, Answered, Line, Nothing, Panel, Trouble, TroubleOf } from './states';
 import { brief, bytes, changeOf, count, seconds, share } from './pure/format';
-import { add, type Fact, filtersOf } from './pure/filter';
+import { add, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
-import { type Period, previous, resolve } from './pure/time';
+import { comparedWith, previous, resolve, segmentFor } from './pure/time';
+import { shortReason } from './pure/reason';
 import { words } from './strings';
 
-/** The figures of a period. */
-interface Figures {
-	timeline: Answer<Segment>;
-	monitored: number;
-	clients: number;
-	metas: Meta[];
+/** A question of the dashboard. */
+type Question<R extends Route> = readonly [R, Parameters];
+
+/** The questions about a period, and about the one before it. */
+interface Plan {
+	number: number; // of the plans of the page
+	timeline: Question<'timeline'>;
+	facets: Question<'facets'>;
+	refused: Question<'facets'>;
+	timelineBefore: Question<'timeline'>;
+	facetsBefore: Question<'facets'>;
+	refusedBefore: Question<'facets'>;
+	top: Question<'topx'>;
 }
 
-interface Answers {
-	now: Figures;
-	before: Figures;
-	top: Answer<Top>;
-}
+let plans = 0;
 
-/** Dashboard reads the question from the address, asks it, and draws the answer. */
-export function Dashboard() {
-	const console = useConsole();
-	const { api, place, round } = console;
-	const asked = useAsked(api, `dashboard ${periodOf(place)} ${place.filter}`, round, async (asker) => {
-		const answers = await ask(asker, place);
-		return leadToData(console, answers.now.timeline) ? never<Answers>() : answers;
-	});
-	return <Answered asked={asked} metas={(a) => [...a.now.metas, ...a.before.metas, a.top.meta]}>
-		{({ now, before, top }) => total(now.timeline.results, 'num_of_requests') === 0 ?
-			<><Nothing meta={now.timeline.meta} /><Questions /></> :
-			<>
-				<Tiles now={now} before={before} />
-				<Chart segments={now.timeline.results} before={before.timeline.results}
-					length={now.timeline.meta.segment_seconds ?? 60} height={220} period={now.timeline.meta.period} />
-				<Lists top={top.results} requests={total(now.timeline.results, 'num_of_requests')} />
-				<Questions />
-			</>}
-	</Answered>;
-}
-
-async function ask(asker: Asker, place: Place): Promise<Answers> {
-	const period = resolve(periodOf(place), Date.now());
+function planOf(place: Place): Plan {
+	const period = resolve(periodOf(place), present());
 	if (!period) throw new Error(`no period: ${place.period}`);
-	const earlier = previous(period);
-	const top = { filters: filtersOf(place.filter, period), limit: 8 };
-	await asker.afford([['topx', top], ['timeline', { filters: filtersOf(place.filter, earlier) }]]);
-	const [now, before, keys] = await Promise.all([
-		figures(asker, place.filter, period), figures(asker, place.filter, earlier), asker.ask('topx', top),
-	]);
-	return { now, before, top: keys };
-}
-
-async function figures(asker: Asker, filter: string, period: Period): Promise<Figures> {
-	const filters = filtersOf(filter, period);
-	const [timeline, monitored, clients] = await Promise.all([
-		asker.ask('timeline', { filters }),
-		asker.ask('histogram', { filters, measure: 'monitored' }),
-		asker.ask('facets', { filters, by: ['ip'], limit: 1 }),
-	]);
+	const periods = [period, comparedWith(place.against, period) ?? previous(period)];
+	const [now, before] = periods.map((p) => filtersOf(place.filter, p));
+	const [refused, refusedBefore] = periods.map((p) => filtersOf(add(place.filter, conditionOf.refused), p));
+	const segment = place.segment || segmentFor(period, mostSegments());
+	const facets = { by: ['ip', factOf.challenged.field, factOf.monitored.field] };
+	const least = { by: ['upstream_status'], limit: 1 }; // only the number of requests is of use
 	return {
-		timeline,
-		monitored: monitored.results.reduce((sum, one) => sum + one.value, 0),
-		clients: clients.results[0]?.distinct ?? 0,
-		metas: [timeline.meta, monitored.meta, clients.meta],
+		number: ++plans,
+		timeline: ['timeline', { filters: now, segment }], timelineBefore: ['timeline', { filters: before, segment }],
+		facets: ['facets', { filters: now, ...facets }], facetsBefore: ['facets', { filters: before, ...facets }],
+		refused: ['facets', { filters: refused, ...least }], refusedBefore: ['facets', { filters: refusedBefore, ...least }],
+		top: ['topx', { filters: now, limit: 8 }],
 	};
 }
 
-function total(segments: readonly Segment[], of: keyof Segment): number {
+function questionsOf(plan: Plan): readonly Question<Route>[] {
+	return Object.values(plan).filter((one): one is Question<Route> => typeof one !== 'number');
+}
+
+/** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
+export function Dashboard() {
+	const { api, place, round } = useConsole();
+	const question = `dashboard ${periodOf(place)} ${place.against} ${place.segment} ${place.filter}`;
+	const planned = useAsked(api, question, round, async (asker) => {
+		const plan = planOf(place);
+		await asker.afford(questionsOf(plan));
+		return plan;
+	});
+	if (planned.answer) return <Panels planned={planned} plan={planned.answer} />;
+	return <Answered asked={planned} metas={() => []}>{() => null}</Answered>;
+}
+
+/** An answer to a question of a plan. */
+interface Part<R extends Route> {
+	plan: Plan;
+	answer: Answer<Routes[R]>;
+}
+
+/** usePart asks a question of a plan. */
+function usePart<R extends Route>(
+	plan: Plan, [route, parameters]: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+): Asked<Part<R>> {
+	const { api } = useConsole();
+	return useAsked(api, route, plan.number, async (asker) => {
+		const answer = await asker.ask(route, parameters);
+		return leave(answer) ? never<Part<R>>() : { plan, answer };
+	});
+}
+
+/** Panels asks the questions of a plan. Each panel has the state of its own question; the others are drawn without it. */
+function Panels({ planned, plan }: { planned: Asked<Plan>; plan: Plan }) {
+	const console = useConsole();
+	const timeline = usePart(plan, plan.timeline, (answer) => leadToData(console, answer));
+	const facets = usePart(plan, plan.facets);
+	const refused = usePart(plan, plan.refused);
+	const timelineBefore = usePart(plan, plan.timelineBefore);
+	const facetsBefore = usePart(plan, plan.facetsBefore);
+	const refusedBefore = usePart(plan, plan.refusedBefore);
+	const top = usePart(plan, plan.top);
+	const chart = chartOf(console.place);
+	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
+	const all = together([planned, ...parts]);
+	useRefresh(all.state === 'done' && planned.state === 'done');
+	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
+	const fits = <R extends Route>(part: Asked<Part<R>>): Answer<Routes[R]> | null =>
+		(part.answer && part.answer.plan === drawn ? part.answer.answer : null);
+	const now = fits(timeline);
+	const before = fits(timelineBefore);
+	const requests = now ? total(now.results, 'num_of_requests') : 0;
+	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
+	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
+	return <>
+		<Line asked={all} metas={parts.flatMap((part) => part.answer?.answer.meta ?? [])}
+			questions={questionsOf(plan)} />
+		<Trouble asked={planned} earlier={now !== null} />
+		{now && requests === 0 ? <Nothing meta={now.meta} /> : <>
+			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
+				age={ageOf(planned.state, timeline.state)} />
+			<TroubleOf parts={figures} name={words.figures} />
+			<Views />
+			{split ? <Later part="split" /> : <Panel asked={timeline} of={planned} name={words.chart}>
+				{({ answer: { results, meta } }) => {
+					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
+					return chart === '' ? <Chart {...of} before={before?.results ?? []} height={220} /> : <Later part="lines" given={of} />;
+				}}
+			</Panel>}
+			<Panel asked={top} of={planned} name={words.topValues}>
+				{({ plan: own, answer }) => <Lists top={answer.results} requests={own === drawn ? requests : 0} />}
+			</Panel>
+		</>}
+		{(now || top.answer) && <Questions />}
+	</>;
+}
+
+type ChartName = keyof typeof words.charts;
+
+/** chartOf names what the lines of the chart are. */
+function chartOf({ chart }: Place): ChartName {
+	return chart in words.charts ? chart as ChartName : '';
+}
+
+/** Views chooses what the period is compared with and what the chart draws, and opens what stands out. */
+function Views() {
+	const { place, fields, go } = useConsole();
+	const open = place.panel === 'standout';
+	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
+	const known = place.against in words.comparisons;
+	return <>
+		<div class="over-rows">
+			<label>{words.comparedWith} <select class="small" id="compared" value={place.against === 'previous' ? '' : place.against}
+				onChange={(event) => go({ against: event.currentTarget.value })}>
+				{Object.entries(words.comparisons).map(([against, name]) => <option key={against} value={against}>{name}</option>)}
+				{!known && place.against !== 'previous' && <option value={place.against}>{place.against}</option>}
+			</select></label>
+			<span class="row tight" role="group" aria-label={words.chartOf}>{(Object.keys(words.charts) as ChartName[]).map((name) =>
+				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place) === name}
+					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
+			<label>{words.splitBy} <select class="small" id="split" value={place.by?.[0] ?? ''} onChange={(event) => {
+				const field = event.currentTarget.value;
+				go({ by: field === '' ? null : [field], chart: '' });
+			}}>
+				<option value="">{words.notSplit}</option>
+				{[...new Set([...groupable, ...place.by ?? []])].map((name) => <option key={name} value={name}>{name}</option>)}
+			</select></label>
+			<LiveField rates={slowRates} />
+			<button type="button" class="small" aria-expanded={open} onClick={() => go({ panel: open ? '' : 'standout' })}>
+				{words.standOut}</button>
+		</div>
+		{open && <Later part="standout" />}
+	</>;
+}
+
+/** The figures of segments. */
+type Figure = { [member in keyof Segment]: Segment[member] extends number ? member : never }[keyof Segment];
+
+function total(segments: readonly Segment[], of: Figure): number {
 	return segments.reduce((sum, segment) => sum + segment[of], 0);
 }
 
 type TileName = keyof typeof words.tiles;
 
-/** The condition that a tile adds; the first one and those of amounts add none. */
-const tileConditions: Partial<Record<TileName, string>> = {
-	blocked: 'blocked is true', challenged: 'result="Challenged"', monitored: 'monitor is true', human: 'human is true',
-	refused: 'upstream_status>=400',
-};
+/** What the requests of some tiles have in common. */
+const factOf = {
+	blocked: { field: 'blocked', value: true }, challenged: { field: 'result', value: 'Challenged' },
+	monitored: { field: 'monitor', value: true }, human: { field: 'human', value: true },
+} satisfies Partial<Record<TileName, Fact>>;
 
-function valuesOf(f: Figures): Record<TileName, number> {
-	const of = (name: keyof Segment): number => total(f.timeline.results, name);
+/** The condition that a tile adds, which exactly the requests of its figure satisfy. The first one and those of amounts add none. */
+const conditionOf = {
+	blocked: only(factOf.blocked), challenged: only(factOf.challenged), monitored: only(factOf.monitored), human: only(factOf.human),
+	refused: 'upstream_status>=400',
+} satisfies Partial<Record<TileName, string>>;
+
+type Values = Readonly<Record<TileName, number | null>>;
+
+/**
+ * valuesOf returns the figures of a period; null is what is not known. The challenges of a timeline are those of either flag,
+ * and its refusals those of the last origin: no condition counts the same, so these figures come from facets.
+ */
+function valuesOf(timeline: Answer<Segment> | null, facets: Answer<Facet> | null, refused: Answer<Facet> | null): Values {
+	const of = (name: Figure): number | null => timeline && total(timeline.results, name);
 	return {
-		requests: of('num_of_requests'), blocked: of('num_of_blocked_requests'), challenged: of('num_of_challenges'),
-		monitored: f.monitored, human: of('num_of_human_requests'), refused: of('num_of_origin_blocked_requests'),
-		clients: f.clients, bytes: of('sum_of_sent_bytes'),
+		requests: of('num_of_requests'), blocked: of('num_of_blocked_requests'),
+		challenged: facets && countOf(facets.results, factOf.challenged), monitored: facets && countOf(facets.results, factOf.monitored),
+		human: of('num_of_human_requests'), refused: refused && (refused.meta.num_of_requests ?? null),
+		clients: facets && (facets.results.find((facet) => facet.by === 'ip')?.distinct ?? null), bytes: of('sum_of_sent_bytes'),
 	};
 }
 
+/** countOf returns how many requests have a value, or null if it may be among the values that are not listed. */
+function countOf(facets: readonly Facet[], { field, value }: { field: string; value: FieldValue }): number | null {
+	const facet = facets.find((one) => one.by === field);
+	const found = facet?.values.find((one) => one.value === value);
+	return found ? found.num_of_requests : facet?.rest?.distinct === 0 ? 0 : null;
+}
+
 /** Tiles are the numbers of the period, each with that of the period before, and a click away from its requests. */
-function Tiles({ now, before }: { now: Figures; before: Figures }) {
-	const values = valuesOf(now);
-	const earlier = valuesOf(before);
-	return <section class="tiles" aria-label={words.screens.dashboard}>
+function Tiles({ now, before, age }: { now: Values; before: Values; age: ReturnType<typeof ageOf> }) {
+	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
 		{(Object.keys(words.tiles) as TileName[]).map((name) =>
-			<Tile key={name} name={name} value={values[name]} before={earlier[name]} of={values.requests} />)}
+			<Tile key={name} name={name} value={now[name]} of={now.requests ?? 0}
+				before={before.requests === 0 && name !== 'requests' ? null : before[name]} />)}
 	</section>;
 }
 
-function Tile({ name, value, before, of }: { name: TileName; value: number; before: number; of: number }) {
+function Tile({ name, value, before, of }: { name: TileName; value: number | null; before: number | null; of: number }) {
 	const { place, go } = useConsole();
 	const write = name === 'bytes' ? bytes : brief;
-	const change = changeOf(value, before);
-	const sign = { more: '▲', less: '▼', same: '=', new: '' }[change.sign];
 	const part = name !== 'requests' && name !== 'clients' && name !== 'bytes';
-	const condition = tileConditions[name];
+	const condition = name in conditionOf ? conditionOf[name as keyof typeof conditionOf] : undefined;
 	const content = <>
 		<span class="name">{words.tiles[name]}</span>
-		<span class="number">{write(value)}{part && <small>{share(value, of)}</small>}</span>
-		<span class="change" title={before === 0 ? words.noneBefore : undefined}>
-			{before === 0 ? words.noneBefore : <>
-				<span aria-hidden="true">{sign}</span> {change.text}<span class="hidden"> {words.changes[change.sign]}</span>
-				{' · '}{words.before(write(before))}
-			</>}
-		</span>
+		<span class="number">{value === null ? '–' : write(value)}{part && value !== null && <small>{share(value, of)}</small>}</span>
+		{value !== null && before !== null && <ChangeText now={value} before={before} write={write} all={name === 'requests'} />}
 	</>;
 	const click = name === 'requests' ? () => go({ screen: 'events' }) :
 		condition ? () => go({ filter: add(place.filter, condition) }) : null;
@@ -128,30 +238,55 @@ function Tile({ name, value, before, of }: { name: TileName; value: number; befo
 	return <button type="button" class={`tile ${name}`} title={words.tileTitles[name]} onClick={click}>{content}</button>;
 }
 
-type ListName = keyof typeof words.lists;
+/** ChangeText is the change against the period before. That there was nothing at all is said once, beside all requests. */
+function ChangeText({ now, before, write, all }: { now: number; before: number; write(n: number): string; all: boolean }) {
+	const change = changeOf(now, before);
+	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
+	return <span class="change">
+		{before === 0 ? all ? words.noneBefore : words.before('0') : <>
+			<span aria-hidden="true">{sign}</span> {change.text}<span class="hidden"> {words.changes[change.sign]}</span>
+			{' · '}{words.before(write(before))}
+		</>}
+	</span>;
+}
 
-/** factOf returns the field and value of a top key. The keys of times are targets. */
-function factOf(top: Top): Fact {
+export type ListName = keyof typeof words.lists;
+
+/** A value with its requests. */
+type Key = Pick<Top, 'label' | 'key' | 'key_truncated' | 'num_of_requests' | 'num_of_blocked_requests'>;
+
+/** factOfTop returns the field and value of a top key. The keys of times are targets. */
+function factOfTop(top: Key): Fact {
 	if (top.label === 'total_time') return { field: 'url', value: top.key };
 	if (top.label === 'reason' && top.key.startsWith('Monitor')) return { field: 'monitor_reasons', value: top.key };
 	return { field: top.label, value: top.key };
 }
 
 function Lists({ top, requests }: { top: readonly Top[]; requests: number }) {
-	return <div class="lists">
+	const { place, go } = useConsole();
+	const sort = place.sort === 'requests' ? place.sort : '';
+	const slow = <Slow keys={top.filter((one) => one.label === 'total_time')} />;
+	return <>
+		<div class="over-rows">
+			<h2>{words.topValues}</h2>
+			<span class="row tight" role="group" aria-label={words.order}>{(['', 'requests'] as const).map((order) =>
+				<button type="button" class="small" key={order} aria-pressed={sort === order} onClick={() => go({ sort: order })}>
+					{words.orders[order]}</button>)}</span>
+		</div>
+		{sort !== '' ? <Later part="busiest" given={{ children: slow }} /> : <div class="lists">
 		{(Object.keys(words.lists) as ListName[]).map((name) => {
 			const keys = top.filter((one) => one.label === name);
-			return name === 'total_time' ? <Slow key={name} keys={keys} /> :
-				<List key={name} name={name} keys={keys} requests={requests} />;
+			return name === 'total_time' ? slow : <List key={name} name={name} keys={keys} requests={requests} />;
 		})}
-	</div>;
+		</div>}
+	</>;
 }
 
-/** List is a table of the top keys of a label, those with most blocked requests first. */
-function List({ name, keys, requests }: { name: ListName; keys: readonly Top[]; requests: number }) {
+/** List is a table of the top keys of a label. */
+export function List({ name, keys, requests }: { name: ListName; keys: readonly Key[]; requests: number }) {
 	return <section class="list">
 		<table>
-			<caption><h2>{words.lists[name]}</h2> <small>{words.listOrder}</small></caption>
+			<caption><h3>{words.lists[name]}</h3></caption>
 			<thead><tr>
 				<th scope="col">{words.value}</th><th scope="col">{words.blocked}</th>
 				<th scope="col">{words.requests}</th><th scope="col">{words.ofAll}</th>
@@ -159,7 +294,7 @@ function List({ name, keys, requests }: { name: ListName; keys: readonly Top[]; 
 			<tbody>{keys.map((top) => <tr key={top.key}>
 				<th scope="row" style={{ '--part': String(top.num_of_requests / requests) }}>
 					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
-						<Value fact={factOf(top)}>{top.key === '' ? '""' : top.key}</Value>}
+						<Value fact={factOfTop(top)}>{top.key === '' ? '""' : name === 'reason' ? shortReason(top.key) : top.key}</Value>}
 				</th>
 				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>{count(top.num_of_blocked_requests)}</td>
 				<td>{count(top.num_of_requests)}</td>
@@ -174,13 +309,13 @@ function Slow({ keys }: { keys: readonly Top[] }) {
 	const slowest = [...keys].sort((a, b) => (b.avg_total_time ?? 0) - (a.avg_total_time ?? 0));
 	return <section class="list">
 		<table>
-			<caption><h2>{words.lists.total_time}</h2> <small>{words.slowOrder}</small></caption>
+			<caption><h3>{words.lists.total_time}</h3> <small>{words.slowOrder}</small></caption>
 			<thead><tr>
 				<th scope="col">{words.value}</th><th scope="col">{words.average}</th>
 				<th scope="col">{words.longest}</th><th scope="col">{words.requests}</th>
 			</tr></thead>
 			<tbody>{slowest.map((top) => <tr key={top.key}>
-				<th scope="row"><Value fact={factOf(top)}>{top.key}</Value></th>
+				<th scope="row"><Value fact={factOfTop(top)}>{top.key}</Value></th>
 				<td>{seconds(top.avg_total_time ?? 0)}</td><td>{seconds(top.max_total_time ?? 0)}</td>
 				<td>{count(top.num_of_requests)}</td>
 			</tr>)}</tbody>

@@ -1,20 +1,33 @@
 // Events: which requests exactly.
-import { useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import './app';
 import type { Answer, Parameters, Segment } from './api';
 import { type Asker, useAsked } from './ask';
 import { Chart } from './chart';
-import { useConsole } from './context';
-import { useMedia, wide } from './media';
-import { RecordView } from './record';
-import { type Column, columns, Rows, usualColumns } from './rows';
+import { type Console, useConsole } from './context';
+import { keepColumns, keptColumns } from './kept';
+import { Later } from './later';
+import { type Live, rates, useLive } from './live';
+import { mostSegments, useMedia, wide } from './media';
+import { Older, type Pages, usePages } from './older';
+import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './rows';
+import { LiveField } from './refresh';
+import { present } from './running';
 import { leadToData, never } from './start';
 import { Answered, Nothing } from './states';
 import { filtersOf } from './pure/filter';
 import { count } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
-import { isNamed, type LogRecord, nameOf, textOf } from './pure/record';
-import { dateIn, momentIn, resolve } from './pure/time';
+import { mostRows } from './pure/live';
+import { holds } from './pure/quickfind';
+import { type LogRecord, referenceOf, textOf } from './pure/record';
+import { absolute, dateIn, momentIn, resolve, segmentFor } from './pure/time';
 import { words } from './strings';
+
+// They share code with the events, and are loaded with them.
+export { QuickFind } from './find';
+export { RecordView } from './record';
 
 const pageSize = 200; // the vendor's default
 
@@ -34,106 +47,156 @@ interface Answers {
 export function Events() {
 	const console = useConsole();
 	const { api, place, round } = console;
-	const shown = columnsOf(place);
-	const question = `events ${periodOf(place)} ${shown.join(',')} ${place.filter}`;
+	const { own, shown } = columnsOf(console);
+	const question = `events ${periodOf(place)} ${fieldsOf(shown).sort().join()} ${place.segment} ${place.filter}`;
 	const asked = useAsked(api, question, round, async (asker) => {
 		const answers = await ask(asker, place, shown);
 		return leadToData(console, answers.timeline) ? never<Answers>() : answers;
 	});
+	const parameters = asked.answer?.parameters ?? {};
+	const older = usePages(asked.answer?.logs ?? null, parameters);
+	const live = useLive(asked.answer?.logs ?? null, parameters);
+	const pages = live.cut ? { ...older, rows: live.rows, next: null } :
+		live.rows.length > 0 ? { ...older, rows: [...live.rows, ...older.rows] } : older;
 	const beside = useMedia(wide);
-	const drawn = place.columns ? shown : place.record && beside ? besideRecord : beside ? shown : fewer;
-	const list = <div class="list-pane" hidden={place.record !== null && !beside}>
-		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta]}>
-			{(answers) => answers.logs.results.length === 0 ? <Nothing meta={answers.logs.meta} /> :
-				<List key={question} answers={answers} shown={drawn} />}
+	const listPane = useRef<HTMLDivElement>(null);
+	const recordPane = useRef<HTMLDivElement>(null);
+	useFocus(place.record !== null, beside, listPane, recordPane);
+	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : fewer;
+	const list = <div class="list-pane" hidden={place.record !== null && !beside} ref={listPane}>
+		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
+			{(answers) => pages.rows.length === 0 && live.waiting.length === 0 && place.live === 0 ? <Nothing meta={answers.logs.meta} /> :
+				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
+					chosen={shown} />}
 		</Answered>
 	</div>;
-	return <div class={place.record ? 'events with-record' : 'events'}>
+	return <div class={`events${place.record ? ' with-record' : ''}${place.panel === 'facets' ? ' with-facets' : ''}`}>
+		{place.panel === 'facets' && <Later part="facets" />}
 		{list}
-		{place.record && <RecordView name={place.record} rows={asked.answer?.logs.results ?? []} />}
+		{place.record && <div class="record-pane" tabIndex={-1} ref={recordPane}>
+			<Later part="record" given={{ reference: place.record, pages }} />
+		</div>}
 	</div>;
+}
+
+/** useFocus moves the focus into the record that covers the list, and back to the list when the record is closed. */
+function useFocus(open: boolean, beside: boolean, list: RefObject<HTMLElement>, record: RefObject<HTMLElement>): void {
+	const was = useRef(open);
+	useLayoutEffect(() => {
+		const at = document.activeElement;
+		if (open && !beside && list.current?.contains(at)) record.current?.focus({ preventScroll: true });
+		if (!open && was.current && (at === null || at === document.body)) list.current?.querySelector<HTMLElement>('.rows')?.focus();
+		was.current = open;
+	}, [open, beside]);
 }
 
 async function ask(asker: Asker, place: Place, shown: readonly Column[]): Promise<Answers> {
-	const period = resolve(periodOf(place), Date.now());
+	const period = resolve(periodOf(place), present());
 	if (!period) throw new Error(`no period: ${place.period}`);
 	const filters = filtersOf(place.filter, period);
-	const fields = [...new Set(['timestamp', 'request_id', ...shown.flatMap((column) => columns[column].fields)])];
+	const fields = ['record_ref', ...fieldsOf(shown)];
 	const parameters = { filters, fields, limit: pageSize };
-	await asker.afford([['logs', parameters], ['timeline', { filters }]]);
-	const [timeline, logs] = await Promise.all([asker.ask('timeline', { filters }), asker.ask('logs', parameters)]);
+	const strip = { filters, segment: place.segment || segmentFor(period, mostSegments()) };
+	await asker.afford([['logs', parameters], ['timeline', strip]]);
+	const [timeline, logs] = await Promise.all([asker.ask('timeline', strip), asker.ask('logs', parameters)]);
 	return { timeline, logs, parameters };
 }
 
-function columnsOf(place: Place): readonly Column[] {
-	const known = (place.columns ?? []).filter((name): name is Column => name in columns);
-	return known.length > 0 ? known : usualColumns;
+/** columnsOf returns the columns that the address names, or that the browser keeps, and whether these are any. */
+function columnsOf({ place, fields }: Console): { own: boolean; shown: readonly Column[] } {
+	const known = (place.columns ?? keptColumns() ?? []).filter((name) => name in columns || fields.some((field) => field.name === name));
+	return known.length > 0 ? { own: true, shown: known } : { own: false, shown: usualColumns };
 }
 
 /** List is the strip chart and the rows, to which older pages are added. */
-function List({ answers, shown }: { answers: Answers; shown: readonly Column[] }) {
+function List({ answers, pages, live, shown, chosen }: {
+	answers: Answers; pages: Pages; live: Live; shown: readonly Column[];
+	chosen: readonly Column[]; // the window may be too narrow for them
+}) {
 	const { place, zone, go } = useConsole();
+	const [wanted, setWanted] = useState('');
+	const [exporting, setExporting] = useState(false);
 	const { timeline, logs } = answers;
-	const { rows, next, loading, failure, more } = usePages(answers);
+	const { rows: loaded, next } = pages;
+	const searched = searchedIn(shown);
+	const rows = wanted === '' ? loaded : loaded.filter((row) => holds(row, searched, wanted));
 	const { from, to } = logs.meta.period;
 	const days = dateIn(Date.parse(from), zone) !== dateIn(Date.parse(to), zone);
-	const selected = place.record ? rows.findIndex((row) => isNamed(row, place.record)) : -1;
-	const oldest = Date.parse(textOf(rows[rows.length - 1] ?? {}, 'timestamp'));
+	const selected = place.record ? rows.findIndex((row) => referenceOf(row) === place.record) : -1;
+	const oldest = Date.parse(textOf(loaded[loaded.length - 1] ?? {}, 'timestamp'));
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />
 		<div class="over-rows">
-			<span>{next ? words.eventsShown(count(rows.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
-				words.eventsAll(count(rows.length))}</span>
-			<ColumnChooser shown={shown} />
+			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(loaded.length)) :
+				next || live.cut ? words.eventsShown(count(loaded.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
+					words.eventsAll(count(loaded.length))}</span>
+			<Later part="find" given={{ value: wanted, change: setWanted, rows, searched }} />
+			{live.cut && <span>{words.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
+				live: 0, period: absolute({ from: Date.parse(from), to: oldest }),
+			})}>{words.liveOlder}</button></span>}
+			{live.waiting.length > 0 && <button type="button" class="small primary" onClick={() => {
+				document.querySelector('.rows')?.scrollTo(0, 0);
+				live.show();
+			}}>{words.liveWaiting(count(live.waiting.length))}</button>}
+			<span class="late">{live.failure}</span>
+			<LiveField rates={rates} />
+			<span class="row">
+				<button type="button" class="small" onClick={() => setExporting(true)}>{words.export}</button>
+				<FacetsButton /><ColumnChooser shown={chosen} />
+			</span>
 		</div>
-		<Rows rows={rows} shown={shown} dates={days} selected={selected} complete={!next} open={(row) => {
+		{exporting && <Later part="export" given={{
+			filters: String(answers.parameters['filters']), period: { from: Date.parse(from), to: Date.parse(to) }, fields: fieldsOf(shown),
+			total: timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0), close: () => setExporting(false),
+		}} />}
+		<Rows rows={rows} shown={shown} dates={days} selected={selected} complete={!next && !live.cut} open={(row) => {
 			const record = rows[row];
-			if (record) go({ record: nameOf(record) });
+			if (record) go({ record: referenceOf(record) });
 		}} />
-		{next && <p class="more"><button type="button" disabled={loading} onClick={more}>
-			{loading ? words.loading : words.loadMore}
-		</button> {failure}</p>}
+		<Older pages={pages} />
 	</>;
 }
 
-/** usePages adds older pages to the first one. */
-function usePages({ logs, parameters }: Answers) {
-	const { api } = useConsole();
-	const [pages, setPages] = useState({ of: logs, rows: logs.results, next: logs.meta.next ?? null });
-	const [loading, setLoading] = useState(false);
-	const [failure, setFailure] = useState('');
-	const own = pages.of === logs ? pages : { of: logs, rows: logs.results, next: logs.meta.next ?? null };
-	const more = (): void => {
-		if (!own.next || loading) return;
-		setLoading(true);
-		setFailure('');
-		const idle = { running: () => undefined, waiting: () => undefined };
-		api.ask('logs', { ...parameters, cursor: own.next }, new AbortController().signal, idle).then(
-			(page) => setPages({ of: logs, rows: [...own.rows, ...page.results], next: page.meta.next ?? null }),
-			(error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
-		).finally(() => setLoading(false));
-	};
-	return { rows: own.rows, next: own.next, loading, failure, more };
+/** fieldsOf returns the members of records that columns show. */
+function fieldsOf(shown: readonly Column[]): string[] {
+	return [...new Set(['timestamp', ...shown.flatMap((column) => columnOf(column).fields)])];
 }
 
-/** ColumnChooser shows and hides columns; the choice is in the address. */
+/** searchedIn returns the fields in which the quick search looks: those that a row shows as text. */
+function searchedIn(shown: readonly Column[]): string[] {
+	return fieldsOf(shown).filter((field) => field !== 'timestamp' && field !== 'url');
+}
+
+/** FacetsButton opens the values of fields beside the list. */
+function FacetsButton() {
+	const { place, go } = useConsole();
+	const open = place.panel === 'facets';
+	return <button type="button" class="small" aria-expanded={open} title={words.facetsTitle}
+		onClick={() => go({ panel: open ? '' : 'facets' })}>{words.facets}</button>;
+}
+
+/** ColumnChooser opens the chooser of columns. The choice is in the address, and the browser keeps it. */
 function ColumnChooser({ shown }: { shown: readonly Column[] }) {
-	const { go } = useConsole();
-	const all = Object.keys(columns) as Column[];
-	const toggle = (column: Column): void => {
-		const wanted = all.filter((one) => (one === column ? !shown.includes(one) : shown.includes(one)));
-		const usual = wanted.join() === usualColumns.join();
-		if (wanted.length > 0) go({ columns: usual ? null : wanted });
+	const { fields, go } = useConsole();
+	const [open, setOpen] = useState(false);
+	const others = Object.keys(columns).filter((column) => !shown.includes(column));
+	const change = (wanted: readonly Column[] | null): void => {
+		const own = wanted?.join() === usualColumns.join() ? null : wanted;
+		keepColumns(own);
+		go({ columns: own && [...own] });
 	};
-	return <details class="chooser">
+	return <details class="chooser" onToggle={(event) => setOpen(event.currentTarget.open)} onKeyDown={(event) => {
+		if (event.key !== 'Escape') return;
+		event.currentTarget.open = false;
+		event.currentTarget.querySelector('summary')?.focus();
+		event.stopPropagation();
+	}}>
 		<summary>{words.chooseColumns}</summary>
-		<div class="panel">
-			{all.map((column) => <label key={column}>
-				<input type="checkbox" checked={shown.includes(column)} onChange={() => toggle(column)} />
-				{words.columns[column]}
-			</label>)}
-			<button type="button" class="small" onClick={() => go({ columns: null })}>{words.usualColumns}</button>
-		</div>
+		{open && <div class="panel"><Later part="columns" given={{
+			shown, others, nameOf, change,
+			fields: fields.filter((field) => !field.key).map((field) => field.name)
+				.filter((name) => !(name in columns) && !shown.includes(name)),
+		}} /></div>}
 	</details>;
 }

@@ -20,7 +20,8 @@ export function useShortcuts(actions: Readonly<Record<string, () => void>>): voi
 		let first = '';
 		let at = 0;
 		const press = (event: KeyboardEvent): void => {
-			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (document.querySelector('dialog[open]')) return; // its keys are the browser's
 			if (event.key !== 'Escape' && (isTyping(event.target) || !shortcutsOn())) return;
 			const sequence = event.timeStamp - at < sequencePause ? `${first} ${event.key}` : event.key;
 			const action = latest.current[sequence] ?? latest.current[event.key];

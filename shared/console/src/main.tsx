@@ -1,9 +1,12 @@
 // The start of the page.
 import { render } from 'preact';
 import { App } from './app';
-import { readTheme, showTheme } from './theme';
+import { guardDrafts } from './key';
+import { printLight, readTheme, showTheme } from './theme';
 
 showTheme(readTheme()); // before the first paint
+printLight();
+guardDrafts();
 
 const root = document.getElementById('console');
 if (root) render(<App />, root);

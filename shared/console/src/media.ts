@@ -4,6 +4,11 @@ import { useEffect, useState } from 'preact/hooks';
 export const narrow = '(max-width: 699px)'; // one column, rows of two lines
 export const wide = '(min-width: 1200px)'; // a record beside the list
 
+/** mostSegments is how many segments a chart has at most, so that each is several pixels wide. */
+export function mostSegments(): number {
+	return matchMedia(narrow).matches ? 120 : 400;
+}
+
 export function useMedia(query: string): boolean {
 	const [matches, setMatches] = useState(() => matchMedia(query).matches);
 	useEffect(() => {

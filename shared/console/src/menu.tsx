@@ -6,10 +6,14 @@ import { useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
 import { words } from './strings';
 
-/** A value whose menu is open. */
+/** An item of a menu: its name, the condition that it adds, what it does. */
+export type Item = readonly [string, string, () => void];
+
+/** A value whose menu is open, with the items of its row. */
 export interface Choice {
-	fact: Fact;
+	fact: Fact | null;
 	at: Element;
+	more: readonly Item[];
 }
 
 /** Value is a button with a value, whose menu it opens. */
@@ -67,10 +71,22 @@ export function copy(text: string, say: (text: string) => void): void {
 	done.then(() => say(words.copied), () => say(words.notCopied));
 }
 
+/** saveFile lets the browser save a file. */
+export function saveFile(name: string, content: Blob): void {
+	const link = document.createElement('a');
+	link.href = URL.createObjectURL(content);
+	link.download = name;
+	document.body.append(link);
+	link.click();
+	link.remove();
+	setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser reads it after the click
+}
+
 /** Menu is the menu of a value: beside it, or at the bottom of a narrow screen. */
 export function Menu({ choice, close }: { choice: Choice; close(): void }) {
 	const { place } = useConsole();
-	const act = useActs(choice.fact);
+	const { fact } = choice;
+	const act = useActs(fact ?? { field: '', value: '' });
 	const box = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const menu = box.current;
@@ -97,13 +113,12 @@ export function Menu({ choice, close }: { choice: Choice; close(): void }) {
 		close();
 		run();
 	};
-	const items: [string, string, () => void][] = [
-		[words.only, only(choice.fact), act.only],
-		[words.without, without(choice.fact), act.without],
-		...(place.screen === 'events' ? [] : [[words.openEvents, '', act.events] as [string, string, () => void]]),
-		[words.copy, '', act.copy],
+	const events: Item[] = place.screen === 'events' ? [] : [[words.openEvents, '', act.events]];
+	const items: readonly Item[] = !fact ? choice.more : [
+		[words.only, only(fact), act.only], [words.without, without(fact), act.without], ...events, [words.copy, '', act.copy],
+		...choice.more,
 	];
-	return <div class="menu" role="menu" aria-label={words.actions(String(choice.fact.value))} ref={box}
+	return <div class="menu" role="menu" aria-label={words.actions(fact ? String(fact.value) : words.record)} ref={box}
 		onKeyDown={(event) => {
 			if (event.key === 'Escape' || event.key === 'Tab') close();
 			else if (!move(event.currentTarget, event.key)) return;

@@ -1,9 +1,9 @@
 // The picker of the period and the zone.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from './context';
 import { periodOf } from './pure/fragment';
 import {
-	absolute, isZone, lengthOf, momentIn, parseTime, periodIn, presetName, presets, resolve, shift, zoomOut,
+	absolute, isZone, lengthOf, momentIn, parseMoment, parseTime, periodIn, periodText, presetName, presets, resolve, shift, zoomOut,
 } from './pure/time';
 import { words } from './strings';
 
@@ -36,7 +36,8 @@ export function Picker() {
 		<button type="button" class="icon" aria-label={words.earlier} title={`${words.earlier} ([)`} disabled={!period}
 			onClick={() => period && change(absolute(shift(period, -1)))}>‹</button>
 		<button type="button" id="period" aria-expanded={open} aria-haspopup="dialog" aria-label={`${words.period}: ${name}`}
-			onClick={() => setOpen(!open)}>{name}</button>
+			onClick={() => setOpen(!open)}>
+			{name.split(' – ').map((end, i) => <>{i > 0 && ' – '}<span>{end}</span></>)}</button>
 		<button type="button" class="icon" aria-label={words.later} title={`${words.later} (])`} disabled={!period}
 			onClick={() => period && change(absolute(shift(period, 1)))}>›</button>
 		<button type="button" class="icon" aria-label={words.wider} title={`${words.wider} (z)`} disabled={!period}
@@ -50,9 +51,20 @@ function Panel({ change }: { change(period: string): void }) {
 	const period = resolve(periodOf(place), Date.now());
 	const [from, setFrom] = useState(period ? momentIn(period.from, zone) : '');
 	const [to, setTo] = useState(period ? momentIn(period.to, zone) : '');
-	const ends = [parseTime(from, zone), parseTime(to, zone)] as const;
+	const [typed, setTyped] = useState(zone); // the zone of both
+	if (typed !== zone) { // the instants stay
+		const moved = (text: string): string => {
+			const at = parseTime(text, typed);
+			return at === null ? text : momentIn(at, zone);
+		};
+		setTyped(zone);
+		setFrom(moved(from));
+		setTo(moved(to));
+	}
+	const wrong = (text: string): boolean => parseMoment(text, zone, Date.now()) === null;
+	const text = periodText(from, to, zone, Date.now());
 	const first = useRef<HTMLButtonElement>(null);
-	useEffect(() => first.current?.focus(), []);
+	useLayoutEffect(() => first.current?.focus(), []);
 	return <div class="panel" role="dialog" aria-label={words.period}>
 		<fieldset class="presets">
 			<legend>{words.periods}</legend>
@@ -61,15 +73,13 @@ function Panel({ change }: { change(period: string): void }) {
 		</fieldset>
 		<form onSubmit={(event) => {
 			event.preventDefault();
-			if (ends[0] !== null && ends[1] !== null) {
-				change(absolute({ from: Math.min(ends[0], ends[1]), to: Math.max(ends[0], ends[1]) }));
-			}
+			if (text !== null) change(text);
 		}}>
 			<fieldset class="ends">
 				<legend>{words.exactly} ({zone})</legend>
-				<TimeField name={words.from} value={from} change={setFrom} wrong={ends[0] === null} />
-				<TimeField name={words.to} value={to} change={setTo} wrong={ends[1] === null} />
-				<button type="submit" class="primary" disabled={ends[0] === null || ends[1] === null}>{words.apply}</button>
+				<TimeField name={words.from} value={from} change={setFrom} wrong={wrong(from)} />
+				<TimeField name={words.to} value={to} change={setTo} wrong={wrong(to)} />
+				<button type="submit" class="primary" disabled={text === null}>{words.apply}</button>
 			</fieldset>
 		</form>
 		<ZoneField />

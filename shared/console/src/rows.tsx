@@ -1,31 +1,54 @@
 // The list of events: a grid that draws only the rows in view, with the keys of a grid.
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useConsole } from './context';
+import { type Console, useConsole } from './context';
 import { narrow, useMedia } from './media';
-import { Acts, useActs } from './menu';
-import type { Fact, Value } from './pure/filter';
-import { listOf, type LogRecord, resultOf, textOf } from './pure/record';
-import { clockIn, dateIn } from './pure/time';
+import { Acts, copy, type Item, useActs } from './menu';
+import { type Fact, only, type Value } from './pure/filter';
+import { factOfResult, listOf, type LogRecord, referenceOf, resultOf, textOf } from './pure/record';
+import { absolute, clockIn, dateIn, momentIn, otherZone } from './pure/time';
+import { shortReason } from './pure/reason';
+import { leastWidth } from './pure/widths';
 import { words } from './strings';
 
-export type Column = keyof typeof words.columns;
+/** A column of the list: one of those below, or a field of the catalogue. */
+export type Column = string;
+
+type Known = keyof typeof words.columns;
 
 /** The fields of the API that a column needs, its width, and the field that its value is a fact of. */
-export const columns: Readonly<Record<Column, { fields: readonly string[]; width: string; fact: string }>> = {
-	timestamp: { fields: ['timestamp', 'request_id'], width: '7.6rem', fact: '' },
+interface Definition {
+	fields: readonly string[];
+	width: string;
+	fact: string;
+}
+
+export const columns: Readonly<Record<Known, Definition>> = {
+	timestamp: { fields: ['timestamp'], width: '7.6rem', fact: '' },
 	result: {
-		fields: ['result', 'blocked', 'challenge', 'ichallenge', 'monitor', 'upstream_status'], width: '9.2rem', fact: 'result',
+		fields: ['result', 'blocked', 'challenge', 'ichallenge', 'monitor', 'upstream_status'], width: '10rem', fact: 'result',
 	},
 	method: { fields: ['method'], width: '4.2rem', fact: 'method' },
 	status: { fields: ['status'], width: '3.6rem', fact: 'status' },
 	ip: { fields: ['ip'], width: 'minmax(7.5rem, 9.5rem)', fact: 'ip' },
-	country: { fields: ['country'], width: 'minmax(5rem, 7.5rem)', fact: 'country' },
+	country: { fields: ['country'], width: 'minmax(5rem, 7rem)', fact: 'country' },
 	target: { fields: ['host', 'path', 'url'], width: 'minmax(10rem, 2fr)', fact: 'url' },
-	reason: { fields: ['reason', 'monitor_reasons'], width: 'minmax(8rem, 2fr)', fact: 'reason' },
+	reason: { fields: ['reason', 'monitor_reasons'], width: 'minmax(8rem, 2.4fr)', fact: 'reason' },
 	user_agent: { fields: ['user_agent'], width: 'minmax(8rem, 1.5fr)', fact: 'user_agent' },
 	organization: { fields: ['organization'], width: 'minmax(7rem, 10rem)', fact: 'organization' },
 };
+
+const isKnown = (column: Column): column is Known => column in columns;
+
+/** columnOf returns the definition of a column. */
+export function columnOf(column: Column): Definition {
+	return isKnown(column) ? columns[column] : { fields: [column], width: 'minmax(7rem, 1fr)', fact: column };
+}
+
+/** nameOf returns the heading of a column. */
+export function nameOf(column: Column): string {
+	return isKnown(column) ? words.columns[column] : column;
+}
 
 export const usualColumns: readonly Column[] = ['timestamp', 'result', 'method', 'status', 'ip', 'country', 'target', 'reason'];
 
@@ -48,7 +71,13 @@ export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
 	const height = phone ? 50 : 28;
 	const grid = useRef<HTMLDivElement>(null);
 	const [view, setView] = useState({ top: 0, height: 800 });
-	const [active, setActive] = useState({ row: Math.max(0, selected), column: 0 });
+	const opened = selected < 0 ? '' : referenceAt(rows, selected);
+	const [active, setActive] = useState<Active>({ reference: opened, row: Math.max(0, selected), column: 0 });
+	const [was, setWas] = useState(opened);
+	if (was !== opened) { // another record was opened; that rows are put above it is no move
+		setWas(opened);
+		if (selected >= 0) setActive({ ...active, reference: opened, row: selected });
+	}
 	useLayoutEffect(() => {
 		const element = grid.current;
 		if (!element) return;
@@ -57,28 +86,33 @@ export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
 		observer.observe(element);
 		return () => observer.disconnect();
 	}, []);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (selected >= 0) reveal(grid.current, selected, height);
-	}, [selected, height]);
+	}, [opened, height]);
+	const row = rowOf(rows, active);
+	useEffect(() => { // it moves when rows are put above
+		if (document.activeElement === grid.current) reveal(grid.current, row, height);
+	}, [row]);
 	const first = Math.max(0, Math.floor(view.top / height) - spare);
 	const last = Math.min(rows.length, Math.ceil((view.top + view.height) / height) + spare);
-	const row = Math.min(active.row, rows.length - 1);
 	const move = (to: { row: number; column: number }): void => {
 		const next = {
 			row: Math.max(0, Math.min(rows.length - 1, to.row)), column: Math.max(0, Math.min(shown.length - 1, to.column)),
 		};
-		setActive(next);
+		setActive({ ...next, reference: referenceAt(rows, next.row) });
 		reveal(grid.current, next.row, height);
 	};
-	const onKeyDown = useGridKeys(rows, shown, { row, column: active.column }, Math.floor(view.height / height) - 1, move, open);
-	const template = shown.map((column) => (column === 'timestamp' && dates ? '12rem' : columns[column].width)).join(' ');
+	const onKeyDown = useGridKeys(rows, shown, { row, column: active.column }, Math.floor(view.height / height) - 1, move, open,
+		selected >= 0);
+	const tracks = shown.map((column) => (column === 'timestamp' && dates ? '12rem' : columnOf(column).width));
 	return <div class="rows" role="grid" aria-label={words.events} aria-description={words.eventKeys}
 		aria-rowcount={complete ? rows.length + 1 : -1} aria-colcount={shown.length} tabIndex={0} ref={grid}
 		aria-activedescendant={rows.length > 0 ? cellID(row, active.column) : undefined}
-		style={{ '--columns': template, '--row': `${height}px` }} onKeyDown={onKeyDown}
+		style={{ '--columns': tracks.join(' '), '--least': `${leastWidth(tracks)}rem`, '--row': `${height}px` }} onKeyDown={onKeyDown}
+		onFocus={() => setActive({ ...active, row, reference: referenceAt(rows, row) })}
 		onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}>
 		<div class="head" role="row" aria-rowindex={1}>
-			{shown.map((column) => <span role="columnheader" key={column}>{words.columns[column]}</span>)}
+			{shown.map((column) => <span role="columnheader" key={column}>{nameOf(column)}</span>)}
 		</div>
 		<div class="body" role="presentation" style={{ height: `${rows.length * height}px` }}>
 			{rows.slice(first, last).map((record, i) => {
@@ -91,6 +125,22 @@ export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
 			})}
 		</div>
 	</div>;
+}
+
+/** The active cell. Its row is kept by the reference to the record, because rows are put above it. */
+interface Active {
+	reference: string; // "": of the first row, until somebody moves
+	row: number; // where the record was
+	column: number;
+}
+
+const referenceAt = (rows: readonly LogRecord[], row: number): string => referenceOf(rows[row] ?? {});
+
+/** rowOf returns where the active record is now, or where it was if it is no longer in the list. */
+function rowOf(rows: readonly LogRecord[], { reference, row }: Active): number {
+	if (referenceAt(rows, row) === reference) return row;
+	const at = reference === '' ? -1 : rows.findIndex((record) => referenceOf(record) === reference);
+	return at < 0 ? Math.min(row, rows.length - 1) : at;
 }
 
 const cellID = (row: number, column: number): string => `cell-${row}-${column}`;
@@ -107,15 +157,16 @@ function reveal(grid: HTMLElement | null, row: number, height: number): void {
 /** useGridKeys returns the handler of the keys of the grid. */
 function useGridKeys(
 	rows: readonly LogRecord[], shown: readonly Column[], active: { row: number; column: number }, page: number,
-	move: (to: { row: number; column: number }) => void, open: (row: number) => void,
+	move: (to: { row: number; column: number }) => void, open: (row: number) => void, beside: boolean,
 ) {
-	const { choose } = useConsole();
+	const console = useConsole();
 	const record = rows[active.row];
 	const column = shown[active.column];
 	const fact = record && column ? factOf(column, record) : null;
 	const act = useActs(fact ?? { field: '', value: '' });
 	return (event: JSX.TargetedKeyboardEvent<HTMLElement>): void => {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		if (beside && (event.key === 'j' || event.key === 'k')) return; // they move the record that is open
 		const { row, column: at } = active;
 		const to: Readonly<Record<string, { row: number; column: number }>> = {
 			ArrowDown: { row: row + 1, column: at }, j: { row: row + 1, column: at },
@@ -129,18 +180,38 @@ function useGridKeys(
 		else if (event.key === 'Enter') open(row);
 		else if (event.key === '+' && fact) act.only();
 		else if ((event.key === '-' || event.key === '−') && fact) act.without();
-		else if ((event.key === 'm' || event.key === 'ContextMenu') && fact) {
+		else if ((event.key === 'm' || event.key === 'ContextMenu') && record) {
 			const cell = document.getElementById(cellID(row, at));
-			if (cell) choose(fact, cell);
+			if (cell) console.choose(fact, cell, waysOf(record, console));
 		} else return;
 		event.preventDefault();
 		event.stopPropagation();
 	};
 }
 
+/** waysOf are the ways from a row: to the requests around it and to those like it, and a filter that finds it again. */
+function waysOf(record: LogRecord, { go, say }: Console): Item[] {
+	const ms = Date.parse(textOf(record, 'timestamp'));
+	const like = (name: string, ...fields: string[]): Item[] => {
+		const conditions = fields.filter((field) => textOf(record, field) !== '')
+			.map((field) => only({ field, value: textOf(record, field) }));
+		const filter = conditions.join(', ');
+		return textOf(record, fields[0] ?? '') === '' ? [] : [[name, filter, () => go({ filter, record: null })]];
+	};
+	return [
+		[words.around, '', () => go({ filter: '', record: null, period: absolute({ from: ms - around, to: ms + around }) })],
+		...like(words.sameAddress, 'ip'), ...like(words.sameSession, 'session'), ...like(words.sameRule, 'reason'),
+		...like(words.samePath, 'path', 'host'),
+		[words.copyFilter, '', () => copy(only({ field: 'record_ref', value: referenceOf(record) }), say)],
+	];
+}
+
+const around = 300_000; // milliseconds before and after a request
+
 /** factOf returns what the value of a cell says, or null if filters have no condition for it. */
 function factOf(column: Column, record: LogRecord): Fact | null {
-	const field = columns[column].fact;
+	const field = columnOf(column).fact;
+	if (column === 'result') return factOfResult(record);
 	if (column === 'reason' && typeof record['reason'] !== 'string') {
 		const first = listOf(record, 'monitor_reasons')[0];
 		return typeof first === 'string' ? { field: 'monitor_reasons', value: first } : null;
@@ -154,13 +225,14 @@ function factOf(column: Column, record: LogRecord): Fact | null {
 function Cell({ id, column, record, dates, active }: {
 	id: string; column: Column; record: LogRecord; dates: boolean; active: boolean;
 }) {
-	const { choose } = useConsole();
+	const console = useConsole();
 	const fact = factOf(column, record);
+	const open = (at: Element): void => console.choose(fact, at, waysOf(record, console));
+	const touch = useLongTouch(open);
 	return <span id={id} role="gridcell" class={`cell ${column}${active ? ' active' : ''}`} onContextMenu={(event) => {
-		if (!fact) return;
 		event.preventDefault();
-		choose(fact, event.currentTarget);
-	}} {...(fact ? longTouch((at) => choose(fact, at)) : {})}>
+		open(event.currentTarget);
+	}} {...touch}>
 		<span class="text">{contentOf(column, record, dates)}</span>
 		{fact && <Acts fact={fact} />}
 	</span>;
@@ -171,8 +243,9 @@ function contentOf(column: Column, record: LogRecord, dates: boolean) {
 		case 'timestamp': return <Time record={record} dates={dates} />;
 		case 'result': return <ResultMark record={record} />;
 		case 'target': return `${textOf(record, 'host')}${textOf(record, 'path')}` || textOf(record, 'url');
-		case 'reason': return textOf(record, 'reason') || listOf(record, 'monitor_reasons').join('; ');
-		default: return textOf(record, column);
+		case 'reason': return [textOf(record, 'reason'), ...listOf(record, 'monitor_reasons').map(String)].filter((one) => one !== '')
+			.map(shortReason).join('; ');
+		default: return listOf(record, column).map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(', ');
 	}
 }
 
@@ -180,7 +253,8 @@ function Time({ record, dates }: { record: LogRecord; dates: boolean }) {
 	const { zone } = useConsole();
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	if (Number.isNaN(ms)) return null;
-	return <>{dates && `${dateIn(ms, zone)} `}{clockIn(ms, zone, 'milliseconds')}</>;
+	const other = otherZone(zone);
+	return <span title={`${momentIn(ms, other)} ${other}`}>{dates && `${dateIn(ms, zone)} `}{clockIn(ms, zone, 'milliseconds')}</span>;
 }
 
 /** ResultMark is what happened to a request: a shape, a word and a colour. */
@@ -191,24 +265,29 @@ export function ResultMark({ record }: { record: LogRecord }) {
 
 const longTouchTime = 500; // milliseconds
 
-/** longTouch returns handlers that act after a long touch, on systems that have no event for it. */
-function longTouch(act: (at: Element) => void) {
-	let timer = 0;
-	let acted = false;
-	const stop = (): void => clearTimeout(timer);
+/**
+ * useLongTouch returns handlers that act after a long touch, on systems that have no event for it. The touch outlives the
+ * drawings of its cell: one that moves does not act, also if the list is drawn again meanwhile.
+ */
+function useLongTouch(act: (at: Element) => void) {
+	const touch = useRef({ timer: 0, acted: false }).current;
+	const stop = (): void => clearTimeout(touch.timer);
+	useEffect(() => stop, []);
 	return {
 		onTouchStart: (event: JSX.TargetedTouchEvent<HTMLElement>) => {
 			const at = event.currentTarget;
-			acted = false;
-			timer = setTimeout(() => {
-				acted = true;
+			touch.acted = false;
+			stop();
+			touch.timer = setTimeout(() => {
+				touch.acted = true;
 				act(at);
 			}, longTouchTime);
 		},
 		onTouchMove: stop,
+		onTouchCancel: stop,
 		onTouchEnd: (event: JSX.TargetedTouchEvent<HTMLElement>) => {
 			stop();
-			if (acted) event.preventDefault(); // no click follows
+			if (touch.acted) event.preventDefault(); // no click follows
 		},
 	};
 }

@@ -1,19 +1,24 @@
 // The first visit: an address that names no period, where the usual period has no records.
 import type { Answer, Segment } from './api';
 import type { Console } from './context';
+import { splitPeriod } from './pure/filter';
+import { readFragment } from './pure/fragment';
 import { absolute } from './pure/time';
+import { rememberFilter } from './remember';
 import { words } from './strings';
 
 const day = 86_400_000;
 
 /**
  * leadToData goes to the newest day of the data if the address names no period and the usual one is empty. It reports
- * whether it does.
+ * whether it does. Otherwise the answer is what the reader asked for, and its filter is remembered.
  */
-export function leadToData({ place, go, say }: Console, timeline: Answer<Segment>): boolean {
+export function leadToData({ go, say }: Console, timeline: Answer<Segment>): boolean {
+	const place = readFragment(location.hash); // the reader may have chosen a period since the question
 	const { newest } = timeline.meta;
-	const empty = timeline.results.every((segment) => segment.num_of_requests === 0);
-	if (place.period !== '' || place.filter !== '' || place.record || !empty || newest === null) return false;
+	const requests = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
+	rememberFilter(splitPeriod(timeline.meta.filter, Date.now()).filter, requests);
+	if (place.period !== '' || place.filter !== '' || place.record || requests > 0 || newest === null) return false;
 	const to = Math.ceil(Date.parse(newest) / 60_000) * 60_000;
 	go({ period: absolute({ from: to - day, to }) }, 'replace');
 	say(words.shownDay);

@@ -1,10 +1,13 @@
 // What a screen shows around its answer: that it is asked, why there is none, and what the answer rests on.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { type Meta, type Parameters, Refusal, type Route, Unreachable } from './api';
-import type { Asked } from './ask';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type Meta, type Parameters, Refusal, type Route } from './api';
+import type { Asked, State } from './ask';
 import { useConsole } from './context';
+import { Later } from './later';
+import { narrow, useMedia } from './media';
 import { copy } from './menu';
+import { adviceOf } from './pure/advice';
 import { questionAsCurl } from './pure/curl';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
 import { objects, priceOf } from './pure/price';
@@ -12,40 +15,92 @@ import { absolute, momentIn } from './pure/time';
 import { words } from './strings';
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
-export function Answered<T>({ asked, metas, children }: {
+export function Answered<T>({ asked, metas, brief = false, children }: {
 	asked: Asked<T>;
 	metas(answer: T): readonly Meta[];
+	brief?: boolean; // without the ways to copy and to explain what was asked
 	children(answer: T): ComponentChildren;
+}) {
+	const { answer } = asked;
+	return <>
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={brief ? [] : asked.questions} />
+		<Panel asked={asked}>{children}</Panel>
+	</>;
+}
+
+/** Line is what an answer rests on, or that it is being asked for. */
+export function Line({ asked, metas, questions }: {
+	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[];
+}) {
+	return <div class="line">
+		<Honesty metas={metas} />
+		{metas.length > 0 && questions.length > 0 && <Tools><CopyQuestions questions={questions} /><ExplainButton /></Tools>}
+		<Progress asked={asked} />
+	</div>;
+}
+
+/** Panel is a part of a screen with the answer of a question of its own, which may be a part of another, or with why it has none. */
+export function Panel<T>({ asked, of, name = '', children }: {
+	asked: Asked<T>; of?: Asked<unknown>; name?: string; children(answer: T): ComponentChildren;
 }) {
 	const { answer, state } = asked;
 	return <>
-		<div class="line">
-			{answer !== null && <Honesty metas={metas(answer)} />}
-			{answer !== null && metas(answer).length > 0 && <CopyQuestions questions={asked.questions} />}
-			<Progress asked={asked} />
-		</div>
-		<Trouble asked={asked} />
-		{answer !== null && <div class={state === 'done' ? 'answer' : 'answer stale'} aria-busy={state === 'asking'}>
+		<Trouble asked={asked} name={name} earlier={answer !== null} />
+		{answer !== null && <div class={`answer ${ageOf(state, of?.state ?? 'done')}`} aria-busy={state === 'asking'}>
 			{children(answer)}
 		</div>}
 	</>;
 }
 
+/**
+ * ageOf returns the class of an answer by the states of the questions that it depends on: "stale" if the next answer is on
+ * its way, "old" if there will be none until somebody asks, "" if it is the answer of the present question.
+ */
+export function ageOf(...states: readonly State[]): '' | 'stale' | 'old' {
+	if (states.some((state) => state !== 'done' && state !== 'asking')) return 'old';
+	return states.includes('asking') ? 'stale' : '';
+}
+
+/** Tools are the buttons of the line, or a menu of them where the window is narrow. */
+function Tools({ children }: { children: ComponentChildren }) {
+	const folded = useMedia(narrow);
+	const box = useRef<HTMLDetailsElement>(null);
+	useEffect(() => {
+		const close = (event: Event): void => {
+			if (box.current && !box.current.querySelector('summary')?.contains(event.target as Node)) box.current.open = false;
+		};
+		addEventListener('click', close);
+		return () => removeEventListener('click', close);
+	}, []);
+	if (!folded) return <>{children}</>;
+	return <details class="chooser tools" ref={box}>
+		<summary aria-label={words.tools} title={words.tools}>⋯</summary>
+		<div class="panel">{children}</div>
+	</details>;
+}
+
 /** CopyQuestions copies what was asked as commands of curl, with the key as a variable of the shell. */
-function CopyQuestions({ questions }: { questions: readonly [Route, Parameters][] }) {
+function CopyQuestions({ questions }: { questions: readonly (readonly [Route, Parameters])[] }) {
 	const { api, say } = useConsole();
 	return <button type="button" class="link quiet" title={words.copyQuestionTitle} onClick={() => {
 		copy(questions.map(([route, parameters]) => questionAsCurl(api.base, route, parameters)).join('\n'), say);
 	}}>{words.copyQuestion}</button>;
 }
 
+function ExplainButton() {
+	const { place, go } = useConsole();
+	const open = place.panel === 'explain';
+	return <button type="button" class="link quiet" title={words.explainTitle} aria-expanded={open}
+		onClick={() => go({ panel: open ? '' : 'explain' })}>{words.explain}</button>;
+}
+
 /** Progress is the sentence about a question that has no answer yet. It appears when the question takes a while. */
-function Progress<T>({ asked }: { asked: Asked<T> }) {
+export function Progress({ asked }: { asked: Asked<unknown> }) {
 	const asking = asked.state === 'asking';
 	const now = useNow(asking);
 	const { say } = useConsole();
 	const running = asked.running;
-	let text = asked.state === 'cancelled' ? words.cancelled : '';
+	let text = asked.state !== 'cancelled' ? '' : asked.answer === null ? words.cancelled : `${words.cancelled} ${words.earlierAnswer}`;
 	if (asking) {
 		text = words.asking;
 		if (asked.waiting !== null) text = words.busy(milliseconds(Math.max(1000, asked.waiting - now)));
@@ -75,44 +130,100 @@ function useNow(on: boolean): number {
 	return now;
 }
 
-/** Trouble is why there is no new answer: the question waits to be run, or it failed. */
-function Trouble<T>({ asked }: { asked: Asked<T> }) {
+/**
+ * Trouble is why there is no new answer: the question waits to be run, or it failed. The name is that of a part of a screen;
+ * an earlier answer may be below.
+ */
+export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<unknown>; name?: string; earlier?: boolean }) {
+	const below = earlier && <p class="quiet">{words.earlierAnswer}</p>;
 	if (asked.state === 'held' && asked.estimate) {
 		return <section class="trouble held" aria-label={words.held}>
 			<p><strong>{words.held}</strong> It {priceOf(asked.estimate)}.</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
+			{below}
 			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
 		</section>;
 	}
+	if (asked.attempts > 0) return <Gone asked={asked} name={name} />;
 	if (asked.state !== 'failed') return null;
 	const failure = asked.failure;
-	if (failure instanceof Refusal && failure.status === 401) return <KeyForm refused={failure} />;
-	return <section class="trouble failed" role="alert">
-		<p><strong>{sentenceOf(failure)}</strong></p>
-		{failure instanceof Refusal && failure.status !== 400 && <p>{failure.message}</p>}
+	if (failure instanceof Refusal && failure.status === 401) return below || null; // the page asks for the key
+	const forbidden = failure instanceof Refusal && failure.status === 403;
+	return <section class={forbidden ? 'trouble forbidden' : 'trouble failed'} role="alert">
+		<p><strong>{nameOf(name)}{sentenceOf(failure)}</strong></p>
+		{failure instanceof Refusal ? failure.status !== 400 && <p>{failure.message}</p> : <p>{String(failure)}</p>}
+		{failure instanceof Refusal && failure.status === 422 && <Advised message={failure.message} />}
 		{failure instanceof Refusal && failure.status !== 400 && failure.requestID !== '' &&
 			<p class="quiet">{words.requestID} <code>{failure.requestID}</code></p>}
+		{below}
 		{!(failure instanceof Refusal && failure.status === 400) &&
 			<button type="button" onClick={asked.run}>{words.again}</button>}
 	</section>;
 }
 
+const nameOf = (name: string): string => (name === '' ? '' : `${name}: `);
+
+/** Advised does what the server advises for a question that is more than it can answer. */
+function Advised({ message }: { message: string }) {
+	const { go } = useConsole();
+	const advice = adviceOf(message);
+	if (!advice) return null;
+	return <button type="button" class="primary" onClick={() => go(advice)}>
+		{'segment' in advice ? words.useSegment(advice.segment) : 'against' in advice ? words.useAgainst(advice.against) : words.usePeriod}
+	</button>;
+}
+
+const firstPause = 2000; // milliseconds until a server that does not answer is asked again
+const longestPause = 30_000;
+
+/** TroubleOf is why some parts of a screen have no new answers: that of the first one that failed. They are asked again together. */
+export function TroubleOf({ parts, name }: { parts: readonly Asked<unknown>[]; name: string }) {
+	const troubled = parts.filter((part) => part.state === 'failed' || part.attempts > 0);
+	const failed = troubled.filter((part) => part.state === 'failed');
+	const first = failed[0] ?? troubled[0];
+	return first ? <Trouble asked={{ ...first, run: () => failed.forEach((part) => part.run()) }} name={name} /> : null;
+}
+
+/** Gone is the banner while the server does not answer. It asks again, each time after a longer pause, or as soon as there is a network. */
+function Gone({ asked, name }: { asked: Asked<unknown>; name: string }) {
+	const waits = asked.state === 'failed';
+	const latest = useRef(asked.run);
+	latest.current = asked.run; // of several parts, others may fail meanwhile
+	const again = useMemo(() => Date.now() + Math.min(longestPause, firstPause * 2 ** (asked.attempts - 1)),
+		[waits, asked.attempts, asked.began]);
+	const now = useNow(waits);
+	useEffect(() => {
+		if (!waits) return;
+		const run = (): void => latest.current();
+		const timer = setTimeout(run, again - Date.now());
+		addEventListener('online', run);
+		return () => {
+			clearTimeout(timer);
+			removeEventListener('online', run);
+		};
+	}, [waits, again]);
+	return <section class="trouble failed" role="alert">
+		<p><strong>{nameOf(name)}{words.unreachable}</strong></p>
+		<p aria-hidden="true">{waits ? words.againIn(milliseconds(Math.max(1000, again - now))) : words.asking}</p>
+		<button type="button" disabled={!waits} onClick={asked.run}>{words.again}</button>
+	</section>;
+}
+
 function sentenceOf(failure: unknown): string {
-	if (failure instanceof Unreachable) return words.unreachable;
 	if (!(failure instanceof Refusal)) return words.failed;
 	if (failure.status === 400 && failure.mistakes.length > 0) return words.wrongFilter;
 	if (failure.status === 403) return words.forbidden;
 	return words.failed;
 }
 
-/** KeyForm asks for the key. The question is asked again with it. */
-function KeyForm({ refused }: { refused: Refusal }) {
+/** KeyForm asks for the key, once for all parts of the page that need it. Their questions are asked again with it. */
+export function KeyForm({ requestID }: { requestID: string }) {
 	const { useKey, hasKey } = useConsole();
 	const [hadKey] = useState(hasKey); // when the question was refused
 	const [key, setKey] = useState('');
 	return <form class="trouble key" onSubmit={(event) => {
 		event.preventDefault();
-		if (key.trim() !== '') useKey(key.trim());
+		if (key.trim() !== '') useKey(key);
 	}}>
 		<p><strong>{hadKey ? words.keyRefused : words.keyNeeded}</strong></p>
 		<label for="key">{words.key}</label>
@@ -122,7 +233,7 @@ function KeyForm({ refused }: { refused: Refusal }) {
 			<button type="submit" class="primary">{words.keyUse}</button>
 		</div>
 		<p class="quiet">{words.keyHint}</p>
-		{refused.requestID !== '' && <p class="quiet">{words.requestID} <code>{refused.requestID}</code></p>}
+		{requestID !== '' && <p class="quiet">{words.requestID} <code>{requestID}</code></p>}
 	</form>;
 }
 
@@ -137,21 +248,25 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 	const cost = metas.some((m) => m.cost_usd !== undefined) ? sum((m) => m.cost_usd) : null;
 	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
 	const cached = metas.find((m) => m.cached)?.cached;
+	const asked = sum((m) => m.questions ?? 1);
 	const known = metas.some((m) => m.objects !== undefined);
 	const facts = [
 		first.engine,
-		...(metas.length > 1 ? [w.questions(metas.length)] : []),
+		...(asked > 1 ? [w.questions(asked)] : []),
 		milliseconds(most((m) => m.elapsed_ms)),
 		bytes(sum((m) => m.bytes_scanned)) + (known ? ` ${w.of} ${objects(most((m) => m.objects))}` : ''),
 		...(cost !== null ? [dollars(cost)] : []),
 		...(first.complete_through ? [w.complete(momentIn(wholeSeconds(first.complete_through), zone))] :
 			first.newest ? [w.newest(momentIn(wholeSeconds(first.newest), zone))] : []),
+		...(metas.some((m) => m.late === null) ? [w.lateUnknown] : []),
 	];
 	const warnings = [
 		...(metas.some((m) => m.truncated?.reason === 'bytes') ? [w.truncatedBytes] : []),
 		...(metas.some((m) => m.truncated?.reason === 'limit' && !m.next) ? [w.truncatedLimit] : []),
 		...(cached ? [w.cached(ago(cached.age_seconds * 1000))] : []),
 		...(metas.some((m) => m.split) ? [w.split] : []),
+		...(sum((m) => m.late ?? 0) > 0 ? [w.late(sum((m) => m.late ?? 0))] : []),
+		...(metas.some((m) => m.demo) ? [w.demo] : []),
 	];
 	return <p class="honesty">
 		{facts.map((fact) => <span key={fact}>{fact}</span>)}
@@ -170,6 +285,7 @@ function wholeSeconds(time: string): number {
 /** Nothing says why an answer is empty, and where there are records. */
 export function Nothing({ meta }: { meta: Meta }) {
 	const { place, zone, go } = useConsole();
+	const [why, askWhy] = useState(false);
 	const from = Date.parse(meta.period.from);
 	const to = Date.parse(meta.period.to);
 	if (meta.newest === null) {
@@ -177,7 +293,7 @@ export function Nothing({ meta }: { meta: Meta }) {
 	}
 	const newest = Date.parse(meta.newest);
 	const outside = newest < from;
-	return <section class="trouble">
+	return <><section class="trouble">
 		<p><strong>{place.filter === '' ? words.nothingAtAll : words.nothing}</strong>
 			{outside && ' ' + words.outside(momentIn(wholeSeconds(meta.newest), zone))}</p>
 		<div class="row">
@@ -186,6 +302,9 @@ export function Nothing({ meta }: { meta: Meta }) {
 				go({ period: absolute({ from: end - (to - from), to: end }) });
 			}}>{words.goThere}</button>}
 			{place.filter !== '' && <button type="button" onClick={() => go({ filter: '' })}>{words.dropFilter}</button>}
+			{(place.filter !== '' || !outside) && <button type="button" aria-expanded={why} onClick={() => askWhy(!why)}>
+				{place.filter === '' ? words.whereNearest : words.whyNothing}</button>}
 		</div>
-	</section>;
+	</section>
+	{why && <Later part="blame" given={{ period: { from, to } }} />}</>;
 }

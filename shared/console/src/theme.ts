@@ -15,3 +15,9 @@ export function keepTheme(theme: string): void {
 	localStorage.setItem(setting, theme);
 	showTheme(theme);
 }
+
+/** printLight prints on white: dark colours would cost ink, and charts are drawn with the colours of the page. */
+export function printLight(): void {
+	addEventListener('beforeprint', () => showTheme('light'));
+	addEventListener('afterprint', () => showTheme(readTheme()));
+}

@@ -1,6 +1,7 @@
 // Package documentdynamo stores documents in the deployment's DynamoDB table. A version is two items that never change:
 // its description and its text. A third item per document holds the newest number. One transaction writes all three, so
-// versions are complete and their numbers are unique and without gaps.
+// versions are complete and their numbers are unique and without gaps. The first version of a document with a name also
+// adds the configuration to the list of those with documents of its kind.
 package documentdynamo
 
 import (
@@ -96,6 +97,19 @@ func (s *Store) List(ctx context.Context, kind document.Kind, config string) ([]
 	return list, nil
 }
 
+// Configurations returns the configurations in which there is, or was, a document of a kind with a name.
+func (s *Store) Configurations(ctx context.Context, kind document.Kind) ([]string, error) {
+	var list []string
+	q := s.query(configurationsOf(kind), configPrefix)
+	doing := fmt.Sprintf("list configurations with a %s", kind)
+	err := s.each(ctx, q, doing, func(item dynamotable.Item) error {
+		r := dynamotable.Read(item)
+		list = append(list, strings.TrimPrefix(r.String(dynamotable.SortKey), configPrefix))
+		return r.Err()
+	})
+	return list, err
+}
+
 // each calls do with all items of a query.
 func (s *Store) each(
 	ctx context.Context, q *dynamodb.QueryInput, doing string, do func(dynamotable.Item) error,
@@ -162,13 +176,17 @@ func (s *Store) write(ctx context.Context, id document.ID, v document.Version, m
 		head.ConditionExpression = aws.String("#number = :before")
 		head.ExpressionAttributeValues = dynamotable.Item{":before": dynamotable.Number(int64(v.Number - 1))}
 	}
-	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-		TransactItems: []types.TransactWriteItem{
-			{Put: head},
-			{Put: s.add(infoItem(id, v.Info, mark))},
-			{Put: s.add(textItem(id, versionKey(settingsPrefix, id, v.Number), v))},
-		},
-	})
+	writes := []types.TransactWriteItem{
+		{Put: head},
+		{Put: s.add(infoItem(id, v.Info, mark))},
+		{Put: s.add(textItem(id, versionKey(settingsPrefix, id, v.Number), v))},
+	}
+	if id.Name != "" && v.Number == 1 {
+		writes = append(writes, types.TransactWriteItem{
+			Put: &types.Put{TableName: aws.String(s.table), Item: configItem(id)},
+		})
+	}
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	return err
 }
 

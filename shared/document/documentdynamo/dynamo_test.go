@@ -52,6 +52,34 @@ func TestListHasSeveralPages(t *testing.T) {
 	}
 }
 
+// TestConfigurations: the configurations of a kind are those with a document of it that has a name, or had one.
+func TestConfigurations(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	s := over(client, table)
+	if list, err := s.Configurations(t.Context(), "note"); err != nil || len(list) > 0 {
+		t.Errorf("an empty table: %v, %v", list, err)
+	}
+	change := document.Change{Text: "{}", By: "key", At: documenttest.At}
+	for _, id := range []document.ID{
+		{Kind: "note", Config: "staging", Name: "a"}, {Kind: "note", Config: "prod", Name: "a"},
+		{Kind: "note", Config: "prod", Name: "b"}, {Kind: "other", Config: "test", Name: "a"},
+		{Kind: "note", Config: "nameless"},
+	} {
+		for range 2 {
+			if _, err := document.Put(t.Context(), s, id, change); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := document.Delete(t.Context(), s, document.ID{Kind: "note", Config: "staging", Name: "a"}, change); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Configurations(t.Context(), "note")
+	if got := strings.Join(list, " "); err != nil || got != "prod staging" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 // TestMalformedItemIsAnError: a malformed item is not left out of the list.
 func TestMalformedItemIsAnError(t *testing.T) {
 	client, table := dynamotest.Client(t)
@@ -80,6 +108,7 @@ func TestItems(t *testing.T) {
 		{infoItem(planet, v.Info, "m"), "planet#prod", "info#0000000012", info},
 		{textItem(planet, versionKey(settingsPrefix, planet, 12), v), "planet#prod", "settings#0000000012", text},
 		{headItem(filter, v), "filter#prod", "head#bots", text},
+		{configItem(filter), "configurations#filter", "config#prod", "pk,sk"},
 		{infoItem(filter, v.Info, "m"), "filter#prod", "info#bots#0000000012", info},
 		{textItem(filter, versionKey(settingsPrefix, filter, 12), v), "filter#prod", "settings#bots#0000000012", text},
 	} {

@@ -17,12 +17,16 @@ import (
 // The items of a document with the name n have the sort keys head#n, info#n#0000000012 and settings#n#0000000012. Its
 // head has all attributes of the newest settings item, so that one query lists the documents of a configuration.
 //
+// The first version of a document with a name adds the item config#c under the partition key configurations#k, by which
+// the configurations with documents of a kind are found.
+//
 // Settings items repeat the attributes of info items, so that one read returns a version. The attribute settings is the
 // text of any kind. Texts have at most 350,000 bytes, and items of DynamoDB at most 409,600 including attribute names.
 const (
 	headKey        = "head"
 	infoPrefix     = "info#"
 	settingsPrefix = "settings#"
+	configPrefix   = "config#"
 
 	numberAttribute = "number"
 	atAttribute     = "at_ms"
@@ -34,6 +38,12 @@ const (
 )
 
 func partition(kind document.Kind, config string) string { return string(kind) + "#" + config }
+
+func configurationsOf(kind document.Kind) string { return "configurations#" + string(kind) }
+
+func configItem(id document.ID) dynamotable.Item {
+	return dynamotable.Key(configurationsOf(id.Kind), configPrefix+id.Config)
+}
 
 func partitionOf(id document.ID) string { return partition(id.Kind, id.Config) }
 

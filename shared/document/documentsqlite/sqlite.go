@@ -155,6 +155,28 @@ ORDER BY %[1]s`, s.table.Key, columns, s.table.Text, s.table.Name)
 	return list, rows.Err()
 }
 
+// Configurations returns the configurations that have, or had, documents of a kind, in the order of their names. It is
+// for files that Open creates.
+func (s *Store) Configurations(ctx context.Context, kind document.Kind) (_ []string, err error) {
+	from := string(kind) + "/"
+	rows, err := s.file.QueryContext(ctx, fmt.Sprintf(
+		"SELECT DISTINCT substr(%[1]s, ?1, instr(substr(%[1]s, ?1), '/') - 1) FROM %[2]s "+
+			"WHERE %[1]s > ?2 AND %[1]s < ?3 ORDER BY 1", s.table.Key, s.table.Name), len(from)+1, from, string(kind)+"0")
+	if err != nil {
+		return nil, fmt.Errorf("list configurations with a %s: %w", kind, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var list []string
+	for rows.Next() {
+		var config string
+		if err := rows.Scan(&config); err != nil {
+			return nil, fmt.Errorf("list configurations with a %s: %w", kind, err)
+		}
+		list = append(list, config)
+	}
+	return list, rows.Err()
+}
+
 // Append implements document.Store.
 func (s *Store) Append(ctx context.Context, id document.ID, v document.Version) error {
 	return s.file.Write(ctx, func(tx *sql.Tx) error {

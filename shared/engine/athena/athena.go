@@ -46,6 +46,7 @@ type Config struct {
 	S3        Objects // reads the objects of long results and of logs; nil: results are read page by page
 	States    engine.States
 	Sizes     engine.SizesOfHours // for estimates; nil: they have no sizes
+	Columns   engine.ColumnShares // for estimates; nil: they have no sizes of columns
 	Suspects  engine.Suspects     // records objects at which queries fail; nil: nothing is recorded
 	Workgroup string              // its enforced configuration sets the output location and the scan limit of a query
 	Database  string

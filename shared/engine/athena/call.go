@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/athena"
+	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/shared/fault"
 )
@@ -56,7 +57,8 @@ func (e *Engine) backOff(n int) time.Duration {
 
 // retryable reports whether an error is temporary according to the SDK, or the response was cut off.
 func retryable(err error) bool {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	var unread *smithy.DeserializationError // its cause has no type if the end of a chunked response is missing
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &unread) {
 		return true
 	}
 	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary

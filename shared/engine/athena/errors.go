@@ -57,8 +57,6 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 		return fault.Wrap(fault.EngineLimit, cause, "%s", scanLimitMessage(bytesScanned(x), q))
 	case x.Status.State == types.QueryExecutionStateCancelled:
 		return fault.Wrap(fault.Canceled, errors.Join(cause, context.Canceled), "the query was stopped")
-	case hasName("NUMERIC_VALUE_OUT_OF_RANGE"):
-		return engine.OverflowError(cause)
 	case number == 1106, hasName("INVALID_FUNCTION_ARGUMENT"):
 		return engine.RegexError(cause)
 	case number >= 0 && number <= 8, hasName("EXCEEDED_", "INSUFFICIENT_RESOURCES", "Query exhausted resources"):

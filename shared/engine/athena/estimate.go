@@ -2,6 +2,7 @@ package athena
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -15,12 +16,14 @@ var _ engine.Estimator = (*Engine)(nil)
 const (
 	sizesUnknown     = "the period has too many objects to list them; the bytes and the price are missing"
 	sizesUnavailable = "the sizes of the objects cannot be read; the bytes and the price are missing"
+
+	columnsUnavailable = "the sizes of the columns cannot be read"
 )
 
 // Estimate returns what Run would read, from the sizes of the objects of the hours. Athena reads at most the whole
-// objects. How much less it reads depends on the columns, and on the row groups in which no record can match: it may
-// read nothing, and small gaps between columns are read with them. If Athena runs out of resources and the query is
-// split, each part reads as much.
+// objects, once in each scan of the statement, and a part of them again when it opens them. How much less it reads depends on the columns, and on the row groups in
+// which no record can match: it may read nothing, and small gaps between columns are read with them. If Athena runs out
+// of resources and the query is split, each part reads as much.
 //
 // If the sizes cannot be read, they are missing in the estimate, so that the query is answered nevertheless. Estimate
 // returns the errors of queries that Athena cannot run.
@@ -34,7 +37,8 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		return engine.Estimate{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	if _, err := statement(q, state.Version); err != nil {
+	_, scans, err := statement(q, state.Version)
+	if err != nil {
 		return engine.Estimate{}, err
 	}
 	estimate := engine.Estimate{By: e.Name(), Partitions: hoursOf(q)}
@@ -42,15 +46,65 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		estimate.Columns = append(estimate.Columns, engine.ColumnSize{Name: name})
 	}
 	sizes, warning := e.sizesOf(ctx, state.Watermark, estimate.Partitions)
+	var again engine.Sizes // of the hour that both periods of a diff are in
+	if hour, ok := sharedHour(q); ok && warning == "" {
+		again, warning = e.sizesOf(ctx, state.Watermark, []lake.Partition{hour})
+	}
 	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 		return estimate, nil
 	}
-	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{High: sizes.Bytes}
+	if warning := e.addColumnSizes(ctx, estimate.Columns, sizes.Bytes); warning != "" {
+		estimate.Warnings = append(estimate.Warnings, warning)
+	}
+	most := int64(scans) * (mostOf(sizes) + mostOf(again))
+	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{High: most}
 	least := e.priceOf(0)
 	further := float64(len(q.Windows()) - 1) // each statement is charged for
-	estimate.USD = &engine.USD{Low: least, High: e.priceOf(sizes.Bytes) + further*least}
+	estimate.USD = &engine.USD{Low: least, High: e.priceOf(most) + further*least}
 	return estimate, nil
+}
+
+// What a scan reads of an object besides its columns. Trino reads the last 48 kB of an object, in which it expects the
+// footer, before the columns, and again for each further part of a large object. It also reads indexes and the
+// dictionaries of columns with conditions before these columns. TestBytes of package trino checks the sum.
+const (
+	openingBytes = 96 << 10
+	partBytes    = 32 << 20 // of the first parts of a query; later ones are larger
+)
+
+// mostOf returns the most that a scan of objects reads.
+func mostOf(objects engine.Sizes) int64 {
+	return objects.Bytes + (int64(objects.Objects)+objects.Bytes/partBytes)*openingBytes
+}
+
+// sharedHour returns the hour in which one period of a diff ends and the other begins. Each scan reads it for both.
+func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
+	spans := q.Spans()
+	if len(spans) < 2 {
+		return 0, false
+	}
+	hour = lake.PartitionOf(spans[1].FromMs)
+	return hour, hour == lake.PartitionOf(spans[0].ToMs)
+}
+
+// addColumnSizes sets the sizes of columns in objects, by their shares in all objects of the lake. It returns a warning if
+// the shares cannot be read.
+func (e *Engine) addColumnSizes(ctx context.Context, columns []engine.ColumnSize, objects int64) (warning string) {
+	if e.Columns == nil {
+		return ""
+	}
+	shares, err := e.Columns.Shares(ctx)
+	if err != nil {
+		return columnsUnavailable
+	}
+	for i := range columns {
+		if share, known := shares[columns[i].Name]; known {
+			bytes := int64(math.Round(share * float64(objects)))
+			columns[i].Bytes = &bytes
+		}
+	}
+	return ""
 }
 
 // sizesOf returns the sizes of the objects of hours, which are ascending, or a warning if they are not known.
@@ -86,12 +140,13 @@ func (e *Engine) sizesOf(
 // hoursOf returns the hours that q, which is clamped to the data, reads.
 func hoursOf(q query.Query) []lake.Partition {
 	var hours []lake.Partition
-	for _, span := range q.Spans() {
+	reach := q.Reach()
+	for _, span := range reach.Spans() {
 		if span.Empty() {
 			continue
 		}
 		first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
-		if few, fewer := q.Hours(first, last); fewer {
+		if few, fewer := reach.Hours(first, last); fewer {
 			hours = append(hours, few...)
 			continue
 		}

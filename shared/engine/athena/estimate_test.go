@@ -34,12 +34,11 @@ func (s *sizes) Sizes(_ context.Context, _, from, to lake.Partition) (engine.Siz
 	return engine.Sizes{Objects: s.hour.Objects * hours, Bytes: s.hour.Bytes * int64(hours)}, true, nil
 }
 
-// sizesLike returns sizes for the bytes that the reference backend scans, which are the same for every query.
-func sizesLike(rows []lake.Row) *sizes {
-	return &sizes{hour: engine.Sizes{Objects: 1, Bytes: int64(len(rows)) * 100}}
-}
+// opening is what a scan reads at most of an object, or of each 32 MB of a large one, besides reading it once.
+const opening = 96 << 10
 
 func TestEstimate(t *testing.T) {
+	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
 	states := newStates(enginetest.Records(t, 400, 23))
 	known := sizes{hour: engine.Sizes{Objects: 2, Bytes: 30_000_000}}
 	estimateOf := func(t *testing.T, text string, shape query.Shape, change func(*athena.Config)) engine.Estimate {
@@ -63,13 +62,13 @@ func TestEstimate(t *testing.T) {
 	const oneHour = "timestamp between 2026-01-01 23:00 and 2026-01-01 23:59:59.999"
 	t.Run("at most the whole objects of the hours are read", func(t *testing.T) {
 		got := estimate(t, "timestamp between 2026-01-01 23:30 and 2026-01-02 00:10, status=404", nil)
-		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000}) {
+		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000 + 5*opening}) {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("the price is at least that of 10 MB", func(t *testing.T) {
 		got := estimate(t, oneHour, nil)
-		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: 0.00015}, got.USD); diff != "" {
+		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: (30_000_000 + 2*opening) * 5e-12}, got.USD, near); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -79,18 +78,22 @@ func TestEstimate(t *testing.T) {
 			Against: query.Against{Kind: query.AgainstEarlier, BackMs: 2 * time.Hour.Milliseconds()},
 		}
 		got := estimateOf(t, "timestamp between 2026-01-02 00:00 and 2026-01-02 00:10", diff, nil)
-		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000}) {
+		if *got.Objects != 4 || len(got.Partitions) != 2 || *got.Bytes != (engine.Bytes{High: 60_000_000 + 5*opening}) {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("hours between links to records are not read", func(t *testing.T) {
 		late := lake.RefTo(time.Date(2026, 1, 2, 0, 10, 0, 0, time.UTC).UnixMilli(), "a", 1)
 		early := lake.RefTo(late.TsMs-2*time.Hour.Milliseconds(), "a", 2)
+		earliest := lake.RefTo(late.TsMs-9*time.Hour.Milliseconds(), "a", 3)
+		inside := lake.RefTo(late.TsMs-time.Hour.Milliseconds()/2, "a", 4)
 		for text, hours := range map[string]int{
 			fmt.Sprintf("record_ref=%q", late):                                                               1,
 			fmt.Sprintf("record_ref in (%q, %q)", late, early):                                               2,
 			fmt.Sprintf("record_ref=%q, status=404", late):                                                   1,
 			fmt.Sprintf("record_ref!=%q, ", late) + oneHour:                                                  1,
+			fmt.Sprintf("record_ref in (%q, %q), ", late, earliest) + oneHour:                                0,
+			fmt.Sprintf("record_ref in (%q, %q, %q), ", late, inside, early) + oneHour:                       1,
 			"timestamp between 2026-01-01 23:30 and 2026-01-02 00:10, " + fmt.Sprintf("record_ref=%q", late): 1,
 		} {
 			got := estimateOf(t, text, query.Logs{Limit: 3}, nil)
@@ -101,8 +104,10 @@ func TestEstimate(t *testing.T) {
 	})
 	t.Run("each statement of a query for logs is charged for", func(t *testing.T) {
 		got := estimateOf(t, "timestamp between 2026-01-01 23:30 and 2026-01-02 00:10", query.Logs{Limit: 3}, nil)
-		near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
-		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: 0.00035}, got.USD, near); diff != "" {
+		if *got.Bytes != (engine.Bytes{High: 2 * (60_000_000 + 5*opening)}) {
+			t.Errorf("the statements read the objects twice, estimated were %+v", *got.Bytes)
+		}
+		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: 2*(60_000_000+5*opening)*5e-12 + 0.00005}, got.USD, near); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -118,6 +123,20 @@ func TestEstimate(t *testing.T) {
 			}
 		})
 	}
+	t.Run("columns have their shares of the objects", func(t *testing.T) {
+		shares := columnShares{of: map[string]float64{"ts_ms": 0.125, "host": 0.5}}
+		got := estimate(t, oneHour+", status=404", func(c *athena.Config) { c.Columns = &shares })
+		bytes := int64(3_750_000)
+		want := []engine.ColumnSize{{Name: "ts_ms", Bytes: &bytes}, {Name: "status"}}
+		if diff := cmp.Diff(want, got.Columns); diff != "" || len(got.Warnings) > 0 {
+			t.Errorf("%v, %s", got.Warnings, diff)
+		}
+		shares.fail = errors.New("x")
+		got = estimate(t, oneHour, func(c *athena.Config) { c.Columns = &shares })
+		if got.Columns[0].Bytes != nil || got.Bytes == nil || len(got.Warnings) != 1 {
+			t.Errorf("shares that cannot be read: %+v", got)
+		}
+	})
 	t.Run("a query that Athena cannot run has the error of the run", func(t *testing.T) {
 		e := newEngine(t, nopClient{}, states, nil)
 		text := oneHour
@@ -130,6 +149,14 @@ func TestEstimate(t *testing.T) {
 		}
 	})
 }
+
+// columnShares are the same at any time.
+type columnShares struct {
+	of   map[string]float64
+	fail error
+}
+
+func (s *columnShares) Shares(context.Context) (map[string]float64, error) { return s.of, s.fail }
 
 // nopClient is a client that must not be asked.
 type nopClient struct{ athena.Client }

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Explain returns the statements that Run would send to Athena, and the hours that they read. Most queries for logs need
-// only the first of their statements. The plan has no objects and bytes; Estimate knows limits for them.
+// Explain returns the statements that Run would send to Athena, and the hours that they read. Most queries for logs
+// need only the first of their statements. The plan has no objects and bytes; Estimate knows limits for them.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 		plan.Warnings = script.Warnings
 		for _, s := range script.Statements {
 			if i > 0 {
-				s.Title += " of earlier hours (run only if later hours have too few)"
+				s.Title += engine.EarlierHours
 			}
 			plan.SQL = append(plan.SQL, engine.Statement(s))
 		}

@@ -47,7 +47,7 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 		}
 		answer.TopX = append(answer.TopX, one.TopX...)
 		if w.Windows {
-			addRecords(&answer, one, q.Shape.(query.Logs).Limit)
+			rows.AddRecords(&answer, one, q.Shape.(query.Logs).Limit)
 		}
 	}
 	if w.Split {

@@ -153,7 +153,8 @@ func TestLargeRecordsAreReadUpToTheMaximum(t *testing.T) {
 	if kept > rows.MaxLogsMemory || kept < rows.MaxLogsMemory/2 || !answer.Truncated {
 		t.Errorf("%d records with %d bytes kept, truncated %t", len(answer.Logs), kept, answer.Truncated)
 	}
-	// There are three windows. The first has no record, and its result is read twice. Each of the others fits in memory.
+	// There are three windows. The first has no record, and its result is read twice. Each of the others fits in
+	// memory.
 	if counter.pages > 0 || b.reads != 4 || b.bytes > rows.MaxLogsMemory*2 {
 		t.Errorf("%d pages and %d bytes of %d objects read", counter.pages, b.bytes, b.reads)
 	}

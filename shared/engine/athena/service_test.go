@@ -2,6 +2,7 @@ package athena_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,12 +133,13 @@ func TestInstanceCancelsQueryOfAnother(t *testing.T) {
 // both for a caller who waits and for one who polls.
 func TestRestartFindsNewRecords(t *testing.T) {
 	request := search.Request{Route: search.Stats, Segment: "1h", Filters: hours, Caller: "c"}
-	for name, ask := range map[string]func(*testing.T, *search.Service) (search.Result, error){
-		"waiting": func(t *testing.T, s *search.Service) (search.Result, error) {
+	for name, ask := range map[string]func(t *testing.T, s *search.Service, fail func()) (search.Result, error){
+		"waiting": func(t *testing.T, s *search.Service, _ func()) (search.Result, error) {
 			return s.Search(t.Context(), request)
 		},
-		"polling": func(t *testing.T, s *search.Service) (search.Result, error) {
+		"polling": func(t *testing.T, s *search.Service, fail func()) (search.Result, error) {
 			id, err := s.Begin(t.Context(), request)
+			fail()
 			for err == nil {
 				var status search.Status
 				if status, err = s.Status(t.Context(), id, search.Asker{Caller: "c"}); status.Done {
@@ -153,9 +155,12 @@ func TestRestartFindsNewRecords(t *testing.T) {
 			before.MaxTsMs = before.MinTsMs + time.Hour.Milliseconds()
 			s.states.state.Extent = before
 			s.register(t, hours, stats)
-			s.backend.errors = []error{internal}
+			block := make(chan struct{})
+			s.backend.set([]error{internal}, block) // it fails after its start
+			fail := sync.OnceFunc(func() { close(block) })
 			publish := func(c *athena.Config) {
 				c.Sleep = func(ctx context.Context, d time.Duration) error {
+					defer fail()
 					if s.states.state.Extent == before {
 						s.engine.watermark++
 						s.states.state = engine.State{Extent: whole, Watermark: s.engine.watermark, Version: 2}
@@ -169,7 +174,7 @@ func TestRestartFindsNewRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := ask(t, service)
+			got, err := ask(t, service, fail)
 			if err != nil {
 				t.Fatal(err)
 			}

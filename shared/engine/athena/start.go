@@ -59,7 +59,7 @@ func (e *Engine) checkFirstYear(q query.Query) error {
 
 // startPart starts part i. It tries the tokens one after the other until it finds one whose execution has not failed.
 func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) error {
-	sql, err := statement(w.query(q, i), w.Version)
+	sql, _, err := statement(w.query(q, i), w.Version)
 	if err != nil {
 		return err
 	}
@@ -110,26 +110,27 @@ func submittedBefore(x *types.QueryExecution, requested time.Time) bool {
 // never missing.
 const maxClockSkew = 2 * time.Second
 
-// statement returns the SQL of a query. The first line is a comment with the version of the data: Athena reuses the
-// result of an equal text, comments included, even if the data has changed.
-func statement(q query.Query, version int64) (string, error) {
+// statement returns the SQL of a query, and how many times it reads the hours of the query. The first line is a comment
+// with the version of the data: Athena reuses the result of an equal text, comments included, even if the data has
+// changed.
+func statement(q query.Query, version int64) (sql string, scans int, _ error) {
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
 	switch {
 	case errors.As(err, &limit):
-		return "", engine.StatementError(limit)
+		return "", 0, engine.StatementError(limit)
 	case err != nil:
-		return "", err
+		return "", 0, err
 	case len(script.Warnings) > 0:
-		return "", fault.New(fault.RegexRefused, "%s", script.Warnings[0])
+		return "", 0, fault.New(fault.RegexRefused, "%s", script.Warnings[0])
 	}
-	sql := fmt.Sprintf("-- data version %d\n%s", version, script.Statements[0].SQL)
+	sql = fmt.Sprintf("-- data version %d\n%s", version, script.Statements[0].SQL)
 	if len(sql) > maxBytes {
-		return "", fault.New(fault.EngineLimit,
+		return "", 0, fault.New(fault.EngineLimit,
 			"the query needs %d bytes of SQL, the engine accepts at most %d: use fewer or shorter conditions",
 			len(sql), maxBytes)
 	}
-	return sql, nil
+	return sql, script.Scans, nil
 }
 
 // maxBytes is the longest statement that Athena accepts.

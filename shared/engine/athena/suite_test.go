@@ -117,11 +117,7 @@ func (e registeringEngine) Run(ctx context.Context, q query.Query) (query.Answer
 // openReference returns a function that makes an engine over rows on both sides of the watermark.
 func openReference(t *testing.T) func(rows []lake.Row) engine.Engine {
 	return func(rows []lake.Row) engine.Engine {
-		states := newStates(rows)
-		backend := athenatest.NewReference(rows)
-		_, client := serve(t, emulator.Config{Backend: backend}, nil)
-		sized := func(c *athena.Config) { c.Sizes = sizesLike(rows) }
-		return registeringEngine{newEngine(t, client, states, sized), backend, states.state.Watermark}
+		return openMetered(t, rows, objectsOf(rows, newStates(rows).state.Watermark))
 	}
 }
 

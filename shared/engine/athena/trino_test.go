@@ -2,6 +2,7 @@ package athena_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) eng
 		_, client := serve(t, emulator.Config{Backend: emulator.Trino{Client: tables.Client}}, nil)
 		return newEngine(t, client, tables, func(c *athena.Config) {
 			c.Database = tables.Schema
+			c.Sizes = objectsIn(t, tables)
 			// A local Trino needs real pauses, but shorter ones.
 			c.Sleep = func(ctx context.Context, d time.Duration) error {
 				t := time.NewTimer(d / 10)
@@ -34,6 +36,16 @@ func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) eng
 			}
 		})
 	}
+}
+
+// objectsIn returns the objects of tables, so that the sizes in estimates are those of the files that Trino reads.
+func objectsIn(t *testing.T, tables *trinotest.Lake) objects {
+	t.Helper()
+	all, err := tables.Store.Objects(t.Context(), math.MinInt64, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestEngineOverTrino(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -79,25 +78,4 @@ func (c *counted) take(id string) (query.Answer, bool) {
 	answer := c.answer
 	c.id, c.answer = "", query.Answer{}
 	return answer, true
-}
-
-// addRecords adds the records of the next window to an answer of at most limit records. Like the result of a single
-// statement, the answer is truncated when its records take rows.MaxLogsMemory.
-func addRecords(answer *query.Answer, next query.Answer, limit int) {
-	var memory int64
-	for _, r := range answer.Logs {
-		memory += r.Memory()
-	}
-	for _, r := range next.Logs {
-		memory += r.Memory()
-		if answer.Truncated || len(answer.Logs) == limit {
-			return
-		}
-		if memory > rows.MaxLogsMemory {
-			answer.Truncated = true
-			return
-		}
-		answer.Logs = append(answer.Logs, r)
-	}
-	answer.Truncated = answer.Truncated || next.Truncated
 }

@@ -56,6 +56,8 @@ func settings(o Options) []string {
 		"SET GLOBAL preserve_insertion_order = false", // every statement orders its own rows
 		"SET GLOBAL parquet_metadata_cache = true",    // objects never change, so a footer is read once
 		"SET GLOBAL temp_directory = " + quoted(o.TempDir),
+		// The threads of DuckDB wait between queries and give nothing back then. Threads of its allocator do.
+		"SET GLOBAL allocator_background_threads = true",
 	}
 	if o.MemoryLimit != "" {
 		list = append(list, "SET GLOBAL memory_limit = "+quoted(o.MemoryLimit))

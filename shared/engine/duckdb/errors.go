@@ -32,8 +32,6 @@ func (e *Engine) Classify(err error) error {
 	case isType(err, duckdb.ErrorTypeOutOfMemory):
 		return fault.Wrap(fault.EngineLimit, err,
 			"the query needs more memory than the engine has; narrow the period or the filter")
-	case isType(err, duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange):
-		return engine.OverflowError(err)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ func (e *Engine) histogram(ctx context.Context, script sqlgen.Script, shape quer
 	var all []query.HistogramRow
 	err := e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		var r query.HistogramRow
-		err := rows.Scan(&r.Series, &r.Value, &r.Total, &r.Segment, &r.N)
+		err := rows.Scan(&r.Series, &r.Value, &r.Total, &r.Distinct, &r.Segment, &r.N)
 		all = append(all, r)
 		return err
 	})

@@ -41,10 +41,16 @@ func difference(ctx context.Context, e engine.Engine, q query.Query, want query.
 		columns := outputColumns(logs.Fields)
 		got.Logs, want.Logs = project(got.Logs, columns), project(want.Logs, columns)
 	}
-	if reflect.DeepEqual(got, want) {
-		return "", nil
+	return Diff(want, got), nil
+}
+
+// Diff returns the difference between two answers, or "" if they are equal. It describes only answers that differ,
+// because a description of hundreds of records takes seconds.
+func Diff(want, got query.Answer) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
 	}
-	return cmp.Diff(want, got, emptyAnswers), nil
+	return cmp.Diff(want, got, emptyAnswers)
 }
 
 // emptyAnswers makes nil and an empty list of rows equal. Within a record, nil and an empty list differ.

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -25,7 +22,11 @@ func testPages(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		rows[i].TsNanos = int64(random.IntN(2))
 	}
 	e := open(rows)
-	for _, text := range []string{hours, hours + ", status<400", hours + `, path~"[aeiou]", not ip="192.0.2.1"`} {
+	filters := []string{hours + `, path~"[aeiou]", not ip="192.0.2.1"`, hours, hours + ", status<400"}
+	if few() {
+		filters = filters[:1]
+	}
+	for _, text := range filters {
 		q := bind(t, text, query.Logs{Limit: len(rows)})
 		want := reference.Evaluate(&q, pointers(rows)).Logs
 		run := func(shape query.Logs) []*lake.Row {
@@ -52,7 +53,7 @@ func testPages(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			place := query.PlaceOf(page[len(page)-1])
 			last = &place
 		}
-		if diff := cmp.Diff(want, all); diff != "" {
+		if diff := diffLogs(want, all); diff != "" {
 			t.Fatalf("%s: all pages (-reference +%s):\n%s", text, e.Name(), diff)
 		}
 		for range 4 {
@@ -60,11 +61,11 @@ func testPages(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			slices.Sort(ends)
 			newest, oldest := query.PlaceOf(want[ends[0]]), query.PlaceOf(want[ends[1]])
 			got := run(query.Logs{Limit: len(rows), NewerThan: &oldest})
-			if diff := cmp.Diff(want[:ends[1]], got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := diffLogs(want[:ends[1]], got); diff != "" {
 				t.Fatalf("%s newer than %s (-reference +%s):\n%s", text, oldest, e.Name(), diff)
 			}
 			got = run(query.Logs{Limit: len(rows), OlderThan: &newest, NewerThan: &oldest})
-			if diff := cmp.Diff(want[min(ends[0]+1, ends[1]):ends[1]], got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := diffLogs(want[min(ends[0]+1, ends[1]):ends[1]], got); diff != "" {
 				t.Fatalf("%s between %s and %s (-reference +%s):\n%s", text, newest, oldest, e.Name(), diff)
 			}
 		}
@@ -77,4 +78,8 @@ func testPages(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			}
 		}
 	}
+}
+
+func diffLogs(want, got []*lake.Row) string {
+	return Diff(query.Answer{Logs: want}, query.Answer{Logs: got})
 }

@@ -14,7 +14,6 @@ import (
 // testZones asks for segments by local clocks, over records around the changes of each clock. With -short or
 // -suite.every, it asks for each shape at one of the two changes.
 func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	few := testing.Short() || *sampleEvery > 1
 	rows := aroundClockChanges()
 	e, all := open(rows), pointers(rows)
 	extent, err := e.Extent(t.Context())
@@ -26,7 +25,7 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			for i, change := range querytest.ClockChanges(name) {
 				period := "timestamp between " + instant(change.Add(-26*time.Hour)) + " and " + instant(change.Add(26*time.Hour))
 				for n, shape := range zoneShapes(querytest.Zone(name)) {
-					if n%2 == i || !few {
+					if n%2 == i || !few() {
 						check(t, e, bind(t, period, shape), all)
 					}
 				}
@@ -45,7 +44,7 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			t.Fatal(err)
 		}
 		filters := 40
-		if few {
+		if few() {
 			filters = 4
 		}
 		forEachQuery(t, records, filters, func(i int, q query.Query) {
@@ -56,8 +55,8 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	})
 }
 
-// zoneShapes returns shapes of all kinds with segments in a zone. The lengths are those that differ: an hour, which may be
-// two segments, a part of a day, a day, several days and a week.
+// zoneShapes returns shapes of all kinds with segments in a zone. The lengths are those that differ: an hour, which may
+// be two segments, a part of a day, a day, several days and a week.
 func zoneShapes(zone *time.Location) []query.Shape {
 	return []query.Shape{
 		query.Timeline{SegmentSeconds: 3600, Zone: zone},
@@ -70,8 +69,8 @@ func zoneShapes(zone *time.Location) []query.Shape {
 	}
 }
 
-// aroundClockChanges returns records at times around the changes of all clocks, and exactly at them. Records of the same
-// hour are in different objects.
+// aroundClockChanges returns records at times around the changes of all clocks, and exactly at them. Records of the
+// same hour are in different objects.
 func aroundClockChanges() []lake.Row {
 	var rows []lake.Row
 	for _, name := range querytest.Zones {

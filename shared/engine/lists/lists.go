@@ -116,8 +116,7 @@ func (e *Engine) FindValues(
 	if err := s.run(ctx, l.newest, enough); err != nil {
 		return engine.FoundValues{}, engine.Cost{}, failure(ctx, err)
 	}
-	skipped := append(state.Skipped(q, began), s.damaged...)
-	slices.Sort(skipped)
+	skipped := state.Skipped(q, began)
 	found := engine.FoundValues{
 		ValuesAnswer: s.first.Answer(),
 		Exact:        s.exact && s.looked == len(l.newest) && len(skipped) == 0,
@@ -127,7 +126,7 @@ func (e *Engine) FindValues(
 	if s.looked == 0 && found.Of > 0 {
 		found.Unavailable = noLists
 	}
-	return found, engine.Cost{BytesScanned: s.bytes, Skipped: slices.Compact(skipped)}, nil
+	return found, engine.Cost{BytesScanned: s.bytes, Skipped: skipped}, nil
 }
 
 // branchesOf returns the function that reports whether the caller of a query sees the values of a branch; nil stands
@@ -149,10 +148,9 @@ type search struct {
 	sees   func(branch *string) bool
 	first  *query.FirstValues
 
-	looked  int
-	bytes   int64
-	exact   bool     // all lists so far have all values
-	damaged []string // names (lake.NameOf) of objects whose lists cannot be read
+	looked int
+	bytes  int64
+	exact  bool // all lists so far have all values
 }
 
 // run looks in the lists of objects until it has enough.
@@ -168,29 +166,26 @@ func (s *search) run(ctx context.Context, newest []blob.Info, enough func() bool
 		if err != nil {
 			return err
 		}
-		for i, c := range contents {
+		for _, c := range contents {
 			if s.looked > 0 && s.first.Full() {
 				return nil
 			}
-			s.look(part[i], c)
+			s.look(c)
 		}
 	}
 	return nil
 }
 
 // look adds the values of an object.
-func (s *search) look(object blob.Info, c content) {
-	switch {
-	case c.damaged:
-		s.damaged = append(s.damaged, lake.NameOf(object.Name))
-	case c.lists == nil:
+func (s *search) look(c content) {
+	if c.lists == nil {
 		s.exact = false
-	default:
-		s.looked++
-		s.bytes += c.bytes
-		if !c.lists.Each(s.field, s.sees, s.first.Add) {
-			s.exact = false
-		}
+		return
+	}
+	s.looked++
+	s.bytes += c.bytes
+	if !c.lists.Each(s.field, s.sees, s.first.Add) {
+		s.exact = false
 	}
 }
 

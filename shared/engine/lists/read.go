@@ -23,8 +23,9 @@ const (
 	// keep is how long a listing of the bucket and the content of lists are kept. New objects are found that much
 	// later.
 	keep = time.Minute
-	// maxKept is the maximum number of lists that are kept. Most of them take some tens of kilobytes.
-	maxKept = 256
+	// maxKeptBytes is the maximum size of the lists that are kept, as they are in the bucket. In memory they take about
+	// ten times as much. Most lists have a few kilobytes.
+	maxKeptBytes = 4 << 20
 	// maxHours is the longest period of which the objects are listed: the newest hours of a longer one.
 	maxHours = 31 * 24
 	// maxObjects is the maximum number of objects that are listed. If the hours have more, only newer hours are listed.
@@ -45,10 +46,9 @@ type listing struct {
 
 // content is what was read of the lists of an object.
 type content struct {
-	lists   *valuelist.Lists // nil: there are none
-	damaged bool             // there are, but they cannot be read
-	bytes   int64
-	at      time.Time
+	lists *valuelist.Lists // nil: there are none, or they cannot be read
+	bytes int64
+	at    time.Time
 }
 
 // objects lists the objects of a period.
@@ -136,20 +136,35 @@ func (e *Engine) read(ctx context.Context, objects []blob.Info) ([]content, erro
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	maps.DeleteFunc(e.contents, func(_ string, c content) bool { return !e.isNew(c.at) })
-	if len(e.contents)+len(objects) > maxKept {
-		clear(e.contents)
-	}
-	for i, object := range objects {
-		e.contents[object.Name] = contents[i]
-	}
+	e.keepAll(objects, contents)
 	return contents, nil
 }
 
+// keepAll keeps the lists of objects, of which some may be kept already. If all kept lists were too large, it keeps only
+// these.
+func (e *Engine) keepAll(objects []blob.Info, contents []content) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.contents, func(_ string, c content) bool { return !e.isNew(c.at) })
+	add := func() {
+		for i, object := range objects {
+			e.contents[object.Name] = contents[i]
+		}
+	}
+	add()
+	var bytes int64
+	for _, c := range e.contents {
+		bytes += c.bytes
+	}
+	if bytes > maxKeptBytes {
+		clear(e.contents)
+		add()
+	}
+}
+
 // readOne reads the lists of an object. Lists of an object of another size, which an object that was replaced has left,
-// count as missing. So do lists that a newer program has written.
+// count as missing. So do damaged lists, and those that a newer program has written: the records of the object can be
+// read all the same.
 func (e *Engine) readOne(ctx context.Context, object blob.Info) (content, error) {
 	c := content{at: e.now()}
 	name := lakeRoot + valuelist.Name(strings.TrimPrefix(object.Name, lakeRoot))
@@ -168,11 +183,7 @@ func (e *Engine) readOne(ctx context.Context, object blob.Info) (content, error)
 		return content{}, fmt.Errorf("read lists of values: %w", err)
 	}
 	lists, err := valuelist.Decode(encoded)
-	switch {
-	case errors.Is(err, valuelist.ErrVersion):
-	case err != nil:
-		c.damaged = true
-	case lists.Bytes == object.Size:
+	if err == nil && lists.Bytes == object.Size {
 		c.lists, c.bytes = lists, int64(len(encoded))
 	}
 	return c, nil

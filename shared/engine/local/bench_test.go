@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
 	"github.com/orrery/orrery/shared/gen"
@@ -95,6 +96,47 @@ func BenchmarkNewest(b *testing.B) {
 			b.Run(c.name+"/"+by.name, func(b *testing.B) { benchQuery(b, by.e, q) })
 		}
 	}
+}
+
+// BenchmarkExport reads all records of a day: in one pass, and in pages of as many records as an answer has.
+func BenchmarkExport(b *testing.B) {
+	store, _ := benchStore(b, *benchRecords, 1)
+	e := openWithout(b, store)
+	q := bind(b, period(benchStart, 24*time.Hour), query.Logs{Limit: 1_500})
+	b.Run("one pass", func(b *testing.B) {
+		b.ReportAllocs()
+		records := 0
+		for b.Loop() {
+			err := e.Export(b.Context(), q, func(part engine.ExportPart) error {
+				records += len(part.Rows)
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
+	})
+	b.Run("pages", func(b *testing.B) {
+		b.ReportAllocs()
+		records := 0
+		for b.Loop() {
+			page, shape := q, query.Logs{Limit: 1_500}
+			for {
+				page.Shape = shape
+				answer, _, err := e.Run(b.Context(), page)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if records += len(answer.Logs); len(answer.Logs) < shape.Limit {
+					break
+				}
+				last := query.PlaceOf(answer.Logs[len(answer.Logs)-1])
+				shape.OlderThan = &last
+			}
+		}
+		b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
+	})
 }
 
 // benchQuery measures a query. A first run, which is not counted, warms up.

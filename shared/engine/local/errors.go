@@ -3,8 +3,10 @@ package local
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 )
 
@@ -37,8 +39,24 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return e.duckDB.Classify(err)
 }
 
+// busyRetry is the time after which to send a query again that was refused because other queries use the memory.
+const busyRetry = 2 * time.Second
+
+// busy returns the error of a query that was refused because other queries use the memory.
+func busy(cause error) error {
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Message:    "other queries, usually your own, use the memory; send this one again when they have ended",
+		RetryAfter: busyRetry,
+		Err:        cause,
+	}
+}
+
 // needsDuckDB returns the error of a query that the scan does not support, in a program without DuckDB.
 func needsDuckDB(unsupported error) error {
+	if errors.Is(unsupported, scan.ErrBusy) {
+		return busy(unsupported)
+	}
 	return fault.Wrap(fault.EngineLimit, unsupported, "the query needs DuckDB, and this program was built without it; "+
 		"narrow the period or the filter, or install a C compiler (Debian: apt-get install gcc g++; "+
 		"macOS: xcode-select --install) and build the program again with CGO_ENABLED=1")

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -15,25 +16,68 @@ var _ engine.Estimator = (*Engine)(nil)
 
 // Estimate returns what Run would read, from the list of the objects. The number of bytes of an answer with figures is
 // exact. The objects and rows of a query for logs are those of the whole period, although the scan usually finds the
-// newest records in a few of them: which ones is known only after reading.
+// newest records in a few of them: which ones is known only after reading. Those of a query for values that are not
+// counted are the ones that the scan looks in at most; it may stop after the first, and may read dictionaries only.
 func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
 	objects, err := e.objects(ctx, q)
 	if err != nil {
 		return engine.Estimate{}, e.failure(ctx, err)
 	}
-	cost := costOf(q, objects, 0)
-	bytes := engine.Bytes{Low: cost.BytesScanned, High: cost.BytesScanned}
-	if logs, ok := q.Shape.(query.Logs); ok {
-		bytes = engine.Bytes{Low: leastOfLogs(q, logs.Limit, objects), High: bytes.High + mostOfRecords(logs, objects)}
+	if shape, ok := q.Shape.(query.Values); ok {
+		objects = scan.ValueObjects(shape, objects)
 	}
+	number, rows := len(objects), int64(0)
+	for _, o := range objects {
+		rows += o.Rows
+	}
+	columns, records := columnSizes(q, objects)
 	return engine.Estimate{
 		By:         e.by(q),
 		Partitions: partitions(objects),
-		Objects:    cost.Objects,
-		Rows:       cost.RowsConsidered,
-		Bytes:      &bytes,
-		Columns:    columnSizes(q, objects),
+		Objects:    &number,
+		Rows:       &rows,
+		Bytes:      bytesToRead(q, objects, columns, records),
+		Columns:    columns,
 	}, nil
+}
+
+// bytesToRead returns how many bytes a query reads in the columns that it touches. records are the bytes of the columns
+// of records in each object.
+func bytesToRead(
+	q query.Query, objects []lake.Object, columns []engine.ColumnSize, records []int64,
+) *engine.Bytes {
+	logs, isLogs := q.Shape.(query.Logs)
+	finding := q.FindingColumns()
+	var bytes int64
+	for _, c := range columns {
+		if !isLogs || slices.Contains(finding, c.Name) {
+			bytes += *c.Bytes
+		}
+	}
+	if values, ok := q.Shape.(query.Values); ok && !values.Counts {
+		return &engine.Bytes{High: bytes + mostOfDictionaries(values, columns)}
+	}
+	if !isLogs {
+		return &engine.Bytes{Low: bytes, High: bytes}
+	}
+	return &engine.Bytes{
+		Low: leastOfLogs(q, logs.Limit, objects), High: bytes + mostOfRecords(logs.Limit, objects, records),
+	}
+}
+
+// mostOfDictionaries returns the most that the dictionaries of a query for values can have. The dictionaries of some row
+// groups may be read besides the columns of the others.
+func mostOfDictionaries(values query.Values, columns []engine.ColumnSize) (bytes int64) {
+	var ofField []string
+	for _, s := range values.By.Sources {
+		ofField = append(ofField, s.Columns()...)
+	}
+	for _, c := range columns {
+		if slices.Contains(ofField, c.Name) {
+			bytes += *c.Bytes
+		}
+	}
+	return bytes
 }
 
 // leastOfLogs returns the least number of bytes of a query for logs. The scan reads the objects in the order of their
@@ -56,25 +100,34 @@ func leastOfLogs(q query.Query, limit int, objects []lake.Object) int64 {
 
 // mostOfRecords returns the largest share that the records of an answer have in the columns of records, whichever
 // objects they are in.
-func mostOfRecords(logs query.Logs, objects []lake.Object) int64 {
+func mostOfRecords(limit int, objects []lake.Object, records []int64) int64 {
 	var whole int64
 	var largest float64 // bytes of a row, as an average of the object in which it is largest
-	for _, o := range objects {
-		bytes := bytesOf(o, logs.RecordColumns())
-		whole += bytes
-		largest = max(largest, float64(bytes)/float64(o.Rows))
+	for i, o := range objects {
+		whole += records[i]
+		largest = max(largest, float64(records[i])/float64(o.Rows))
 	}
-	return min(whole, int64(math.Ceil(largest*float64(logs.Limit))))
+	return min(whole, int64(math.Ceil(largest*float64(limit))))
 }
 
-func columnSizes(q query.Query, objects []lake.Object) []engine.ColumnSize {
-	var sizes []engine.ColumnSize
+// columnSizes returns the sizes of the columns that a query reads and, for a query for logs, the bytes of the columns of
+// records in each object.
+func columnSizes(q query.Query, objects []lake.Object) (sizes []engine.ColumnSize, records []int64) {
+	var ofRecords []string
+	if logs, ok := q.Shape.(query.Logs); ok {
+		ofRecords = logs.RecordColumns()
+	}
+	records = make([]int64, len(objects))
 	for _, name := range q.Columns() {
 		var bytes int64
-		for _, o := range objects {
-			bytes += o.ColumnBytes[name]
+		isOfRecords := slices.Contains(ofRecords, name)
+		for i := range objects {
+			n := objects[i].ColumnBytes[name]
+			if bytes += n; isOfRecords {
+				records[i] += n
+			}
 		}
 		sizes = append(sizes, engine.ColumnSize{Name: name, Bytes: &bytes})
 	}
-	return sizes
+	return sizes, records
 }

@@ -45,6 +45,7 @@ type Engine struct {
 	duckDB  DuckDB // nil: the scan answers everything
 	records *records
 	scan    scan.Options
+	sizes   sizes
 	onlySQL bool // DuckDB answers everything, as some tests need
 }
 
@@ -60,9 +61,28 @@ func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 		index:   index,
 		duckDB:  duckDB,
 		records: newRecords(),
-		scan:    scan.Options{NoFallback: duckDB == nil},
+		scan:    scan.Options{NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare)},
+		sizes:   defaultSizes,
 	}, nil
 }
+
+// The memory in which all scans at the same time keep their figures, and that of one caller. DuckDB answers what exceeds
+// it, and has a limit of its own.
+const (
+	scanMemory = 1 << 30
+	scanShare  = scanMemory / 2
+)
+
+// sizes limit the memory of records.
+type sizes struct {
+	answer int64 // bytes of the records of an answer
+	part   int64 // bytes of a part of an export
+	rows   int   // records of a part of an export
+	places int   // records that an export finds before it reads the first of them
+}
+
+// The API sends at most 4 MB of the records of an answer, compressed.
+var defaultSizes = sizes{answer: 80 << 20, part: 4 << 20, rows: 2 << 10, places: 1 << 15}
 
 // Close closes DuckDB and the objects that the engine holds open.
 func (e *Engine) Close() error {

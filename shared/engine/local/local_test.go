@@ -3,15 +3,19 @@ package local_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
 	"github.com/orrery/orrery/shared/fault"
@@ -70,7 +74,7 @@ func TestReplacedObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+			if diff := enginetest.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 				t.Errorf("%T while objects are replaced (-want +got):\n%s", shape, diff)
 			}
 			if len(cost.Skipped) > 0 {
@@ -185,7 +189,7 @@ func testUnreadableObject(
 		t.Errorf("%T: %d objects are counted as read of %d", shape, *cost.Objects, len(objects))
 	}
 	others := without(rows, bad)
-	if diff := cmp.Diff(reference.Evaluate(&q, others), got); diff != "" {
+	if diff := enginetest.Diff(reference.Evaluate(&q, others), got); diff != "" {
 		t.Errorf("%T (-want +got):\n%s", shape, diff)
 	}
 }
@@ -263,7 +267,7 @@ func TestOnlyObjectsOfThePeriodAreRead(t *testing.T) {
 		if err != nil || *cost.Objects != inside || len(cost.Skipped) > 0 {
 			t.Errorf("cost %+v, %v; want %d objects", cost, err, inside)
 		}
-		if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+		if diff := enginetest.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -286,6 +290,106 @@ func TestCost(t *testing.T) {
 		if err != nil || cost.BytesScanned != want || *cost.RowsConsidered != int64(len(rows)) ||
 			*cost.Objects != len(objects) {
 			t.Errorf("cost %+v, %v; want %d bytes, %d rows, %d objects", cost, err, want, len(rows), len(objects))
+		}
+	})
+}
+
+// TestCostOfShapes: figures cost the bytes of the columns that they are computed from. The tests of package scan prove
+// that it reads no others.
+func TestCostOfShapes(t *testing.T) {
+	store := enginetest.NewStore(t, enginetest.Records(t, 200, 6))
+	flags := []string{"blocked", "human", "challenge", "ichallenge", "monitor", "monitor_reasons"}
+	topx := append(slices.Clone(flags), "bot", "bytes_sent", "request_length", "origin_us", "svc_us", "total_us", "asn",
+		"country", "organization", "host", "ip", "svcid", "reason", "referer", "url", "user_agent")
+	record := allObjects(t, store)[1] // one of two with records of its time
+	ref := lake.RefTo(record.MinTsMs, "a", 1)
+	for _, c := range []struct {
+		name    string
+		shape   query.Shape
+		columns []string
+	}{
+		{"topx", query.TopX{Limit: 3}, topx},
+		{"topx with percentiles", query.TopX{Limit: 3, Percentiles: true}, topx},
+		{
+			"stats with percentiles", query.Stats{SegmentSeconds: 60, Percentiles: true},
+			[]string{"hostname", "host", "bytes_sent", "request_length", "total_us", "origin_us", "svc_us"},
+		},
+		{
+			"stats by a field with percentiles",
+			query.Stats{SegmentSeconds: 60, Percentiles: true, By: &querytest.Dimensions("country")[0]},
+			[]string{"country", "bytes_sent", "request_length", "total_us", "origin_us", "svc_us"},
+		},
+		{"stats", query.Stats{SegmentSeconds: 60}, []string{"hostname", "host", "bytes_sent", "request_length", "total_us"}},
+		{
+			"timeline", query.Timeline{SegmentSeconds: 60}, []string{
+				"status", "upstream_status", "blocked", "challenge", "ichallenge", "human", "ip", "session", "bytes_sent",
+			},
+		},
+		{"facets", query.Facets{By: querytest.Dimensions("country,tags"), Limit: 3}, append(flags, "country", "tags")},
+		{
+			"histogram", query.Histogram{SegmentSeconds: 60, By: &querytest.Dimensions("status")[0], Limit: 3},
+			[]string{"status"},
+		},
+		{
+			"diff", query.Diff{
+				By: querytest.Dimensions("country,tags"), Select: querytest.Selection("blocked is true"), Least: 1, Limit: 3,
+			},
+			[]string{"country", "tags", "blocked"},
+		},
+		{
+			"values with counts", query.Values{
+				By: querytest.Dimensions("country")[0], Find: query.Beginning(""), Limit: 3, Counts: true,
+			},
+			append(flags, "country"),
+		},
+	} {
+		var want int64
+		for _, o := range allObjects(t, store) {
+			for _, column := range append(c.columns, "ts_ms") {
+				want += o.ColumnBytes[column]
+			}
+		}
+		q := bind(t, hours, c.shape)
+		t.Run(c.name, func(t *testing.T) {
+			eachEngine(t, func(t *testing.T, open openFunc) {
+				e := open(t, store)
+				var cost engine.Cost
+				var err error
+				if _, values := c.shape.(query.Values); values {
+					_, cost, err = e.FindValues(t.Context(), q, never)
+				} else {
+					_, cost, err = e.Run(t.Context(), q)
+				}
+				if err != nil || cost.BytesScanned != want {
+					t.Errorf("%d bytes, %v; want %d", cost.BytesScanned, err, want)
+				}
+			})
+		})
+	}
+	t.Run("a reference costs source and line, of the objects with its time", func(t *testing.T) {
+		var want int64
+		for _, o := range allObjects(t, store) {
+			if o.MinTsMs <= ref.TsMs && ref.TsMs <= o.MaxTsMs {
+				want += o.ColumnBytes["ts_ms"] + o.ColumnBytes["source"] + o.ColumnBytes["line"] + o.ColumnBytes["status"]
+			}
+		}
+		q := bind(t, hours+fmt.Sprintf(", record_ref=%q", ref), query.Histogram{
+			SegmentSeconds: 60, By: &querytest.Dimensions("status")[0], Limit: 3,
+		})
+		eachEngine(t, func(t *testing.T, open openFunc) {
+			if _, cost, err := open(t, store).Run(t.Context(), q); err != nil || cost.BytesScanned != want || want == 0 {
+				t.Errorf("%d bytes, %v; want %d", cost.BytesScanned, err, want)
+			}
+		})
+	})
+	t.Run("values without counts cost less than the column", func(t *testing.T) {
+		var column int64
+		for _, o := range allObjects(t, store) {
+			column += o.ColumnBytes["country"]
+		}
+		_, cost, err := openWithout(t, store).FindValues(t.Context(), bind(t, hours, valuesOf("country")), never)
+		if err != nil || cost.BytesScanned == 0 || cost.BytesScanned >= column {
+			t.Errorf("%d bytes, %v; want some of %d", cost.BytesScanned, err, column)
 		}
 	})
 }
@@ -346,7 +450,7 @@ func TestConcurrentQueries(t *testing.T) {
 					got, _, err := e.Run(t.Context(), q)
 					if err != nil {
 						t.Error(err)
-					} else if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+					} else if diff := enginetest.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 						t.Errorf("%T (-want +got):\n%s", q.Shape, diff)
 					}
 				}
@@ -358,18 +462,18 @@ func TestConcurrentQueries(t *testing.T) {
 
 // TestErrorWithoutDuckDB: the error of a query that the scan does not support names what is missing and the remedy.
 func TestErrorWithoutDuckDB(t *testing.T) {
-	huge := int64(1) << 62
+	least, url := int64(math.MinInt64), "/"
 	start := enginetest.Start.UnixMilli()
 	rows := []lake.Row{
-		{TsMs: start, Source: "s", Line: 1, BytesSent: &huge},
-		{TsMs: start, Source: "s", Line: 2, BytesSent: &huge},
+		{TsMs: start, Source: "s", Line: 1, URL: &url, TotalUs: &least},
+		{TsMs: start, Source: "s", Line: 2, URL: &url, TotalUs: &least},
 	}
 	e := openWithout(t, enginetest.NewStore(t, rows))
-	_, _, err := e.Run(t.Context(), bind(t, hours, query.Stats{SegmentSeconds: 60}))
+	_, _, err := e.Run(t.Context(), bind(t, hours, query.TopX{Limit: 3}))
 	if fault.KindOf(err) != fault.EngineLimit {
 		t.Fatalf("error %v, want one of kind EngineLimit", err)
 	}
-	for _, words := range []string{"DuckDB", "install a C compiler", "CGO_ENABLED=1", "a sum passes 64 bits"} {
+	for _, words := range []string{"DuckDB", "install a C compiler", "CGO_ENABLED=1", "more than 64 bits"} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("error %v, want one that contains %q", err, words)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -11,21 +12,22 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
 // logs answers a query for logs in two steps: it finds the places of the newest matching records, then it reads only
 // those rows, from their pages. DuckDB alone would decode every column of whole row groups for them. It also returns
-// the objects that were read.
+// the objects that were read. The answer is truncated if the records would take too much memory.
 func (e *Engine) logs(
 	ctx context.Context, q query.Query, objects []lake.Object,
-) (_ []*lake.Row, read []lake.Object, _ error) {
+) (_ query.Answer, read []lake.Object, _ error) {
 	places, read, err := e.newest(ctx, q, objects)
 	if err != nil {
-		return nil, nil, err
+		return query.Answer{}, nil, err
 	}
-	rows, err := e.rowsAt(ctx, places, q.Shape.(query.Logs).RecordColumns())
-	return rows, read, err
+	rows, err := e.firstRows(ctx, places, q.Shape.(query.Logs).RecordColumns(), e.sizes.answer)
+	return query.Answer{Logs: rows, Truncated: len(rows) < len(places)}, read, err
 }
 
 // newest finds the places of the newest matching records. The scan reads the newest objects first and usually stops
@@ -90,8 +92,27 @@ func ofPartitions(objects []lake.Object, n int) int {
 	return len(objects)
 }
 
-// rowsAt reads some columns of the rows at the given places, in their order.
-func (e *Engine) rowsAt(ctx context.Context, places []engine.Place, columns []string) ([]*lake.Row, error) {
+// firstRows reads some columns of the first rows at the given places, in their order: of all rows, or of half of them,
+// and so on, until they take at most so many bytes. A single row may take more.
+func (e *Engine) firstRows(
+	ctx context.Context, places []engine.Place, columns []string, most int64,
+) ([]*lake.Row, error) {
+	for n := len(places); ; n = (n + 1) / 2 {
+		if n <= 1 {
+			most = math.MaxInt64
+		}
+		rows, err := e.rowsAt(ctx, places[:n], columns, parquet.NewBudget(most))
+		if !errors.Is(err, parquet.ErrMemory) {
+			return rows, err
+		}
+	}
+}
+
+// rowsAt reads some columns of the rows at the given places, in their order. It returns parquet.ErrMemory if they exceed
+// the budget.
+func (e *Engine) rowsAt(
+	ctx context.Context, places []engine.Place, columns []string, budget *parquet.Budget,
+) ([]*lake.Row, error) {
 	byObject := map[string]*wantedRows{}
 	for record, place := range places {
 		wanted := byObject[place.Path]
@@ -110,7 +131,7 @@ func (e *Engine) rowsAt(ctx context.Context, places []engine.Place, columns []st
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return e.records.read(path, wanted, columns, records)
+			return e.records.read(path, wanted, columns, budget, records)
 		})
 	}
 	return records, group.Wait()

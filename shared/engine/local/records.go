@@ -37,16 +37,23 @@ type openObject struct {
 
 func newRecords() *records { return &records{open: map[string]*openObject{}} }
 
-// read reads the wanted rows of an object into their places in records.
-func (r *records) read(path string, wanted *wantedRows, columns []string, records []*lake.Row) (err error) {
+// read reads the wanted rows of an object into their places in records. It returns parquet.ErrMemory if they exceed the
+// budget.
+func (r *records) read(
+	path string, wanted *wantedRows, columns []string, budget *parquet.Budget, records []*lake.Row,
+) (err error) {
 	o := r.acquire(path)
 	defer func() {
-		if closing := r.release(o, err != nil); err == nil && closing != nil {
+		broken := err != nil && !errors.Is(err, parquet.ErrMemory)
+		if closing := r.release(o, broken); err == nil && closing != nil {
 			err = &engine.ObjectError{Path: path, Err: closing}
 		}
 	}()
-	rows, err := o.read(wanted.numbers, columns)
-	if err != nil {
+	rows, err := o.read(wanted.numbers, columns, budget)
+	switch {
+	case errors.Is(err, parquet.ErrMemory):
+		return err
+	case err != nil:
 		return &engine.ObjectError{Path: path, Err: err}
 	}
 	for i, record := range wanted.records {
@@ -57,7 +64,7 @@ func (r *records) read(path string, wanted *wantedRows, columns []string, record
 
 // read reads rows of the object, and opens it if no caller has. It returns a panic over a damaged page as an error, as
 // package parquet itself does, in case a panic escapes from there.
-func (o *openObject) read(numbers []int64, columns []string) (rows []*lake.Row, err error) {
+func (o *openObject) read(numbers []int64, columns []string, budget *parquet.Budget) (rows []*lake.Row, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("damaged: %v", reason)
@@ -67,7 +74,7 @@ func (o *openObject) read(numbers []int64, columns []string) (rows []*lake.Row, 
 	if o.err != nil {
 		return nil, o.err
 	}
-	return o.rows.Rows(numbers, columns)
+	return o.rows.RowsWithin(budget, numbers, columns)
 }
 
 func (o *openObject) openFile() {
@@ -130,6 +137,18 @@ func (r *records) release(o *openObject, failed bool) error {
 		errs = append(errs, idle.close())
 	}
 	return errors.Join(errs...)
+}
+
+// drop closes an object that is open and has no users.
+func (r *records) drop(path string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o, open := r.open[path]
+	if !open || o.users > 0 {
+		return nil
+	}
+	r.forget(o)
+	return o.close()
 }
 
 // forget removes an object, so that the next caller opens it again.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -60,7 +58,7 @@ func checkObjectsRead(t *testing.T, open openFunc, rows []lake.Row, refs []lake.
 	if err != nil || *cost.Objects > touched || len(cost.Skipped) > 0 || touched > len(objects)/2 {
 		t.Errorf("cost %+v, %v; %d of %d objects have records of the times", cost, err, touched, len(objects))
 	}
-	if diff := cmp.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+	if diff := enginetest.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if _, logs := q.Shape.(query.Logs); logs && len(got.Logs) != len(refs) {

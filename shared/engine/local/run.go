@@ -46,8 +46,9 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 // objects lists the objects that can hold matching records at this moment. The index lists those of the partitions;
 // objects that do not overlap the spans are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
-	span := q.Span()
-	if span.FromMs > span.ToMs {
+	reach := q.Reach()
+	span := reach.Span()
+	if span.Empty() {
 		return nil, nil
 	}
 	all, err := e.index.Objects(ctx, lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs))
@@ -56,7 +57,7 @@ func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, err
 	}
 	var touched []lake.Object
 	for _, o := range all {
-		if o.Rows > 0 && q.Touches(o.MinTsMs, o.MaxTsMs) {
+		if o.Rows > 0 && reach.Touches(o.MinTsMs, o.MaxTsMs) {
 			touched = append(touched, o)
 		}
 	}
@@ -111,8 +112,8 @@ func (e *Engine) answer(
 		return query.Answer{}, by, nil, nil
 	}
 	if by == byRows {
-		rows, read, err := e.logs(ctx, q, objects)
-		return query.Answer{Logs: rows}, by, read, err
+		answer, read, err := e.logs(ctx, q, objects)
+		return answer, by, read, err
 	}
 	answer, by, err := e.figures(ctx, q, objects)
 	return answer, by, objects, err

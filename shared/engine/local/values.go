@@ -63,6 +63,9 @@ func costOfValues(q query.Query, found scan.FoundValues, skipped []string) engin
 }
 
 func tooManyValues(unsupported error) error {
+	if errors.Is(unsupported, scan.ErrBusy) {
+		return busy(unsupported)
+	}
 	return fault.Wrap(fault.EngineLimit, unsupported,
 		"too many different values to count; give a longer prefix, or a shorter period")
 }

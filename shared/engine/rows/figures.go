@@ -171,9 +171,10 @@ func facetRowOf(r *result, n int) query.FacetRow {
 
 func histogramRowOf(r *result) query.HistogramRow {
 	return query.HistogramRow{
-		Series: int(r.integer("series")),
-		Value:  r.cell("value"),
-		Total:  r.integer("total"),
-		Point:  query.Point{Segment: r.integer("segment"), N: r.integer("n")},
+		Series:   int(r.integer("series")),
+		Value:    r.cell("value"),
+		Total:    r.integer("total"),
+		Distinct: r.integer("distinct_values"),
+		Point:    query.Point{Segment: r.integer("segment"), N: r.integer("n")},
 	}
 }

@@ -27,7 +27,7 @@ var (
 		"total_count total_sum total_min total_max first_asn first_country first_organization")
 	facetsColumns = strings.Fields("dimension value requests blocked challenges monitored human " +
 		"distinct_values sum_requests sum_blocked")
-	histogramColumns = strings.Fields("series value total segment n")
+	histogramColumns = strings.Fields("series value total distinct_values segment n")
 	diffColumns      = strings.Fields("dimension kind value distinct_values selected baseline")
 	logsColumns      = strings.Fields("ts_ms ts_nanos source line record")
 )
@@ -198,22 +198,22 @@ func TestAnswerDiff(t *testing.T) {
 func TestAnswerHistogram(t *testing.T) {
 	shape := query.Histogram{SegmentSeconds: 60, Limit: 1, By: &querytest.Dimensions("country")[0]}
 	got, err := answer(shape, histogramColumns,
-		[]string{"1", "a", "5", "60", "2"},
-		[]string{"1", "a", "5", "120", "3"},
-		[]string{"2", null, "-1", "60", "-1"},
-		[]string{"3", null, "0", "180", "0"})
+		[]string{"1", "a", "5", "4", "60", "2"},
+		[]string{"1", "a", "5", "4", "120", "3"},
+		[]string{"2", null, "-1", "4", "60", "-1"},
+		[]string{"3", null, "0", "4", "180", "0"})
 	want := query.Answer{Histogram: []query.Series{
 		{
 			Kind: query.SeriesValue, Value: "a", Total: 5,
 			Points: []query.Point{{Segment: 60, N: 2}, {Segment: 120, N: 3}},
 		},
-		{Kind: query.SeriesOther, Total: -1, Points: []query.Point{{Segment: 60, N: -1}}},
+		{Kind: query.SeriesOther, Total: -1, Points: []query.Point{{Segment: 60, N: -1}}, Distinct: 3},
 		{Kind: query.SeriesAbsent, Points: []query.Point{{Segment: 180}}},
 	}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	got, err = answer(query.Histogram{SegmentSeconds: 60}, histogramColumns, []string{"0", null, "7", "0", "7"})
+	got, err = answer(query.Histogram{SegmentSeconds: 60}, histogramColumns, []string{"0", null, "7", "0", "0", "7"})
 	want = query.Answer{Histogram: []query.Series{{Kind: query.SeriesAll, Total: 7, Points: []query.Point{{N: 7}}}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)

@@ -17,7 +17,7 @@ func (w *worker) chosen() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	spans := w.run.query.Spans()
+	spans := w.run.reach.Spans()
 	first, last := spans[0], spans[len(spans)-1] // there are at most two
 	rows := make([]int32, 0, len(ts.Ints))
 	for row, ms := range ts.Ints {

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -23,12 +22,9 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 		if err := r.scan(ctx, groups, h.countAll); err != nil {
 			return nil, err
 		}
-		return h.series()
+		return h.series(), nil
 	}
 	if err := r.scan(ctx, groups, h.rank); err != nil {
-		return nil, err
-	}
-	if err := whole(h.totals...); err != nil {
 		return nil, err
 	}
 	h.choose()
@@ -47,7 +43,7 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 	if err != nil {
 		return nil, err
 	}
-	return h.series()
+	return h.series(), nil
 }
 
 // histogram holds what has been counted so far.
@@ -243,7 +239,7 @@ func (in *measuredRows) count(cells []cell, rows []int32, numbers []int32) {
 			of.requests++
 		}
 		for i := range cells {
-			cells[i].n = cells[i].requests
+			cells[i].sum = sum{low: uint64(cells[i].requests)}
 		}
 	case in.of.starts == nil:
 		for _, row := range rows {
@@ -269,7 +265,7 @@ func (in *measuredRows) count(cells []cell, rows []int32, numbers []int32) {
 func (c *cell) count(measured []int64, row int32) {
 	c.requests++
 	if measured == nil {
-		c.n++
+		c.add(1)
 		return
 	}
 	c.add(measured[row])
@@ -287,7 +283,7 @@ func (h *histogram) bytes() int64 { return h.values.Memory() + int64(cap(h.total
 func (h *histogram) choose() {
 	for place := range h.totals {
 		h.first = insertFirst(h.first, place, h.shape.Limit, func(a, b int) int {
-			if order := cmp.Compare(h.totals[b].n, h.totals[a].n); order != 0 {
+			if order := h.totals[b].compare(h.totals[a]); order != 0 {
 				return order
 			}
 			return bytes.Compare(h.values.At(int32(a)), h.values.At(int32(b)))
@@ -379,7 +375,7 @@ func (h *histogram) join(segments map[int64][]cell) error {
 const cellBytes = 3 * 8
 
 // series returns the series that have records, in the order of the answer.
-func (h *histogram) series() ([]query.Series, error) {
+func (h *histogram) series() []query.Series {
 	starts := make([]int64, 0, len(h.segments))
 	for start := range h.segments {
 		starts = append(starts, start)
@@ -391,6 +387,9 @@ func (h *histogram) series() ([]query.Series, error) {
 		if i < len(h.first) {
 			s.Value = string(h.values.At(int32(h.first[i])))
 		}
+		if s.Kind == query.SeriesOther {
+			s.Distinct = int64(len(h.totals) - len(h.first))
+		}
 		var total sum
 		for _, start := range starts {
 			c := h.segments[start][i]
@@ -398,14 +397,11 @@ func (h *histogram) series() ([]query.Series, error) {
 				continue
 			}
 			total.join(c.sum)
-			if err := whole(total); err != nil {
-				return nil, err
-			}
-			s.Points = append(s.Points, query.Point{Segment: start, N: c.n})
+			s.Points = append(s.Points, query.Point{Segment: start, N: c.whole()})
 		}
-		if s.Total = total.n; s.Points != nil {
+		if s.Total = total.whole(); s.Points != nil {
 			all = append(all, s)
 		}
 	}
-	return all, nil
+	return all
 }

@@ -21,7 +21,7 @@ func ValueLists(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, &engine.ObjectError{Path: path, Err: err}
 	}
-	r := newRun(query.Query{}, Options{Workers: 1})
+	r := newRun(ctx, query.Query{}, Options{Workers: 1})
 	defer r.end(nil)
 	l := lister{by: valuelist.Dimensions()}
 	err = r.each(ctx, 1, func(w *worker, _ int) error {

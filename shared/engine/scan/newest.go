@@ -39,7 +39,8 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	if logs.Limit < 1 {
 		return Found{}, nil
 	}
-	n := &newest{run: newRun(q, o), shape: logs, limit: logs.Limit}
+	n := &newest{run: newRun(ctx, q, o), shape: logs, limit: logs.Limit}
+	defer n.run.giveBack()
 	defer n.run.end(nil)
 	left := slices.Clone(objects)
 	slices.SortFunc(left, func(a, b lake.Object) int {
@@ -47,7 +48,7 @@ func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	})
 	var read []lake.Object
 	for size := firstBatch; ; size = min(2*size, largestBatch) {
-		from := n.run.query.Span().FromMs
+		from := n.run.reach.Span().FromMs
 		older := sort.Search(len(left), func(i int) bool { return left[i].MaxTsMs < from })
 		batch := left[:min(size, older)]
 		if len(batch) == 0 {
@@ -109,6 +110,7 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	if len(n.found) == n.limit {
 		scope := &n.run.query.Scope
 		scope.FromMs = max(scope.FromMs, n.found[n.limit-1].tsMs)
+		n.run.reach = n.run.query.Reach()
 	}
 	return nil
 }
@@ -158,11 +160,16 @@ func (n *newest) readGroup(w *worker) ([]record, error) {
 	}
 	nanos, source, line := columns[0].Ints, columns[1], columns[2].Ints
 	records := make([]record, len(rows))
+	name, code := "", int32(parquet.Absent)
 	for i, row := range rows {
+		if source.Codes[row] != code { // most records of a group are of one source
+			code = source.Codes[row]
+			name = string(source.Texts.At(code))
+		}
 		records[i] = record{
 			tsMs:    ts.Ints[row],
 			tsNanos: nanos[row],
-			source:  string(source.Texts.At(source.Codes[row])),
+			source:  name,
 			line:    line[row],
 			place:   engine.Place{Path: w.group.path, Row: w.group.first + int64(row)},
 		}

@@ -93,7 +93,7 @@ func setOf(t *testing.T, rows []lake.Row, objects []lake.Object) objectSet {
 func TestNewest(t *testing.T) {
 	limits := []int{1, 2, 7, 99, 100, 101, 2_500}
 	if testing.Short() {
-		limits = []int{7, 100}
+		limits = []int{7}
 	}
 	generated := enginetest.Records(t, 400, 37)
 	sameInstant := make([]lake.Row, 300)

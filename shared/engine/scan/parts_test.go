@@ -41,13 +41,16 @@ func TestOverlaps(t *testing.T) {
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
 		add  []int64
+		want int64
 		fits bool
 	}{
-		{[]int64{math.MaxInt64, -1, 1}, true},
-		{[]int64{math.MinInt64, 1, -1}, true},
-		{[]int64{math.MaxInt64, 1}, false},
-		{[]int64{math.MaxInt64, 1, -5}, false},
-		{[]int64{math.MinInt64, -1}, false},
+		{[]int64{3, -5}, -2, true},
+		{[]int64{math.MaxInt64, -1, 1}, math.MaxInt64, true},
+		{[]int64{math.MinInt64, 1, -1}, math.MinInt64, true},
+		{[]int64{math.MaxInt64, 1}, math.MaxInt64, false},
+		{[]int64{math.MaxInt64, 1, -5}, math.MaxInt64 - 4, true},
+		{[]int64{math.MinInt64, -1}, math.MinInt64, false},
+		{[]int64{math.MinInt64, math.MinInt64, math.MaxInt64, math.MaxInt64, 2}, 0, true},
 	} {
 		var s, joined sum
 		for _, n := range c.add {
@@ -56,8 +59,9 @@ func TestSum(t *testing.T) {
 			one.add(n)
 			joined.join(one)
 		}
-		if (whole(s) == nil) != c.fits || (whole(joined) == nil) != c.fits {
-			t.Errorf("%v: %v and %v, want fits %v", c.add, whole(s), whole(joined), c.fits)
+		if s != joined || s.whole() != c.want || s.fits() != c.fits {
+			t.Errorf("%v: %d and %d, fits %v, want %d and %v",
+				c.add, s.whole(), joined.whole(), s.fits(), c.want, c.fits)
 		}
 	}
 }

@@ -20,18 +20,27 @@ import (
 // run is the state that all parts of a scan share.
 type run struct {
 	query      query.Query
+	reach      query.Reach
 	workers    int
 	memory     int64
 	noFallback bool
 	hash       func(key []byte) uint64 // of the keys of topx
 	used       atomic.Int64            // bytes of memory
 
+	shared *engine.Memory // from which the memory is taken
+	caller string
+	taken  atomic.Int64 // bytes
+
 	mu   sync.Mutex
 	idle []*worker // of earlier passes; their columns' memory is used again
 }
 
-func newRun(q query.Query, o Options) *run {
-	r := &run{query: q, workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash}
+// newRun returns the state of a scan. The caller must call giveBack at its end.
+func newRun(ctx context.Context, q query.Query, o Options) *run {
+	r := &run{
+		query: q, reach: q.Reach(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
+		shared: o.Shared, caller: engine.CallerOf(ctx),
+	}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
 	}
@@ -47,13 +56,29 @@ func newRun(q query.Query, o Options) *run {
 // segments returns the segments of the query.
 func (r *run) segments() query.Segmentation { return r.query.Segmentation(r.query.Scope.Period) }
 
-// reserve counts memory that is kept until the end of the scan. It returns ErrUnsupported if that is more than allowed.
+// reserve counts memory that is kept until the end of the scan. It returns ErrUnsupported if that is more than allowed,
+// and ErrBusy if other queries use it.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
 		return fmt.Errorf("%w: it needs more than %d MB", ErrUnsupported, r.memory>>20)
 	}
+	if !r.take(bytes) {
+		return ErrBusy
+	}
 	return nil
 }
+
+// take takes memory from what all queries share, until giveBack. It returns false if other queries use it.
+func (r *run) take(bytes int64) bool {
+	if !r.shared.Take(r.caller, bytes) {
+		return false
+	}
+	r.taken.Add(bytes)
+	return true
+}
+
+// giveBack gives back the memory that all queries share.
+func (r *run) giveBack() { r.shared.Give(r.caller, r.taken.Swap(0)) }
 
 // group is one row group of an object.
 type group struct {
@@ -71,7 +96,7 @@ type group struct {
 func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
 	first := int64(0)
 	for number, g := range c.RowGroups() {
-		if g.Rows > 0 && r.query.Touches(g.MinTsMs, g.MaxTsMs) {
+		if g.Rows > 0 && r.reach.Touches(g.MinTsMs, g.MaxTsMs) {
 			found = append(found, &group{path: path, number: number, first: first, RowGroup: g, reader: c})
 		}
 		first += int64(g.Rows)
@@ -156,26 +181,6 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 	return do(w, i)
 }
 
-// open opens an object, reads its footer, calls read and closes the object. It returns an error if the file is not the
-// object that the index lists.
-func open(object lake.Object, read func(*parquet.ColumnReader) error) error {
-	path := object.Path
-	return openFile(path, func(file *os.File) error {
-		info, err := file.Stat()
-		if err == nil {
-			err = engine.CheckSize(object, info.Size())
-		}
-		if err != nil {
-			return &engine.ObjectError{Path: path, Err: err}
-		}
-		columns, err := parquet.OpenColumns(file, info.Size())
-		if err != nil {
-			return &engine.ObjectError{Path: path, Err: err}
-		}
-		return read(columns)
-	})
-}
-
 // openFile opens the file of an object, calls read and closes the file. Files are not kept open, because there can be
 // many.
 func openFile(path string, read func(*os.File) error) (err error) {
@@ -207,6 +212,8 @@ type worker struct {
 	hashes        []uint32
 	tallies       []uint64
 	times         [][3]duration
+	numbers       []int32
+	places        []int
 	pairs         pairs
 }
 
@@ -283,7 +290,8 @@ func (w *worker) keep(names []string) {
 			bytes += values.Memory()
 		}
 	}
-	if w.run.used.Add(bytes) > w.run.memory/2 { // the rest is for what cannot be read again
+	// The rest is for what cannot be read again.
+	if w.run.used.Add(bytes) > 3*w.run.memory/8 || !w.run.take(bytes) {
 		w.run.used.Add(-bytes)
 		return
 	}

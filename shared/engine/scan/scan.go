@@ -1,7 +1,7 @@
 // Package scan answers queries by reading the columns of the lake's objects as they are stored. It counts figures
-// (stats, timeline, topx, facets, histogram, diff) and finds the newest records (logs). It counts texts by their codes in the
-// dictionaries, tests conditions once for an entry of a dictionary and not for every record, and looks at a text again
-// only to join row groups. It needs no SQL and no C.
+// (stats, timeline, topx, facets, histogram, diff) and finds the newest records (logs). It counts texts by their codes
+// in the dictionaries, tests conditions once for an entry of a dictionary and not for every record, and looks at a text
+// again only to join row groups. It needs no SQL and no C.
 //
 // Package query defines the answers, and tests compare them with query/reference. Another engine answers what the scan
 // does not support, or what it cannot do within its memory.
@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
@@ -24,6 +25,8 @@ type Options struct {
 	Memory     int64 // bytes for what an answer keeps, besides one row group per worker; 0: 256 MB
 	NoFallback bool  // no other engine is there: the scan also answers queries that another engine answers faster
 
+	Shared *engine.Memory // where Memory is taken from, for the caller of the context; nil: it is not shared
+
 	hash func(key []byte) uint64 // instead of hashOfKey, for tests
 }
 
@@ -33,6 +36,9 @@ const defaultMemory = 256 << 20
 // passes 64 bits on the way, or an object's records are not in the order of time. Without Options.NoFallback, it is
 // also the error of patterns that must be tried on very many different texts.
 var ErrUnsupported = errors.New("the scan does not support the query")
+
+// ErrBusy is an ErrUnsupported: the scan may use as much memory, but other queries, usually of the same caller, use it now.
+var ErrBusy = fmt.Errorf("%w: other queries use the memory", ErrUnsupported)
 
 // maxValues limits the values and patterns in the conditions of a query. Each is compared with every entry of a
 // dictionary, so many of them are slow.
@@ -99,7 +105,8 @@ func valuesOf(t query.Term) int {
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own, and that of query.Diff.CheckValues.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
-	r := newRun(q, o)
+	r := newRun(ctx, q, o)
+	defer r.giveBack()
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
 		return query.Answer{}, err

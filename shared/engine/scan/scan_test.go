@@ -3,13 +3,11 @@ package scan_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
@@ -98,7 +96,7 @@ func answer(t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object,
 	for i := range rows {
 		all[i] = &rows[i]
 	}
-	if diff := cmp.Diff(reference.Evaluate(&q, all), got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := enginetest.Diff(reference.Evaluate(&q, all), got); diff != "" {
 		t.Errorf("%s (-reference +scan):\n%s", q, diff)
 	}
 	return nil
@@ -135,23 +133,31 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestSumOver64Bits: the scan does not support a query of which a sum passes 64 bits on the way.
-func TestSumOver64Bits(t *testing.T) {
-	huge, url := int64(1)<<62, "u"
+// TestLongTimes: the scan ranks by times whose sums have more than 64 bits, unless times are negative.
+func TestLongTimes(t *testing.T) {
+	huge, negative, url := int64(math.MaxInt64), int64(-3), "u"
 	at := func(n *int64, line int64) lake.Row {
-		start := enginetest.Start.UnixMilli()
-		return lake.Row{TsMs: start, Source: "s", Line: line, URL: &url, BytesSent: n, TotalUs: n}
+		start := enginetest.Start.UnixMilli() + line%2*3_600_000
+		return lake.Row{TsMs: start, Source: "s", Line: line, URL: &url, TotalUs: n}
 	}
-	objects := stored(t, []lake.Row{at(&huge, 1), at(&huge, 2), at(nil, 3)})
-	for _, shape := range shapes {
-		switch shape.(type) {
-		case query.Facets, query.Diff: // they have no sums
-			continue
-		}
-		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
-		if !errors.Is(err, scan.ErrUnsupported) {
-			t.Errorf("%T: error %v, want ErrUnsupported", shape, err)
-		}
+	for _, c := range []struct {
+		rule string
+		rows []lake.Row
+		want error
+	}{
+		{"in one row group", []lake.Row{at(&huge, 2), at(&huge, 4), at(nil, 6)}, nil},
+		{"in several row groups", []lake.Row{at(&huge, 1), at(&huge, 2), at(&huge, 4)}, nil},
+		{
+			"with a negative sum of a row group",
+			[]lake.Row{at(&huge, 2), at(&huge, 4), at(&negative, 1)}, scan.ErrUnsupported,
+		},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			err := answer(t, bind(t, hours, query.TopX{Limit: 3}), c.rows, stored(t, c.rows), scan.Options{})
+			if !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v", err, c.want)
+			}
+		})
 	}
 }
 
@@ -259,6 +265,33 @@ func TestUnreadableObjectIsNamed(t *testing.T) {
 		var named *engine.ObjectError
 		if !errors.As(err, &named) || named.Path != objects[1].Path {
 			t.Errorf("%T: error %v, want one that names %s", shape, err, objects[1].Path)
+		}
+	}
+}
+
+// TestMemoryIsSharedBetweenCallers: while the queries of one caller hold the share of a caller, a further one is busy, and
+// those of other callers are answered. Every scan gives back what it has taken.
+func TestMemoryIsSharedBetweenCallers(t *testing.T) {
+	rows := enginetest.Records(t, 600, 31)
+	objects := stored(t, rows)
+	const limit, share = 32 << 20, 16 << 20
+	for _, shape := range shapes {
+		q := bind(t, hours, shape)
+		shared := engine.NewMemory(limit, share)
+		if !shared.Take("a", share) {
+			t.Fatal("the share of a caller cannot be taken")
+		}
+		for caller, want := range map[string]error{"a": scan.ErrBusy, "b": nil} {
+			ctx := engine.WithCaller(t.Context(), caller)
+			if _, err := scan.Answer(ctx, q, objects, scan.Options{Shared: shared}); !errors.Is(err, want) {
+				t.Errorf("%T of %s: %v", shape, caller, err)
+			}
+		}
+		if !errors.Is(scan.ErrBusy, scan.ErrUnsupported) {
+			t.Error("another engine is not asked")
+		}
+		if !shared.Take("b", share) || shared.Take("c", 1) {
+			t.Errorf("%T: a scan has not given back its memory", shape)
 		}
 	}
 }

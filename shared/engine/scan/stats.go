@@ -21,8 +21,8 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.rows(shape.GroupByHostname)
-	if err == nil && shape.Percentiles {
+	rows := s.rows(shape.GroupByHostname)
+	if shape.Percentiles {
 		err = r.addPercentiles(ctx, shape, groups, rows)
 	}
 	return rows, err
@@ -144,7 +144,7 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 
 // rows returns the figures by segment, then by name of the host. If apart is false, a row holds all hosts of a segment
 // and names the busiest.
-func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
+func (s *stats) rows(apart bool) []query.StatsRow {
 	keys := make([]segmentHost, 0, len(s.figures))
 	for key := range s.figures {
 		keys = append(keys, key)
@@ -168,16 +168,14 @@ func (s *stats) rows(apart bool) ([]query.StatsRow, error) {
 			all, busiest = traffic{}, 0
 		}
 		all.join(figures)
-		if err := whole(all.bandwidth, all.timeUs); err != nil {
-			return nil, err
-		}
 		row := &rows[len(rows)-1]
-		row.Requests, row.Bandwidth, row.TimeUs, row.Timed = all.requests, all.bandwidth.n, all.timeUs.n, all.timed
+		row.Requests, row.Timed = all.requests, all.timed
+		row.Bandwidth, row.TimeUs = all.bandwidth.whole(), all.timeUs.whole()
 		if key.host != parquet.Absent && figures.requests > busiest {
 			row.Hostname, busiest = name, figures.requests
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // name returns the name of a host, empty for parquet.Absent.

@@ -18,7 +18,7 @@ func (r *run) statsBy(ctx context.Context, shape query.Stats, groups []*group) (
 	if err := r.scan(ctx, groups, func(w *worker, _ int) error { return g.read(w) }); err != nil {
 		return nil, err
 	}
-	return g.rows()
+	return g.rows(), nil
 }
 
 // addPercentiles adds the percentiles to the rows of stats that are not grouped, or grouped by hostname.
@@ -213,7 +213,7 @@ func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32,
 }
 
 // rows returns the figures by segment, then by value. The records without a value are the last of a segment.
-func (g *grouping) rows() ([]query.StatsRow, error) {
+func (g *grouping) rows() []query.StatsRow {
 	keys := make([]segmentValue, 0, len(g.figures))
 	for key := range g.figures {
 		keys = append(keys, key)
@@ -234,15 +234,12 @@ func (g *grouping) rows() ([]query.StatsRow, error) {
 	for i, key := range keys {
 		figures := g.figures[key]
 		t := &figures.traffic
-		if err := whole(t.bandwidth, t.timeUs); err != nil {
-			return nil, err
-		}
 		rows[i] = query.StatsRow{
 			Segment:     key.segment,
 			HasValue:    key.value != parquet.Absent,
 			Requests:    t.requests,
-			Bandwidth:   t.bandwidth.n,
-			TimeUs:      t.timeUs.n,
+			Bandwidth:   t.bandwidth.whole(),
+			TimeUs:      t.timeUs.whole(),
 			Timed:       t.timed,
 			Percentiles: figures.durations.percentiles(),
 		}
@@ -250,5 +247,5 @@ func (g *grouping) rows() ([]query.StatsRow, error) {
 			rows[i].Value = string(g.values.At(key.value))
 		}
 	}
-	return rows, nil
+	return rows
 }

@@ -1,27 +1,48 @@
 package scan
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+)
 
-// sum is a sum of integers that detects an overflow of 64 bits on the way.
-type sum struct{ n, passed int64 } // passed is negative after an overflow
+// sum is a sum of integers of 64 bits. It has 128 bits, so no number of records makes it overflow.
+type sum struct {
+	low  uint64
+	high int64
+}
 
 func (s *sum) add(n int64) {
-	total := s.n + n
-	s.passed |= (s.n ^ total) & (n ^ total)
-	s.n = total
+	low, carry := bits.Add64(s.low, uint64(n), 0)
+	s.low = low
+	s.high += n>>63 + int64(carry)
 }
 
 func (s *sum) join(other sum) {
-	s.add(other.n)
-	s.passed |= other.passed
+	low, carry := bits.Add64(s.low, other.low, 0)
+	s.low = low
+	s.high += other.high + int64(carry)
 }
 
-// whole returns ErrUnsupported if one of the sums has overflowed.
-func whole(sums ...sum) error {
-	for _, s := range sums {
-		if s.passed < 0 {
-			return fmt.Errorf("%w: a sum passes 64 bits", ErrUnsupported)
-		}
-	}
-	return nil
+func (s sum) compare(other sum) int {
+	return cmp.Or(cmp.Compare(s.high, other.high), cmp.Compare(s.low, other.low))
 }
+
+// whole returns the sum as answers have it: the nearest integer of 64 bits.
+func (s sum) whole() int64 {
+	switch {
+	case s.fits():
+		return int64(s.low)
+	case s.high < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// fits reports whether the sum is an integer of 64 bits.
+func (s sum) fits() bool { return s.high == int64(s.low)>>63 }
+
+// errLongTimes is the error of a rank by times if sums that have more than 64 bits and negative times are among them.
+// The averages of the row groups then are no bounds of that of all.
+var errLongTimes = fmt.Errorf("%w: a sum of negative times has more than 64 bits", ErrUnsupported)

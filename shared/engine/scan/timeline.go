@@ -19,7 +19,7 @@ func (r *run) timeline(ctx context.Context, groups []*group) ([]query.TimelineRo
 	if err != nil {
 		return nil, err
 	}
-	return t.rows()
+	return t.rows(), nil
 }
 
 // timeline holds the figures counted so far.
@@ -165,18 +165,15 @@ func count(counts map[int64]int64, values, codes []int64) {
 	}
 }
 
-func (t *timeline) rows() ([]query.TimelineRow, error) {
+func (t *timeline) rows() []query.TimelineRow {
 	var rows []query.TimelineRow
 	for _, s := range t.segments {
-		if err := whole(s.bytesSent); err != nil {
-			return nil, err
-		}
 		rows = append(rows, query.TimelineRow{
 			Segment: s.start, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
-			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.n,
+			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.whole(),
 			Statuses: query.SortedStatuses(s.statuses), OriginStatuses: query.SortedStatuses(s.origins),
 		})
 	}
 	slices.SortFunc(rows, func(a, b query.TimelineRow) int { return cmp.Compare(a.Segment, b.Segment) })
-	return rows, nil
+	return rows
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// topX works in two passes over the columns. The first counts what ranks the keys of each row group, by the codes of
-// its dictionaries. The keys of the row groups are matched by their hashes. The second pass makes the twenty figures of
-// the winners, and checks their texts.
+// topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of its
+// dictionaries, and keeps the counts of those that can win. The keys of the row groups are matched by their hashes. The
+// second pass completes the counts of the keys that can still win. The last one makes the twenty figures of the winners,
+// and checks their texts.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {
@@ -25,7 +26,7 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err := r.scan(ctx, groups, t.sumUp); err != nil {
 		return nil, err
 	}
-	return t.rows()
+	return t.rows(), nil
 }
 
 // topX holds the figures counted so far.
@@ -40,19 +41,14 @@ type topX struct {
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
 	for _, part := range query.TopXParts {
-		k := &keys{
-			column:  part.Column,
-			tallies: make([][]tally, len(groups)),
-			times:   make([][][3]duration, len(groups)),
-		}
+		var labels []string
 		for _, label := range part.Labels {
 			if shape.Has(label) {
-				k.labels = append(k.labels, label)
+				labels = append(labels, label)
 			}
 		}
-		k.timed = slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) >= 0 })
-		if len(k.labels) > 0 {
-			t.keys = append(t.keys, k)
+		if len(labels) > 0 {
+			t.keys = append(t.keys, newKeys(part.Column, labels, shape.Limit, len(groups)))
 		}
 	}
 	return t
@@ -78,17 +74,16 @@ func (t *topX) rank(w *worker, i int) error {
 			return err
 		}
 		w.tallies = cleared(w.tallies, of.entries.Len())
-		w.pairs.each(&of, rows, func(rows, codes []int32) {
+		w.pairs.each(&of, nil, rows, func(rows, codes []int32) {
 			for n, code := range codes {
 				w.tallies[code] += oneRequest[blocked.Flags[rows[n]]+1]
 			}
 		})
-		times, err := w.rankedTimes(k, of, rows)
-		if err != nil {
+		kept := k.keep(i, w.tallies, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
+		if err := t.run.reserve(kept); err != nil {
 			return err
 		}
-		k.tallies[i], k.times[i] = t.run.occurring(w.tallies, times, of.entries)
-		if err := t.run.reserve(int64(len(k.tallies[i])*tallyBytes + len(k.times[i])*timesBytes)); err != nil {
+		if err := t.slowest(w, i, k, &of, firstCandidates); err != nil {
 			return err
 		}
 	}
@@ -96,25 +91,116 @@ func (t *topX) rank(w *worker, i int) error {
 	return nil
 }
 
-// choose finds the winners of every label.
-func (t *topX) choose(ctx context.Context) error {
-	type labelOf struct {
-		*keys
-		label string
+// slowest finds the n slowest keys of row group i, if any label of theirs ranks by time.
+func (t *topX) slowest(w *worker, i int, k *keys, of *keyColumn, n int) error {
+	if !k.timed {
+		return nil
 	}
-	var all []labelOf
-	for _, k := range t.keys {
-		k.prepare()
-		for _, label := range k.labels {
-			all = append(all, labelOf{k, label})
-		}
+	times, err := w.timesOf(of, nil, of.entries.Len(), t.chosen[i])
+	if err != nil {
+		return err
 	}
-	return t.run.each(ctx, len(all), func(_ *worker, i int) error {
-		return all[i].choose(all[i].label, t.shape.Limit)
-	})
+	kept := k.keepSlowest(i, n, times, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
+	return t.run.reserve(kept)
 }
 
-// columns lists the columns that both passes read.
+// choose finds the winners of every label.
+func (t *topX) choose(ctx context.Context) error {
+	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
+		return t.run.reserve(t.keys[i].rankByBlocked())
+	})
+	for n := firstCandidates; err == nil; n *= 4 {
+		for _, k := range t.keys {
+			k.takeSlowest()
+		}
+		if err := t.complete(ctx); err != nil {
+			return err
+		}
+		unproven := false
+		for _, k := range t.keys {
+			proven, err := k.rankByTime()
+			if err != nil {
+				return err
+			}
+			unproven = unproven || !proven
+		}
+		if !unproven {
+			break
+		}
+		err = t.run.scan(ctx, t.groups, func(w *worker, i int) error { return t.moreSlowest(w, i, 4*n) })
+	}
+	if err != nil {
+		return err
+	}
+	for _, k := range t.keys {
+		k.cut()
+	}
+	return nil
+}
+
+// complete is the second pass. It completes the counts of the keys that can still win, if there are any.
+func (t *topX) complete(ctx context.Context) error {
+	open := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.open() })
+	if len(open) == 0 {
+		return nil
+	}
+	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
+		for _, k := range open {
+			if err := t.completeKeys(w, i, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, k := range open {
+		k.completed()
+	}
+	return err
+}
+
+func (t *topX) completeKeys(w *worker, i int, k *keys) error {
+	rows := t.chosen[i]
+	if len(rows) == 0 {
+		return nil
+	}
+	of, err := w.keysOf(k.column)
+	if err != nil {
+		return err
+	}
+	if places := w.number(&of, &k.contested); len(places) > 0 {
+		k.addContested(places, w.requestsOf(&of, w.numbers, len(places), rows))
+	}
+	if places := w.number(&of, &k.slow); len(places) > 0 {
+		times, err := w.timesOf(&of, w.numbers, len(places), rows)
+		if err != nil {
+			return err
+		}
+		k.addSlow(places, w.requestsOf(&of, w.numbers, len(places), rows), times)
+	}
+	return nil
+}
+
+// moreSlowest finds the n slowest keys of row group i of every column with a label that ranks by time.
+func (t *topX) moreSlowest(w *worker, i, n int) error {
+	if len(t.chosen[i]) == 0 {
+		return nil
+	}
+	for _, k := range t.keys {
+		if !k.timed {
+			continue
+		}
+		of, err := w.keysOf(k.column)
+		if err != nil {
+			return err
+		}
+		if err := t.slowest(w, i, k, &of, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columns lists the columns that several passes read.
 func (t *topX) columns() []string {
 	columns := []string{"blocked"}
 	for _, k := range t.keys {
@@ -130,12 +216,39 @@ func (t *topX) columns() []string {
 // counts all requests, the upper half the blocked ones.
 var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
 
-// rankedTimes sums up the times of the keys, if any label ranks by them. The sums are valid until the next call.
-func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]duration, error) {
-	if !k.timed {
-		return nil, nil
+// number gives numbers to the keys that a table has: w.numbers has that of each code, or parquet.Absent. It returns the
+// place of each number in the table. They are valid until the next call.
+func (w *worker) number(of *keyColumn, table *hashTable) (places []int) {
+	if table.n == 0 {
+		return nil
 	}
-	w.times = cleared(w.times, of.entries.Len())
+	w.places = w.places[:0]
+	w.numbers = slices.Grow(w.numbers[:0], of.entries.Len())[:of.entries.Len()]
+	for code := range w.numbers {
+		w.numbers[code] = parquet.Absent
+		if place := table.place(w.run.hash(of.entries.At(int32(code)))); place >= 0 {
+			w.numbers[code] = int32(len(w.places))
+			w.places = append(w.places, place)
+		}
+	}
+	return w.places
+}
+
+// requestsOf counts the requests of keys by their numbers, of which there are n.
+func (w *worker) requestsOf(of *keyColumn, numbers []int32, n int, rows []int32) []int64 {
+	requests := make([]int64, n)
+	w.pairs.each(of, numbers, rows, func(_, codes []int32) {
+		for _, code := range codes {
+			requests[code]++
+		}
+	})
+	return requests
+}
+
+// timesOf sums up the times of keys by their numbers, of which there are n; without numbers, by their codes. The sums
+// are valid until the next call.
+func (w *worker) timesOf(of *keyColumn, numbers []int32, n int, rows []int32) ([][3]duration, error) {
+	w.times = cleared(w.times, n)
 	times := w.times
 	var columns [3]*parquet.ColumnValues
 	for n, label := range query.TimeLabels {
@@ -144,23 +257,51 @@ func (w *worker) rankedTimes(k *keys, of keyColumn, rows []int32) ([][3]duration
 			return nil, err
 		}
 	}
-	var overflow int64
-	w.pairs.each(&of, rows, func(rows, codes []int32) {
+	var overflow int64 // negative after a sum of more than 64 bits
+	w.pairs.each(of, numbers, rows, func(rows, codes []int32) {
 		for n, column := range columns {
 			for i, row := range rows {
 				if len(column.Present) > 0 && !column.Present[row] {
 					continue
 				}
 				d := &times[codes[i]][n]
-				total := sum{n: d.sum}
-				total.add(column.Ints[row])
-				overflow |= total.passed
-				d.sum = total.n
+				n := column.Ints[row]
+				total := d.sum + n
+				overflow |= (d.sum ^ total) & (n ^ total)
+				d.sum = total
 				d.count++
 			}
 		}
 	})
-	return times, whole(sum{passed: overflow})
+	if overflow < 0 {
+		return times, w.limitTimes(times, columns, of, numbers, rows)
+	}
+	return times, nil
+}
+
+// limitTimes replaces the sums of the times of keys by the nearest integers of 64 bits.
+func (w *worker) limitTimes(
+	times [][3]duration, columns [3]*parquet.ColumnValues, of *keyColumn, numbers, rows []int32,
+) error {
+	sums := make([][3]sum, len(times))
+	w.pairs.each(of, numbers, rows, func(rows, codes []int32) {
+		for n, column := range columns {
+			for i, row := range rows {
+				if len(column.Present) == 0 || column.Present[row] {
+					sums[codes[i]][n].add(column.Ints[row])
+				}
+			}
+		}
+	})
+	for code := range sums {
+		for n, s := range sums[code] {
+			if !s.fits() && s.high < 0 {
+				return errLongTimes
+			}
+			times[code][n].sum = s.whole()
+		}
+	}
+	return nil
 }
 
 // keyColumn holds the keys of a row group for one label. Row i has the key codes[i]. If starts is set, row i has the
@@ -183,10 +324,14 @@ const blockRows = 1024
 // pairs are rows and their keys: rows[i] has the key codes[i]. A row can be in several pairs, or in none.
 type pairs struct{ rows, codes []int32 }
 
-// each calls f with the keys of all rows, block by block. They are valid until f returns.
-func (p *pairs) each(k *keyColumn, rows []int32, f func(rows, codes []int32)) {
+// each calls f with the keys of all rows, block by block, or with the numbers of their codes, if there are numbers. They
+// are valid until f returns.
+func (p *pairs) each(k *keyColumn, numbers, rows []int32, f func(rows, codes []int32)) {
 	for block := range slices.Chunk(rows, blockRows) {
 		p.fill(k, block)
+		if numbers != nil {
+			p.number(numbers)
+		}
 		f(p.rows, p.codes)
 	}
 }

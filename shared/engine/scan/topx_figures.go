@@ -53,7 +53,7 @@ func (t *times) join(other times) {
 	t.min, t.max = min(t.min, other.min), max(t.max, other.max)
 }
 
-// sumUp is the second pass over row group i. It counts a block of rows for all keys before it reads the next rows.
+// sumUp is the last pass over row group i. It counts a block of rows for all keys before it reads the next rows.
 func (t *topX) sumUp(w *worker, i int) error {
 	rows := t.chosen[i]
 	if len(rows) == 0 {
@@ -65,7 +65,7 @@ func (t *topX) sumUp(w *worker, i int) error {
 	}
 	parts := make([]winners, len(t.keys))
 	for n, k := range t.keys {
-		if parts[n], err = k.winners(w, i, in); err != nil {
+		if parts[n], err = k.winners(w, in); err != nil {
 			return err
 		}
 	}
@@ -94,24 +94,25 @@ type winners struct {
 
 // winners returns the winners of a row group, without figures yet. It compares their texts, and those of the suspects,
 // with the texts in other row groups.
-func (k *keys) winners(w *worker, group int, in *measures) (found winners, err error) {
-	var known []tally
-	for _, t := range k.tallies[group] {
-		if k.places.place(t.hash) >= 0 {
-			known = append(known, t)
-		}
-	}
-	if len(known) == 0 {
+func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
+	if k.places.n == 0 {
 		return found, nil
 	}
 	if found.of, err = w.keysOf(k.column); err != nil {
 		return found, err
 	}
-	found.numbers = slices.Repeat([]int32{parquet.Absent}, found.of.entries.Len())
+	places := w.number(&found.of, &k.places)
+	if len(places) == 0 {
+		return found, nil
+	}
+	found.numbers = slices.Repeat([]int32{parquet.Absent}, len(w.numbers))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, t := range known {
-		place, text := k.places.place(t.hash), found.of.entries.At(t.code)
+	for code, number := range w.numbers {
+		if number == parquet.Absent {
+			continue
+		}
+		place, text := places[number], found.of.entries.At(int32(code))
 		if k.texts[place] == nil {
 			if err := w.run.reserve(int64(len(text))); err != nil {
 				return found, err
@@ -121,7 +122,7 @@ func (k *keys) winners(w *worker, group int, in *measures) (found winners, err e
 			return found, err
 		}
 		if place < len(k.figures) {
-			found.numbers[t.code] = int32(len(found.places))
+			found.numbers[code] = int32(len(found.places))
 			found.places = append(found.places, place)
 		}
 	}
@@ -255,7 +256,7 @@ func (f *figures) count(any uint8) (n int64) {
 	return n
 }
 
-func (f *figures) row(label, key string) (query.TopXRow, error) {
+func (f *figures) row(label, key string) query.TopXRow {
 	flagged := f.count(isBlocked | isBot | isChallenged | isHuman | isMonitored)
 	return query.TopXRow{
 		Label:             label,
@@ -266,17 +267,17 @@ func (f *figures) row(label, key string) (query.TopXRow, error) {
 		Challenges:        f.count(isChallenged),
 		Human:             f.count(isHuman),
 		Monitored:         f.count(isMonitored),
-		BytesSent:         f.bytesSent.n,
-		RequestLength:     f.requestLength.n,
+		BytesSent:         f.bytesSent.whole(),
+		RequestLength:     f.requestLength.whole(),
 		Origin:            f.origin.result(),
 		Svc:               f.svc.result(),
 		Total:             f.total.result(),
 		FirstASN:          string(f.first[0].bytes),
 		FirstCountry:      string(f.first[1].bytes),
 		FirstOrganization: string(f.first[2].bytes),
-	}, whole(f.bytesSent, f.requestLength, f.origin.sum, f.svc.sum, f.total.sum)
+	}
 }
 
 func (t *times) result() query.Times {
-	return query.Times{Count: t.count, Sum: t.sum.n, Min: t.min, Max: t.max}
+	return query.Times{Count: t.count, Sum: t.sum.whole(), Min: t.min, Max: t.max}
 }

@@ -10,32 +10,49 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
-// keys holds all keys of a column and the counts that rank them.
+// keys holds the keys of a column that can win, and the counts that rank them.
 type keys struct {
 	column string
 	labels []string // that the keys are for, some of query.Labels
 	timed  bool     // some of the labels rank by time
+	limit  int      // winners of each label
 
-	tallies [][]tally       // of each row group, for the keys of the chosen rows
-	times   [][][3]duration // beside them, in the order of query.TimeLabels; only if timed
+	tallies [][]tally    // of each row group: the keys that can win by blocked requests
+	slowest [][3]slowest // of each row group, in the order of query.TimeLabels; only if timed
 
-	ranked map[string][]total // the winners of each label
+	ranked map[string][]total // the winners of each label; until cut, further keys after them
 	ties   map[string][]total // keys that rank equally at the limit of a label, of which only some are winners
 
-	mu       sync.Mutex
-	suspects []uint64  // hashes of further keys of which the texts are compared, too
-	places   hashTable // of the winners of all labels, then of the suspects
-	texts    [][]byte  // by place; nil until one is met
-	figures  []figures // of the winners, by place
+	mu         sync.Mutex
+	blocked    hashTable // some keys with blocked requests, until there are as many as winners
+	contested  hashTable // keys that differ only in their requests, which are counted in the second pass
+	requests   []int64   // of these
+	slow       hashTable // keys that can win by time, of which the times are summed up in the second pass
+	hashes     []uint64  // of these
+	candidates []candidate
+	suspects   []uint64  // hashes of further keys of which the texts are compared, too
+	places     hashTable // of the winners of all labels, then of the suspects
+	texts      [][]byte  // by place; nil until one is met
+	figures    []figures // of the winners, by place
+}
+
+func newKeys(column string, labels []string, limit, groups int) *keys {
+	none := slowest{others: math.Inf(-1)}
+	return &keys{
+		column: column, labels: labels, limit: limit,
+		timed:   slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 }),
+		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
+		ranked: map[string][]total{}, ties: map[string][]total{},
+	}
 }
 
 // tally holds the counts that rank a key in one row group.
 type tally struct {
 	hash              uint64 // of the text; other processes have other hashes
-	code              int32  // in the dictionary of the row group
 	requests, blocked int32
 }
 
@@ -45,9 +62,30 @@ type duration struct {
 	count int64
 }
 
+// slowest are the keys of a row group with the highest averages of a time.
+type slowest struct {
+	hashes []uint64
+	others float64 // the highest average of the other keys; -Inf: there are no others
+}
+
+// candidate is a key that can win by time.
+type candidate struct {
+	requests int64
+	times    [3]keyTime // in the order of query.TimeLabels
+}
+
+// keyTime holds the times of a key in all row groups.
+type keyTime struct {
+	sum               sum
+	count             int64
+	highest           float64 // average in any row group
+	negative, limited bool    // a sum of a row group is
+}
+
 const (
-	tallyBytes = 24
-	timesBytes = 48
+	tallyBytes     = 16
+	hashBytes      = 8
+	contestedBytes = 8 + 4*16 // with its slots in the table
 )
 
 // keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
@@ -55,39 +93,107 @@ var keySeed = maphash.MakeSeed()
 
 func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
 
-// occurring returns the tallies, and the times if there are any, of the entries that have requests.
-func (r *run) occurring(counts []uint64, times [][3]duration, entries texts) (list []tally, timesOf [][3]duration) {
+// keep keeps the tallies of those keys of row group i that can win by blocked requests, if any label ranks by them: all
+// keys, or, as soon as there are as many keys with blocked requests as winners, only such keys, because all others rank
+// after them. A count has the requests in its lower half, the blocked ones in its upper half. keep returns the bytes of
+// the tallies.
+func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) (bytes int64) {
+	if !slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) < 0 }) {
+		return 0
+	}
+	var least uint64 = 1
+	if k.enough() {
+		least = 1 << 32
+	}
 	n := 0
 	for _, count := range counts {
-		if count > 0 {
+		if count >= least {
 			n++
 		}
 	}
-	list = make([]tally, 0, n)
-	if times != nil {
-		timesOf = make([][3]duration, 0, n)
-	}
+	list := make([]tally, 0, n)
 	for code, count := range counts {
-		if count == 0 {
+		if count >= least {
+			list = append(list, tally{hash: hash(code), requests: int32(uint32(count)), blocked: int32(count >> 32)})
+		}
+	}
+	if k.meet(list) && least == 1 {
+		list = slices.Clone(slices.DeleteFunc(list, func(t tally) bool { return t.blocked == 0 }))
+	}
+	k.tallies[i] = list
+	return int64(len(list)) * tallyBytes
+}
+
+// enough reports whether there are as many keys with blocked requests as winners.
+func (k *keys) enough() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.blocked.n >= k.limit
+}
+
+// meet notes the keys with blocked requests of a row group, and reports whether there are enough.
+func (k *keys) meet(list []tally) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range list {
+		if k.blocked.n >= k.limit {
+			break
+		}
+		if t.blocked > 0 {
+			k.blocked.add(t.hash)
+		}
+	}
+	return k.blocked.n >= k.limit
+}
+
+// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large. It returns their bytes.
+func (k *keys) keepSlowest(i, n int, times [][3]duration, hash func(code int) uint64) (bytes int64) {
+	for time := range k.slowest[i] {
+		k.slowest[i][time] = slowestOf(times, time, n, hash)
+		bytes += int64(len(k.slowest[i][time].hashes)) * hashBytes
+	}
+	return bytes
+}
+
+func slowestOf(times [][3]duration, time, n int, hash func(code int) uint64) slowest {
+	type average struct {
+		value float64
+		code  int
+	}
+	found := slowest{others: math.Inf(-1)}
+	var top []average // the highest first
+	for code := range times {
+		d := times[code][time]
+		if d.count == 0 {
 			continue
 		}
-		list = append(list, tally{
-			hash: r.hash(entries.At(int32(code))), code: int32(code),
-			requests: int32(uint32(count)), blocked: int32(count >> 32),
-		})
-		if times != nil {
-			timesOf = append(timesOf, times[code])
+		if n > maxCandidates {
+			found.hashes = append(found.hashes, hash(code))
+			continue
 		}
+		a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), code}
+		if len(top) == n {
+			if a.value <= top[n-1].value {
+				found.others = max(found.others, a.value)
+				continue
+			}
+			found.others = max(found.others, top[n-1].value)
+			top = top[:n-1]
+		}
+		at, _ := slices.BinarySearchFunc(top, a, func(b, a average) int { return cmp.Compare(a.value, b.value) })
+		top = slices.Insert(top, at, a)
 	}
-	return list, timesOf
+	for _, a := range top {
+		found.hashes = append(found.hashes, hash(a.code))
+	}
+	return found
 }
 
 // total holds the counts that rank a key in all row groups.
 type total struct {
 	hash              uint64
-	requests, blocked int64
+	requests, blocked int64       // requests: 0 if the blocked ones already make the key a winner
 	time              query.Times // for a label that ranks by time
-	highest           float64     // average of that time in any row group
 }
 
 // hashTable gives each distinct hash a place. Places count from 0.
@@ -138,49 +244,6 @@ func (t *hashTable) slot(hash uint64) uint64 {
 	return i
 }
 
-// prepare makes room for the winners of every label.
-func (k *keys) prepare() {
-	k.ranked, k.ties = map[string][]total{}, map[string][]total{}
-}
-
-// choose finds the winners of a label: the limit keys that rank highest. Keys that rank equally at the limit are ties,
-// which texts must break.
-func (k *keys) choose(label string, limit int) (err error) {
-	var ordered, ties []total
-	var suspects []uint64
-	ahead := byBlocked
-	if time := timeOf(label); time >= 0 {
-		if ordered, suspects, err = k.byTime(time, limit); err != nil {
-			return err
-		}
-		ahead = byTime
-	} else {
-		ordered = k.byBlocked(limit)
-	}
-	slices.SortFunc(ordered, ahead)
-	if len(ordered) > limit {
-		first, _ := slices.BinarySearchFunc(ordered[:limit], ordered[limit-1], ahead)
-		end := limit
-		for end < len(ordered) && ahead(ordered[end], ordered[limit-1]) == 0 {
-			end++
-		}
-		if end > limit {
-			ties = ordered[first:end]
-			ordered = ordered[:first]
-		} else {
-			ordered = ordered[:limit]
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.ranked[label] = ordered
-	if len(ties) > 0 {
-		k.ties[label] = ties
-	}
-	k.suspects = append(k.suspects, suspects...)
-	return nil
-}
-
 func byBlocked(a, b total) int {
 	return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
 }
@@ -189,26 +252,35 @@ func byTime(a, b total) int {
 	return cmp.Or(cmp.Compare(b.time.Average(), a.time.Average()), cmp.Compare(b.requests, a.requests))
 }
 
-// byBlocked returns keys among which are the limit ones with the most blocked requests. If there are as many keys with
-// blocked requests, only those are compared.
-func (k *keys) byBlocked(limit int) []total {
-	blocked := k.sum(func(t tally) bool { return t.blocked > 0 })
-	if len(blocked) < limit {
-		return k.sum(func(tally) bool { return true })
+// rankByBlocked ranks the keys by blocked requests. If the first pass has kept only keys with blocked requests, it has
+// not seen all requests of a key. Then the keys with as many blocked requests as the last winner are contested, unless
+// there are no more keys than winners. It returns the bytes of the contested keys.
+func (k *keys) rankByBlocked() (bytes int64) {
+	enough := k.enough()
+	totals := k.sum(func(t tally) bool { return !enough || t.blocked > 0 })
+	k.tallies = nil
+	if enough {
+		counts := make([]int64, len(totals))
+		for i, t := range totals {
+			counts[i] = t.blocked
+		}
+		slices.Sort(counts)
+		least := counts[len(counts)-k.limit]
+		totals = slices.DeleteFunc(totals, func(t total) bool { return t.blocked < least })
+		for i := range totals {
+			totals[i].requests = 0
+			if len(totals) > k.limit && totals[i].blocked == least {
+				k.contested.add(totals[i].hash)
+			}
+		}
+		k.requests = make([]int64, k.contested.n)
 	}
-	counts := make([]int64, len(blocked))
-	for i, t := range blocked {
-		counts[i] = t.blocked
-	}
-	slices.Sort(counts)
-	least := counts[len(counts)-limit]
-	var candidates hashTable
-	for _, t := range blocked {
-		if t.blocked >= least {
-			candidates.add(t.hash)
+	for _, label := range k.labels {
+		if timeOf(label) < 0 {
+			k.ranked[label] = totals
 		}
 	}
-	return k.sum(func(t tally) bool { return candidates.place(t.hash) >= 0 })
+	return int64(k.contested.n) * contestedBytes
 }
 
 // sum adds up the tallies for which the condition holds.
@@ -231,111 +303,164 @@ func (k *keys) sum(holds func(tally) bool) []total {
 	return totals
 }
 
+// open reports whether the second pass has something to count.
+func (k *keys) open() bool { return k.contested.n > 0 || k.slow.n > 0 }
+
+// addContested adds the requests of contested keys in a row group.
+func (k *keys) addContested(places []int, requests []int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, place := range places {
+		k.requests[place] += requests[i]
+	}
+}
+
+// addSlow adds the requests and times of candidates in a row group.
+func (k *keys) addSlow(places []int, requests []int64, times [][3]duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, place := range places {
+		of := &k.candidates[place]
+		of.requests += requests[i]
+		for n, d := range times[i] {
+			of.times[n].add(d)
+		}
+	}
+}
+
+func (t *keyTime) add(d duration) {
+	t.count += d.count
+	t.sum.add(d.sum)
+	t.negative = t.negative || d.sum < 0
+	t.limited = t.limited || d.sum == math.MaxInt64
+	if d.count > 0 {
+		t.highest = max(t.highest, query.Times{Count: d.count, Sum: d.sum}.Average())
+	}
+}
+
+// completed takes over the requests of the contested keys.
+func (k *keys) completed() {
+	if k.contested.n == 0 {
+		return
+	}
+	for label, totals := range k.ranked {
+		for i, t := range totals {
+			if place := k.contested.place(t.hash); place >= 0 && timeOf(label) < 0 {
+				totals[i].requests = k.requests[place]
+			}
+		}
+	}
+	k.contested, k.requests = hashTable{}, nil
+}
+
 // The number of keys of a row group that are compared by a time at first, and the number above which all are compared.
 const (
 	firstCandidates = 16
 	maxCandidates   = 1_000
 )
 
-// byTime returns keys among which are the limit ones with the highest averages of a time. A key's average is at most
-// its highest average in any row group. So only the keys with the highest averages of each row group are summed up, and
-// more of them until the averages of all others are proven to be lower.
+// takeSlowest makes the slowest keys of all row groups candidates.
+func (k *keys) takeSlowest() {
+	k.slow, k.hashes = hashTable{}, nil
+	for _, of := range k.slowest {
+		for _, s := range of {
+			for _, hash := range s.hashes {
+				if k.slow.add(hash) == len(k.hashes) {
+					k.hashes = append(k.hashes, hash)
+				}
+			}
+		}
+	}
+	k.candidates = slices.Repeat([]candidate{{times: [3]keyTime{
+		{highest: math.Inf(-1)}, {highest: math.Inf(-1)}, {highest: math.Inf(-1)},
+	}}}, k.slow.n)
+}
+
+// rankByTime ranks the candidates by each time. A key's average is at most its highest average in any row group. So only
+// the slowest keys of each row group are candidates, and more of them until the averages of all others are proven to be
+// lower. rankByTime reports whether they are.
 //
 // Two texts with the same hash are summed up as one key, which can hide that the average of one of them is high: it is
 // not higher than the highest average of that key in any row group. Keys for which that does not exclude a place among
-// the limit ones are suspects. If their texts differ, the scan must not answer.
-func (k *keys) byTime(time, limit int) (totals []total, suspects []uint64, err error) {
-	for n := firstCandidates; ; n *= 4 {
-		candidates, others := k.slowest(time, n)
-		totals, err := k.sumTimes(time, &candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		slices.SortFunc(totals, byTime)
-		least := math.Inf(-1)
-		if len(totals) >= limit {
-			least = totals[limit-1].time.Average()
-		}
-		if !math.IsInf(others, -1) && least <= atMost(others) {
+// the winners are suspects. If their texts differ, the scan must not answer.
+func (k *keys) rankByTime() (proven bool, err error) {
+	k.suspects = nil
+	for _, label := range k.labels {
+		time := timeOf(label)
+		if time < 0 {
 			continue
 		}
-		for _, t := range totals {
-			if atMost(t.highest) >= least {
-				suspects = append(suspects, t.hash)
+		others := math.Inf(-1)
+		for _, of := range k.slowest {
+			others = max(others, of[time].others)
+		}
+		totals, err := k.totalsOf(time)
+		if err != nil {
+			return false, err
+		}
+		least := math.Inf(-1)
+		if len(totals) >= k.limit {
+			least = totals[k.limit-1].time.Average()
+		}
+		if !math.IsInf(others, -1) && least <= atMost(others) {
+			return false, nil
+		}
+		for place, of := range k.candidates {
+			if of.times[time].count > 0 && atMost(of.times[time].highest) >= least {
+				k.suspects = append(k.suspects, k.hashes[place])
 			}
 		}
-		return totals, suspects, nil
+		k.ranked[label] = totals
 	}
+	return true, nil
+}
+
+// totalsOf returns the candidates that have a time, the slowest first.
+func (k *keys) totalsOf(time int) ([]total, error) {
+	var totals []total
+	for place, of := range k.candidates {
+		t := of.times[time]
+		if t.negative && (t.limited || !t.sum.fits()) {
+			return nil, errLongTimes
+		}
+		if t.count > 0 {
+			totals = append(totals, total{
+				hash: k.hashes[place], requests: of.requests, time: query.Times{Count: t.count, Sum: t.sum.whole()},
+			})
+		}
+	}
+	slices.SortFunc(totals, byTime)
+	return totals, nil
 }
 
 // atMost returns what the average of a key can be, as it is calculated, if its highest average in a row group is given.
 // Averages are rounded.
 func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 }
 
-// slowest returns the n keys of each row group with the highest averages of a time, and the highest average of the
-// other keys, or -Inf if there are no others.
-func (k *keys) slowest(time, n int) (candidates hashTable, others float64) {
-	others = math.Inf(-1)
-	for group, of := range k.times {
-		type average struct {
-			value float64
-			hash  uint64
+// cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
+// which texts must break.
+func (k *keys) cut() {
+	for label, ordered := range k.ranked {
+		ahead := byBlocked
+		if timeOf(label) >= 0 {
+			ahead = byTime
 		}
-		var top []average // the highest first
-		for i := range of {
-			d := of[i][time]
-			if d.count == 0 {
-				continue
-			}
-			a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), k.tallies[group][i].hash}
-			if n > maxCandidates {
-				candidates.add(a.hash)
-				continue
-			}
-			if len(top) == n {
-				if a.value <= top[n-1].value {
-					others = max(others, a.value)
-					continue
-				}
-				others = max(others, top[n-1].value)
-				top = top[:n-1]
-			}
-			at, _ := slices.BinarySearchFunc(top, a, func(b, a average) int { return cmp.Compare(a.value, b.value) })
-			top = slices.Insert(top, at, a)
+		slices.SortFunc(ordered, ahead)
+		k.ranked[label] = ordered
+		if len(ordered) <= k.limit {
+			continue
 		}
-		for _, a := range top {
-			candidates.add(a.hash)
+		first, _ := slices.BinarySearchFunc(ordered[:k.limit], ordered[k.limit-1], ahead)
+		end := k.limit
+		for end < len(ordered) && ahead(ordered[end], ordered[k.limit-1]) == 0 {
+			end++
 		}
+		if end == k.limit {
+			k.ranked[label] = ordered[:k.limit:k.limit]
+			continue
+		}
+		k.ranked[label], k.ties[label] = ordered[:first:first], ordered[first:end]
 	}
-	return candidates, others
-}
-
-// sumTimes adds up the tallies and times of candidates.
-func (k *keys) sumTimes(time int, candidates *hashTable) ([]total, error) {
-	totals := slices.Repeat([]total{{highest: math.Inf(-1)}}, candidates.n)
-	sums := make([]sum, candidates.n)
-	for group, of := range k.tallies {
-		for i, t := range of {
-			place := candidates.place(t.hash)
-			if place < 0 {
-				continue
-			}
-			d := k.times[group][i][time]
-			of := &totals[place]
-			of.hash = t.hash
-			of.requests += int64(t.requests)
-			of.blocked += int64(t.blocked)
-			of.time.Count += d.count
-			sums[place].add(d.sum)
-			if d.count > 0 {
-				of.highest = max(of.highest, query.Times{Count: d.count, Sum: d.sum}.Average())
-			}
-		}
-	}
-	for place := range totals {
-		totals[place].time.Sum = sums[place].n
-	}
-	return totals, whole(sums...)
 }
 
 // timeOf returns the index of a label in query.TimeLabels, and so in keys.times, or -1.
@@ -344,8 +469,7 @@ func timeOf(label string) int {
 }
 
 // breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
-// smallest texts win. Then it gives every winner and every suspect a
-// place.
+// smallest texts win. Then it gives every winner and every suspect a place.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {
@@ -377,18 +501,23 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 	}
 	found := make([][]byte, tied.n)
 	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
-		if !slices.ContainsFunc(k.tallies[i], func(of tally) bool { return tied.place(of.hash) >= 0 }) {
+		if len(t.chosen[i]) == 0 {
 			return nil
 		}
 		of, err := w.keysOf(k.column)
 		if err != nil {
 			return err
 		}
+		places := w.number(&of, &tied)
+		if len(places) == 0 {
+			return nil
+		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		for _, key := range k.tallies[i] {
-			if place := tied.place(key.hash); place >= 0 {
-				if found[place], err = sameText(found[place], of.entries.At(key.code)); err != nil {
+		for code, number := range w.numbers {
+			if number != parquet.Absent {
+				place := places[number]
+				if found[place], err = sameText(found[place], of.entries.At(int32(code))); err != nil {
 					return err
 				}
 			}
@@ -401,7 +530,7 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 	text := func(of total) []byte { return found[tied.place(of.hash)] }
 	for label, ties := range k.ties {
 		slices.SortFunc(ties, func(a, b total) int { return bytes.Compare(text(a), text(b)) })
-		k.ranked[label] = append(k.ranked[label], ties[:t.shape.Limit-len(k.ranked[label])]...)
+		k.ranked[label] = append(k.ranked[label], ties[:k.limit-len(k.ranked[label])]...)
 	}
 	return nil
 }
@@ -418,18 +547,14 @@ func sameText(known, text []byte) ([]byte, error) {
 }
 
 // rows lists the winners of every label, by label, then blocked and all requests, descending, then key.
-func (t *topX) rows() ([]query.TopXRow, error) {
+func (t *topX) rows() []query.TopXRow {
 	var rows []query.TopXRow
 	for _, label := range query.Labels {
 		for _, k := range t.keys {
 			first := len(rows)
 			for _, w := range k.ranked[label] {
 				place := k.places.place(w.hash)
-				row, err := k.figures[place].row(label, string(k.texts[place]))
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, row)
+				rows = append(rows, k.figures[place].row(label, string(k.texts[place])))
 			}
 			slices.SortFunc(rows[first:], func(a, b query.TopXRow) int {
 				return cmp.Or(
@@ -437,5 +562,5 @@ func (t *topX) rows() ([]query.TopXRow, error) {
 			})
 		}
 	}
-	return rows, nil
+	return rows
 }

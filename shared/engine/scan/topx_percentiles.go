@@ -86,7 +86,7 @@ func (o *percentileKeys) read(w *worker, chosen []int32) error {
 		return nil
 	}
 	local := make([]durations, len(o.places))
-	w.pairs.each(&keys, chosen, func(rows, codes []int32) {
+	w.pairs.each(&keys, nil, chosen, func(rows, codes []int32) {
 		for i, row := range rows {
 			if place := places[codes[i]]; place > 0 {
 				local[place-1].add(columns, row)

@@ -113,3 +113,20 @@ func TestTopXWithoutKeptColumns(t *testing.T) {
 		t.Errorf("the query needs %d bytes", least)
 	}
 }
+
+// TestTopXKeepsKeysThatCanWin: the memory grows with the keys that can win, not with all keys.
+func TestTopXKeepsKeysThatCanWin(t *testing.T) {
+	const keys, memory = 10_000, 200_000 // 20 bytes a key
+	rows := make([]lake.Row, keys)
+	for i := range rows {
+		url, blocked, us := fmt.Sprint("/", i), i%100 == 0, int64(i)
+		rows[i] = lake.Row{
+			TsMs:   enginetest.Start.UnixMilli() + int64(i)*10_800_000/keys,
+			Source: "s", Line: int64(i), URL: &url, Blocked: &blocked, TotalUs: &us,
+		}
+	}
+	o := scan.Options{Memory: memory, Workers: 2}
+	if err := answer(t, bind(t, hours, query.TopX{Limit: 5}), rows, stored(t, rows), o); err != nil {
+		t.Error(err)
+	}
+}

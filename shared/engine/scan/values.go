@@ -40,18 +40,15 @@ func Values(
 	if !ok {
 		panic(fmt.Sprintf("scan: a query for %T has no values", q.Shape))
 	}
-	r := newRun(q, o)
+	r := newRun(ctx, q, o)
+	defer r.giveBack()
 	defer r.end(nil)
 	if shape.Counts {
 		return r.countedValues(ctx, shape, objects)
 	}
 	v := &values{run: r, by: shape.By, first: query.NewFirstValues(shape)}
-	left := slices.Clone(objects)
-	slices.SortFunc(left, func(a, b lake.Object) int {
-		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))
-	})
-	for i, object := range left {
-		if i == maxValueObjects || i > 0 && (v.first.Full() || enough()) {
+	for i, object := range ValueObjects(shape, objects) {
+		if i > 0 && (v.first.Full() || enough()) {
 			break
 		}
 		if err := r.each(ctx, 1, func(w *worker, _ int) error { return v.look(w, object) }); err != nil {
@@ -60,6 +57,18 @@ func Values(
 	}
 	v.found.ValuesAnswer = v.first.Answer()
 	return v.found, ctx.Err()
+}
+
+// ValueObjects returns those of the objects in which Values looks at most, the newest first.
+func ValueObjects(shape query.Values, objects []lake.Object) []lake.Object {
+	newest := slices.Clone(objects)
+	slices.SortFunc(newest, func(a, b lake.Object) int {
+		return cmp.Or(cmp.Compare(b.MaxTsMs, a.MaxTsMs), cmp.Compare(a.Path, b.Path))
+	})
+	if shape.Counts {
+		return newest
+	}
+	return newest[:min(len(newest), maxValueObjects)]
 }
 
 // countedValues counts the records of each value that passes the test.
@@ -149,7 +158,7 @@ func (v *values) fromRows(w *worker) error {
 		return err
 	}
 	used := make([]bool, of.entries.Len())
-	w.pairs.each(&of, rows, func(_, codes []int32) {
+	w.pairs.each(&of, nil, rows, func(_, codes []int32) {
 		for _, code := range codes {
 			used[code] = true
 		}

@@ -108,7 +108,6 @@ func TestRunFailures(t *testing.T) {
 		want       fault.Kind
 	}{
 		{"INVALID_FUNCTION_ARGUMENT", "USER_ERROR", fault.RegexRefused},
-		{"NUMERIC_VALUE_OUT_OF_RANGE", "USER_ERROR", fault.EngineLimit},
 		{"QUERY_EXCEEDED_COMPILER_LIMIT", "USER_ERROR", fault.EngineLimit},
 		{"QUERY_TEXT_TOO_LARGE", "USER_ERROR", fault.EngineLimit},
 		{"EXCEEDED_LOCAL_MEMORY_LIMIT", "INSUFFICIENT_RESOURCES", fault.EngineLimit},
@@ -207,7 +206,7 @@ func TestRunSendsDeadline(t *testing.T) {
 // TestLogsWaitForDynamicFilter checks the session setting without which the cluster reads all rows of logs before it
 // knows the oldest time among the newest rows.
 func TestLogsWaitForDynamicFilter(t *testing.T) {
-	c := newCluster(t, statsPage(""))
+	c := newCluster(t, logsPage(), logsPage())
 	if _, _, err := c.run(t.Context(), t, query.Logs{Limit: 5}); err != nil {
 		t.Fatal(err)
 	}

@@ -101,8 +101,6 @@ func failure(ctx context.Context, q query.Query, err error) error {
 	switch {
 	case e.ErrorName == "INVALID_FUNCTION_ARGUMENT": // regular expressions are the only arguments that can be invalid
 		return engine.RegexError(err)
-	case e.ErrorName == "NUMERIC_VALUE_OUT_OF_RANGE":
-		return engine.OverflowError(err)
 	case is(timeoutNames):
 		return fault.Wrap(fault.Timeout, err,
 			"the query took longer than the engine allows; narrow the period or the filter")

@@ -12,26 +12,35 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Explain returns the statements that Run would send, and the hours that the cluster would read for them. The plan has
-// no objects and bytes, because they are not known before a query has run.
+// Explain returns the statements that Run would send, and the hours that the cluster would read for them. Most queries
+// for logs need only the first of their statements. The plan has no objects and bytes, because they are not known before
+// a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {
 		return engine.Plan{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	script, err := scriptOf(q)
-	if err != nil {
-		return engine.Plan{}, err
-	}
-	plan := engine.Plan{By: e.Name(), Columns: q.Columns(), Warnings: script.Warnings}
-	for _, s := range script.Statements {
-		plan.SQL = append(plan.SQL, engine.Statement(s))
-		partitions, err := e.partitions(ctx, s.SQL)
+	plan := engine.Plan{By: e.Name(), Columns: q.Columns()}
+	for i, window := range q.Windows() {
+		part := q
+		part.Scope.Period = window
+		script, err := scriptOf(part)
 		if err != nil {
-			return engine.Plan{}, failure(ctx, q, fmt.Errorf("explain which hours a query reads: %w", err))
+			return engine.Plan{}, err
 		}
-		plan.Partitions = append(plan.Partitions, partitions...)
+		plan.Warnings = script.Warnings
+		for _, s := range script.Statements {
+			partitions, err := e.partitions(ctx, s.SQL)
+			if err != nil {
+				return engine.Plan{}, failure(ctx, q, fmt.Errorf("explain which hours a query reads: %w", err))
+			}
+			plan.Partitions = append(plan.Partitions, partitions...)
+			if i > 0 {
+				s.Title += engine.EarlierHours
+			}
+			plan.SQL = append(plan.SQL, engine.Statement(s))
+		}
 	}
 	slices.Sort(plan.Partitions)
 	plan.Partitions = slices.Compact(plan.Partitions)

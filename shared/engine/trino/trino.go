@@ -72,15 +72,49 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 		return query.Answer{}, engine.Cost{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	answer, cost, err := e.answer(ctx, q)
+	var (
+		answer query.Answer
+		cost   engine.Cost
+		read   = q
+	)
+	if shape, ok := q.Shape.(query.Logs); ok {
+		answer, cost, read, err = e.answerWindows(ctx, q, shape)
+	} else {
+		answer, cost, err = e.answer(ctx, q)
+	}
 	if shape, ok := q.Shape.(query.TopX); ok && shape.Labels == nil && exhausted(err) {
 		answer, cost, err = e.answerParts(ctx, q, shape)
 	}
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, e.withRemedy(failure(ctx, q, err))
 	}
-	cost.Skipped, err = e.skipped(ctx, q, began)
+	cost.Skipped, err = e.skipped(ctx, read, began)
 	return answer, cost, err
+}
+
+// answerWindows answers a query for logs. It searches the windows of its span, the newest hours first, until it has
+// enough records. read is the query for the windows that were searched.
+func (e *Engine) answerWindows(
+	ctx context.Context, q query.Query, shape query.Logs,
+) (whole query.Answer, total engine.Cost, read query.Query, _ error) {
+	read = q
+	for _, window := range q.Windows() {
+		part := q
+		part.Scope.Period = window
+		one, cost, err := e.answer(ctx, part)
+		if err != nil {
+			return query.Answer{}, engine.Cost{}, q, err
+		}
+		rows.AddRecords(&whole, one, shape.Limit)
+		total.BytesScanned += cost.BytesScanned
+		total.Engine += cost.Engine
+		total.Queue += cost.Queue
+		read.Scope.FromMs = window.FromMs
+		if whole.Truncated || len(whole.Logs) == shape.Limit {
+			break
+		}
+	}
+	return whole, total, read, nil
 }
 
 // withRemedy returns the failure of a query with what to do about a damaged object. If no state is provided, there is

@@ -117,7 +117,7 @@ const (
 	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed or not published yet
 	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: plan of the compaction of an hour
 	mergedRoot     = "lake/_merged/"     // yyyy/MM/dd/HH.json: the plan after the fresh objects were removed
-	quarantineRoot = "quarantine/"       // <source>.ndjson: lines that are not records
+	quarantineRoot = "quarantine/lines/" // <source>.ndjson: lines that are not records
 	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs that were not imported
 	// <name>.<hash>.parquet: damaged objects of the lake; .parquet.json: the reason
 	damagedRoot = "quarantine/damaged/"

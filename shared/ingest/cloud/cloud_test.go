@@ -407,7 +407,7 @@ func TestImportQuarantinesRejectedLines(t *testing.T) {
 	}
 	w.expect(each(0, 5))
 	grown := w.importLog("raw/a.log", text+"worse\n"+records(5, 6, time.Minute))
-	if grown.Quarantine != "quarantine/"+report.Source+".2.ndjson" || grown.Records != 1 {
+	if grown.Quarantine != "quarantine/lines/"+report.Source+".2.ndjson" || grown.Records != 1 {
 		t.Errorf("%+v", grown)
 	}
 }

@@ -65,6 +65,9 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	if err == nil && !report.Unfinished {
 		err = c.rebuild(ctx, timeUp, &report)
 	}
+	if err == nil && !report.Unfinished {
+		err = c.countRecords(ctx, timeUp)
+	}
 	report.Elapsed = c.config.Now().Sub(began)
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)

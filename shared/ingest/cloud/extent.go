@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -36,12 +37,16 @@ func (c *Store) narrowExtent(ctx context.Context) error {
 			return false
 		}
 		current.Extent = narrowed
-		current.Shrunk = narrowed.Rows > 0 // if no object is left, no row is counted
+		// If no object is left, no row is counted, so that the count is right again. Lost objects are an exception:
+		// rows that are rebuilt were counted before, and are not counted again.
+		current.Shrunk = narrowed.Rows > 0 || slices.ContainsFunc(current.Lost, isLost)
 		current.Version++
 		return true
 	})
 	return err
 }
+
+func isLost(o lakestate.LostObject) bool { return o.Rebuilt.IsZero() }
 
 // extentWithin returns the extent of the objects that readers see, as far as the extent of the state covers it.
 func (c *Store) extentWithin(ctx context.Context, s lakestate.State) (lake.Extent, error) {

@@ -233,7 +233,7 @@ func stride() int {
 	case testing.Short():
 		return 60
 	}
-	return 6
+	return 11
 }
 
 func TestFaultAtEveryRequest(t *testing.T) {

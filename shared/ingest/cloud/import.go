@@ -105,6 +105,14 @@ func (c *Store) importOpen(
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	staged.arrived = options.Arrival
 	options.OnObject, options.Stop = staged.add, timeUp
+	options.Marked = func(
+		source string, slots []ingest.MarkSlot, marks []ingest.Mark,
+	) (map[string][]ingest.Mark, error) {
+		return c.marked(ctx, source, slots, marks)
+	}
+	options.Quarantined = func(source string, generation int) (int64, error) {
+		return ledger.quarantined(source, generation, c.config.Now()), nil
+	}
 	ledger.origin = origin{version: log.Version, from: options.From, until: options.Until}
 	if horizon := options.Arrival.Add(-options.Horizon); options.Horizon > 0 && horizon.After(options.From) {
 		ledger.origin.from = horizon
@@ -119,9 +127,14 @@ func (c *Store) importOpen(
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
 	case conversion.New:
-		ledger.origin.base = conversion.Base
+		ledger.origin.base, ledger.origin.report = conversion.Base, report
 		err = c.commit(ctx, ledger, staged, &conversion)
 		report = conversion.Report
+		if err == nil {
+			if failed := c.putMarks(ctx, conversion.Entry, conversion.Marks); failed != nil {
+				report.Unchecked = failed.Error() // the log is imported all the same
+			}
+		}
 	case conversion.RejectedFile != "":
 		report.Quarantine = refusedRoot + log.Key + ".ndjson"
 		err = c.putFile(ctx, report.Quarantine, conversion.RejectedFile, blob.Always)
@@ -215,6 +228,11 @@ func (c *Store) commit(
 			return err
 		}
 		conversion.Report.Quarantine = quarantineName(*e)
+		kept, err := os.Stat(conversion.RejectedFile)
+		if err != nil {
+			return fmt.Errorf("put %s: %w", conversion.Report.Quarantine, err)
+		}
+		ledger.origin.quarantined = kept.Size()
 		if err := staged.quarantine(ctx, conversion.RejectedFile, conversion.Report.Quarantine); err != nil {
 			return err
 		}

@@ -47,6 +47,8 @@ type origin struct {
 	version     string       // of the raw log
 	base        ingest.Entry // where the import begins
 	from, until time.Time    // the times that its records may have
+	report      ingest.Report
+	quarantined int64 // bytes of the rejected lines that were kept
 }
 
 type familyItem struct {
@@ -90,6 +92,10 @@ type importItem struct {
 	BaseTerminated bool   `json:"base_terminated,omitempty"`
 	From           int64  `json:"from,omitempty"` // the times that records may have, in Unix milliseconds
 	Until          int64  `json:"until,omitempty"`
+	Quarantined    int64  `json:"quarantined,omitempty"` // bytes of the rejected lines that were kept
+	Judged         int    `json:"judged,omitempty"`      // of a new source: marks of its first records
+	Seen           int    `json:"seen,omitempty"`        // marks among them that other sources have
+	SeenIn         string `json:"seen_in,omitempty"`
 }
 
 // sourceFamilyItem leads from a source to its family.
@@ -240,6 +246,18 @@ func (l *familyLedger) Head(ctx context.Context, source string) ([]byte, error) 
 	return headOf(item)
 }
 
+// quarantined returns the size in bytes of the rejected lines of a source that are in quarantine, without those of the
+// import with a generation. The bucket removes them after ingest.QuarantineDays.
+func (l *familyLedger) quarantined(source string, without int, now time.Time) (size int64) {
+	since := now.AddDate(0, 0, -ingest.QuarantineDays)
+	for _, i := range l.imports {
+		if i.Source == source && i.Generation != without && i.At.After(since) {
+			size += i.Quarantined
+		}
+	}
+	return size
+}
+
 // Knows reports whether a source with that id exists.
 func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 	_, known := l.sources[source]
@@ -286,6 +304,10 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 			BaseTerminated: l.origin.base.Terminated,
 			From:           l.origin.from.UnixMilli(),
 			Until:          l.origin.until.UnixMilli(),
+			Quarantined:    l.origin.quarantined,
+			Judged:         l.origin.report.Judged,
+			Seen:           l.origin.report.Seen,
+			SeenIn:         l.origin.report.SeenIn,
 		}},
 	}
 	family, err := l.table.Get(ctx, sourceFamilyKey(e.Source))

@@ -27,9 +27,14 @@ import (
 //
 // Nothing waits for lists. The functions of this file return no errors: an object without lists is whole.
 
-// listsTimeout is the longest time for which requests for the lists of an object, or of an import, hold up what
-// follows.
-const listsTimeout = 15 * time.Second
+const (
+	// listsTimeout is the longest time for which requests for the lists of an object, or of an import, hold up what
+	// follows.
+	listsTimeout = 15 * time.Second
+	// makingTimeout is the longest time in which lists are made of an object that is on the local disk, and that in
+	// which an object is downloaded for it.
+	makingTimeout = 30 * time.Second
+)
 
 // listsName returns the name in the bucket of the lists of an object.
 func listsName(object string) string {
@@ -63,11 +68,18 @@ func (s *stagingArea) stageLists(ctx context.Context, o *stagedObject, file stri
 
 // putLists makes the lists of an object, which is in a file, and puts them under a name. It reports whether it has.
 func (c *Store) putLists(ctx context.Context, object, name, file string) bool {
-	text, err := scan.ValueLists(ctx, file)
+	text, err := listsIn(ctx, file)
 	if err == nil {
 		err = c.putText(ctx, name, text)
 	}
 	return c.listed(ctx, object, err)
+}
+
+// listsIn makes the lists of an object in a file, unless that takes too long.
+func listsIn(ctx context.Context, file string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, makingTimeout)
+	defer cancel()
+	return scan.ValueLists(ctx, file)
 }
 
 func (c *Store) putText(ctx context.Context, name string, text []byte) error {
@@ -144,10 +156,12 @@ func (c *Store) makeLists(ctx context.Context, from, to string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "object.parquet")
-	if err := c.download(ctx, from, file); err != nil {
+	limited, cancel := context.WithTimeout(ctx, makingTimeout)
+	defer cancel()
+	if err := c.download(limited, from, file); err != nil {
 		return err
 	}
-	text, err := scan.ValueLists(ctx, file)
+	text, err := listsIn(ctx, file)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/orrery/orrery/shared/ingest"
@@ -24,27 +25,53 @@ func (s *Store) importAll(
 	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
 	report func(string, ingest.Report, error),
 ) (err error) {
-	archive, log, err := ingest.OpenArchive(r)
-	if err != nil {
-		err = fmt.Errorf("import %s: %w", name, err)
-		report(name, ingest.Report{}, err)
+	if s.readOnly != nil {
+		return s.readOnly
+	}
+	fail := func(err error) error {
+		if err != nil {
+			err = fmt.Errorf("import %s: %w", name, err)
+			report(name, ingest.Report{}, err)
+		}
 		return err
 	}
+	end, err := s.announce(ctx) // once for all members: the archive is handed in as a whole
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { err = errors.Join(err, fail(end())) }()
+	archive, log, err := ingest.OpenArchive(r)
+	if err != nil {
+		return fail(err)
+	}
 	if archive == nil {
-		result, err := s.importLog(ctx, name, log, options, skipForgotten)
+		result, err := s.importAnnounced(ctx, name, log, options, skipForgotten)
 		report(name, result, err)
 		return err
 	}
-	defer func() { err = errors.Join(err, archive.Close()) }()
+	defer func() { err = errors.Join(err, fail(archive.Close())) }()
 	folder := ""
 	if options.Path != "" {
 		path, err := resolve(options.Path)
 		if err != nil {
-			return fmt.Errorf("import %s: %w", name, err)
+			return fail(err)
 		}
 		folder = filepath.Dir(path)
 	}
+	return s.importMembers(ctx, name, archive, folder, options, skipForgotten, report)
+}
+
+// importMembers imports the logs in an archive, one after the other. The rejected lines of all of them together have
+// the space in quarantine of those of one log.
+func (s *Store) importMembers(
+	ctx context.Context, name string, archive *ingest.Archive, folder string, options ingest.Options, skipForgotten bool,
+	report func(string, ingest.Report, error),
+) error {
 	var failed error
+	space := int64(ingest.QuarantineBytes)
+	if options.QuarantineLimit > 0 {
+		space = min(space, options.QuarantineLimit)
+	}
 	for ctx.Err() == nil {
 		member, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -57,8 +84,17 @@ func (s *Store) importAll(
 		}
 		of := options
 		of.Path, of.Growing = filepath.Join(folder, filepath.FromSlash(member.Name)), false
+		of.QuarantineLimit = max(space, 1)
+		if !member.Modified.IsZero() && member.Modified.Before(of.Arrival) {
+			of.Arrival = member.Modified
+		}
 		inside := name + "/" + member.Name
-		result, err := s.importLog(ctx, inside, member, of, skipForgotten)
+		result, err := s.importAnnounced(ctx, inside, member, of, skipForgotten)
+		if result.Quarantine != "" {
+			if info, err := os.Stat(result.Quarantine); err == nil {
+				space -= info.Size()
+			}
+		}
 		report(inside, result, err)
 		failed = errors.Join(failed, err)
 	}

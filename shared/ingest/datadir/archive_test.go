@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -226,7 +227,7 @@ func TestImportRefusesBadArchives(t *testing.T) {
 			"import x/b.log: read: the archive is cut off",
 		},
 		"compressed and cut off": {
-			zipped(t, whole)[:len(zipped(t, whole))-20], nil, "the gzip file is cut off",
+			zipped(t, whole)[:len(zipped(t, whole))-20], nil, "the archive is cut off: its end is missing. The logs",
 		},
 		"an archive in an archive": {
 			tarOf(t, log, inner), map[string]int64{"x/b.log": 100, "x/inner.tar": -1},
@@ -235,6 +236,15 @@ func TestImportRefusesBadArchives(t *testing.T) {
 		"a member of no known format": {
 			tarOf(t, archiveMember{"notes.txt", "hello\n"}, log), map[string]int64{"x/b.log": 100, "x/notes.txt": -1},
 			"import x/notes.txt: none of the first 1 lines",
+		},
+		"compressed and damaged": {
+			zipped(t, whole)[:len(zipped(t, whole))-8] + "12345678", nil, "the archive is damaged; import an intact copy",
+		},
+		"a sparse member": {
+			sparseTar(t, sparseGNU), map[string]int64{"x/s.log": -1}, "import x/s.log: read: the file has holes",
+		},
+		"a sparse member in the form of PAX": {
+			sparseTar(t, sparsePAX), map[string]int64{"x/s.log": -1}, "import x/s.log: read: the file has holes",
 		},
 		"an encrypted member": {
 			string(encrypted), map[string]int64{"x/a.log": 1, "x/b.log": -1}, "import x/b.log: read: the member is encrypted",
@@ -289,6 +299,113 @@ func TestImportRefusesBadArchives(t *testing.T) {
 			t.Errorf("%d members, %v", n, err)
 		}
 	})
+}
+
+// sparseGNU and sparsePAX are archives of a file of 200 kB with a hole, as tar -S makes them in both of its forms,
+// compressed with gzip.
+const (
+	sparseGNU = "H4sIAAAAAAACA+3ZQQuCMBTA8Z37FLJzxqZzgV+jTl1CSEJILJ2Xou/eFEEysENUl/+PwXu8vcfgXdesTtVRfJfyrDF99CZR28RaoRM" +
+		"dJXFsTFePlFZrEWzED7SNy+ogEHVVubm+d/cfbWeykTG3TxvrNzXUx3yYnX9gGHiRLQQAAAAAAAAAAAAAwLtJV5R547LyLFMZqciGKg6V3m" +
+		"qVqu7s5FLW+aX1Pfvi4Huu8s6fKwAA+KMHxB7CiwAoAAA="
+	sparsePAX = "H4sIAAAAAAACA+3ZzUvDMBjH8Z7zV4yeXZekTfYCu6onEdSLFwksSGVdZ9rBmPi/mxUPo4cJMoYv3w+BwJPn0PL0l0uz0a3bXnu38KEZ" +
+		"Ndmyfk5OTka2KLo96u9SFXmijNImz4tiX1dK5yYZbJMz2DStC/FRkv9J68HVzUPWrF1ofFa5lzrMlehVy1WsSqHNYXXlKj/vvhiRy8OD4N2yKX" +
+		"d+ruNsTSES/FzZKE7urhvcZbn0mZ5YY058ERzPvxoba3v5N3qskoE8Z/5DXbfH+r4677/cL5ELKQo5tUJNrZUTESdgxWdwJdH98xwzBgAAAAAA" +
+		"AAAAAIDOW9qWlW9aV63TWaqltkOZD6W6V3Im9+sxvUiDf93EnqdyEXt26Tv/XAEAAAAAAAAAAAAAAAAAAPBNH22TPxgAUAAA"
+)
+
+func sparseTar(t *testing.T, encoded string) string {
+	t.Helper()
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// tarAt returns an archive of logs that were last changed at a time.
+func tarAt(t *testing.T, changed time.Time, members ...archiveMember) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, m := range members {
+		err := w.WriteHeader(&tar.Header{Name: m.name, Mode: 0o644, Size: int64(len(m.text)), ModTime: changed})
+		if err == nil {
+			_, err = io.WriteString(w, m.text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMembersArriveWhenTheyWereChanged: the horizon of a log in an archive is that of the log.
+func TestMembersArriveWhenTheyWereChanged(t *testing.T) {
+	at := testTime.AddDate(0, 0, -60)
+	log := archiveMember{"a.log", `{"timestamp":"` + at.UTC().Format(time.RFC3339) + `"}` + "\n"}
+	for name, test := range map[string]struct {
+		changed time.Time
+		records int64
+	}{
+		"changed then":               {at.AddDate(0, 0, 1), 1},
+		"changed long after":         {at.AddDate(0, 0, 40), 0},
+		"changed after the archive":  {testTime.AddDate(0, 0, 1), 0},
+		"changed at an unknown time": {time.Unix(0, 0), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			options := ingest.Options{Horizon: ingest.DefaultHorizon, Arrival: testTime}
+			records := int64(0)
+			err := s.ImportAll(t.Context(), "x.tar", strings.NewReader(tarAt(t, test.changed, log)), options,
+				func(_ string, r ingest.Report, _ error) { records += r.Records })
+			if err != nil || records != test.records {
+				t.Errorf("%d records, %v", records, err)
+			}
+		})
+	}
+}
+
+// TestCompleteThroughOfAnArchive: an archive is handed in as a whole.
+func TestCompleteThroughOfAnArchive(t *testing.T) {
+	s, set := clocked(t, t.TempDir())
+	archive := tarOf(t, archiveMember{"a.log", ingesttest.Text("a")}, archiveMember{"b.log", ingesttest.Text("b")})
+	logs := 0
+	err := s.ImportAll(t.Context(), "x.tar", strings.NewReader(archive), ingest.Options{},
+		func(string, ingest.Report, error) {
+			logs++
+			set(60 * logs)
+			if got := through(t, s); got != 0 {
+				t.Errorf("after %d logs: complete through %v", logs, got)
+			}
+		})
+	if got := through(t, s); err != nil || logs != 2 || got != 120 {
+		t.Errorf("after %d logs: complete through %v, %v", logs, got, err)
+	}
+}
+
+// TestQuarantineOfAnArchiveIsBounded: its logs have the space of one log together.
+func TestQuarantineOfAnArchiveIsBounded(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	var members []archiveMember
+	for i := range 5 {
+		text := lines(10*i, 1) + strings.Repeat("garbage\n", 10)
+		members = append(members, archiveMember{string(rune('a'+i)) + ".log", text})
+	}
+	unsaved := int64(0)
+	err := s.ImportAll(t.Context(), "x.tar", strings.NewReader(tarOf(t, members...)), ingest.Options{QuarantineLimit: 2500},
+		func(_ string, r ingest.Report, _ error) { unsaved += r.Unsaved })
+	files, listing := s.quarantineFiles("")
+	size := int64(0)
+	for _, f := range files {
+		size += f.size
+	}
+	saved := int64(len(quarantinedLines(t, s)))
+	if err != nil || listing != nil || size > 2500 || size < 2000 || saved+unsaved != 50 {
+		t.Errorf("%d bytes, %d lines and %d unsaved ones, %v", size, saved, unsaved, errors.Join(err, listing))
+	}
 }
 
 func TestWatchImportsArchives(t *testing.T) {

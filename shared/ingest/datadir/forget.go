@@ -21,10 +21,41 @@ import (
 
 // Imports returns what was imported, forgotten sources included, in the order of their first imports.
 func (s *Store) Imports(ctx context.Context) ([]ledger.Source, error) {
+	sources, err := s.sources(ctx)
+	return withoutRetries(sources), err
+}
+
+// sources returns the sources of the ledger.
+func (s *Store) sources(ctx context.Context) ([]ledger.Source, error) {
 	if s.readOnly != nil {
 		return nil, s.readOnly
 	}
 	return s.ledger.Sources(ctx)
+}
+
+// withoutRetries joins the sources that an earlier version made of rejected lines with those of the lines, unless one of
+// the two is forgotten.
+func withoutRetries(sources []ledger.Source) (joined []ledger.Source) {
+	at := map[string]int{}
+	for _, s := range sources {
+		of, found := at[s.RetryOf]
+		if !found || !s.Forgotten.IsZero() || !joined[of].Forgotten.IsZero() {
+			at[s.ID] = len(joined)
+			joined = append(joined, s)
+			continue
+		}
+		all := &joined[of]
+		all.Records += s.Records
+		all.Retried += s.Records
+		all.Rejected -= s.Records
+		if all.From.IsZero() || !s.From.IsZero() && s.From.Before(all.From) {
+			all.From = s.From
+		}
+		if s.To.After(all.To) {
+			all.To = s.To
+		}
+	}
+	return joined
 }
 
 // ForgetReport is the result of Forget.
@@ -44,7 +75,7 @@ type ForgetReport struct {
 // If an object that may have rows of the source cannot be read, Forget changes nothing: it returns an error of kind
 // fault.Damaged. An object that has only rows of the source need not be readable.
 func (s *Store) Forget(ctx context.Context, id string) (ForgetReport, error) {
-	report, err := s.forget(ctx, id)
+	report, err := s.forgetAll(ctx, id)
 	var unreadable unreadableObjects
 	if errors.As(err, &unreadable) {
 		return ForgetReport{}, fault.Wrap(fault.Damaged, unreadable, "forget %s", id)
@@ -53,6 +84,35 @@ func (s *Store) Forget(ctx context.Context, id string) (ForgetReport, error) {
 		return ForgetReport{}, fmt.Errorf("forget %s: %w", id, err)
 	}
 	return report, nil
+}
+
+// forgetAll forgets a source, and before it those that an earlier version made of its rejected lines. If it is
+// interrupted between two of them, it can be called again.
+func (s *Store) forgetAll(ctx context.Context, id string) (ForgetReport, error) {
+	sources, err := s.sources(ctx)
+	if err != nil {
+		return ForgetReport{}, err
+	}
+	var retries ForgetReport
+	for _, source := range sources {
+		if source.RetryOf != id || !source.Forgotten.IsZero() {
+			continue
+		}
+		r, err := s.forget(ctx, source.ID)
+		if err != nil {
+			return ForgetReport{}, err
+		}
+		retries.Records += r.Records
+		retries.Hours += r.Hours
+		retries.Rewritten += r.Rewritten
+		retries.Removed += r.Removed
+	}
+	report, err := s.forget(ctx, id)
+	report.Records += retries.Records
+	report.Hours += retries.Hours
+	report.Rewritten += retries.Rewritten
+	report.Removed += retries.Removed
+	return report, err
 }
 
 func (s *Store) forget(ctx context.Context, id string) (report ForgetReport, err error) {
@@ -134,7 +194,7 @@ func (s *Store) commitRemoval(
 
 // sourceWithID returns the source with that id.
 func (s *Store) sourceWithID(ctx context.Context, id string) (ledger.Source, error) {
-	sources, err := s.Imports(ctx)
+	sources, err := s.sources(ctx)
 	if err != nil {
 		return ledger.Source{}, err
 	}
@@ -318,7 +378,7 @@ func (s *Store) finishRemovals(ctx context.Context, update *manifest.Update) err
 // finishRemoval makes a recorded removal. It may be repeated: after a crash the next call completes the work. Nothing
 // changes the index between the record and the removal, because every change begins with the unfinished ones.
 func (s *Store) finishRemoval(ctx context.Context, update *manifest.Update, r ledger.Removal) error {
-	change := manifest.Change{Add: r.Add, At: r.At}
+	change := manifest.Change{Add: r.Add, At: s.now()} // until now, readers see the objects that are removed
 	for _, n := range manifestNames(r.Remove) {
 		listed, err := update.Hour(n.Partition)
 		if err != nil {

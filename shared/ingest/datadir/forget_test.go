@@ -129,7 +129,8 @@ func TestImportsLists(t *testing.T) {
 		{
 			ID: first.Source, Log: "a.log", Name: "a.log.1", Format: "orrery", Family: got[0].Family,
 			Settings: []string{"host=a", "branch=b=c"}, Known: true, Imports: 2, Records: 15, Rejected: 1, Lines: 16,
-			From: at, To: at.Add(84 * time.Second), First: testTime, Last: testTime,
+			Before: &ledger.Source{Settings: []string{}, Known: true},
+			From:   at, To: at.Add(84 * time.Second), First: testTime, Last: testTime,
 		},
 		{
 			ID: second.Source, Log: "b.log", Name: "b.log", Format: "orrery", Family: got[1].Family,
@@ -303,5 +304,36 @@ func TestReadWhileForgetting(t *testing.T) {
 	}
 	if len(ids) != rounds+1 || slices.ContainsFunc(sources[1:], func(s ledger.Source) bool { return s.Forgotten.IsZero() }) {
 		t.Errorf("%+v", sources)
+	}
+}
+
+// TestForgetAfterACrashKeepsFiles: queries may have begun until the index changes, not only until the import was
+// forgotten.
+func TestForgetAfterACrashKeepsFiles(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	gone := importFile(t, s, "a.log", lines(0, 1500), ingest.Options{})
+	sources, err := s.Imports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := s.planRemoval(t.Context(), sources[0], t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ledger.Removal{Source: gone.Source, Family: sources[0].Family, At: s.now()}
+	for _, hour := range plan {
+		r.Remove = append(r.Remove, hour.remove...)
+	}
+	if err := s.ledger.Forget(t.Context(), r); err != nil { // the process dies here
+		t.Fatal(err)
+	}
+	paths := objectPaths(t, s)
+	s.now = func() time.Time { return testTime.AddDate(0, 0, 1) }
+	if err := s.recover(t.Context()); err != nil { // as by the next process
+		t.Fatal(err)
+	}
+	compact(t, s, CompactOptions{Grace: 15 * time.Minute})
+	if _, err := os.Stat(paths[0]); err != nil || len(rowsOf(t, s)) != 0 {
+		t.Errorf("%d rows are left, %v", len(rowsOf(t, s)), err)
 	}
 }

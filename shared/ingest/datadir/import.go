@@ -24,17 +24,29 @@ import (
 // An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
 // lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
-	return s.importLog(ctx, name, r, options, false)
-}
-
-// importLog is Import. If skipForgotten is true, it imports nothing of a log that was forgotten.
-func (s *Store) importLog(
-	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
-) (ingest.Report, error) {
-	began := s.now()
 	if s.readOnly != nil {
 		return ingest.Report{}, s.readOnly
 	}
+	end, err := s.announce(ctx)
+	if err != nil {
+		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
+	}
+	report, err := s.importAnnounced(ctx, name, r, options, false)
+	if closing := end(); closing != nil {
+		err = errors.Join(err, fmt.Errorf("import %s: %w", name, closing))
+	}
+	if err != nil {
+		return ingest.Report{}, err
+	}
+	return report, nil
+}
+
+// importAnnounced imports a log while it is announced. If skipForgotten is true, it imports nothing of a log that was
+// forgotten.
+func (s *Store) importAnnounced(
+	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
+) (ingest.Report, error) {
+	began := s.now()
 	if err := options.Check(); err != nil {
 		return ingest.Report{}, err
 	}
@@ -45,12 +57,8 @@ func (s *Store) importLog(
 		}
 		options.Path = path
 	}
-	end, err := s.announce(ctx)
-	if err != nil {
-		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
-	}
 	report, err := s.importLocked(ctx, name, r, options, skipForgotten)
-	if err = errors.Join(err, end()); err != nil {
+	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
 	report.Elapsed = s.now().Sub(began)

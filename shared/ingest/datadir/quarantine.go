@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +21,7 @@ import (
 )
 
 // quarantineAge is how long rejected lines are kept.
-const quarantineAge = 90 * 24 * time.Hour
+const quarantineAge = ingest.QuarantineDays * 24 * time.Hour
 
 const (
 	temporary    = ".new-"        // begins the names of files that are being written
@@ -98,11 +95,13 @@ func (s *Store) quarantineFiles(source string) ([]quarantineFile, error) {
 	return files, nil
 }
 
-// quarantined returns the size of the files of a source.
-func (s *Store) quarantined(source string) (size int64, err error) {
+// quarantined returns the size of the files of a source, without that of the import with a generation.
+func (s *Store) quarantined(source string, without int) (size int64, err error) {
 	files, err := s.quarantineFiles(source)
 	for _, f := range files {
-		size += f.size
+		if f.generation != without {
+			size += f.size
+		}
 	}
 	return size, err
 }
@@ -153,31 +152,38 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// dropCompleted removes the lines from the quarantine of the import before e that e has read again: lines after those
-// that the ledger recorded, because the log ended before their ends.
+// dropCompleted removes the lines from the quarantine of the imports before e that e has read again: lines after those
+// that the ledger recorded, because the log ended before their ends. They are the last lines of the newest files.
 func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 	if e.Generation == 1 {
 		return nil
 	}
-	path := s.quarantinePath(e.Source, e.Generation-1)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	read, err := s.ledger.LinesAfter(ctx, e.Source, e.Generation-1)
+	files, err := s.quarantineFiles(e.Source)
 	if err != nil {
 		return err
 	}
-	return rewriteQuarantine(path, func(line ingest.RejectedLine, form []byte) []byte {
-		if line.Line > read {
-			return nil
+	for _, f := range slices.Backward(files) {
+		if f.generation >= e.Generation {
+			continue
 		}
-		return form
-	})
+		recorded, err := s.ledger.LinesAfter(ctx, e.Source, f.generation)
+		if err != nil {
+			return err
+		}
+		last, err := ingest.NewestLine(f.path)
+		if err != nil || last <= recorded {
+			return err
+		}
+		err = rewriteQuarantine(f.path, func(line ingest.RejectedLine) bool { return line.Line <= recorded })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// rewriteQuarantine replaces each line of a file by the JSON form that change returns, or removes it for nil. It removes
-// a file without lines.
-func rewriteQuarantine(path string, change func(line ingest.RejectedLine, form []byte) []byte) (err error) {
+// rewriteQuarantine removes the lines from a file for which keep returns false. It removes a file without lines.
+func rewriteQuarantine(path string, keep func(line ingest.RejectedLine) bool) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
@@ -187,15 +193,13 @@ func rewriteQuarantine(path string, change func(line ingest.RejectedLine, form [
 			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	kept, changed := 0, false
+	kept := 0
 	err = ingest.EachRejected(path, func(line ingest.RejectedLine, form []byte) error {
-		text := change(line, form)
-		changed = changed || !bytes.Equal(text, form)
-		if text == nil {
+		if !keep(line) {
 			return nil
 		}
 		kept++
-		_, err := f.Write(text)
+		_, err := f.Write(form)
 		return err
 	})
 	if err == nil {
@@ -204,17 +208,13 @@ func rewriteQuarantine(path string, change func(line ingest.RejectedLine, form [
 	if err != nil {
 		return err
 	}
-	if kept > 0 && changed {
-		err = f.Close()
-		if err == nil {
-			err = moveDurably(f.Name(), path)
-		}
+	if kept == 0 {
+		return errors.Join(removeIfThere(path), f.Close(), os.Remove(f.Name()))
+	}
+	if err = f.Close(); err != nil {
 		return err
 	}
-	if kept == 0 {
-		err = removeIfThere(path)
-	}
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	return moveDurably(f.Name(), path)
 }
 
 // Rejected describes the lines of a source that were rejected for one reason.
@@ -276,136 +276,124 @@ type RetryReport struct {
 	Kept     int64 // lines that cannot be imported, because they are not whole
 }
 
-// Retry imports the lines of a source that are in quarantine, and removes those from it that are records now. If the
-// options have no format, that of the source is used, and likewise for the defaults. Each line is imported once: after a
-// crash, the next call completes the work.
-func (s *Store) Retry(ctx context.Context, source string, options ingest.Options) (report RetryReport, err error) {
-	known, err := s.sourceWithID(ctx, source)
-	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return report, err
-	}
-	if options.Format == "" || options.Format == "auto" {
-		options.Format = known.Format
-	}
-	if options.Defaults == nil {
-		for _, setting := range known.Settings {
-			field, value, _ := strings.Cut(setting, "=")
-			options.Defaults = append(options.Defaults, ingest.Default{Field: field, Value: value})
-		}
-	}
-	files, err := s.quarantineFiles(source)
+// Retry imports the lines of a source that are in quarantine, and removes those from it that are records now. The
+// records belong to the source, with the numbers of their lines, so that Forget takes them out, too. If the options have
+// no format, that of the source is used, and likewise for the defaults. Each line is imported once: one change of the
+// ledger decides about the records and the quarantine, and after a crash the next command completes it.
+//
+// An error of kind fault.Invalid means that the ledger does not have the source, because no line of its log was a
+// record. The next import of the log reads all of its lines again.
+func (s *Store) Retry(ctx context.Context, id string, options ingest.Options) (report RetryReport, err error) {
+	files, err := s.quarantineFiles(id)
 	if err != nil {
 		return report, err
 	}
-	if len(files) == 0 {
-		return report, fault.New(fault.NotFound, "there are no lines of import %q in quarantine", source)
+	source, err := s.sourceWithID(ctx, id)
+	switch {
+	case err != nil && fault.KindOf(err) != fault.NotFound:
+		return report, err
+	case len(files) == 0:
+		return report, noRejectedLines(id)
+	case err != nil || !source.Forgotten.IsZero():
+		return report, notRecorded(id)
+	}
+	lock, err := filelock.Acquire(ctx, s.lockPath(source.Family))
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	if files, err = s.quarantineFiles(id); err != nil { // no import of the source changes them now
+		return report, err
 	}
 	for _, f := range files {
-		if err := s.retryFile(ctx, f, cmp.Or(known.Name, source), options, &report); err != nil {
+		if err := s.retryFile(ctx, f, options, &report); err != nil {
 			return report, fmt.Errorf("import %s: %w", f.path, err)
 		}
 	}
 	return report, nil
 }
 
-// retryFile imports the lines of one file. They are a log of their own, whose name has the hash of the text, so that the
-// same lines are always the same log, and other lines another one.
+// noRejectedLines is the error of a retry without lines.
+func noRejectedLines(id string) error {
+	return fault.New(fault.NotFound, "there are no lines of import %q in quarantine", id)
+}
+
+// notRecorded is the error of a retry of lines of a log that the ledger does not have.
+func notRecorded(id string) error {
+	return fault.New(fault.Invalid, "no line of log %s is imported, so its next import reads all of its lines again, and "+
+		"those of its quarantine would be counted twice. The lines stay there. Import the log again with the right "+
+		"--format; then its records leave the quarantine", id)
+}
+
+// retryFile imports the lines of one file while the lock of the family is held.
 func (s *Store) retryFile(
-	ctx context.Context, f quarantineFile, name string, options ingest.Options, report *RetryReport,
+	ctx context.Context, f quarantineFile, options ingest.Options, report *RetryReport,
 ) (err error) {
-	lock, err := filelock.Acquire(ctx, s.lockPath("quarantine-"+f.source))
+	source, err := s.sourceWithID(ctx, f.source)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
-	text, err := os.CreateTemp(s.quarantineDir(), temporary+"*")
+	if !source.Forgotten.IsZero() {
+		return notRecorded(f.source)
+	}
+	staging, err := s.makeStaging(ctx, source.Family)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, text.Close(), os.Remove(text.Name())) }()
-	sum := sha256.New()
-	lines, err := writeWhole(io.MultiWriter(text, sum), f.path)
-	if err == nil && lines > 0 {
-		_, err = text.Seek(0, io.SeekStart)
-	}
-	if err != nil || lines == 0 {
+	defer func() { err = errors.Join(err, s.discard(ctx, source.Family, staging)) }()
+	retry := ingest.Retry{File: f.path, Generation: f.generation}
+	if retry.Newest, err = s.ledger.Newest(ctx, f.source); err != nil {
 		return err
 	}
-	options.Path = filepath.Join(s.quarantineDir(), lettersOf(sum))
-	imported, err := s.Import(ctx, "quarantine of "+name, text, options)
+	if retry.Lines, err = s.ledger.LinesAfter(ctx, f.source, f.generation); err != nil {
+		return err
+	}
+	retried, err := ingest.ConvertRejected(ctx, retry, staging, optionsOf(source, options))
 	if err != nil {
 		return err
 	}
-	return s.settleRetry(ctx, f, imported, lines, report)
+	s.step("retry: before the quarantine is replaced")
+	if retried.Left > 0 {
+		retried.Entry.Name, retried.Entry.At = source.Name, s.now()
+		err = s.finish(ctx, ingest.Conversion{Entry: retried.Entry, New: true}, staging)
+	} else {
+		err = s.placeRetried(staging, retried.Entry)
+	}
+	if err != nil {
+		return err
+	}
+	report.Records += retried.Records
+	report.Rejected += retried.Rejected
+	report.Kept += retried.Kept
+	return nil
 }
 
-// settleRetry removes the lines from a file that its import has accepted, and gives the others their new reasons.
-func (s *Store) settleRetry(
-	ctx context.Context, f quarantineFile, imported ingest.Report, lines int64, report *RetryReport,
-) error {
-	again := s.quarantinePath(imported.Source, 1)
-	rejected := map[int64][]byte{} // JSON forms by line
-	err := ingest.EachRejected(again, func(line ingest.RejectedLine, form []byte) error {
-		rejected[line.Line] = bytes.Clone(form)
+// optionsOf returns the options of a retry with the format and the defaults of the source, if they have none.
+func optionsOf(source ledger.Source, options ingest.Options) ingest.Options {
+	if options.Format == "" || options.Format == "auto" {
+		options.Format = source.Format
+	}
+	if options.Defaults == nil {
+		for _, setting := range source.Settings {
+			field, value, _ := strings.Cut(setting, "=")
+			options.Defaults = append(options.Defaults, ingest.Default{Field: field, Value: value})
+		}
+	}
+	return options
+}
+
+// placeRetried replaces the file whose lines a retry has imported by one with those that stay in quarantine. It may be
+// repeated.
+func (s *Store) placeRetried(staging string, e ledger.Entry) error {
+	path, staged := s.quarantinePath(e.Source, e.Retries), filepath.Join(staging, ingest.RetriedFile)
+	info, err := os.Stat(staged)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it has been moved
 		return nil
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	case err != nil:
+		return fmt.Errorf("replace quarantine: %w", err)
+	case info.Size() > 0:
+		return moveDurably(staged, path)
 	}
-	accepted, err := s.sourceWithID(ctx, imported.Source) // its only import may be one of a process that has died
-	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return err
-	}
-	if accepted.Records+int64(len(rejected)) != lines {
-		return fmt.Errorf("of %d lines, %d are records and %d are rejected; the lines stay in quarantine",
-			lines, accepted.Records, len(rejected))
-	}
-	s.step("retry: before the quarantine is rewritten")
-	number := int64(0)
-	err = rewriteQuarantine(f.path, func(line ingest.RejectedLine, form []byte) []byte {
-		if !retriable(line) {
-			report.Kept++
-			return form
-		}
-		number++
-		if rejected[number] == nil {
-			return nil
-		}
-		return ingest.WithLine(rejected[number], line.Line)
-	})
-	if err != nil {
-		return err
-	}
-	report.Rejected += int64(len(rejected))
-	report.Records += lines - int64(len(rejected))
-	s.step("retry: before the other quarantine is removed")
-	return removeIfThere(again)
-}
-
-// retriable reports whether a line in quarantine can be imported alone.
-func retriable(line ingest.RejectedLine) bool {
-	return line.Whole && line.Code != ingest.ContinuedLine && len(bytes.TrimSpace(line.Text)) > 0
-}
-
-// writeWhole writes the text of the lines of a file that can be imported, and returns their number.
-func writeWhole(w io.Writer, path string) (lines int64, err error) {
-	err = ingest.EachRejected(path, func(line ingest.RejectedLine, _ []byte) error {
-		if !retriable(line) {
-			return nil
-		}
-		lines++
-		_, err := w.Write(append(line.Text, '\n'))
-		return err
-	})
-	return lines, err
-}
-
-// lettersOf returns a hash as letters, because digits in the name of a log may be a date or the number of a rotation.
-func lettersOf(sum hash.Hash) string {
-	text := sum.Sum(nil)[:16]
-	name := make([]byte, 0, 2*len(text))
-	for _, b := range text {
-		name = append(name, 'a'+b>>4, 'a'+b&15)
-	}
-	return string(name)
+	return removeIfThere(path)
 }

@@ -69,7 +69,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 	if report.RejectedLines() != 500 || report.Records != 10 || report.Unsaved < 480 || report.Unsaved > 499 {
 		t.Errorf("%+v", report)
 	}
-	if size, err := s.quarantined(source); err != nil || size > ingest.QuarantineBytes {
+	if size, err := s.quarantined(source, 0); err != nil || size > ingest.QuarantineBytes {
 		t.Errorf("%d bytes, %v", size, err)
 	}
 	report = importText(t, s,

@@ -276,13 +276,16 @@ func TestOpenWithoutLedger(t *testing.T) {
 	expectReadOnly(t, s)
 }
 
-func TestForbidsWriting(t *testing.T) {
-	for _, err := range []error{fs.ErrPermission, syscall.EROFS, &fs.PathError{Op: "open", Err: syscall.EACCES}} {
-		if !forbidsWriting(fmt.Errorf("open lock: %w", err)) {
+func TestPreventsWriting(t *testing.T) {
+	for _, err := range []error{
+		fs.ErrPermission, syscall.EROFS, &fs.PathError{Op: "open", Err: syscall.EACCES},
+		syscall.ENOSPC, &fs.PathError{Op: "mkdir", Err: syscall.EDQUOT}, fault.New(fault.Full, "the disk is full"),
+	} {
+		if !preventsWriting(fmt.Errorf("open lock: %w", err)) {
 			t.Error(err)
 		}
 	}
-	if forbidsWriting(syscall.ENOSPC) {
-		t.Error("a full disk does not make a directory read-only")
+	if preventsWriting(syscall.EIO) {
+		t.Error("a broken disk does not make a directory read-only")
 	}
 }

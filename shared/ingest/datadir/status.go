@@ -3,13 +3,11 @@ package datadir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"slices"
 
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/status"
 )
@@ -70,21 +68,15 @@ func (s *Store) imports(ctx context.Context) (*status.Ingest, error) {
 	s.mu.Lock()
 	found.Watching = s.watching
 	s.mu.Unlock()
-	found.Code, err = s.newestCode(sum.Rejecting)
-	return found, err
-}
-
-// newestCode returns the reason of the last rejected line of an import, or "" if its file is gone.
-func (s *Store) newestCode(of ledger.Import) (string, error) {
-	if of.Source == "" {
-		return "", nil
+	if sum.Rejecting.Source == "" {
+		return found, nil
 	}
-	code, err := ingest.NewestCode(s.quarantinePath(of.Source, of.Generation))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+	code, err := ingest.NewestCode(s.quarantinePath(sum.Rejecting.Source, sum.Rejecting.Generation))
+	switch {
+	case err == nil:
+		found.Code = string(code)
+	case !errors.Is(err, fs.ErrNotExist): // a file that was removed, by age or by an operator, is no fault
+		found.Unreadable = sum.Rejecting.Name
 	}
-	if err != nil {
-		return "", fmt.Errorf("find the newest rejected line: %w", err)
-	}
-	return string(code), nil
+	return found, nil
 }

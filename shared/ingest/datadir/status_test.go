@@ -113,6 +113,56 @@ func TestStatus(t *testing.T) {
 			t.Errorf("without the file: %+v", got)
 		}
 	})
+	t.Run("a damaged file of rejected lines is named", func(t *testing.T) {
+		s := openStore(t, t.TempDir())
+		options := ingest.Options{Format: "orrery"}
+		report, err := s.Import(t.Context(), "bad.log", strings.NewReader(lines(0, 10)+"{\n"), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(report.Quarantine, []byte("\x00\x00\x00"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := statusOf(t, s).Ingest; got.Unreadable != "bad.log" || got.Code != "" || *got.Rejected != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("forgotten imports and lines that are records now do not count", func(t *testing.T) {
+		s := openStore(t, t.TempDir())
+		take := func(name, text string) ingest.Report {
+			report, err := s.Import(t.Context(), name, strings.NewReader(text), ingest.Options{Format: "orrery"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			later := s.now().Add(time.Minute)
+			s.now = func() time.Time { return later }
+			return report
+		}
+		check := func(when string, rejected int64, last string, hasCode bool) {
+			t.Helper()
+			got := statusOf(t, s).Ingest
+			if *got.Rejected != rejected || got.LastSource != last || (got.Code != "") != hasCode || got.Unreadable != "" {
+				t.Errorf("%s: %d rejected lines, %+v", when, *got.Rejected, got)
+			}
+		}
+		const combined = `192.0.2.7 - - [01/Apr/2026:10:30:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"` + "\n"
+		first := take("first.log", lines(0, 10)+"{\n")
+		second := take("second.log", lines(20, 10)+"garbage\n"+combined+combined)
+		check("imported", 4, "second.log", true)
+		report, err := s.Retry(t.Context(), second.Source, ingest.Options{Format: "combined"})
+		if err != nil || report.Records != 2 || report.Rejected != 1 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		check("imported again", 2, "second.log", true)
+		if _, err := s.Forget(t.Context(), second.Source); err != nil {
+			t.Fatal(err)
+		}
+		check("forgotten", 1, "first.log", true)
+		if _, err := s.Forget(t.Context(), first.Source); err != nil {
+			t.Fatal(err)
+		}
+		check("all forgotten", 0, "", false)
+	})
 	t.Run("a watcher is reported", func(t *testing.T) {
 		s := openStore(t, t.TempDir())
 		if _, err := NewWatcher(s, ingest.Options{}); err != nil {

@@ -51,24 +51,32 @@ type Store struct {
 // Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.
 // open opens the ledger, and now is the clock for the times in the ledger and the manifests.
 //
-// A directory that the user may not write is opened read-only. The index lists only complete and published objects, so
-// nothing has to be finished first. Import, Compact and NewWatcher then return an error that gives the reason.
+// A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only complete
+// and published objects, so nothing has to be finished first. Import, Compact and NewWatcher then return an error that
+// gives the reason.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, now: now}
-	if err := os.MkdirAll(s.lakeDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
+	err := os.MkdirAll(s.lakeDir(), 0o700)
+	if err != nil {
+		err = fmt.Errorf("make data directory: %w", err)
+		if _, missing := os.Stat(dir); missing != nil || !preventsWriting(err) {
+			return nil, err
+		}
 	}
-	var err error
-	if s.index, err = manifest.Open(s.lakeDir()); err != nil {
-		return nil, err
+	var broken error
+	if s.index, broken = manifest.Open(s.lakeDir()); broken != nil { // without a directory, it is empty
+		return nil, broken
 	}
-	if s.ledger, err = open(ctx, filepath.Join(dir, ledgerFile)); err == nil {
+	if err == nil {
+		s.ledger, err = open(ctx, filepath.Join(dir, ledgerFile))
+	}
+	if err == nil {
 		err = s.recover(ctx)
 	}
 	if err == nil {
 		return s, nil
 	}
-	if closed := s.Close(); closed != nil || !forbidsWriting(err) {
+	if closed := s.Close(); closed != nil || !preventsWriting(err) {
 		return nil, errors.Join(err, closed)
 	}
 	s.ledger, s.readOnly = nil, cannotWrite(dir, err)
@@ -83,9 +91,9 @@ func (s *Store) Close() error {
 	return s.ledger.Close()
 }
 
-// forbidsWriting reports whether err is an error of a file or directory that is read-only.
-func forbidsWriting(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+// preventsWriting reports whether err is an error of a file or directory that is read-only, or of a full disk.
+func preventsWriting(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || fault.IsFull(err)
 }
 
 // Index returns the index of the current objects, which engines use.
@@ -187,10 +195,17 @@ func (s *Store) publish(ctx context.Context, update *manifest.Update, e ledger.E
 			return err
 		}
 	}
-	if err := s.placeQuarantine(staging, e.Source, e.Generation, e.Rejected); err != nil {
-		return err
+	s.step("publish: before the quarantine")
+	if e.Retries > 0 {
+		if err := s.placeRetried(staging, e); err != nil {
+			return err
+		}
+	} else {
+		if err := s.placeQuarantine(staging, e.Source, e.Generation, e.Rejected); err != nil {
+			return err
+		}
+		_ = s.dropCompleted(ctx, e) // the lines stay there if their file cannot be read or written
 	}
-	_ = s.dropCompleted(ctx, e) // the lines stay there if their file cannot be read or written
 	s.step("publish: before the manifests")
 	if err := update.Publish(manifest.Change{Add: e.Objects}); err != nil {
 		return err
@@ -248,7 +263,11 @@ func namesOf(objects []lake.Object) []string {
 	return names
 }
 
-// cannotWrite is the error of a data directory that is read-only.
+// cannotWrite is the error of a data directory that is read-only, or whose disk is full.
 func cannotWrite(dir string, cause error) error {
+	if fault.IsFull(cause) {
+		return fault.Wrap(fault.Full, cause,
+			"the disk is full, so the data in %s can be read, but not changed; free space and start again", dir)
+	}
 	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
 }

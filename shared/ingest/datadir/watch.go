@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,30 +17,43 @@ import (
 	"github.com/orrery/orrery/shared/ingest/source"
 )
 
-// SettleTime is how long a file must be unchanged before it is imported.
-const SettleTime = 2 * time.Second
+const (
+	// SettleTime is how long a file must be unchanged before it is imported.
+	SettleTime = 2 * time.Second
+	// BusyTime is how long the new lines of a plain file that is never unchanged for SettleTime wait for their import.
+	BusyTime = 10 * time.Second
+	// busyShare is how many times as long as the last import of such a file the next one waits, because every import reads
+	// the file from its beginning. maxBusyWait is the longest time that new lines wait for that reason, or after imports
+	// that failed.
+	busyShare   = 10
+	maxBusyWait = 10 * time.Minute
+)
 
 // Watcher imports the files of a directory and its subdirectories. It does not move or remove files: the ledger records
 // which have been imported. When a file has grown, the Watcher imports its new lines. It leaves a last line without
-// newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that are still being written: their names begin with
-// '.' or '_', or end in .part or .tmp.
+// newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that are
+// still being written: their names begin with '.' or '_', or end in .part or .tmp. Of a plain log that is written to
+// all the time, it imports the complete lines every BusyTime.
 type Watcher struct {
-	store   *Store
-	dir     string
-	options ingest.Options
-	others  []Watched
-	seen    map[string]fileState
-	polled  time.Time // when the latest poll began; zero before the first one has ended
+	store    *Store
+	dir      string // absolute
+	options  ingest.Options
+	others   []Watched
+	seen     map[string]fileState
+	polled   time.Time         // when the latest poll began; zero before the first one has ended
+	reported map[string]string // errors that the latest poll has met, by path; they are reported once
 }
 
-// Watched is a set of files outside the raw directory.
+// Watched is a set of files with options of its own, in or outside the raw directory.
 type Watched struct {
-	List    func() ([]string, error) // returns the absolute paths of the files that exist
-	Options ingest.Options           // as for NewWatcher
+	// List returns the absolute paths of the files that exist, and an error if it cannot list all of them, as
+	// source.Source.List does.
+	List    func() ([]string, error)
+	Options ingest.Options // as for NewWatcher
 }
 
 // Watch adds files to those that the Watcher imports. It must be called before Run and Poll. Of a file of several sets,
-// the options of the first count.
+// the options of the first count. The raw directory is the last set.
 func (w *Watcher) Watch(files Watched) {
 	files.Options.Growing = true
 	w.others = append(w.others, files)
@@ -47,30 +63,39 @@ func (w *Watcher) Watch(files Watched) {
 type fileState struct {
 	size    int64
 	changed time.Time
-	since   time.Time // time of the first poll with this size and modification time
-	done    bool      // the file was imported or refused; it is not imported again until it changes
-	put     time.Time // the file, or what is not imported of it, was put there at this time or later
+	since   time.Time     // time of the first poll with this size and modification time
+	done    bool          // the file was imported or refused; it is not imported again until it changes
+	put     time.Time     // the file, or what is not imported of it, was put there at this time or later
+	waits   time.Time     // time of the first poll with something that is not imported
+	wait    time.Duration // from waits to the import of a file that is written to all the time
 }
 
-// FileResult is the result of importing one file, or one member of an archive.
+// FileResult is the result of importing one file, or one member of an archive. For a folder, Err is why its files
+// cannot be imported.
 type FileResult struct {
 	Path   string // of a member, the path of the archive and the member's name
 	Report ingest.Report
 	Err    error // why the file cannot be imported
+	Busy   bool  // the file is written to all the time: a last line without newline is probably being written
 }
 
 // NewWatcher returns a Watcher of the raw directory of the store, which it creates if needed. The options apply to
 // every file. The Watcher sets their Arrival.
 func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 	if store.readOnly != nil {
+		store.setWatched(time.Time{}) // the files in the directory are not imported, so no time is known
 		return nil, store.readOnly
 	}
 	if err := os.MkdirAll(store.RawDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make watched directory: %w", err)
 	}
+	dir, err := filepath.Abs(store.RawDir())
+	if err != nil {
+		return nil, fmt.Errorf("find watched directory: %w", err)
+	}
 	options.Growing = true
 	store.setWatched(time.Time{})
-	return &Watcher{store: store, dir: store.RawDir(), options: options, seen: map[string]fileState{}}, nil
+	return &Watcher{store: store, dir: dir, options: options, seen: map[string]fileState{}}, nil
 }
 
 // Run polls at every tick until the context ends or the channel is closed. It calls report with the result of each
@@ -91,39 +116,23 @@ func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, report func(F
 	}
 }
 
-// Poll imports the files that have not changed for SettleTime, and calls report with the result of each. It returns
-// errors of the directory and of the ledger; an error of a file is part of its result.
+// Poll imports the files that have not changed for SettleTime, and plain files that have new lines for BusyTime, and calls
+// report with the result of each. What cannot be read is reported by the first poll that meets it, and the others
+// continue. Poll returns errors of the ledger.
 func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResult)) error {
-	present := map[string]bool{}
-	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path != w.dir {
-			return nil // removed since it was listed
-		}
-		if err != nil {
+	p := &poll{Watcher: w, now: now, report: report, present: map[string]bool{}, failed: map[string]error{}}
+	for _, other := range w.others {
+		if err := p.files(ctx, other); err != nil {
 			return err
 		}
-		if path != w.dir && source.Unfinished(e.Name()) {
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !e.Type().IsRegular() {
-			return nil
-		}
-		present[path] = true
-		return w.look(ctx, path, e, w.options, now, report)
-	})
-	if err != nil {
+	}
+	err := source.Walk(w.dir, func(path string, e fs.DirEntry) error { return p.look(ctx, path, e, w.options) })
+	if err := p.fail(err); err != nil {
 		return fmt.Errorf("watch %s: %w", w.dir, err)
 	}
-	for _, other := range w.others {
-		if err := w.pollOther(ctx, other, present, now, report); err != nil {
-			return err
-		}
-	}
+	p.reportFailed()
 	for path := range w.seen {
-		if !present[path] {
+		if !p.present[path] {
 			delete(w.seen, path)
 		}
 	}
@@ -138,25 +147,52 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 	return nil
 }
 
-// pollOther looks at the files of a set that no other set has.
-func (w *Watcher) pollOther(
-	ctx context.Context, files Watched, present map[string]bool, now time.Time, report func(FileResult),
-) error {
+// poll is one poll.
+type poll struct {
+	*Watcher
+	now     time.Time
+	report  func(FileResult)
+	present map[string]bool  // files
+	failed  map[string]error // of files and folders that cannot be read
+}
+
+// files looks at the files of a set that no set before has.
+func (p *poll) files(ctx context.Context, files Watched) error {
 	paths, err := files.List()
-	if err != nil {
-		return fmt.Errorf("watch: %w", err)
+	if other := p.fail(err); other != nil {
+		p.failed[""] = errors.Join(p.failed[""], other)
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err != nil || present[path] {
-			continue // removed since it was listed, or of another set
+		if err != nil {
+			continue // removed since it was listed
 		}
-		present[path] = true
-		if err := w.look(ctx, path, fs.FileInfoToDirEntry(info), files.Options, now, report); err != nil {
+		if err := p.look(ctx, path, fs.FileInfoToDirEntry(info), files.Options); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fail notes what could not be read when files were listed, and returns any other error.
+func (p *poll) fail(err error) (other error) {
+	unreadable, other := source.Unreadable(err)
+	for _, u := range unreadable {
+		p.failed[u.Path] = u.Err
+	}
+	return other
+}
+
+// reportFailed reports what the poll before has not met.
+func (p *poll) reportFailed() {
+	before := p.reported
+	p.reported = map[string]string{}
+	for _, path := range slices.Sorted(maps.Keys(p.failed)) {
+		err := p.failed[path]
+		if p.reported[path] = err.Error(); before[path] != err.Error() {
+			p.report(FileResult{Path: path, Err: err})
+		}
+	}
 }
 
 // nameOf returns the name of a file in the ledger: its path in the raw directory, or its absolute path.
@@ -167,17 +203,22 @@ func (w *Watcher) nameOf(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// look records the state of a file, and imports the file if its state has not changed for SettleTime.
-func (w *Watcher) look(
-	ctx context.Context, path string, e fs.DirEntry, options ingest.Options, now time.Time, report func(FileResult),
-) error {
+// look records the state of a file, and imports the file if its state has not changed for SettleTime, or if it is a plain
+// file that has new lines for BusyTime.
+func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ingest.Options) error {
+	if p.present[path] {
+		return nil // of a set before
+	}
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
+		p.failed[path] = err
+		return nil //nolint:nilerr // it is reported
 	}
+	p.present[path] = true
+	w, now := p.Watcher, p.now
 	last, known := w.seen[path]
 	if !known || last.size != info.Size() || !last.changed.Equal(info.ModTime()) {
 		put := last.put // it is still waiting
@@ -187,44 +228,75 @@ func (w *Watcher) look(
 		case !known || last.done:
 			put = w.polled // the latest poll has not seen it
 		}
-		last = fileState{size: info.Size(), changed: info.ModTime(), since: now, put: put}
+		next := fileState{size: info.Size(), changed: info.ModTime(), since: now, put: put, waits: now, wait: BusyTime}
+		if known {
+			next.wait = last.wait
+		}
+		if known && !last.done {
+			next.waits = last.waits
+		}
+		last = next
 		if last.done, err = w.store.ledger.WatchedAs(ctx, w.nameOf(path), last.size, last.changed); err != nil {
 			return err
 		}
-	} else if !last.done && now.Sub(last.since) >= SettleTime {
-		last.done = true
-		if err := w.take(ctx, path, last, options, report); err != nil {
-			return err
+	}
+	if !last.done {
+		busy := now.Sub(last.since) < SettleTime
+		if !busy || now.Sub(last.waits) >= last.wait && isPlain(path) {
+			if last, err = p.take(ctx, path, last, options, busy); err != nil {
+				return err
+			}
 		}
 	}
 	w.seen[path] = last
 	return nil
 }
 
-// take imports a file and reports the result.
-func (w *Watcher) take(
-	ctx context.Context, path string, state fileState, options ingest.Options, report func(FileResult),
-) error {
-	name := w.nameOf(path)
-	results, err := w.importFile(ctx, name, path, state.changed, options)
-	if ctx.Err() != nil {
-		return ctx.Err()
+// isPlain reports whether a file can be imported before it is complete.
+func isPlain(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false // it is reported once the file is unchanged
 	}
-	if err == nil {
-		if err := w.store.ledger.RememberWatched(ctx, name, state.size, state.changed); err != nil {
-			return err
-		}
+	plain := ingest.IsPlain(f)
+	return f.Close() == nil && plain
+}
+
+// take imports a file, reports the result, and returns the state of the file afterwards. A busy file has changed within
+// SettleTime. If its last line is left, it is imported once more when it has not changed for that long, so that the line
+// is reported then.
+func (p *poll) take(
+	ctx context.Context, path string, state fileState, options ingest.Options, busy bool,
+) (fileState, error) {
+	w, name, began := p.Watcher, p.nameOf(path), p.store.now()
+	results, err := w.importFile(ctx, name, path, state, options, busy)
+	if ctx.Err() != nil {
+		return state, ctx.Err()
+	}
+	before := state.wait
+	state.done = true
+	state.wait = min(max(BusyTime, busyShare*w.store.now().Sub(began)), maxBusyWait)
+	if err != nil {
+		state.wait = min(2*max(BusyTime, before), maxBusyWait)
 	}
 	for _, r := range results {
-		report(r)
+		r.Busy = busy
+		if busy && r.Report.Left > 0 {
+			state.done, state.put, state.waits = false, p.now, p.now
+		}
+		p.report(r)
 	}
-	return nil
+	if err == nil && state.done {
+		return state, w.store.ledger.RememberWatched(ctx, name, state.size, state.changed)
+	}
+	return state, nil
 }
 
 // importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of
-// the file, so that no record becomes too old because no Watcher was running.
+// the file, so that no record becomes too old because no Watcher was running. Of a busy file it imports what was there
+// when the Watcher looked at it.
 func (w *Watcher) importFile(
-	ctx context.Context, name, path string, changed time.Time, options ingest.Options,
+	ctx context.Context, name, path string, state fileState, options ingest.Options, busy bool,
 ) (results []FileResult, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -233,10 +305,14 @@ func (w *Watcher) importFile(
 	defer func() { err = errors.Join(err, f.Close()) }()
 	options.Path = path
 	options.Arrival = w.store.now()
-	if changed.Before(options.Arrival) {
-		options.Arrival = changed
+	if state.changed.Before(options.Arrival) {
+		options.Arrival = state.changed
 	}
-	err = w.store.importAll(ctx, name, f, options, true, func(log string, r ingest.Report, err error) {
+	var in io.Reader = f
+	if busy {
+		in = io.NewSectionReader(f, 0, state.size)
+	}
+	err = w.store.importAll(ctx, name, in, options, true, func(log string, r ingest.Report, err error) {
 		results = append(results, FileResult{Path: path + strings.TrimPrefix(log, name), Report: r, Err: err})
 	})
 	return results, err

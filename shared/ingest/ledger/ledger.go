@@ -31,10 +31,12 @@ type Entry struct {
 	Lines      int64             // in those bytes
 	Terminated bool              // the last line ends in a newline
 	Records    int64             // new in this import
-	Rejected   int64             // rejected lines in this import
+	Rejected   int64             // rejected lines in this import; of a retry, the negative number of those that are no more
+	Retries    int               // generation of the import whose rejected lines this one has imported again; 0 if it is no retry
 	Parts      int               // object names used for the source so far
 	Objects    []lake.Object
 	Settings   []string // the values for fields that records lack, as FIELD=VALUE
+	GeoIP      []string // files of the databases of places
 	Latest     bool     // the ledger has no later import of the source
 }
 
@@ -73,7 +75,9 @@ type Ledger interface {
 	WatchedAs(ctx context.Context, path string, size int64, changed time.Time) (bool, error)
 	// RememberWatched records that a watched file was imported.
 	RememberWatched(ctx context.Context, path string, size int64, changed time.Time) error
-	// LinesAfter returns the number of the last line that an import of a source has recorded.
+	// Newest returns the latest import of a source, without its name, its records and its settings.
+	Newest(ctx context.Context, source string) (Entry, error)
+	// LinesAfter returns the number of the last line that the imports of a source up to a generation have recorded.
 	LinesAfter(ctx context.Context, source string, generation int) (int64, error)
 	Removals
 	Close() error

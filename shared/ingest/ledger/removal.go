@@ -16,10 +16,14 @@ type Source struct {
 	Name     string   // name of the input of the last import
 	Settings []string // of the last import, see Entry
 	Known    bool     // Settings is known: no earlier version made the last import
-	Imports  int      // number of imports
+	Before   *Source  // with the Settings, GeoIP and Known of the import before the last one; nil if there is none
+	GeoIP    []string // of the last import, see Entry
+	Imports  int      // number of imports, without retries
 	Records  int64
-	Rejected int64
-	Lines    int64 // of the log as far as it was imported
+	Retried  int64  // records among them that were imported from quarantine
+	Rejected int64  // lines that are not records
+	Lines    int64  // of the log as far as it was imported
+	RetryOf  string // id of another source, of which an earlier version imported rejected lines as this one
 
 	From, To    time.Time // period of the records; zero if there are none
 	First, Last time.Time // times of the first and the last import

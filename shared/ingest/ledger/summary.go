@@ -2,10 +2,10 @@ package ledger
 
 import "time"
 
-// Summary sums up the imports of a ledger.
+// Summary sums up the imports of a ledger, without those of forgotten sources.
 type Summary struct {
 	Latest    Import // Source is "" if there is no import
-	Rejected  int64  // lines that are not records, of all imports
+	Rejected  int64  // lines that are not records, without those that were imported again and are records now
 	Rejecting Import // the latest import with such lines; Source is "" if there is none
 }
 

@@ -13,13 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
-
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/logformat"
+	"github.com/orrery/orrery/shared/tomlfile"
 )
 
 // FileName is the name of the file in the data folder.
@@ -66,9 +65,14 @@ func Read(folder string) ([]Source, error) {
 	}
 	var document struct {
 		Source map[string]table `toml:"source"`
+
+		// Package report/destination reads these.
+		Mail        any `toml:"mail"`
+		Reports     any `toml:"reports"`
+		Destination any `toml:"destination"`
 	}
-	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&document); err != nil {
-		return nil, decodeError(file, err)
+	if err := tomlfile.Decode(file, text, &document); err != nil {
+		return nil, err
 	}
 	var sources []Source
 	for _, name := range slices.Sorted(maps.Keys(document.Source)) {
@@ -77,7 +81,7 @@ func Read(folder string) ([]Source, error) {
 			err = errors.New("the name of a source has letters, digits, '-' and '_' only")
 		}
 		if err != nil {
-			return nil, mistake(file, lineOf(text, name, key), strings.TrimSuffix("source."+name+"."+key, "."), err.Error())
+			return nil, tomlfile.Mistake(file, lineOf(text, name, key), strings.TrimSuffix("source."+name+"."+key, "."), err.Error())
 		}
 		s.Name = name
 		sources = append(sources, s)
@@ -87,36 +91,12 @@ func Read(folder string) ([]Source, error) {
 
 var sourceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// decodeError returns the error of a text that is not TOML, or that has unknown keys or values of the wrong type.
-func decodeError(file string, err error) error {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) {
-		var failed error
-		for _, e := range unknown.Errors {
-			line, _ := e.Position()
-			failed = errors.Join(failed, mistake(file, line, strings.Join(e.Key(), "."), "there is no such key"))
-		}
-		return failed
-	}
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
-		line, _ := decode.Position()
-		return mistake(file, line, strings.Join(decode.Key(), "."), strings.TrimPrefix(decode.Error(), "toml: "))
-	}
-	return fault.Wrap(fault.Invalid, err, "%s", file)
-}
-
-// mistake returns the error of a mistake in a line of the file.
-func mistake(file string, line int, key, message string) error {
-	if key != "" {
-		message = key + ": " + message
-	}
-	return fault.New(fault.Invalid, "%s: line %d: %s", file, line, message)
-}
-
 // lineOf returns the number of the line with a key of a source, or of the source itself if the key has no line of its
-// own.
+// own. The key may be that of a member of a table.
 func lineOf(text []byte, source, key string) int {
+	if table, member, ok := strings.Cut(key, "."); ok {
+		return lineOfMember(text, lineOf(text, source, table), table, member)
+	}
 	header := regexp.MustCompile(`^\s*\[\s*source\s*\.\s*["']?` + regexp.QuoteMeta(source) + `["']?\s*(?:\.|\])`)
 	assigned := regexp.MustCompile(`^\s*(?:\[.*\.)?["']?` + regexp.QuoteMeta(key) + `["']?\s*[=\]]`)
 	inside, found := false, 1
@@ -132,6 +112,22 @@ func lineOf(text []byte, source, key string) int {
 		}
 	}
 	return found
+}
+
+// lineOfMember returns the number of the line with a member of a table, of which a line is known. It returns that line
+// if the member has no line of its own.
+func lineOfMember(text []byte, line int, table, member string) int {
+	assigned := regexp.MustCompile(
+		`^\s*(?:["']?` + regexp.QuoteMeta(table) + `["']?\s*\.\s*)?["']?` + regexp.QuoteMeta(member) + `["']?\s*[.=]`)
+	for i, one := range bytes.Split(text, []byte("\n"))[line-1:] {
+		if i > 0 && bytes.HasPrefix(bytes.TrimSpace(one), []byte("[")) {
+			break
+		}
+		if assigned.Match(one) {
+			return line + i
+		}
+	}
+	return line
 }
 
 // source returns the source of a table. For a mistake, it returns the key.
@@ -153,7 +149,12 @@ func (t table) source(folder string) (s Source, key string, err error) {
 		return s, key, err
 	}
 	for _, field := range slices.Sorted(maps.Keys(t.Set)) {
-		s.Defaults = append(s.Defaults, ingest.Default{Field: field, Value: fmt.Sprint(t.Set[field])})
+		switch value := t.Set[field].(type) {
+		case string, bool, int64, float64:
+			s.Defaults = append(s.Defaults, ingest.Default{Field: field, Value: fmt.Sprint(value)})
+		default:
+			return s, "set." + field, errors.New("write one string, number or boolean")
+		}
 	}
 	if err := (ingest.Options{Defaults: s.Defaults}).Check(); err != nil {
 		return s, "set", err
@@ -226,40 +227,154 @@ func parseAge(text string) (time.Duration, error) {
 }
 
 // List returns the paths of the files of the source that exist. It leaves out files that are still being written; see
-// Unfinished.
-func (s Source) List() ([]string, error) {
+// Unfinished. If some folders cannot be read, it returns the files in the others, and an error that is, or joins, an
+// *UnreadableError for each.
+func (s Source) List() (paths []string, err error) {
 	found := map[string]bool{}
 	for _, pattern := range s.Files {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !Unfinished(filepath.Base(path)) {
+		matches, failed := glob(pattern)
+		err = errors.Join(err, failed)
+		for _, path := range matches {
+			info, failed := os.Stat(path)
+			switch {
+			case errors.Is(failed, fs.ErrNotExist):
+			case failed != nil:
+				err = errors.Join(err, &UnreadableError{path, failed})
+			case info.Mode().IsRegular() && !Unfinished(filepath.Base(path)):
 				found[path] = true
 			}
 		}
 	}
 	for _, folder := range s.Folders {
-		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
-			case err != nil:
-				return err
-			case path != folder && e.IsDir() && Unfinished(e.Name()):
-				return fs.SkipDir
-			}
-			if e.Type().IsRegular() && !Unfinished(e.Name()) {
-				found[path] = true
-			}
+		err = errors.Join(err, Walk(folder, func(path string, _ fs.DirEntry) error {
+			found[path] = true
 			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("list source %s: %w", s.Name, err)
+		}))
+	}
+	return slices.Sorted(maps.Keys(found)), err
+}
+
+// glob returns the paths that match a pattern of absolute paths, as filepath.Glob does. filepath.Glob ignores what it
+// cannot read; the error of glob joins an *UnreadableError for each.
+func glob(pattern string) (paths []string, err error) {
+	folder, name := filepath.Split(pattern)
+	if !strings.ContainsAny(pattern, patternSigns) {
+		found, err := exists(pattern)
+		if !found {
+			return nil, err
+		}
+		return []string{pattern}, nil
+	}
+	folders := []string{filepath.Clean(folder)}
+	if strings.ContainsAny(folder, patternSigns) {
+		folders, err = glob(strings.TrimRight(folder, string(filepath.Separator)))
+	}
+	for _, in := range folders {
+		matches, failed := matchesIn(in, name)
+		err = errors.Join(err, failed)
+		for _, match := range matches {
+			paths = append(paths, filepath.Join(in, match))
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), nil
+	return paths, err
+}
+
+// patternSigns are the characters of patterns, and the one that makes them ordinary ones.
+const patternSigns = `*?[\`
+
+// matchesIn returns the names in a folder that match a pattern. There are none if it is no folder.
+func matchesIn(folder, pattern string) (names []string, err error) {
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, &UnreadableError{folder, err}
+	case !info.IsDir():
+		return nil, nil
+	}
+	if !strings.ContainsAny(pattern, patternSigns) {
+		found, err := exists(filepath.Join(folder, pattern))
+		if !found {
+			return nil, err
+		}
+		return []string{pattern}, nil
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, &UnreadableError{folder, err}
+	}
+	for _, e := range entries {
+		if matched, err := filepath.Match(pattern, e.Name()); err != nil {
+			return nil, err
+		} else if matched {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// exists reports whether a path exists. The error is an *UnreadableError if that is not known.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		return false, &UnreadableError{path, err}
+	}
+	return true, nil
+}
+
+// UnreadableError is the error of a folder or a file of which nothing can be imported because it cannot be read.
+type UnreadableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreadableError) Error() string { return fmt.Sprintf("cannot read %s: %v", e.Path, e.Err) }
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// Unreadable returns every *UnreadableError that an error is or joins, and an error with the others, or nil.
+func Unreadable(err error) (unreadable []*UnreadableError, other error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it takes joined errors apart
+		for _, e := range joined.Unwrap() {
+			more, rest := Unreadable(e)
+			unreadable, other = append(unreadable, more...), errors.Join(other, rest)
+		}
+		return unreadable, other
+	}
+	var one *UnreadableError
+	if errors.As(err, &one) {
+		return []*UnreadableError{one}, nil
+	}
+	return nil, err
+}
+
+// Walk calls visit with the path of each file in a folder and its subfolders that is not still being written. The
+// folder may be a symbolic link. An error of visit ends the walk. A folder that cannot be read does not: the error joins
+// an *UnreadableError for each. One of them is for the folder itself if it does not exist.
+func Walk(folder string, visit func(path string, e fs.DirEntry) error) error {
+	root := folder + string(filepath.Separator) // follows a link
+	var unreadable error
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path != root: // removed since it was listed
+			return nil
+		case err != nil:
+			unreadable = errors.Join(unreadable, &UnreadableError{filepath.Clean(path), err})
+			if e != nil && e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case path != root && e.IsDir() && Unfinished(e.Name()):
+			return fs.SkipDir
+		case !e.Type().IsRegular() || Unfinished(e.Name()):
+			return nil
+		}
+		return visit(path, e)
+	})
+	return errors.Join(unreadable, err)
 }
 
 // Unfinished reports whether a name is that of a file that is still being written: it begins with '.' or '_', or ends in

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,10 @@ max-age = "36h"
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
+	reports := "[mail]\nserver = \"x:25\"\n[reports]\ndelay = \"1h\"\n[destination.a]\nfolder = \"x\"\n"
+	if got, err := Read(write(t, reports)); got != nil || err != nil {
+		t.Errorf("settings of reports: %v, %v", got, err)
+	}
 	if got, err := Read(t.TempDir()); got != nil || err != nil {
 		t.Errorf("without the file: %v, %v", got, err)
 	}
@@ -84,8 +89,16 @@ func TestReadNamesLinesAndKeysOfMistakes(t *testing.T) {
 			"line 4: source.a.pattern: format and pattern define two formats",
 		},
 		"an unknown field": {"[source.a]\nfolder = \"x\"\nset = { hots = \"a\" }\n", `line 3: source.a.set: there is no field "hots"`},
-		"a bad age":        {"[source.a]\nfolder = \"x\"\nmax-age = \"1w\"\n", `line 3: source.a.max-age: "1w" is not a number of days`},
-		"a bad name":       {"[source.\"a b\"]\nfolder = \"x\"\n", "line 1: source.a b: the name of a source"},
+		"a list to set":    {"[source.a]\nfolder = \"x\"\nset = { host = [\"a\"] }\n", "line 3: source.a.set.host: write one string"},
+		"a table to set": {
+			"[source.a]\nfolder = \"x\"\n[source.a.set]\nbranch = \"b\"\nhost.name = \"a\"\n",
+			"line 5: source.a.set.host: write one string",
+		},
+		"a time to set": {
+			"[source.a]\nset.host = 2026-01-02\nfolder = \"x\"\n", "line 2: source.a.set.host: write one string",
+		},
+		"a bad age":  {"[source.a]\nfolder = \"x\"\nmax-age = \"1w\"\n", `line 3: source.a.max-age: "1w" is not a number of days`},
+		"a bad name": {"[source.\"a b\"]\nfolder = \"x\"\n", "line 1: source.a b: the name of a source"},
 		"the second source": {
 			"[source.a]\nfolder = \"x\"\nmax-age = \"1d\"\n[source.b]\nfolder = \"x\"\nmax-age = \"0d\"\n",
 			"line 6: source.b.max-age",
@@ -95,6 +108,101 @@ func TestReadNamesLinesAndKeysOfMistakes(t *testing.T) {
 			_, err := Read(write(t, test.text))
 			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), FileName+": "+test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestListGoesOn lists the files that can be read.
+func TestListGoesOn(t *testing.T) {
+	folder := write(t, "[source.a]\nfolder = \"logs\"\n")
+	logs := filepath.Join(folder, "logs")
+	elsewhere := t.TempDir()
+	for _, name := range []string{"a.log", "z/z.log"} {
+		path := filepath.Join(elsewhere, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(elsewhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat(strings.Repeat("x", 250)+"/", 20) // as a path, it is too long
+	if err := errors.Join(root.MkdirAll(long[:len(long)-1], 0o755), root.Close(), os.Symlink(elsewhere, logs)); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sources[0]
+	s.Files = []string{filepath.Join(logs, long, "*.log"), filepath.Join(logs, "none", "*.log")}
+	got, err := s.List()
+	if diff := cmp.Diff([]string{filepath.Join(logs, "a.log"), filepath.Join(logs, "z", "z.log")}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	unreadable, other := Unreadable(err)
+	if len(unreadable) != 2 || other != nil || unreadable[0].Path != filepath.Join(logs, long) ||
+		!strings.HasPrefix(unreadable[1].Path, filepath.Join(logs, "xxx")) {
+		t.Errorf("%v, %v", unreadable, other)
+	}
+}
+
+// TestPatternsOfUnreadableFolders: a pattern matches the files in the folders that can be read, and the error names the
+// others. A user who may read everything can still not read a folder whose path is too long, or links in a circle.
+func TestPatternsOfUnreadableFolders(t *testing.T) {
+	folder := t.TempDir()
+	circle := filepath.Join(folder, "web2")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(folder, "web1", "old"), 0o755),
+		os.WriteFile(filepath.Join(folder, "web1", "a.log"), nil, 0o644),
+		os.WriteFile(filepath.Join(folder, "web1", "old", "a.log"), nil, 0o644),
+		os.WriteFile(filepath.Join(folder, "web3"), nil, 0o644),
+		os.Symlink(circle, circle),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name, pattern string
+		files, failed []string
+	}{
+		{"the name of the file is a pattern", "*/*.log", []string{"web1/a.log"}, []string{"web2"}},
+		{"the name of the file is none", "*/a.log", []string{"web1/a.log"}, []string{"web2"}},
+		{"folders in it are not looked for", "web*/old/a.log", []string{"web1/old/a.log"}, []string{"web2"}},
+		{"the folder is named", "web2/*.log", nil, []string{"web2"}},
+		{"the file is named", "web2/a.log", nil, []string{"web2/a.log"}},
+		{"a pattern that the folder does not match", "web[13]/*.log", []string{"web1/a.log"}, nil},
+		{"a pattern in the middle that matches nothing", "*/new/*.log", nil, []string{"web2"}},
+		{"a folder that does not exist", "web4/*.log", nil, nil},
+		{"a file in place of a folder", "web3/*", nil, nil},
+		{"a file in place of a folder of a file", "web3/a.log", nil, nil},
+		{"a sign that is escaped", `web\1/a.log`, []string{"web1/a.log"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Source{Files: []string{filepath.Join(folder, filepath.FromSlash(test.pattern))}}.List()
+			var failed []string
+			unreadable, other := Unreadable(err)
+			for _, u := range unreadable {
+				failed = append(failed, u.Path)
+			}
+			relative := func(paths []string) (names []string) {
+				for _, path := range paths {
+					name, err := filepath.Rel(folder, path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					names = append(names, filepath.ToSlash(name))
+				}
+				return names
+			}
+			if diff := cmp.Diff(test.files, relative(got)); diff != "" || other != nil {
+				t.Errorf("%v (-want +got):\n%s", other, diff)
+			}
+			if diff := cmp.Diff(test.failed, relative(failed)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -128,7 +236,10 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff([]string{"logs/a.log", "logs/web1/b", "x.log"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, err := (Source{Folders: []string{filepath.Join(folder, "none")}}).List(); len(got) > 0 || err != nil {
+	missing := filepath.Join(folder, "none")
+	got, err = Source{Folders: []string{missing}}.List()
+	unreadable, other := Unreadable(err)
+	if len(got) > 0 || other != nil || len(unreadable) != 1 || unreadable[0].Path != missing {
 		t.Errorf("a folder that does not exist: %v, %v", got, err)
 	}
 }

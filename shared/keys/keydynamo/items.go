@@ -11,7 +11,9 @@ import (
 
 // All keys share one partition key; the sort key is the ID. The attributes of an item are
 //
-//	hash name scopes created_ms   and optionally branches expires_ms revoked_ms
+//	hash name scopes created_ms   and optionally branches expires_ms revoked_ms seal
+//
+// Keys that an earlier version issued have no seal.
 //
 // Keys are never removed, so their items do not have the attribute "expires", by which DynamoDB deletes items.
 const (
@@ -24,6 +26,7 @@ const (
 	createdAttribute  = "created_ms"
 	expiresAttribute  = "expires_ms"
 	revokedAttribute  = "revoked_ms"
+	sealAttribute     = "seal" // 64 hexadecimal digits
 )
 
 func itemOf(k keys.Key) dynamotable.Item {
@@ -45,6 +48,9 @@ func itemOf(k keys.Key) dynamotable.Item {
 	}
 	if !k.Revoked.IsZero() {
 		item[revokedAttribute] = dynamotable.Number(k.Revoked.UnixMilli())
+	}
+	if !k.Seal.IsZero() {
+		item[sealAttribute] = dynamotable.String(hex.EncodeToString(k.Seal[:]))
 	}
 	return item
 }
@@ -70,6 +76,17 @@ func keyOf(item dynamotable.Item) (keys.Key, error) {
 		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is not a hash", partition, k.ID, hashAttribute)
 	}
 	copy(k.Hash[:], hash)
+	if _, ok := item[sealAttribute]; !ok {
+		return k, nil
+	}
+	seal, err := hex.DecodeString(r.String(sealAttribute))
+	if err == nil {
+		err = r.Err()
+	}
+	if err != nil || len(seal) != len(k.Seal) {
+		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is not a seal", partition, k.ID, sealAttribute)
+	}
+	copy(k.Seal[:], seal)
 	return k, nil
 }
 

@@ -16,7 +16,10 @@ import (
 )
 
 // Store implements keys.Store over a SQLite file.
-type Store struct{ file *sqlitefile.File }
+type Store struct {
+	file    *sqlitefile.File
+	columns string // of the fields of keys.Key
+}
 
 var _ keys.Store = (*Store)(nil)
 
@@ -53,7 +56,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		_, err := tx.ExecContext(ctx, schema)
 		return err
 	}
-	if err := s.file.Prepare(ctx, schemaVersion, create); err != nil {
+	err = s.file.Prepare(ctx, schemaVersion, create)
+	if err == nil {
+		err = s.addSeals(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
 	}
 	return s, nil
@@ -65,10 +72,45 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.List(ctx); err != nil {
+	has, err := hasSeals(ctx, s.file)
+	if err == nil {
+		if !has {
+			s.columns = columns + ", NULL"
+		}
+		_, err = s.List(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
 	}
 	return s, nil
+}
+
+// addSeals adds what files lack to which an earlier version wrote: the column of seals, and the seals of its keys.
+// That version can still use the file, because its statements name their columns.
+func (s *Store) addSeals(ctx context.Context) error {
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
+		has, err := hasSeals(ctx, tx)
+		if err == nil && !has {
+			_, err = tx.ExecContext(ctx, "ALTER TABLE keys ADD COLUMN seal BLOB")
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE keys SET seal = randomblob(?) WHERE seal IS NULL", len(keys.Seal{}))
+		return err
+	})
+}
+
+// hasSeals reports whether the file has the column of seals.
+func hasSeals(ctx context.Context, in rower) (has bool, err error) {
+	const count = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'seal'"
+	err = in.QueryRowContext(ctx, count).Scan(&has)
+	return has, err
+}
+
+// rower is a file or a transaction.
+type rower interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // connect opens the file. It does not use a write-ahead log, because that is another file and so prevents reading on
@@ -82,12 +124,13 @@ func connect(path string, mode sqlitefile.Mode) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open keys %s: %w", path, err)
 	}
-	return &Store{file}, nil
+	return &Store{file, columns + ", seal"}, nil
 }
 
 // Close closes the file.
 func (s *Store) Close() error { return s.file.Close() }
 
+// columns are those of every file.
 const columns = "id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms"
 
 // Create implements keys.Store.
@@ -102,13 +145,13 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 	}
 	return s.file.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			"INSERT INTO keys ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			"INSERT INTO keys ("+s.columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			k.ID, k.Hash[:], k.Name, string(scopes), string(branches),
-			k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked))
+			k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked), blob(k.Seal))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
-		stored, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", k.ID))
+		stored, err := scan(tx.QueryRowContext(ctx, "SELECT "+s.columns+" FROM keys WHERE id = ?", k.ID))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
@@ -121,7 +164,7 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 
 // List implements keys.Store.
 func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
-	rows, err := s.file.QueryContext(ctx, "SELECT "+columns+" FROM keys ORDER BY created_ms, id")
+	rows, err := s.file.QueryContext(ctx, "SELECT "+s.columns+" FROM keys ORDER BY created_ms, id")
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -139,7 +182,7 @@ func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
 
 // Find implements keys.Store.
 func (s *Store) Find(ctx context.Context, id string) (keys.Key, error) {
-	k, err := scan(s.file.QueryRowContext(ctx, "SELECT "+columns+" FROM keys WHERE id = ?", id))
+	k, err := scan(s.file.QueryRowContext(ctx, "SELECT "+s.columns+" FROM keys WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return keys.Key{}, keys.NotFound(id)
 	}
@@ -165,22 +208,26 @@ func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// scan reads a row of the columns in columns.
+// scan reads a row of the columns of a store.
 func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
 	var (
 		k                keys.Key
-		hash             []byte
+		hash, seal       []byte
 		scopes, branches string
 		created          int64
 		expires, revoked sql.NullInt64
 	)
-	if err := row.Scan(&k.ID, &hash, &k.Name, &scopes, &branches, &created, &expires, &revoked); err != nil {
+	if err := row.Scan(&k.ID, &hash, &k.Name, &scopes, &branches, &created, &expires, &revoked, &seal); err != nil {
 		return keys.Key{}, err
 	}
 	if len(hash) != len(k.Hash) {
 		return keys.Key{}, fmt.Errorf("the hash of key %s has %d bytes", k.ID, len(hash))
 	}
 	copy(k.Hash[:], hash)
+	if seal != nil && len(seal) != len(k.Seal) {
+		return keys.Key{}, fmt.Errorf("the seal of key %s has %d bytes", k.ID, len(seal))
+	}
+	copy(k.Seal[:], seal)
 	err := errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(branches), &k.Branches))
 	if err != nil {
 		return keys.Key{}, fmt.Errorf("key %s: %w", k.ID, err)
@@ -195,6 +242,14 @@ func millis(t time.Time) sql.NullInt64 {
 		return sql.NullInt64{}
 	}
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
+}
+
+// blob returns a seal as the value of a column; the zero seal is NULL.
+func blob(s keys.Seal) any {
+	if s.IsZero() {
+		return nil
+	}
+	return s[:]
 }
 
 func timeOf(ms sql.NullInt64) time.Time {

@@ -1,6 +1,8 @@
 package keysqlite_test
 
 import (
+	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,5 +105,64 @@ func TestOtherFileIsAnError(t *testing.T) {
 	}
 	if _, err := keysqlite.OpenReadOnly(t.Context(), path); err == nil {
 		t.Error("it was opened for reading")
+	}
+}
+
+// TestFilesOfEarlierVersions: the keys of a file without seals are found. Each gets its own seal when the file is
+// opened for writing, and keeps it. The earlier version can still create keys.
+func TestFilesOfEarlierVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	earlier := func(statements ...string) {
+		t.Helper()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func(word string) string {
+		k := keystest.Key(word, 0)
+		return fmt.Sprintf("INSERT INTO keys (id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms)"+
+			" VALUES ('%s', x'%x', 'n', '[\"data:read\"]', '[\"staging\"]', %d, NULL, NULL)",
+			k.ID, k.Hash, k.Created.UnixMilli())
+	}
+	earlier(`CREATE TABLE keys (id TEXT NOT NULL PRIMARY KEY, hash BLOB NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
+		branches TEXT NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER, revoked_ms INTEGER) STRICT, WITHOUT ROWID`,
+		"PRAGMA user_version = 1", insert("one"), insert("two"))
+	sealOf := func(s *keysqlite.Store, word string) keys.Seal {
+		t.Helper()
+		k, err := s.Find(t.Context(), keystest.Key(word, 0).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.Seal
+	}
+	readOnly, err := keysqlite.OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seal := sealOf(readOnly, "one"); !seal.IsZero() {
+		t.Errorf("read-only: %x", [32]byte(seal))
+	}
+	if err := readOnly.Close(); err != nil {
+		t.Error(err)
+	}
+	first := sealOf(open(t, path), "one")
+	earlier(insert("three"))
+	later := open(t, path)
+	if sealOf(later, "one") != first {
+		t.Error("opening the file again changed a seal")
+	}
+	for _, word := range []string{"two", "three"} {
+		if seal := sealOf(later, word); seal.IsZero() || seal == first {
+			t.Errorf("the seal of key %s is %x, that of key one %x", word, [32]byte(seal), [32]byte(first))
+		}
 	}
 }

@@ -74,6 +74,19 @@ func (c *ColumnReader) From(r io.ReaderAt) *ColumnReader {
 	return &ColumnReader{in: r, size: c.size, columns: c.columns, groups: c.groups}
 }
 
+// ColumnBytes returns the compressed size of each top-level column that the object has, by name.
+func (c *ColumnReader) ColumnBytes() map[string]int64 {
+	bytes := make(map[string]int64, len(lake.Columns))
+	for _, group := range c.groups {
+		for l := range leaves {
+			if n := group.chunks[l].length; n > 0 {
+				bytes[leaves[l].path[0]] += n
+			}
+		}
+	}
+	return bytes
+}
+
 // RowGroups lists the row groups of the object.
 func (c *ColumnReader) RowGroups() []RowGroup {
 	all := make([]RowGroup, len(c.groups))

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// cursor reads single rows of one column of one row group. It keeps the dictionary and the last page, and moves forward
-// in the page, so rows should be read in ascending order.
+// cursor reads single rows of one column of one row group. It keeps the dictionary and the last page. It moves forward in
+// the page, so reading rows in ascending order is fastest. It goes back to a mark.
 type cursor struct {
 	*pageReader
 	object *object
@@ -22,8 +22,15 @@ type cursor struct {
 	first, end int64 // rows of the page, counted in the group
 
 	row            int64 // where the cursor is
-	level, present int   // index of the row's first level, and of its first value
+	level, present int   // index of the next level, and of the next value; at first those of the row
+	marks          []mark
 }
+
+// mark is where a row of a page begins. A cursor of a list remembers it for every row with a number, counted in the page,
+// that is a multiple of markRows, as far as it has been in the page.
+type mark struct{ level, present int32 }
+
+const markRows = 64
 
 func newCursor(o *object, group int, l *leaf, p *pageReader) (*cursor, error) {
 	index, err := o.pageLocations(group, l)
@@ -47,33 +54,78 @@ func newCursor(o *object, group int, l *leaf, p *pageReader) (*cursor, error) {
 	return c, nil
 }
 
-// read sets the column's part of a row of the lake to that of a row of the group.
-func (c *cursor) read(row int64, to *lake.Row) error {
-	if row < c.first || row >= c.end {
-		if err := c.readPageOf(row); err != nil {
-			return err
+// readRows sets the column's part of rows of the lake to those of rows of the object. Their numbers are ascending; first
+// is the number of the first row of the group.
+func (c *cursor) readRows(numbers []int64, first int64, to []lake.Row, a *arena) (err error) {
+	a.begin()
+	whole := false // whether the cursor is between two rows
+	defer func() {
+		if !whole {
+			c.end = c.first // the page is read again
+		}
+	}()
+	for i, n := range numbers {
+		row := n - first
+		if row < c.first || row >= c.end {
+			err = c.readPageOf(row)
+		}
+		if err == nil {
+			c.moveTo(row)
+			err = c.leaf.assemble(&to[i], c, a)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s of row %d: %w", c.leaf.path, n, err)
+		}
+		if a.exhausted() {
+			whole = true
+			return ErrMemory
 		}
 	}
+	whole = true
+	return nil
+}
+
+// moveTo moves to a row of the page.
+func (c *cursor) moveTo(row int64) {
+	if row == c.row {
+		return
+	}
+	if c.leaf.maxRep == 0 {
+		c.moveToValue(row)
+		return
+	}
+	last := min(int(row-c.first)/markRows, len(c.marks)-1)
+	if marked := c.first + int64(last)*markRows; row < c.row || marked > c.row {
+		c.row, c.level, c.present = marked, int(c.marks[last].level), int(c.marks[last].present)
+	}
+	for c.row < row {
+		level, untilMark := c.level, markRows-(c.row-c.first)%markRows
+		for stop := min(row, c.row+untilMark); c.row < stop; c.row++ {
+			c.level = c.rowEnd(c.level)
+		}
+		c.present += bytes.Count(c.defs[level:c.level], []byte{c.leaf.maxDef})
+		c.mark()
+	}
+}
+
+// mark remembers where the row of the cursor begins.
+func (c *cursor) mark() {
+	if c.row == c.first+int64(len(c.marks))*markRows {
+		c.marks = append(c.marks, mark{int32(c.level), int32(c.present)})
+	}
+}
+
+// moveToValue moves to a row of the page of a column that is no list.
+func (c *cursor) moveToValue(row int64) {
 	if row < c.row {
 		c.row, c.level, c.present = c.first, 0, 0
 	}
-	c.forward(row)
-	return c.leaf.assemble(to, c)
-}
-
-// forward moves to a row of the page.
-func (c *cursor) forward(row int64) {
-	level := c.level
-	if c.leaf.maxRep == 0 {
-		level += int(row - c.row)
-	} else {
-		for ; c.row < row; c.row++ {
-			level = c.rowEnd(level)
-		}
-	}
-	if c.leaf.maxDef == 0 {
+	level := c.level + int(row-c.row)
+	switch c.numPresent {
+	case c.numValues:
 		c.present = level
-	} else {
+	case 0:
+	default:
 		c.present += bytes.Count(c.defs[c.level:level], []byte{c.leaf.maxDef})
 	}
 	c.row, c.level = row, level
@@ -115,5 +167,6 @@ func (c *cursor) readPageOf(row int64) error {
 	}
 	c.first, c.end = first, first+c.numRows()
 	c.row, c.level, c.present = first, 0, 0
+	c.marks = append(c.marks[:0], mark{})
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sort"
 	"sync"
+	"unsafe"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -80,8 +82,13 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 
 // Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the order
 // of the numbers. columns names top-level columns, nil means all; other columns are zero, and so are those that the
-// object does not have. The caller owns the rows.
-func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error) {
+// object does not have. The rows share memory with each other, so what they refer to must not be modified.
+func (f *File) Rows(numbers []int64, columns []string) ([]*lake.Row, error) {
+	return f.RowsWithin(NewBudget(math.MaxInt64), numbers, columns)
+}
+
+// RowsWithin is like Rows, but returns ErrMemory if the rows would take more memory than the budget has left.
+func (f *File) RowsWithin(budget *Budget, numbers []int64, columns []string) (_ []*lake.Row, err error) {
 	defer contain(&err)
 	wanted, err := leavesIn(columns)
 	if err != nil {
@@ -95,10 +102,14 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error
 	ascending := slices.Clone(numbers)
 	slices.Sort(ascending)
 	ascending = slices.Compact(ascending)
+	memory := newArena(len(ascending), budget)
+	if memory.take(int64(len(ascending)) * int64(unsafe.Sizeof(lake.Row{}))); memory.exhausted() {
+		return nil, ErrMemory
+	}
+	read := make([]lake.Row, len(ascending))
 
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	byNumber := make(map[int64]*lake.Row, len(ascending))
 	for i := range f.groups {
 		group := &f.groups[i]
 		from := sort.Search(len(ascending), func(i int) bool { return ascending[i] >= group.first })
@@ -106,17 +117,14 @@ func (f *File) Rows(numbers []int64, columns []string) (_ []*lake.Row, err error
 		if from == to {
 			continue
 		}
-		rows, err := f.readGroup(i, ascending[from:to], wanted)
-		if err != nil {
+		if err := f.readGroup(i, ascending[from:to], wanted, read[from:to], memory); err != nil {
 			return nil, err
-		}
-		for i, n := range ascending[from:to] {
-			byNumber[n] = rows[i]
 		}
 	}
 	rows := make([]*lake.Row, len(numbers))
 	for i, n := range numbers {
-		rows[i] = byNumber[n]
+		at, _ := slices.BinarySearch(ascending, n)
+		rows[i] = &read[at]
 	}
 	return rows, nil
 }
@@ -138,12 +146,8 @@ func leavesIn(columns []string) (all []*leaf, err error) {
 }
 
 // readGroup reads rows of a row group. Their numbers, counted in the file, are ascending.
-func (f *File) readGroup(group int, numbers []int64, wanted []*leaf) ([]*lake.Row, error) {
+func (f *File) readGroup(group int, numbers []int64, wanted []*leaf, rows []lake.Row, memory *arena) error {
 	g := &f.groups[group]
-	rows := make([]*lake.Row, len(numbers))
-	for i := range rows {
-		rows[i] = &lake.Row{}
-	}
 	for _, l := range wanted {
 		if !f.object.has(l) {
 			continue
@@ -154,15 +158,13 @@ func (f *File) readGroup(group int, numbers []int64, wanted []*leaf) ([]*lake.Ro
 			p.in, p.buffer = f.shared.in, f.shared.buffer
 			var err error
 			if c, err = newCursor(f.object, group, l, p); err != nil {
-				return nil, fmt.Errorf("row group %d, column %s: %w", group, l.path, err)
+				return fmt.Errorf("row group %d, column %s: %w", group, l.path, err)
 			}
 			g.cursors[l.number] = c
 		}
-		for i, n := range numbers {
-			if err := c.read(n-g.first, rows[i]); err != nil {
-				return nil, fmt.Errorf("read %s of row %d: %w", l.path, n, err)
-			}
+		if err := c.readRows(numbers, g.first, rows, memory); err != nil {
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }

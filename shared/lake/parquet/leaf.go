@@ -35,13 +35,13 @@ type leaf struct {
 // location is the place of a leaf's values in a Row: a field, a member of the field's struct, or a member of the
 // elements of the field's list.
 type location struct {
-	layout    layout
-	fieldType reflect.Type
-	offset    uintptr // of the field in Row
-	size      uintptr // of an element of the list
-	member    uintptr // offset of the member in struct or element
-	optional  bool    // the value is behind a pointer
-	first     bool    // no earlier leaf is in the same field
+	layout   layout
+	items    reflect.Type // a slice of the struct, or of the elements of the list
+	offset   uintptr      // of the field in Row
+	size     uintptr      // of the struct, or of an element of the list
+	member   uintptr      // offset of the member in struct or element
+	optional bool         // the value is behind a pointer
+	first    bool         // no earlier leaf is in the same field
 }
 
 type layout uint8
@@ -111,15 +111,15 @@ func newLeaf(number int, kind lake.Kind, options []string, at position) leaf {
 // then the name of a member if the elements are structs.
 func locate(path []string) location {
 	field, _ := fieldOf(reflect.TypeFor[lake.Row](), path[0])
-	l := location{fieldType: field.Type, offset: field.Offset, first: true}
+	l := location{offset: field.Offset, first: true}
 	t, rest := field.Type, path[1:]
 	switch {
 	case t.Kind() == reflect.Slice:
 		t, rest = t.Elem(), rest[2:]
-		l.layout, l.size = listLayout, t.Size()
+		l.layout, l.items, l.size = listLayout, field.Type, t.Size()
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
 		t = t.Elem()
-		l.layout = structLayout
+		l.layout, l.items, l.size = structLayout, reflect.SliceOf(t), t.Size()
 	}
 	if len(rest) > 0 {
 		member, i := fieldOf(t, rest[0])

@@ -1,10 +1,12 @@
 // Package statedynamo stores the ledger and the state of a lake in the DynamoDB table.
 //
 //	pk, sk     the key: ingest#<family> and a sort key of package cloud, or
-//	           ingest#source#<source> and family, or lake and state, or
+//	           ingest#source#<source> and family, or lake and state, or lake and columns, or
 //	           suspects and object#<name> or hours#<first>#<last>, or arrived and the key of a raw log, or
-//	           reconcile and state
+//	           reconcile and state, or
+//	           ingest#marks#<slot> and source#<source>#<generation>
 //	revision   N, increased by every write
+//	expires    N, only of marks
 //	body       S, JSON
 package statedynamo
 
@@ -139,6 +141,9 @@ func (t *Table) put(c lakestate.Change) *types.Put {
 		Item: dynamotable.NewItem(c.Key.Partition, c.Key.Sort, dynamotable.Item{
 			revision: dynamotable.Number(c.Seen + 1), body: dynamotable.String(string(c.Body)),
 		}),
+	}
+	if !c.Expires.IsZero() {
+		put.Item[dynamotable.Expires] = dynamotable.Number(c.Expires.Unix())
 	}
 	if c.Seen > 0 {
 		put.ConditionExpression = aws.String("#r = :seen")

@@ -48,7 +48,7 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]Call, error) {
 		return nil, err
 	}
 	if c.Service == "s3" {
-		return callsOfS3(r, body)
+		return callsOfS3(c, r, body)
 	}
 	operation, in, err := operationOf(r, body)
 	if err != nil {
@@ -62,6 +62,8 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]Call, error) {
 		calls, err = s.callsOfAthena(c, operation, in)
 	case "sqs":
 		calls, err = s.callsOfSQS(c, operation, in)
+	case "ses", "sns", "ssm":
+		calls, err = s.callsOfDelivery(c, operation, in, body)
 	default:
 		calls = []Call{{Action: c.Service + ":" + operation, Resource: "*"}}
 	}

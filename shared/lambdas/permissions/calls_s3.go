@@ -11,8 +11,9 @@ import (
 
 // callsOfS3 returns the calls of a request in path style. The permissions of each operation are listed in
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html.
-func callsOfS3(r *http.Request, body []byte) ([]Call, error) {
+func callsOfS3(c Credential, r *http.Request, body []byte) ([]Call, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	partition := partitionOf(c.Region)
 	query := r.URL.Query()
 	var calls []Call
 	var err error
@@ -20,9 +21,9 @@ func callsOfS3(r *http.Request, body []byte) ([]Call, error) {
 	case bucket == "":
 		err = fmt.Errorf("no bucket is named")
 	case key == "":
-		calls, err = callsOfBucket(r, bucket, query, body)
+		calls, err = callsOfBucket(r, bucketARN(partition, bucket), query, body)
 	default:
-		calls, err = callsOfObject(r, bucket, key, query)
+		calls, err = callsOfObject(r, partition, bucketARN(partition, bucket), key, query)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("s3 %s %s: %w", r.Method, r.URL.RequestURI(), err)
@@ -40,12 +41,13 @@ func onlyParameters(query url.Values, known ...string) error {
 	return nil
 }
 
+// callsOfBucket returns the calls of a request about a bucket, which is named by its ARN.
 func callsOfBucket(r *http.Request, bucket string, query url.Values, body []byte) ([]Call, error) {
 	listing := []string{
 		"prefix", "delimiter", "encoding-type", "max-keys", "list-type", "start-after", "continuation-token",
 		"fetch-owner", "marker",
 	}
-	call := Call{Resource: bucketARN(bucket)}
+	call := Call{Resource: bucket}
 	withPrefix := func() {
 		if query.Has("prefix") {
 			call.Keys = map[string][]string{Prefix: {query.Get("prefix")}}
@@ -96,15 +98,15 @@ func callsOfDeletion(bucket string, body []byte) ([]Call, error) {
 	return calls, nil
 }
 
-// onVersion returns a call on an object. Those on a version of it have an action of their own.
+// onVersion returns a call on an object in a bucket, which is named by its ARN. Those on a version of it have an action of their own.
 func onVersion(action, version, bucket, key string) Call {
 	if version != "" {
 		action += "Version"
 	}
-	return Call{Action: action, Resource: bucketARN(bucket) + "/" + key}
+	return Call{Action: action, Resource: bucket + "/" + key}
 }
 
-func callsOfObject(r *http.Request, bucket, key string, query url.Values) ([]Call, error) {
+func callsOfObject(r *http.Request, partition, bucket, key string, query url.Values) ([]Call, error) {
 	on := func(action string) Call { return onVersion(action, "", bucket, key) }
 	upload, version := query.Get("uploadId"), query.Get("versionId")
 	switch {
@@ -115,7 +117,7 @@ func callsOfObject(r *http.Request, bucket, key string, query url.Values) ([]Cal
 		get := onVersion("s3:GetObject", version, bucket, key)
 		return []Call{get}, onlyParameters(query, "versionId", "partNumber")
 	case r.Method == http.MethodPut:
-		calls, err := callsOfPut(r, on)
+		calls, err := callsOfPut(r, partition, on)
 		if err != nil {
 			return nil, err
 		}
@@ -131,10 +133,10 @@ func callsOfObject(r *http.Request, bucket, key string, query url.Values) ([]Cal
 }
 
 // callsOfPut returns the calls of a write: of the object, and of whatever its headers ask for.
-func callsOfPut(r *http.Request, on func(action string) Call) ([]Call, error) {
+func callsOfPut(r *http.Request, partition string, on func(action string) Call) ([]Call, error) {
 	calls := []Call{on("s3:PutObject")}
 	if source := r.Header.Get("X-Amz-Copy-Source"); source != "" {
-		get, err := callOfSource(source)
+		get, err := callOfSource(partition, source)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +157,7 @@ func callsOfPut(r *http.Request, on func(action string) Call) ([]Call, error) {
 }
 
 // callOfSource returns the call that reads the source of a copy, "bucket/key?versionId=V", escaped as a path.
-func callOfSource(source string) (Call, error) {
+func callOfSource(partition, source string) (Call, error) {
 	path, parameters, _ := strings.Cut(source, "?")
 	path, err1 := url.PathUnescape(strings.TrimPrefix(path, "/"))
 	query, err2 := url.ParseQuery(parameters)
@@ -163,7 +165,8 @@ func callOfSource(source string) (Call, error) {
 	if err1 != nil || err2 != nil || bucket == "" || key == "" {
 		return Call{}, fmt.Errorf("the source of the copy, %q, is not understood", source)
 	}
-	return onVersion("s3:GetObject", query.Get("versionId"), bucket, key), onlyParameters(query, "versionId")
+	read := onVersion("s3:GetObject", query.Get("versionId"), bucketARN(partition, bucket), key)
+	return read, onlyParameters(query, "versionId")
 }
 
 // ListingOf returns the permission that S3 also requires before it reports the object of a request as missing, and
@@ -176,8 +179,8 @@ func ListingOf(r *http.Request, calls []Call) (Call, bool) {
 		if c.Action != "s3:GetObject" && c.Action != "s3:GetObjectVersion" {
 			continue
 		}
-		bucket, _, _ := strings.Cut(strings.TrimPrefix(c.Resource, bucketARN("")), "/")
-		return Call{Action: "s3:ListBucket", Resource: bucketARN(bucket)}, true
+		bucket, _, _ := strings.Cut(c.Resource, "/")
+		return Call{Action: "s3:ListBucket", Resource: bucket}, true
 	}
 	return Call{}, false
 }

@@ -2,9 +2,11 @@ package permissions_test
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -381,6 +383,66 @@ func TestCallsOfSQS(t *testing.T) {
 			return err
 		}, nil},
 	})
+}
+
+func TestCallsOfDelivery(t *testing.T) {
+	raw := func(mail string, more ...string) string {
+		form := url.Values{"Action": {"SendRawEmail"}, "RawMessage.Data": {base64.StdEncoding.EncodeToString([]byte(mail))}}
+		for i := 0; i < len(more); i += 2 {
+			form.Set(more[i], more[i+1])
+		}
+		return form.Encode()
+	}
+	const from = "From: Orrery <orrery@shop.example>\r\nSubject: x\r\n\r\nx\r\n"
+	mail := func(resource, to string) string {
+		return "ses:SendRawEmail on arn:aws:ses:eu-central-1:1:" + resource +
+			" with ses:FromAddress [orrery@shop.example] with ses:Recipients [" + to + "]\n"
+	}
+	for _, test := range []struct{ name, service, target, body, want string }{
+		{"a mail is judged by its sender and its receivers", "ses", "",
+			raw("To: A <a@shop.example>, b@shop.example\r\nCc: c@shop.example\r\n" + from),
+			mail("identity/orrery@shop.example", "a@shop.example b@shop.example c@shop.example") +
+				mail("identity/a@shop.example", "a@shop.example b@shop.example c@shop.example") +
+				mail("identity/b@shop.example", "a@shop.example b@shop.example c@shop.example") +
+				mail("identity/c@shop.example", "a@shop.example b@shop.example c@shop.example") +
+				mail("configuration-set/set-of-the-identity", "a@shop.example b@shop.example c@shop.example")},
+		{"the receivers of the request come before those of the mail", "ses", "",
+			raw("To: a@shop.example\r\n"+from, "Destinations.member.1", "d@shop.example", "Source", "orrery@shop.example"),
+			mail("identity/orrery@shop.example", "d@shop.example") + mail("identity/d@shop.example", "d@shop.example") +
+				mail("configuration-set/set-of-the-identity", "d@shop.example")},
+		{"the senders of the mail and of the request are judged", "ses", "",
+			raw(from, "Source", "bot@shop.example", "ConfigurationSetName", "reports"),
+			mail("identity/orrery@shop.example", "") + mail("configuration-set/reports", "") +
+				strings.ReplaceAll(mail("identity/orrery@shop.example", "")+mail("configuration-set/reports", ""), "orrery@", "bot@")},
+		{"a mail to a list that is not valid is not understood", "ses", "", raw("To: a b\r\n" + from), ""},
+		{"a mail without a sender is not understood", "ses", "", raw("Subject: x\r\n\r\nx"), ""},
+		{"another operation of mail is not understood", "ses", "", "Action=SendEmail&Source=a%40b", ""},
+		{"a message is published to a topic", "sns", "", "Action=Publish&TopicArn=arn%3Aaws%3Asns%3Aeu-west-1%3A2%3Areports",
+			"sns:Publish on arn:aws:sns:eu-west-1:2:reports"},
+		{"a message to a telephone is not understood", "sns", "", "Action=Publish&PhoneNumber=1", ""},
+		{"a parameter is read", "ssm", "AmazonSSM.GetParameter", `{"Name":"/orrery/chat"}`,
+			"ssm:GetParameter on arn:aws:ssm:eu-central-1:1:parameter/orrery/chat"},
+		{"a parameter outside folders is read", "ssm", "AmazonSSM.GetParameter", `{"Name":"chat"}`,
+			"ssm:GetParameter on arn:aws:ssm:eu-central-1:1:parameter/chat"},
+		{"several parameters are not understood", "ssm", "AmazonSSM.GetParameters", `{"Names":["/a"]}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, "/", nil)
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=key/20260101/eu-central-1/"+test.service+
+				"/aws4_request, SignedHeaders=host, Signature=0")
+			if test.target != "" {
+				r.Header.Set("X-Amz-Target", test.target)
+			}
+			calls, err := permissions.Scope{Account: "1"}.CallsOf(r, []byte(test.body))
+			var got []string
+			for _, c := range calls {
+				got = append(got, c.String())
+			}
+			if diff := cmp.Diff(strings.TrimSuffix(test.want, "\n"), strings.Join(got, "\n")); (err != nil) != (test.want == "") || diff != "" {
+				t.Errorf("error %v, calls (-want +got):\n%s", err, diff)
+			}
+		})
+	}
 }
 
 func TestCallsOfOtherRequests(t *testing.T) {

@@ -1,5 +1,7 @@
 package permissions
 
+import "slices"
+
 // Exception lists actions of a task that AWS itself takes with the function's permissions, so that no request of the
 // function shows them.
 type Exception struct {
@@ -9,18 +11,26 @@ type Exception struct {
 	Page    string // of AWS's documentation, which asks for them
 }
 
-// Exceptions are all exceptions.
-var Exceptions = []Exception{
-	{"querying", Catalog, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}, glueAccess},
-	{"querying", DefaultDatabase, []string{"glue:GetDatabase"}, glueAccess + "#full-access-to-default-db-per-region"},
-	{"querying", LakeObjects, []string{"s3:GetObject"}, s3Access},
-	{"querying", LakeBucket, []string{"s3:GetBucketLocation"}, s3Access},
-	{"querying", ResultObjects, []string{
-		"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",
-	}, resultAccess},
-	{"querying", ResultListing, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}, resultAccess},
-	{"querying", ResultBucket, []string{"s3:GetBucketLocation"}, resultAccess},
+// Exceptions are all exceptions. Those of querying are also those of querying for reports.
+var Exceptions = slices.Concat(queryingExceptions("querying"), queryingExceptions(queryingForReportsName), []Exception{
 	{"ingesting", RawQueue, []string{"sqs:DeleteMessage", "sqs:ReceiveMessage"}, queueAccess},
+	{"making reports", ReportQueue, []string{
+		"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
+	}, queueAccess},
+})
+
+func queryingExceptions(task string) []Exception {
+	return []Exception{
+		{task, Catalog, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}, glueAccess},
+		{task, DefaultDatabase, []string{"glue:GetDatabase"}, glueAccess + "#full-access-to-default-db-per-region"},
+		{task, LakeObjects, []string{"s3:GetObject"}, s3Access},
+		{task, LakeBucket, []string{"s3:GetBucketLocation"}, s3Access},
+		{task, ResultObjects, []string{
+			"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",
+		}, resultAccess},
+		{task, ResultListing, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}, resultAccess},
+		{task, ResultBucket, []string{"s3:GetBucketLocation"}, resultAccess},
+	}
 }
 
 const (

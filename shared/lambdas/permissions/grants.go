@@ -41,6 +41,14 @@ const (
 	DataCatalog     Place = "Athena's view of Glue"
 	RawQueue        Place = "raw queue"
 	RawDeadLetters  Place = "raw dead letters"
+
+	ReportsWorkgroup Place = "reports workgroup"
+	ReportQueue      Place = "report queue"
+	// What the destinations of scheduled reports need. There may be none.
+	MailIdentities   Place = "mail identities"
+	ReportBuckets    Place = "report buckets"
+	ReportTopics     Place = "report topics"
+	ReportParameters Place = "report parameters"
 )
 
 // The tasks.
@@ -63,7 +71,7 @@ var (
 	}}
 
 	writingFilters = Task{"writing saved filters", []Grant{
-		{Items, []string{"filter#*"}, []string{"dynamodb:PutItem"}},
+		{Items, []string{"filter#*", "configurations#filter"}, []string{"dynamodb:PutItem"}},
 	}}
 
 	// It lists the objects, and reads none.
@@ -148,6 +156,70 @@ var (
 	}}
 )
 
+// The tasks of scheduled reports.
+var (
+	readingReports = Task{"reading reports", []Grant{
+		{Items, []string{"report#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
+	}}
+
+	writingReports = Task{"writing reports", []Grant{
+		{Items, []string{"report#*", "configurations#report"}, []string{"dynamodb:PutItem"}},
+	}}
+
+	readingRuns = Task{"reading runs", []Grant{
+		{Items, []string{"run#*"}, []string{"dynamodb:GetItem"}},
+		{Items, []string{"runs#*"}, []string{"dynamodb:Query"}},
+	}}
+
+	requestingRuns = Task{"requesting runs", []Grant{
+		{Items, []string{"run#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"runs#*", "unfinished"}, []string{"dynamodb:PutItem"}},
+	}}
+
+	// It looks for the reports of all configurations, and pauses those with a key that cannot be used. Runs that were
+	// requested get another place in the list when they are due.
+	queueing = Task{"queueing runs", []Grant{
+		{Items, []string{"configurations#report"}, []string{"dynamodb:Query"}},
+		{Items, []string{"report#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"run#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"runs#*"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"unfinished"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
+		{ReportQueue, nil, []string{"sqs:GetQueueAttributes", "sqs:SendMessage"}},
+	}}
+
+	reporting = Task{"making reports", []Grant{
+		{ReportQueue, nil, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
+		{Items, []string{"run#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"runs#*"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"unfinished"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem"}},
+		// Reports that are made and not yet delivered.
+		{ResultObjects, []string{"_reports/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
+	}}
+
+	delivering = Task{"delivering reports", []Grant{
+		{MailIdentities, nil, []string{"ses:SendRawEmail"}},
+		{ReportBuckets, nil, []string{"s3:PutObject"}},
+		{ReportTopics, nil, []string{"sns:Publish"}},
+		{ReportParameters, nil, []string{"ssm:GetParameter"}},
+	}}
+
+	// It is the task querying in another workgroup.
+	queryingForReports = inWorkgroup(queryingForReportsName, querying, ReportsWorkgroup)
+)
+
+const queryingForReportsName = "querying for reports"
+
+// inWorkgroup returns the task of queries in another workgroup than the interactive one.
+func inWorkgroup(name string, t Task, workgroup Place) Task {
+	other := Task{Name: name, Grants: slices.Clone(t.Grants)}
+	for i, g := range other.Grants {
+		if g.On == Workgroup {
+			other.Grants[i].On = workgroup
+		}
+	}
+	return other
+}
+
 // tasksOf lists the tasks of each function.
 var tasksOf = map[string][]Task{
 	"topx":            {authentication, querying},
@@ -167,10 +239,16 @@ var tasksOf = map[string][]Task{
 	"planet-versions": {authentication, readingPlanets},
 	"filter-get":      {authentication, readingFilters},
 	"filter-put":      {authentication, readingFilters, writingFilters},
+	"report-now":      {authentication, querying},
+	"report-get":      {authentication, readingReports, readingRuns},
+	"report-put":      {authentication, readingReports, writingReports, requestingRuns},
 	"not-found":       {},
+	"console":         {},
 	"ingest":          {ingesting},
 	"compact":         {compacting},
 	"reconcile":       {reconciling},
+	"report-tick":     {authentication, queueing},
+	"report":          {authentication, readingReports, queryingForReports, reporting, delivering},
 }
 
 // Known reports whether the table has a function of the name.
@@ -203,7 +281,9 @@ func reaches(function string, place Place) bool {
 }
 
 // AsksAthena reports whether the function starts queries.
-func AsksAthena(function string) bool { return reaches(function, Workgroup) }
+func AsksAthena(function string) bool {
+	return reaches(function, Workgroup) || reaches(function, ReportsWorkgroup)
+}
 
 // tasks returns every task once, in the order of the functions.
 func tasks() []Task {

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/report/destination"
 )
 
 // Resources holds the ARNs of a deployment's resources.
@@ -15,6 +17,11 @@ type Resources struct {
 	Table, RawBucket, LakeBucket, ResultBucket, Workgroup, DataCatalog, DefaultDatabase string
 
 	RawQueue, RawDeadLetters string
+
+	ReportsWorkgroup, ReportQueue string
+	// Of the destinations of scheduled reports.
+	MailIdentities, ReportObjects, ReportTopics, ReportParameters []string
+	MailConditions                                                []Condition
 
 	Catalog []string // Glue's catalog, the database and its tables
 }
@@ -26,39 +33,89 @@ type Names struct {
 	RawQueue, RawDeadLetters            string
 	RawBucket, LakeBucket, ResultBucket string
 	Database                            string
+	ReportsWorkgroup, ReportQueue       string
 }
 
 // Resources returns the ARNs of the named resources.
 func (n Names) Resources() Resources {
 	arn := func(service, resource string) string { return arnOf(service, n.Region, n.Account, resource) }
+	partition := partitionOf(n.Region)
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+n.Database)}
 	for _, table := range lake.TableNames {
 		catalog = append(catalog, arn("glue", "table/"+n.Database+"/"+table))
 	}
 	return Resources{
 		Table:           arn("dynamodb", "table/"+n.Table),
-		RawBucket:       bucketARN(n.RawBucket),
-		LakeBucket:      bucketARN(n.LakeBucket),
-		ResultBucket:    bucketARN(n.ResultBucket),
+		RawBucket:       bucketARN(partition, n.RawBucket),
+		LakeBucket:      bucketARN(partition, n.LakeBucket),
+		ResultBucket:    bucketARN(partition, n.ResultBucket),
 		Workgroup:       arn("athena", "workgroup/"+n.Workgroup),
 		DataCatalog:     arn("athena", "datacatalog/AwsDataCatalog"),
 		DefaultDatabase: arn("glue", "database/default"),
 		RawQueue:        arn("sqs", n.RawQueue),
 		RawDeadLetters:  arn("sqs", n.RawDeadLetters),
 		Catalog:         catalog,
+
+		ReportsWorkgroup: arn("athena", "workgroup/"+n.ReportsWorkgroup),
+		ReportQueue:      arn("sqs", n.ReportQueue),
 	}
 }
 
-func arnOf(service, region, account, resource string) string {
-	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
+// Reaching returns the resources with those that destinations of scheduled reports need. partition is that of the
+// deployment, and arn returns the ARN of a resource of a service in its account and region.
+func (in Resources) Reaching(n destination.Needs, partition string, arn func(service, resource string) string) Resources {
+	if m := n.Mail; m != nil {
+		// Which identities SES checks depends on what is verified, and in the sandbox those of the receivers are among
+		// them. The conditions restrict the mail instead.
+		set := cmp.Or(m.ConfigurationSet, "*")
+		in.MailIdentities = []string{arn("ses", "identity/*"), arn("ses", "configuration-set/"+set)}
+		var receivers []string
+		for _, domain := range m.Domains {
+			receivers = append(receivers, "*@"+domain)
+		}
+		in.MailConditions = []Condition{
+			{StringEquals, FromAddress, m.Senders}, {ForAllValuesStringLike, Recipients, receivers},
+		}
+	}
+	for _, b := range n.Buckets {
+		in.ReportObjects = append(in.ReportObjects, bucketARN(partition, b.Name)+"/"+b.Prefix+"*")
+	}
+	in.ReportTopics = append(in.ReportTopics, n.Topics...)
+	for _, name := range n.Parameters {
+		in.ReportParameters = append(in.ReportParameters, arn("ssm", "parameter"+name))
+	}
+	return in
 }
 
-func bucketARN(bucket string) string { return "arn:aws:s3:::" + bucket }
+// Reaching returns the resources of the deployment with those that destinations of scheduled reports need.
+func (n Names) Reaching(needs destination.Needs) Resources {
+	arn := func(service, resource string) string { return arnOf(service, n.Region, n.Account, resource) }
+	return n.Resources().Reaching(needs, partitionOf(n.Region), arn)
+}
+
+func arnOf(service, region, account, resource string) string {
+	return "arn:" + partitionOf(region) + ":" + service + ":" + region + ":" + account + ":" + resource
+}
+
+func bucketARN(partition, bucket string) string { return "arn:" + partition + ":s3:::" + bucket }
+
+// partitionOf returns the partition of AWS that a region is in.
+func partitionOf(region string) string {
+	for _, p := range []struct{ regions, partition string }{
+		{"cn-", "aws-cn"}, {"us-gov-", "aws-us-gov"}, {"eusc-", "aws-eusc"}, {"us-iso-", "aws-iso"},
+		{"us-isob-", "aws-iso-b"}, {"eu-isoe-", "aws-iso-e"}, {"us-isof-", "aws-iso-f"},
+	} {
+		if strings.HasPrefix(region, p.regions) {
+			return p.partition
+		}
+	}
+	return "aws"
+}
 
 // Statement is a statement of an IAM policy that allows actions.
 type Statement struct {
 	Actions, Resources []string
-	Condition          Condition // the zero Condition holds for every call
+	Conditions         []Condition // all of them must hold; each has an operator of its own
 }
 
 // Condition restricts a statement by a condition key.
@@ -74,6 +131,8 @@ type Operator string
 
 // The operators that grants use.
 const (
+	// StringEquals holds if the call has the key, and a value is equal to a pattern, in which * and ? are no wildcards.
+	StringEquals Operator = "StringEquals"
 	// StringLikeIfExists holds if a value of the key matches a pattern, or the call lacks the key.
 	StringLikeIfExists Operator = "StringLikeIfExists"
 	// ForAllValuesStringLike holds if every value of the key matches a pattern. It also holds without values.
@@ -84,9 +143,12 @@ const (
 const (
 	LeadingKeys = "dynamodb:LeadingKeys" // partition keys of the items of a request
 	Prefix      = "s3:prefix"            // of a listing
+	FromAddress = "ses:FromAddress"      // of the sender of a mail
+	Recipients  = "ses:Recipients"       // addresses of the receivers of a mail
 )
 
-// Statement returns the grant as a statement of IAM over resources.
+// Statement returns the grant as a statement of IAM over resources. It has no resources if it is about destinations of
+// which there are none.
 func (g Grant) Statement(in Resources) Statement {
 	s := Statement{Actions: g.Actions}
 	objects := func(bucket string) Statement {
@@ -97,7 +159,7 @@ func (g Grant) Statement(in Resources) Statement {
 	}
 	// IfExists: before S3 reports a missing object as such, it requires the permission to list, without a prefix.
 	listing := func(bucket string) Statement {
-		s.Resources, s.Condition = []string{bucket}, Condition{StringLikeIfExists, Prefix, g.Of}
+		s.Resources, s.Conditions = []string{bucket}, []Condition{{StringLikeIfExists, Prefix, g.Of}}
 		return s
 	}
 	whole := func(arns ...string) Statement {
@@ -106,7 +168,7 @@ func (g Grant) Statement(in Resources) Statement {
 	}
 	switch g.On {
 	case Items:
-		s.Condition = Condition{ForAllValuesStringLike, LeadingKeys, g.Of}
+		s.Conditions = []Condition{{ForAllValuesStringLike, LeadingKeys, g.Of}}
 		return whole(in.Table)
 	case RawObjects:
 		return objects(in.RawBucket)
@@ -136,6 +198,19 @@ func (g Grant) Statement(in Resources) Statement {
 		return whole(in.RawQueue)
 	case RawDeadLetters:
 		return whole(in.RawDeadLetters)
+	case ReportsWorkgroup:
+		return whole(in.ReportsWorkgroup)
+	case ReportQueue:
+		return whole(in.ReportQueue)
+	case MailIdentities:
+		s.Conditions = in.MailConditions
+		return whole(in.MailIdentities...)
+	case ReportBuckets:
+		return whole(in.ReportObjects...)
+	case ReportTopics:
+		return whole(in.ReportTopics...)
+	case ReportParameters:
+		return whole(in.ReportParameters...)
 	}
 	panic("permissions: no place " + string(g.On))
 }
@@ -169,8 +244,9 @@ func (in Resources) allowed(grants []Grant, c Call) bool {
 func (s Statement) Allows(c Call) bool {
 	action := func(pattern string) bool { return match(strings.ToLower(pattern), strings.ToLower(c.Action)) }
 	resource := func(pattern string) bool { return match(pattern, c.Resource) }
+	fails := func(condition Condition) bool { return !condition.holds(c.Keys) }
 	return slices.ContainsFunc(s.Actions, action) && slices.ContainsFunc(s.Resources, resource) &&
-		s.Condition.holds(c.Keys)
+		!slices.ContainsFunc(s.Conditions, fails)
 }
 
 func (c Condition) holds(keys map[string][]string) bool {
@@ -179,8 +255,8 @@ func (c Condition) holds(keys map[string][]string) bool {
 		return slices.ContainsFunc(c.Patterns, func(pattern string) bool { return match(pattern, value) })
 	}
 	switch c.Operator {
-	case "":
-		return true
+	case StringEquals:
+		return slices.ContainsFunc(values, func(value string) bool { return slices.Contains(c.Patterns, value) })
 	case StringLikeIfExists:
 		return !exists || slices.ContainsFunc(values, like)
 	case ForAllValuesStringLike:

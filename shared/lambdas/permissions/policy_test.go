@@ -1,11 +1,14 @@
 package permissions
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/report/destination"
 )
 
 func TestMatch(t *testing.T) {
@@ -43,11 +46,21 @@ func TestStatementAllows(t *testing.T) {
 	objects := Statement{Actions: []string{"s3:GetObject"}, Resources: []string{"arn:aws:s3:::lake/lake/*"}}
 	items := Statement{
 		Actions: []string{"dynamodb:GetItem"}, Resources: []string{"table"},
-		Condition: Condition{ForAllValuesStringLike, LeadingKeys, []string{"planet#*", "keys"}},
+		Conditions: []Condition{{ForAllValuesStringLike, LeadingKeys, []string{"planet#*", "keys"}}},
 	}
 	listing := Statement{
 		Actions: []string{"s3:ListBucket"}, Resources: []string{"arn:aws:s3:::lake"},
-		Condition: Condition{StringLikeIfExists, Prefix, []string{"lake/*"}},
+		Conditions: []Condition{{StringLikeIfExists, Prefix, []string{"lake/*"}}},
+	}
+	mail := Statement{
+		Actions: []string{"ses:SendRawEmail"}, Resources: []string{"*"},
+		Conditions: []Condition{
+			{StringEquals, FromAddress, []string{"a@shop.example", "*"}},
+			{ForAllValuesStringLike, Recipients, []string{"*@shop.example"}},
+		},
+	}
+	from := func(sender string, receivers ...string) map[string][]string {
+		return map[string][]string{FromAddress: {sender}, Recipients: receivers}
 	}
 	for _, test := range []struct {
 		name      string
@@ -68,6 +81,10 @@ func TestStatementAllows(t *testing.T) {
 		{"an existing key does not match", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", prefix("raw/")}, false},
 		{"an existing key is empty", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", prefix("")}, false},
 		{"a missing key is not compared", listing, Call{"s3:ListBucket", "arn:aws:s3:::lake", nil}, true},
+		{"both conditions hold", mail, Call{"ses:SendRawEmail", "i", from("a@shop.example", "b@shop.example")}, true},
+		{"the first condition fails", mail, Call{"ses:SendRawEmail", "i", from("A@shop.example", "b@shop.example")}, false},
+		{"the second condition fails", mail, Call{"ses:SendRawEmail", "i", from("a@shop.example", "b@other.example")}, false},
+		{"a missing key is equal to nothing", mail, Call{"ses:SendRawEmail", "i", nil}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := test.statement.Allows(test.call); got != test.want {
@@ -81,6 +98,7 @@ func TestStatementAllows(t *testing.T) {
 var names = Names{
 	Region: "eu-central-1", Account: "123456789012", Table: "orrery",
 	RawQueue: "orrery-raw", RawDeadLetters: "orrery-raw-dead-letters",
+	ReportsWorkgroup: "orrery-reports", ReportQueue: "orrery-report",
 	Workgroup: "orrery-interactive", RawBucket: "raw", LakeBucket: "lake", ResultBucket: "results", Database: "orrery",
 }
 
@@ -131,11 +149,116 @@ func TestAllowed(t *testing.T) {
 			"ingest receives messages", "ingest",
 			Call{"sqs:ReceiveMessage", "arn:aws:sqs:eu-central-1:123456789012:orrery-raw", nil}, true,
 		},
+		{"report starts queries of reports", "report",
+			Call{"athena:StartQueryExecution", "arn:aws:athena:eu-central-1:123456789012:workgroup/orrery-reports", nil}, true},
+		{"report starts no interactive queries", "report", Call{"athena:StartQueryExecution", workgroup, nil}, false},
+		{"report writes no definitions", "report", Call{"dynamodb:PutItem", table, leading("report#prod")}, false},
+		{"report keeps files of runs", "report", Call{"s3:PutObject", "arn:aws:s3:::results/_reports/a/b", nil}, true},
+		{"report-tick sends messages", "report-tick", queue("SendMessage", "orrery-report"), true},
+		{"report-tick starts no queries", "report-tick", Call{"athena:StartQueryExecution", workgroup, nil}, false},
+		{"report-put does not look for unfinished runs", "report-put", Call{"dynamodb:Query", table, leading("unfinished")}, false},
 		{"not-found may do nothing", "not-found", Call{"dynamodb:GetItem", table, leading("keys")}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := names.Resources().Allowed(test.function, test.call); got != test.want {
 				t.Errorf("%s: %s is allowed: %v", test.function, test.call, got)
+			}
+		})
+	}
+}
+
+// TestDestinations: report may reach the destinations of a deployment, and nothing else.
+func TestDestinations(t *testing.T) {
+	in := names.Reaching(destination.Needs{
+		Buckets:    []destination.Bucket{{Name: "archive", Prefix: "reports/"}, {Name: "whole"}},
+		Topics:     []string{"arn:aws:sns:eu-west-1:123456789012:reports"},
+		Parameters: []string{"/orrery/chat"},
+		Mail: &destination.MailNeeds{
+			Senders: []string{"orrery@shop.example"}, Domains: []string{"partner.example", "shop.example"}, ConfigurationSet: "reports",
+		},
+	})
+	mail := func(from string, to ...string) map[string][]string {
+		return map[string][]string{FromAddress: {from}, Recipients: to}
+	}
+	const sender = "orrery@shop.example"
+	arn := func(service, resource string) string {
+		return "arn:aws:" + service + ":eu-central-1:123456789012:" + resource
+	}
+	for _, test := range []struct {
+		name, action, resource string
+		keys                   map[string][]string
+		want                   bool
+	}{
+		{"an object below a prefix", "s3:PutObject", "arn:aws:s3:::archive/reports/a.html", nil, true},
+		{"an object beside a prefix", "s3:PutObject", "arn:aws:s3:::archive/other/a.html", nil, false},
+		{"an object of a whole bucket", "s3:PutObject", "arn:aws:s3:::whole/a.html", nil, true},
+		{"reading an object", "s3:GetObject", "arn:aws:s3:::archive/reports/a.html", nil, false},
+		{"a topic of another region", "sns:Publish", "arn:aws:sns:eu-west-1:123456789012:reports", nil, true},
+		{"another topic", "sns:Publish", "arn:aws:sns:eu-west-1:123456789012:alarms", nil, false},
+		{"a parameter", "ssm:GetParameter", arn("ssm", "parameter/orrery/chat"), nil, true},
+		{"another parameter", "ssm:GetParameter", arn("ssm", "parameter/orrery/database"), nil, false},
+		{"a mail of a verified address", "ses:SendRawEmail", arn("ses", "identity/"+sender), mail(sender, "a@shop.example"), true},
+		{"a mail of a verified domain", "ses:SendRawEmail", arn("ses", "identity/shop.example"), mail(sender, "a@shop.example"), true},
+		{"a mail of a domain whose parent is verified", "ses:SendRawEmail", arn("ses", "identity/example"), mail(sender, "a@shop.example"), true},
+		{"a mail to a verified address in the sandbox", "ses:SendRawEmail",
+			arn("ses", "identity/a@partner.example"), mail(sender, "a@partner.example", "b@shop.example"), true},
+		{"a mail with the configuration set", "ses:SendRawEmail", arn("ses", "configuration-set/reports"), mail(sender, "a@shop.example"), true},
+		{"a mail with another configuration set", "ses:SendRawEmail", arn("ses", "configuration-set/other"), mail(sender, "a@shop.example"), false},
+		{"a mail of another sender", "ses:SendRawEmail", arn("ses", "identity/shop.example"), mail("boss@shop.example", "a@shop.example"), false},
+		{"a mail to another domain", "ses:SendRawEmail",
+			arn("ses", "identity/"+sender), mail(sender, "a@shop.example", "a@evil.example"), false},
+		{"a mail without a sender", "ses:SendRawEmail", arn("ses", "identity/"+sender), nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			call := Call{Action: test.action, Resource: test.resource, Keys: test.keys}
+			if got := in.Allowed("report", call); got != test.want {
+				t.Errorf("allowed: %v", got)
+			}
+			if in.Allowed("report-put", call) || names.Resources().Allowed("report", call) {
+				t.Error("another function, or report without destinations, is allowed it, too")
+			}
+		})
+	}
+}
+
+// TestDefaultConfigurationSet: the identity of the sender may have any set if the settings name none.
+func TestDefaultConfigurationSet(t *testing.T) {
+	in := names.Reaching(destination.Needs{Mail: &destination.MailNeeds{Senders: []string{"a@shop.example"}, Domains: []string{"shop.example"}}})
+	call := Call{
+		Action: "ses:SendRawEmail", Resource: "arn:aws:ses:eu-central-1:123456789012:configuration-set/any",
+		Keys: map[string][]string{FromAddress: {"a@shop.example"}, Recipients: {"b@shop.example"}},
+	}
+	if !in.Allowed("report", call) {
+		t.Error("it is not allowed")
+	}
+}
+
+// TestPartitions: the ARNs of a deployment are of the partition of its region.
+func TestPartitions(t *testing.T) {
+	for region, partition := range map[string]string{
+		"eu-central-1": "aws", "us-east-1": "aws", "cn-north-1": "aws-cn", "us-gov-west-1": "aws-us-gov",
+		"eusc-de-east-1": "aws-eusc", "us-iso-east-1": "aws-iso", "us-isob-east-1": "aws-iso-b",
+	} {
+		t.Run(region, func(t *testing.T) {
+			own := names
+			own.Region = region
+			in := own.Reaching(destination.Needs{
+				Buckets: []destination.Bucket{{Name: "archive"}}, Parameters: []string{"/a"}, Mail: &destination.MailNeeds{},
+			})
+			all := slices.Concat(in.Catalog, in.MailIdentities, in.ReportObjects, in.ReportParameters, []string{
+				in.Table, in.RawBucket, in.LakeBucket, in.ResultBucket, in.Workgroup, in.DataCatalog, in.DefaultDatabase,
+				in.RawQueue, in.RawDeadLetters, in.ReportsWorkgroup, in.ReportQueue,
+			})
+			for _, arn := range all {
+				if !strings.HasPrefix(arn, "arn:"+partition+":") {
+					t.Errorf("%s is not of the partition %s", arn, partition)
+				}
+			}
+			r := httptest.NewRequest(http.MethodPut, "/archive/a.html", nil)
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=key/20260101/"+region+"/s3/aws4_request, Signature=0")
+			calls, err := Scope{}.CallsOf(r, nil)
+			if err != nil || !in.Allowed("report", calls[0]) {
+				t.Errorf("%v is not allowed; %v", calls, err)
 			}
 		})
 	}

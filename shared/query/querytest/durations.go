@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// BoundaryDurations returns durations around every power of ten and the places where rounding changes, of both signs, each once.
+// BoundaryDurations returns durations around every power of ten and the places where rounding changes, of both signs,
+// each once.
 func BoundaryDurations() []int64 {
 	list := []int64{0, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
 	for power, n := int64(1), 0; n <= 18; n++ {

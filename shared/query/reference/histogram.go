@@ -2,6 +2,7 @@ package reference
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -32,14 +33,19 @@ func evaluateHistogram(shape query.Histogram, segments query.Segmentation, rows 
 		all = append(all, seriesOf(query.SeriesValue, value, shape, segments, in))
 	}
 	slices.SortFunc(all, func(a, b query.Series) int {
-		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(
+			exactMeasure(shape.Measure, groups[b.Value]).Cmp(exactMeasure(shape.Measure, groups[a.Value])),
+			cmp.Compare(a.Value, b.Value),
+		)
 	})
 	if len(all) > shape.Limit {
 		var others []*lake.Row // a record once for each of its other values
 		for _, s := range all[shape.Limit:] {
 			others = append(others, groups[s.Value]...)
 		}
-		all = append(all[:shape.Limit], seriesOf(query.SeriesOther, "", shape, segments, others))
+		other := seriesOf(query.SeriesOther, "", shape, segments, others)
+		other.Distinct = int64(len(all) - shape.Limit)
+		all = append(all[:shape.Limit], other)
 	}
 	if len(absent) > 0 {
 		all = append(all, seriesOf(query.SeriesAbsent, "", shape, segments, absent))
@@ -59,7 +65,16 @@ func seriesOf(
 	return s
 }
 
-func measure(m query.Measure, rows []*lake.Row) int64 {
+func measure(m query.Measure, rows []*lake.Row) int64 { return nearest(exactMeasure(m, rows)) }
+
+func exactMeasure(m query.Measure, rows []*lake.Row) *big.Int {
+	if m == query.MeasureBytesSent {
+		return exactSum(rows, bytesSent)
+	}
+	return big.NewInt(counted(m, rows))
+}
+
+func counted(m query.Measure, rows []*lake.Row) int64 {
 	f := flagged(rows)
 	switch m {
 	case query.MeasureRequests:
@@ -72,8 +87,6 @@ func measure(m query.Measure, rows []*lake.Row) int64 {
 		return f.Monitored
 	case query.MeasureHuman:
 		return f.Human
-	case query.MeasureBytesSent:
-		return sum(rows, bytesSent)
 	}
 	panic("reference: unknown measure " + string(m))
 }

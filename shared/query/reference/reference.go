@@ -4,6 +4,8 @@ package reference
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -64,15 +66,32 @@ func count(rows []*lake.Row, has func(*lake.Row) bool) int64 {
 	return n
 }
 
-// sum returns the sum of a figure over the rows that have it.
-func sum(rows []*lake.Row, figure func(*lake.Row) *int64) int64 {
-	total := int64(0)
+// sum returns the sum of figures over the rows that have them, or the nearest integer of 64 bits.
+func sum(rows []*lake.Row, figures ...func(*lake.Row) *int64) int64 {
+	return nearest(exactSum(rows, figures...))
+}
+
+func exactSum(rows []*lake.Row, figures ...func(*lake.Row) *int64) *big.Int {
+	total := new(big.Int)
 	for _, r := range rows {
-		if n := figure(r); n != nil {
-			total += *n
+		for _, figure := range figures {
+			if n := figure(r); n != nil {
+				total.Add(total, big.NewInt(*n))
+			}
 		}
 	}
 	return total
+}
+
+// nearest returns the nearest integer of 64 bits.
+func nearest(n *big.Int) int64 {
+	switch {
+	case n.IsInt64():
+		return n.Int64()
+	case n.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 func isTrue(flag *bool) bool { return flag != nil && *flag }

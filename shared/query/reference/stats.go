@@ -45,7 +45,7 @@ func statsRow(shape query.Stats, segment int64, in []*lake.Row) query.StatsRow {
 	row := query.StatsRow{
 		Segment:   segment,
 		Requests:  int64(len(in)),
-		Bandwidth: sum(in, bytesSent) + sum(in, requestLength),
+		Bandwidth: sum(in, bytesSent, requestLength),
 		TimeUs:    sum(in, totalTime),
 		Timed:     count(in, func(r *lake.Row) bool { return r.TotalUs != nil }),
 	}

@@ -124,7 +124,7 @@ func sumTopX(label, key string, in []*lake.Row) query.TopXRow {
 }
 
 func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) query.Times {
-	var t query.Times
+	t := query.Times{Sum: sum(rows, duration)}
 	for _, r := range rows {
 		d := duration(r)
 		if d == nil {
@@ -134,7 +134,6 @@ func sumTimes(rows []*lake.Row, duration func(*lake.Row) *int64) query.Times {
 			t.Min, t.Max = *d, *d
 		}
 		t.Count++
-		t.Sum += *d
 		t.Min, t.Max = min(t.Min, *d), max(t.Max, *d)
 	}
 	return t

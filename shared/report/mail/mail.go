@@ -20,6 +20,7 @@ import (
 	mime "github.com/wneessen/go-mail"
 
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/definition"
 )
 
 // Envelope is what a mail needs besides the report.
@@ -28,6 +29,8 @@ type Envelope struct {
 	To   []string // may be empty: the mail is a draft
 	Date time.Time
 	Run  string // id of the run, for the header X-Orrery-Run; "": there is none
+
+	Unsubscribe string // URL, from Unsubscribe, for the header List-Unsubscribe; "": there is none
 }
 
 // Write returns the mail with a report. The same report and envelope give the same bytes.
@@ -41,7 +44,11 @@ func Write(r report.Report, e Envelope) ([]byte, error) {
 		return nil, fmt.Errorf("the sender %q: %w", e.From, err)
 	}
 	if len(e.To) > 0 {
-		if err := m.To(e.To...); err != nil {
+		to := make([]string, len(e.To))
+		for i, address := range e.To {
+			to[i] = definition.LowerDomain(address)
+		}
+		if err := m.To(to...); err != nil {
 			return nil, fmt.Errorf("the receivers %q: %w", e.To, err)
 		}
 	}
@@ -52,9 +59,12 @@ func Write(r report.Report, e Envelope) ([]byte, error) {
 	if e.Run != "" {
 		m.SetGenHeader("X-Orrery-Run", e.Run)
 	}
+	if e.Unsubscribe != "" {
+		m.SetGenHeader(mime.HeaderListUnsubscribe, "<"+e.Unsubscribe+">")
+	}
 	m.SetBodyString(mime.TypeTextPlain, string(text))
 	m.AddAlternativeString(mime.TypeTextHTML, string(page))
-	name := "orrery-report-" + r.Period.From[:len(time.DateOnly)]
+	name := r.FileName()
 	if len(r.Chart.Bars) > 0 {
 		err := m.EmbedReader(name+".png", bytes.NewReader(picture), mime.WithFileContentID(report.PictureID),
 			mime.WithFileContentType("image/png"))

@@ -53,7 +53,7 @@ func answer(t *testing.T, results any) report.Answer {
 }
 
 var envelope = Envelope{
-	From: "Orrery <orrery@example.com>", To: []string{"ops@example.com", "Boss <boss@example.com>"},
+	From: "Orrery <orrery@example.com>", To: []string{"ops@example.com", "Boss <boss@Example.com>"},
 	Date: time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC), Run: "3f1c0a9b",
 }
 
@@ -171,6 +171,21 @@ func TestSameReportSameMail(t *testing.T) {
 	}
 	if other := write(t, weekly(t, "", "b"), envelope); bytes.Equal(first, other) {
 		t.Error("two reports have the same mail")
+	}
+}
+
+// TestNamesOfFiles: attached files have the date of the zone.
+func TestNamesOfFiles(t *testing.T) {
+	zone, err := time.LoadLocation("Asia/Kolkata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := report.Setting{
+		Template: report.Traffic, Zone: zone, Period: report.Day.Last(time.Date(2026, 11, 23, 7, 0, 0, 0, zone)),
+	}
+	text := string(write(t, report.New(s, nil), envelope))
+	if !strings.Contains(text, `filename="orrery-report-2026-11-22.csv"`) || strings.Contains(text, "2026-11-21.csv") {
+		t.Error("the name of the table does not have the date of the zone")
 	}
 }
 

@@ -30,16 +30,9 @@ func (s source) Ask(ctx context.Context, route string, params map[string]string)
 
 // Make implements api.Reports.
 func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]byte, error) {
-	model, err := reporting.Run(ctx, source(ask), reporting.Request{
-		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
-		Title: r.Title, Link: r.Link,
-	})
-	var wrong *reporting.ParamError
-	switch {
-	case errors.As(err, &wrong):
-		return nil, &search.ParamError{Param: wrong.Param, Message: wrong.Message}
-	case err != nil:
-		return nil, err
+	model, err := reporting.Run(ctx, source(ask), requestOf(r))
+	if err != nil {
+		return nil, errorOf(err)
 	}
 	switch r.MediaType {
 	case "text/html":
@@ -54,6 +47,23 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 		return mail.Write(model, mail.Envelope{From: m.Sender, Date: model.End()})
 	}
 	return nil, fmt.Errorf("reporthttp: no form of reports is %s", r.MediaType)
+}
+
+// requestOf returns the request of the API as a request for a report.
+func requestOf(r api.ReportRequest) reporting.Request {
+	return reporting.Request{
+		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
+		Title: r.Title, Link: r.Link, Now: r.Now,
+	}
+}
+
+// errorOf returns an error as the API reports it.
+func errorOf(err error) error {
+	var wrong *reporting.ParamError
+	if errors.As(err, &wrong) {
+		return &search.ParamError{Param: wrong.Param, Message: wrong.Message}
+	}
+	return err
 }
 
 // Policy implements api.Reports.

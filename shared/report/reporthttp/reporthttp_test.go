@@ -125,7 +125,7 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 	if w := get(t, s, nil, "filters", filters); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
-	if len(s.asked) != 13 {
+	if len(s.asked) != 21 {
 		t.Errorf("%d questions", len(s.asked))
 	}
 	for _, r := range s.asked {
@@ -147,9 +147,47 @@ func TestParameters(t *testing.T) {
 		!strings.HasPrefix(r.Link, "https://console.example/#/") {
 		t.Errorf("%+v", r)
 	}
-	w = get(t, &searcher{}, nil, "filters", filters, "format", "json")
-	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || !strings.HasPrefix(d.Report.Link, "http://orrery.example/#/") {
-		t.Errorf("%s %v", d.Report.Link, err)
+}
+
+// TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names.
+func TestLinksOfReports(t *testing.T) {
+	for _, test := range []struct{ rule, address, host, link, want string }{
+		{"an unknown name", "", "evil.example", "", ""},
+		{"a configured address", "https://console.example/live", "10.0.0.7:8080", "", "https://console.example/live/#/"},
+		{"a configured address on this machine", "https://console.example", "localhost", "", "https://console.example/#/"},
+		{"this machine", "", "localhost:8080", "", "http://localhost:8080/#/"},
+		{"this machine by its address", "", "[::1]:8080", "", "http://[::1]:8080/#/"},
+		{"a name that only begins like this machine", "", "localhost.evil.example", "", ""},
+		{"an address in the question", "https://console.example", "localhost", "https://other.example", "https://other.example/#/"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			handler, err := api.New(api.Config{
+				Search: &searcher{}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
+				Reports: reporthttp.Maker{}, Address: test.address, Serves: []string{"report"},
+				Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := url.Values{"filters": {filters}, "format": {"json"}}
+			if test.link != "" {
+				values.Set("link", test.link)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v4.0/data/report?"+values.Encode(), nil)
+			r.Host = test.host
+			r.Header.Set("X-Api-Key", "k")
+			r.Header.Set("X-Forwarded-Host", "evil.example")
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			var d report.Document
+			if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
+				t.Fatalf("%v: %s", err, w.Body)
+			}
+			got, _, _ := strings.Cut(d.Report.Link, "?")
+			if got != test.want {
+				t.Errorf("the link is %q, want %q", d.Report.Link, test.want)
+			}
+		})
 	}
 }
 
@@ -169,9 +207,10 @@ func TestErrors(t *testing.T) {
 		body   string
 	}{
 		{"a mistake in the filter", nil, []string{"filters", filters + ", hots=a"}, 400, `did you mean \"host\"`},
+		{"relative times", nil, []string{"filters", "timestamp between yesterday and now", "format", "text"}, 200, "1970"},
 		{"no period", nil, []string{"filters", "host=a"}, 400, "period"},
 		{"no filter", nil, nil, 422, "filters"},
-		{"an unknown zone", nil, []string{"filters", filters, "tz", "Mars"}, 422, "unknown zone"},
+		{"an unknown zone", nil, []string{"filters", filters, "tz", "Mars"}, 422, "there is no time zone"},
 		{"a link that is a script", nil, []string{"filters", filters, "link", "javascript:x"}, 422, "link"},
 		{"an unknown parameter", nil, []string{"filters", filters, "last", "week"}, 422, "last"},
 		{"no question can be answered", all, []string{"filters", filters}, 503, "message"},
@@ -190,6 +229,55 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReportWithinTheTimeOfARequest: a report with a question that is not answered in time is not sent without it. The
+// request can be repeated.
+func TestReportWithinTheTimeOfARequest(t *testing.T) {
+	ask := func(s api.Searcher, timeout time.Duration) *httptest.ResponseRecorder {
+		handler, err := api.New(api.Config{
+			Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
+			Reports: reporthttp.Maker{}, ReportTimeout: timeout, Serves: []string{"report"},
+			Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet,
+			"/api/v4.0/data/report?"+url.Values{"filters": {filters}}.Encode(), nil)
+		r.Header.Set("X-Api-Key", "k")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	late := &searcher{fail: map[search.Route]error{search.Diff: &search.TimeoutError{ID: "1"}}}
+	for _, test := range []struct {
+		rule    string
+		by      api.Searcher
+		timeout time.Duration
+		status  int
+	}{
+		{"every question is answered", &searcher{}, time.Hour, http.StatusOK},
+		{"one question takes longer", late, time.Hour, http.StatusGatewayTimeout},
+		{"the time is over before the questions are asked", hanging{}, time.Nanosecond, http.StatusGatewayTimeout},
+		{"without a limit, a part is missing", late, 0, http.StatusOK},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := ask(test.by, test.timeout)
+			if retry := w.Header().Get("Retry-After"); w.Code != test.status || (retry == "5") != (w.Code != http.StatusOK) ||
+				w.Header().Get("Location") != "" {
+				t.Errorf("%d, Retry-After %q, %.200s", w.Code, retry, w.Body)
+			}
+		})
+	}
+}
+
+// hanging answers no question before the caller gives up.
+type hanging struct{}
+
+func (hanging) Search(ctx context.Context, _ search.Request) (search.Result, error) {
+	<-ctx.Done()
+	return search.Result{}, &search.TimeoutError{ID: "1"}
 }
 
 // TestDocument: the OpenAPI document of a server with reports describes them.

@@ -1,19 +1,21 @@
-// Package reporting asks the questions of a report, all at the same time, and builds the report from the answers.
+// Package reporting asks the questions of a report, some at the same time, and builds the report from the answers.
 package reporting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // the zones must be known where the system has no database of them
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/link"
+	"github.com/orrery/orrery/shared/zone"
 )
 
 // Source answers questions, with all limits and permissions of other questions of the same caller.
@@ -27,8 +29,8 @@ type Request struct {
 	Filters  string      // in either form; with a period, unless Last is set
 	Form     filter.Form // 0: determined by the first character
 	Last     report.Unit // the last hour, day, week or month before Now; "": the period is in the filter
-	Now      time.Time
-	Zone     string // IANA name; "" for UTC
+	Now      time.Time   // relative times are relative to it, too; if it is zero, the filter has none
+	Zone     string      // IANA name, also of today and yesterday; "" for UTC
 	Template report.Template
 	Compare  string // Previous, or None; "" is Previous
 	Title    string
@@ -45,8 +47,10 @@ const (
 // MaxTitle is the maximum length of a title in characters.
 const MaxTitle = 120
 
-// atOnce is the number of questions that are asked at the same time. The limits of queries still apply.
-const atOnce = 4
+// AtOnce is the number of questions of a report that are asked at the same time. More would fill the queue of the key, and
+// a refused question is a missing part. Four use the slots of one machine, and leave slots of Athena to other queries of
+// the account.
+const AtOnce = 4
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
 // *query.FilterError for the filter, a *ParamError for another part of the request, that of the context, or, if no
@@ -56,13 +60,20 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
+	return Make(ctx, from, s, r.Done)
+}
+
+// Make returns the report of a setting. Errors are as of Run, but none is about the request. done may be nil.
+func Make(
+	ctx context.Context, from Source, s report.Setting, done func(done, all int),
+) (report.Report, error) {
 	questions := s.Questions()
 	answers := make([]report.Answer, len(questions))
 	errs := make([]error, len(questions))
 	var progress sync.Mutex
-	done := 0
+	answered := 0
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(AtOnce)
 	for i, q := range questions {
 		group.Go(func() error {
 			body, err := from.Ask(ctx, q.Route, q.Params)
@@ -72,8 +83,8 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 			}
 			progress.Lock()
 			defer progress.Unlock()
-			if done++; r.Done != nil {
-				r.Done(done, len(questions))
+			if answered++; done != nil {
+				done(answered, len(questions))
 			}
 			return nil
 		})
@@ -102,11 +113,11 @@ func SettingOf(r Request) (report.Setting, error) {
 	if s.Template == "" {
 		s.Template = report.Traffic
 	}
-	zone, err := zoneOf(r.Zone)
+	location, err := zoneOf(r.Zone)
 	if err != nil {
 		return s, err
 	}
-	s.Zone = zone
+	s.Zone = location
 	if err := check(r, s); err != nil {
 		return s, err
 	}
@@ -114,25 +125,26 @@ func SettingOf(r Request) (report.Setting, error) {
 	if r.Form == filter.QueryString {
 		f = filter.ParseQueryString(r.Filters)
 	}
+	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
-		s.Conditions, s.Period, err = bindWithPeriod(f)
+		s.Conditions, s.Period, err = bindWithPeriod(f, clock)
 	} else {
-		s.Conditions, err = bindConditions(f, r.Last)
-		s.Period = r.Last.Last(r.Now.In(zone))
+		s.Conditions, err = bindConditions(f, r.Last, clock)
+		s.Period = r.Last.Last(r.Now.In(location))
 	}
 	if err != nil {
 		return s, err
 	}
 	if r.Compare != None {
-		previous := s.Period.Previous(zone)
+		previous := s.Period.Previous(location)
 		s.Previous = &previous
 	}
 	return s, nil
 }
 
 // bindWithPeriod returns the conditions and the period of a filter that has both.
-func bindWithPeriod(f filter.Filter) (string, report.Period, error) {
-	q, err := query.Bind(f, query.Timeline{})
+func bindWithPeriod(f filter.Filter, clock query.Option) (string, report.Period, error) {
+	q, err := query.Bind(f, query.Timeline{}, clock)
 	if err != nil {
 		return "", report.Period{}, err
 	}
@@ -143,11 +155,11 @@ func bindWithPeriod(f filter.Filter) (string, report.Period, error) {
 }
 
 // bindConditions returns the conditions of a filter without a period.
-func bindConditions(f filter.Filter, last report.Unit) (string, error) {
+func bindConditions(f filter.Filter, last report.Unit, clock query.Option) (string, error) {
 	if strings.TrimSpace(f.Text) == "" {
 		return "", nil
 	}
-	bound, err := query.BindConditions(f)
+	bound, err := query.BindConditions(f, clock)
 	if err != nil {
 		return "", err
 	}
@@ -171,22 +183,23 @@ func check(r Request, s report.Setting) error {
 	case len([]rune(r.Title)) > MaxTitle:
 		return &ParamError{"title", fmt.Sprintf("it has more than %d characters", MaxTitle)}
 	}
-	if wrong := report.CheckLink(r.Link); wrong != "" {
+	if wrong := link.Check(r.Link); wrong != "" {
 		return &ParamError{"link", wrong}
 	}
 	return nil
 }
 
-// zoneOf returns a zone of the IANA database. Local, which time.LoadLocation also knows, is none.
+// zoneOf returns the zone with a name, UTC for "".
 func zoneOf(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
-		return nil, &ParamError{"tz", fmt.Sprintf("unknown zone %q; write one such as Europe/Berlin", name)}
+	location, err := zone.Load(name)
+	var unknown *zone.UnknownError
+	if errors.As(err, &unknown) {
+		return nil, &ParamError{"tz", unknown.Error()}
 	}
-	return zone, nil
+	return location, err
 }
 
 // ParamError reports a part of a request that is invalid.

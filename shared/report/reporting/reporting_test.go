@@ -187,7 +187,7 @@ func TestRun(t *testing.T) {
 	if len(got.Failed) > 0 || len(got.Notices()) > 0 {
 		t.Errorf("%v %v", got.Failed, got.Notices())
 	}
-	if got.Run.Questions != 13 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
+	if got.Run.Questions != 21 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
 		t.Errorf("%d questions, %d bars, %d examples, %d lists of attackers", got.Run.Questions, len(got.Chart.Bars),
 			len(got.Examples), len(got.Attackers))
 	}
@@ -199,9 +199,17 @@ func TestRun(t *testing.T) {
 	for _, lists := range [][]report.List{got.Attackers, got.Targets, got.Rules} {
 		for _, l := range lists {
 			for _, row := range l.Rows {
-				filters := secondDay + ", blocked is true, " + row.Condition
-				if n := sums(filters, "num_of_requests", "timeline"); row.Condition == "" || n != float64(row.Blocked) {
-					t.Errorf("%s %s: %v requests, %d in the report", l.Field, row.Key, n, row.Blocked)
+				filters, want := secondDay+", "+row.Condition, row.Requests
+				if l.ByBlocked {
+					filters, want = filters+", blocked is true", row.Blocked
+				}
+				if n := sums(filters, "num_of_requests", "timeline"); row.Condition == "" || n != float64(want) {
+					t.Errorf("%s %s: %v requests, %d in the report", l.Field, row.Key, n, want)
+				}
+				passed := secondDay + ", " + row.Condition + ", blocked not is true, challenge not is true, ichallenge not is true"
+				if n := sums(passed, "num_of_requests", "timeline"); l.Field != "reason" && l.Field != "monitor_reasons" &&
+					(row.Passed == nil || n != float64(*row.Passed)) {
+					t.Errorf("%s %s: %v requests passed, %v in the report", l.Field, row.Key, n, row.Passed)
 				}
 				rows++
 			}
@@ -239,7 +247,7 @@ func TestFailedQuestions(t *testing.T) {
 		s := newSource(t)
 		s.fail = map[string]string{"diff": "too many values", "logs": "too many values"}
 		got := run(t, s, reporting.Request{Filters: secondDay})
-		want := []report.Failed{{Part: report.Changes, Reason: "too many values"}, {Part: report.Examples, Reason: "too many values"}}
+		want := []report.Failed{{Part: report.Examples, Reason: "too many values"}, {Part: report.Changes, Reason: "too many values"}}
 		if diff := cmp.Diff(want, got.Failed); diff != "" {
 			t.Error(diff)
 		}
@@ -270,7 +278,9 @@ func TestProgress(t *testing.T) {
 		Filters: secondDay, Compare: reporting.None, Template: report.Attack,
 		Done: func(done, all int) { steps = append(steps, fmt.Sprintf("%d/%d", done, all)) },
 	})
-	if diff := cmp.Diff([]string{"1/7", "2/7", "3/7", "4/7", "5/7", "6/7", "7/7"}, steps); diff != "" {
+	if diff := cmp.Diff([]string{
+		"1/12", "2/12", "3/12", "4/12", "5/12", "6/12", "7/12", "8/12", "9/12", "10/12", "11/12", "12/12",
+	}, steps); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -292,9 +302,16 @@ func TestSettings(t *testing.T) {
 		{"a filter without a period", "period", reporting.Request{Filters: "host=a"}},
 		{"two periods", "filters: it has a period", reporting.Request{Filters: secondDay, Last: report.Day, Now: now}},
 		{"a mistake in the filter", "hots", reporting.Request{Filters: "hots=a", Last: report.Day, Now: now}},
-		{"an unknown zone", `tz: unknown zone "Europe/Berlim"`, reporting.Request{Filters: secondDay, Zone: "Europe/Berlim"}},
-		{"the zone of the machine", "tz: unknown zone", reporting.Request{Filters: secondDay, Zone: "Local"}},
-		{"a zone that is a path", "tz: unknown zone", reporting.Request{Filters: secondDay, Zone: "../../etc/passwd"}},
+		{"relative times", "timestamp between 2026-01-03 06:00:00 and 2026-01-03 07:00:00",
+			reporting.Request{Filters: "timestamp between now-1h and now", Now: now}},
+		{"days of the zone", "timestamp between 2026-01-01 18:30:00 and 2026-01-02 18:30:00",
+			reporting.Request{Filters: "timestamp between yesterday and today", Now: now, Zone: "Asia/Kolkata"}},
+		{"relative times beside the last day", "timestamp not between 2026-01-02 06:00:00 and 2026-01-02 07:00:00",
+			reporting.Request{Filters: "not timestamp between now-25h and now-24h", Last: report.Day, Now: now}},
+		{"relative times without a clock", "relative", reporting.Request{Filters: "timestamp between now-1h and now"}},
+		{"an unknown zone", `tz: there is no time zone "Europe/Berlim"; did you mean "Europe/Berlin"?`, reporting.Request{Filters: secondDay, Zone: "Europe/Berlim"}},
+		{"the zone of the machine", "tz: there is no time zone", reporting.Request{Filters: secondDay, Zone: "Local"}},
+		{"a zone that is a path", "tz: there is no time zone", reporting.Request{Filters: secondDay, Zone: "../../etc/passwd"}},
 		{"an unknown template", "template: unknown", reporting.Request{Filters: secondDay, Template: "weekly"}},
 		{"an unknown comparison", "compare: ", reporting.Request{Filters: secondDay, Compare: "next"}},
 		{"a long title", "title: ", reporting.Request{Filters: secondDay, Title: strings.Repeat("ä", 121)}},

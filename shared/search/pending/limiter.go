@@ -14,13 +14,15 @@ import (
 type Limits struct {
 	AtOnce     int           // queries that use the engine at the same time; at least 1
 	PerCaller  int           // those of one caller; 0: AtOnce
-	Waiting    int           // queries that wait; one caller may have half of them
+	Waiting    int           // queries that wait; a caller with n of them needs more than n free places for another
 	RetryAfter time.Duration // of the error of a refused query
 }
 
 // Limiter limits the number of queries that use the engine at the same time. Further queries wait, and are refused if
 // too many wait. Callers with waiting queries get released slots in turn, so that one caller's queries do not delay
-// those of all others. A nil Limiter has no limit.
+// those of all others. No caller can have more waiting queries than places are free, so the first caller gets half of
+// the places, the next one half of the rest, and a few callers never leave no place for another. A nil Limiter has no
+// limit.
 type Limiter struct {
 	limits Limits
 
@@ -80,11 +82,14 @@ func (l *Limiter) enter(caller string) (chan struct{}, error) {
 		l.running[caller]++
 		return nil, nil
 	}
-	i := l.lineOf(caller)
-	switch {
-	case l.waiting() >= l.limits.Waiting:
+	i, own := l.lineOf(caller), 0
+	if i >= 0 {
+		own = len(l.lines[i].queries)
+	}
+	switch free := l.limits.Waiting - l.waiting(); {
+	case free <= 0:
 		return nil, l.refusal("too many queries are running; try again shortly")
-	case i >= 0 && len(l.lines[i].queries) >= max(1, l.limits.Waiting/2):
+	case own >= free:
 		return nil, l.refusal("too many of your queries are running; wait for their answers or cancel some")
 	}
 	slot := make(chan struct{})

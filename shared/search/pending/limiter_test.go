@@ -51,6 +51,25 @@ func TestLimiter(t *testing.T) {
 		}
 		wait(t, limiter, "b")
 	})
+	t.Run("two callers leave places for others", func(t *testing.T) {
+		limiter := NewLimiter(Limits{AtOnce: 1, Waiting: 64})
+		acquire(t, limiter, "a")
+		refused := map[string]int{}
+		for range 64 {
+			for _, caller := range []string{"a", "b"} {
+				if _, err := limiter.enter(caller); err != nil {
+					refused[caller]++
+				}
+			}
+		}
+		if refused["a"] < 32 || refused["b"] < 32 {
+			t.Errorf("refused: %v", refused)
+		}
+		for range 8 {
+			wait(t, limiter, "c")
+		}
+		wait(t, limiter, "d")
+	})
 	t.Run("one caller does not use the slots that are left for others", func(t *testing.T) {
 		limiter := NewLimiter(Limits{AtOnce: 2, PerCaller: 1, Waiting: 4})
 		release := acquire(t, limiter, "a")

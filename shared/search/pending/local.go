@@ -29,13 +29,16 @@ type local struct {
 }
 
 // Limits of the answers that are kept. An answer of logs may have some tens of megabytes, other answers have less than
-// one.
+// one. A query that runs counts with what its answer may well have.
 const (
 	maxPromised      = 64        // queries of one caller who has their IDs and has not got their answers yet
 	maxPromisedBytes = 128 << 20 // their answers
 	maxAllPromised   = 512 << 20 // bytes of the answers of all callers
 	maxKept          = 64        // other answers, which equal requests get
 	maxKeptBytes     = 128 << 20
+
+	recordBytes = 4 << 10 // of a record of logs
+	otherBytes  = 1 << 20 // of another answer
 )
 
 // job is one query. The lock of local guards the fields before done. The fields after it are set before done is closed.
@@ -43,6 +46,8 @@ type job struct {
 	local  *local
 	query  Query
 	caller string
+
+	expected int64 // bytes of the answer
 
 	waiting   int  // the number of waiting callers
 	deferred  bool // a caller has the ID
@@ -81,8 +86,11 @@ func (l *local) start(ctx context.Context, caller string, p Query, clamped query
 		j.waiting++
 		return j, true, nil
 	}
-	j := &job{local: l, query: p, caller: caller, waiting: 1, done: make(chan struct{})}
-	ctx, j.cancel = context.WithTimeout(context.WithoutCancel(ctx), l.longest)
+	j := &job{
+		local: l, query: p, caller: caller, expected: expectedBytes(clamped), waiting: 1, done: make(chan struct{}),
+	}
+	ctx = engine.WithCaller(context.WithoutCancel(ctx), caller)
+	ctx, j.cancel = context.WithTimeout(ctx, l.longest)
 	l.byID[p.ID], l.byKey[p.Key] = j, j
 	go l.run(ctx, j, clamped)
 	return j, false, nil
@@ -159,33 +167,31 @@ func (l *local) forgetOld() {
 	}
 }
 
-// promise checks that the caller may get an ID: that the answers which the caller has not got yet do not take too much.
-// So an answer with an ID is kept for as long as the documentation says. The caller of promise holds the lock.
-func (l *local) promise(caller string) error {
-	queries, own, all := 0, int64(0), int64(0)
+// promise checks that the caller of a job may get its ID: that with its answer, those which the caller has not got yet
+// do not take too much. So an answer with an ID is kept for as long as the documentation says. The caller of promise
+// holds the lock.
+func (l *local) promise(next *job) error {
+	queries, own, all := 0, next.size(), next.size()
 	for _, j := range l.byID {
 		if !j.promised() {
 			continue
 		}
-		bytes := int64(0)
-		if j.finished() {
-			bytes = j.bytes
-		}
+		bytes := j.size()
 		all += bytes
-		if j.caller == caller {
+		if j.caller == next.caller {
 			queries++
 			own += bytes
 		}
 	}
 	switch {
-	case queries >= maxPromised || own >= maxPromisedBytes:
+	case queries >= maxPromised || queries > 0 && own > maxPromisedBytes:
 		return &fault.Error{
 			Kind: fault.Unavailable,
 			Message: "too many answers wait for you: get the answers of your earlier queries or cancel them, " +
 				"then send this one again",
 			RetryAfter: time.Minute,
 		}
-	case all >= maxAllPromised:
+	case all > maxAllPromised:
 		return &fault.Error{
 			Kind:       fault.Unavailable,
 			Message:    "too many answers wait for their callers; try again shortly",
@@ -193,6 +199,23 @@ func (l *local) promise(caller string) error {
 		}
 	}
 	return nil
+}
+
+// size returns how many bytes the answer takes, or may take if the query has not ended. The caller of size holds the
+// lock.
+func (j *job) size() int64 {
+	if j.finished() {
+		return j.bytes
+	}
+	return j.expected
+}
+
+// expectedBytes returns how many bytes the answer to a query may well have.
+func expectedBytes(q query.Query) int64 {
+	if logs, ok := q.Shape.(query.Logs); ok {
+		return int64(logs.Limit) * recordBytes
+	}
+	return otherBytes
 }
 
 // promised reports whether a caller has the ID and has not got the answer. The caller of promised holds the lock.
@@ -246,7 +269,7 @@ func (j *job) release(_ context.Context, reason outcome) (err error) {
 	defer j.local.mu.Unlock()
 	j.collected = j.collected || reason == answered // by asking again
 	if reason == deferred && !j.promised() {
-		if err = j.local.promise(j.caller); err == nil {
+		if err = j.local.promise(j); err == nil {
 			j.deferred, j.collected = true, false
 		}
 	}

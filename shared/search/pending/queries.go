@@ -85,7 +85,8 @@ type Run interface {
 	wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error)
 	// poll reports whether the query has ended, and returns the answer if it has.
 	poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error)
-	// release records that a caller no longer waits for the query. If it returns an error, the caller does not get the ID.
+	// release records that a caller no longer waits for the query. If it returns an error, the caller does not get the
+	// ID.
 	release(ctx context.Context, reason outcome) error
 }
 

@@ -1,24 +1,24 @@
 // Requests as commands of curl.
-import { dots, isSecret, type LogRecord, pathOf, textOf } from './record';
+import { type LogRecord, pathOf, textOf } from './record';
 
 /** shell quotes a text for a POSIX shell. */
 export function shell(text: string): string {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`;
 }
 
-/** requestAsCurl repeats a recorded request. Secrets are left out unless they are asked for. */
-export function requestAsCurl(record: LogRecord, secrets: boolean): string {
+/** requestAsCurl repeats a recorded request. The path is sent as it was received, also with dots and brackets. */
+export function requestAsCurl(record: LogRecord): string {
 	const host = textOf(record, 'host') || textOf(record, 'hostname') || 'localhost';
-	const parts = ['curl', '-i'];
+	const parts = ['curl', '-i', '--path-as-is', '-g'];
 	const method = textOf(record, 'method');
 	if (method !== '' && method !== 'GET') parts.push('-X', shell(method));
 	parts.push(shell(`https://${host}${pathOf(record)}`));
 	for (const [name, value] of membersOf(record['headers'])) {
 		if (/^(host|content-length|connection|cookie)$/i.test(name)) continue;
-		parts.push('-H', shell(`${name}: ${!secrets && isSecret('headers', name) ? dots : value}`));
+		parts.push('-H', shell(`${name}: ${value}`));
 	}
 	const cookies = membersOf(record['cookies']);
-	if (secrets && cookies.length > 0) {
+	if (cookies.length > 0) {
 		parts.push('-b', shell(cookies.map(([name, value]) => `${name}=${value}`).join('; ')));
 	}
 	return parts.join(' ');

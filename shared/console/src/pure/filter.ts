@@ -1,6 +1,6 @@
 // Filters in the query-string form: conditions of values, added to and taken from the text.
 import { conditionsOf } from './lex';
-import { parseTime, type Period, periodCondition } from './time';
+import { type Period, periodCondition, periodText } from './time';
 
 export type Value = string | number | boolean;
 
@@ -8,6 +8,7 @@ export type Value = string | number | boolean;
 export interface Fact {
 	field: string; // with its key: headers["accept"]
 	value: Value;
+	conditions?: { only: string; without: string }; // if they are not about the value itself
 }
 
 /** quote writes a text in quotes, as the filter language reads it. */
@@ -23,6 +24,7 @@ export function keyed(field: string, key: string): string {
 /** only is the condition that keeps the requests with a value. */
 export function only(fact: Fact): string {
 	const { field, value } = fact;
+	if (fact.conditions) return fact.conditions.only;
 	if (typeof value === 'boolean') return `${field} is ${value}`;
 	return `${field}=${typeof value === 'number' ? String(value) : quote(value)}`;
 }
@@ -30,8 +32,18 @@ export function only(fact: Fact): string {
 /** without is the condition that keeps the requests without a value. */
 export function without(fact: Fact): string {
 	const { field, value } = fact;
+	if (fact.conditions) return fact.conditions.without;
 	if (typeof value === 'boolean') return `${field} not is ${value}`;
 	return `${field}!=${typeof value === 'number' ? String(value) : quote(value)}`;
+}
+
+/** absent are the conditions that together keep the requests without a value of a field, by operators that its type has. */
+export function absent(field: string, type: string): string[] {
+	switch (type) {
+		case 'boolean': return [`${field} not is true`, `${field} not is false`];
+		case 'integer': return [`not ${field}>=0`, `not ${field}<0`];
+	}
+	return [`not ${field}~""`];
 }
 
 /** add adds a condition to a filter. A condition that is there already is not added again. */
@@ -63,22 +75,30 @@ export function filtersOf(filter: string, period: Period): string {
 	return filter.trim() === '' ? periodCondition(period) : `${periodCondition(period)}, ${filter}`;
 }
 
+/** withPeriod puts the condition of a period before a filter in either form. */
+export function withPeriod(filter: string, period: string): string {
+	if (filter.trim() === '') return period;
+	if (!isJSON(filter)) return `${period}, ${filter}`;
+	const value = period.replace('timestamp between ', '').split(' and ');
+	const first = JSON.stringify({ field: 'timestamp', op: 'between', value }) + ',';
+	const list = /^\s*\[/.exec(filter);
+	return list ? list[0] + first + filter.slice(list[0].length) : first + filter;
+}
+
 /** isJSON reports whether a text is a filter in the JSON form. */
 export function isJSON(text: string): boolean {
 	return /^\s*[[{]/.test(text);
 }
 
-/** splitPeriod takes the first period out of a filter, so that the picker can show it. */
-export function splitPeriod(filter: string): { filter: string; period: Period | null } {
+/** splitPeriod takes the first period out of a filter, so that the picker can show it. A relative one stays relative. */
+export function splitPeriod(filter: string, now: number): { filter: string; period: string | null } {
 	const conditions = conditionsOf(filter);
 	for (const [i, condition] of conditions.entries()) {
 		const m = /^timestamp\s+between\s+"?(.+?)"?\s+and\s+"?(.+?)"?$/i.exec(condition);
 		if (!m) continue;
-		const a = parseTime(m[1] ?? '', 'UTC');
-		const b = parseTime(m[2] ?? '', 'UTC');
-		if (a === null || b === null) continue;
-		const rest = conditions.filter((_, at) => at !== i).join(', ');
-		return { filter: rest, period: { from: Math.min(a, b), to: Math.max(a, b) } };
+		const period = periodText(m[1] ?? '', m[2] ?? '', 'UTC', now);
+		if (period === null) continue;
+		return { filter: conditions.filter((_, at) => at !== i).join(', '), period };
 	}
 	return { filter, period: null };
 }

@@ -57,6 +57,12 @@ export function share(part: number, of: number): string {
 	return `${percent < 9.95 && percent % 1 !== 0 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
+/** times writes a ratio with the digits that say something: 0.31, 2.5, 12, 1,204. */
+export function times(ratio: number): string {
+	if (ratio > 0 && ratio < 0.01) return '<0.01';
+	return ratio >= 9.95 ? count(Math.round(ratio)) : ratio.toPrecision(2);
+}
+
 /** A change against an earlier number. */
 export interface Change {
 	sign: 'more' | 'less' | 'same' | 'new';

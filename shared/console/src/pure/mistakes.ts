@@ -16,6 +16,7 @@ export interface Placed {
 	to: number;
 	message: string;
 	suggestion: string;
+	code: string;
 }
 
 /** unitsOf returns the UTF-16 units that the first bytes of a text have in UTF-8. */
@@ -44,6 +45,7 @@ export function place(typed: string, prefix: string, mistakes: readonly Mistake[
 			to: Math.max(to, Math.min(from, typed.length - 1) + 1),
 			message: mistake.message,
 			suggestion: mistake.suggestion ?? '',
+			code: mistake.code,
 		};
 	});
 }

@@ -1,35 +1,49 @@
 // What a question costs before it runs, and what it cost.
-import { bytes, dollars, milliseconds } from './format';
+import { ago, bytes, dollars, milliseconds } from './format';
 
 export interface Range {
 	low: number;
 	high: number;
 }
 
-/** The estimate of a question, as the API gives it. */
+/** The estimate of a question, as the API gives it, with the length of its period. */
 export interface Estimate {
+	partitions?: number; // hours
 	objects?: number; // absent if it is not known
 	rows?: number;
 	bytes: Range | null;
 	cost_usd?: Range | null;
 	wait_ms: Range | null;
+	columns?: { name: string; bytes?: number }[];
 	warnings?: string[];
+	length?: number; // of the period, in milliseconds
+	unknown?: number; // of several questions: the longest period of those whose bytes are not known; 0: all are known
 }
 
-/** A question is heavy above one of these. */
-export const threshold = { bytes: 1_000_000_000, usd: 0.01, ms: 10_000 };
+/** A question is heavy above one of these. The length of its period counts if its bytes are not known. */
+export const threshold = { bytes: 1_000_000_000, usd: 0.01, ms: 10_000, length: 86_400_000 };
 
-/** isHeavy reports whether a question waits until somebody runs it. */
+/**
+ * isHeavy reports whether a question waits until somebody runs it. It is heavy by what is known of it. If its bytes are
+ * not known, it is heavy unless its period is known to be a day or less.
+ */
 export function isHeavy(e: Estimate): boolean {
 	return (e.bytes?.high ?? 0) > threshold.bytes || (e.cost_usd?.high ?? 0) > threshold.usd ||
-		(e.wait_ms?.high ?? 0) > threshold.ms;
+		(e.wait_ms?.high ?? 0) > threshold.ms || unknownOf(e) > threshold.length;
+}
+
+/** unknownOf returns the length of the period of which it is not known what is read. */
+function unknownOf(e: Estimate): number {
+	return e.unknown ?? (e.bytes ? 0 : e.length ?? Infinity);
 }
 
 /** priceOf writes an estimate: reads 2.1–8.3 MB of 24 objects, about 90 ms, $0.00005. */
 export function priceOf(e: Estimate): string {
 	const parts = [];
 	const of = e.objects === undefined ? '' : ` of ${objects(e.objects)}`;
-	parts.push(e.bytes ? `reads ${rangeOf(e.bytes, bytes)}${of}` : `reads an unknown amount${of}`);
+	const unknown = unknownOf(e);
+	if (e.bytes) parts.push(`reads ${unknown > 0 ? 'at least ' : ''}${rangeOf(e.bytes, bytes)}${of}`);
+	else parts.push(`reads an unknown amount${of}${Number.isFinite(unknown) && unknown > 0 ? ` in a period of ${ago(unknown)}` : ''}`);
 	if (e.wait_ms) parts.push(`takes about ${rangeOf(e.wait_ms, milliseconds)}`);
 	if (e.cost_usd) parts.push(`costs ${rangeOf(e.cost_usd, dollars)}`);
 	return parts.join(', ');
@@ -39,12 +53,18 @@ export function objects(n: number): string {
 	return n === 1 ? '1 object' : `${n} objects`;
 }
 
-function rangeOf(r: Range, write: (n: number) => string): string {
+/** rangeOf writes a range, or one number if both ends are the same. */
+export function rangeOf(r: Range, write: (n: number) => string): string {
 	const [low, high] = [write(r.low), write(r.high)];
 	return low === high ? low : `${low}–${high}`;
 }
 
-/** addUp returns the estimate of several questions together. */
+function longest(estimates: readonly Estimate[]): Range | null {
+	return estimates.map((e) => e.wait_ms)
+		.reduce((a, b) => (a && b ? { low: Math.max(a.low, b.low), high: Math.max(a.high, b.high) } : a ?? b), null);
+}
+
+/** addUp returns the estimate of several questions that run at the same time: the longest wait is that for all. */
 export function addUp(estimates: readonly Estimate[]): Estimate {
 	const sum = (of: (e: Estimate) => Range | null | undefined): Range | null => {
 		const known = estimates.map(of).filter((r): r is Range => r != null);
@@ -56,7 +76,8 @@ export function addUp(estimates: readonly Estimate[]): Estimate {
 		...(known.length > 0 ? { objects: Math.max(...known) } : {}),
 		bytes: sum((e) => e.bytes),
 		cost_usd: sum((e) => e.cost_usd),
-		wait_ms: sum((e) => e.wait_ms),
+		wait_ms: longest(estimates),
+		unknown: Math.max(0, ...estimates.map(unknownOf)),
 		warnings: [...new Set(estimates.flatMap((e) => e.warnings ?? []))],
 	};
 }

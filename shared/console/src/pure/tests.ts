@@ -1,15 +1,37 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
+import { adviceOf } from './advice';
+import { nearest, withoutEach } from './blame';
+import { chipsOf, inverted, invertedAt, withLists, withoutAt } from './chips';
+import { moved, toggled } from './columns';
 import { fieldOptions, operatorOptions, take, valueOptions } from './complete';
 import { requestAsCurl, shell } from './curl';
-import { addOnly, addWithout, only, quote, splitPeriod, without } from './filter';
-import { bytes, changeOf, dollars, milliseconds, share } from './format';
-import { type Place, readFragment, start, writeFragment } from './fragment';
+import { differenceOf, merge, pathText, type Side } from './difference';
+import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
+import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
+import { type Place, readFragment, screens, start, writeFragment } from './fragment';
+import { fuzzy } from './fuzzy';
+import { checksOf, type Installation, slotsOf } from './installation';
+import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, expectedAt, tokensOf } from './lex';
+import { aligned, classesOf, type Figures, ofClass, rest, total } from './lines';
+import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { place, unitsOf } from './mistakes';
+import { expanded, savedAt, savedNames } from './names';
+import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
-import { dots, groupsOf, type LogRecord, resultOf, withoutSecrets } from './record';
-import { absolute, clockIn, momentIn, parseTime, periodIn, previous, resolve, shift, zoomOut } from './time';
-import { readReason, stagesOf, why } from './why';
+import { dots, groupsOf, sensitiveIn, withoutSecrets } from './parts';
+import { fileName, headerOf, recordsIn, withoutHeader } from './pieces';
+import { holds } from './quickfind';
+import { readReason, shortReason } from './reason';
+import { factOfResult, type LogRecord, resultOf } from './record';
+import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
+import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
+import {
+	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, shift, zoomOut,
+} from './time';
+import { conditionFor } from './wanted';
+import { stagesOf, why } from './why';
+import { leastWidth } from './widths';
 
 interface Failure {
 	test: string;
@@ -60,24 +82,72 @@ test('a fragment that was written is read again as the same place', () => {
 	const alphabet = ['a', '=', '&', '?', '#', '/', '@', '%', '+', ' ', ',', '"', 'é', '😀', ':', '\n', '..', '%41'];
 	const text = (): string => Array.from({ length: below(8) }, () => alphabet[below(alphabet.length)] ?? '').join('');
 	for (let i = 0; i < 2000; i++) {
-		const events = below(2) === 1;
+		const screen = screens[below(screens.length)] ?? 'dashboard';
+		const events = screen === 'events';
+		const config = screen === 'planets' || screen === 'reports' ? text() : '';
+		const report = screen === 'reports' && config !== '' ? text() : '';
+		const versioned = screen === 'reports' ? report !== '' : config !== '';
 		const filled: Place = {
-			screen: events ? 'events' : 'dashboard',
-			record: events && below(2) === 1 ? { id: text(), time: '2026-01-01T20:45:01.457Z' } : null,
-			filter: text(), period: text(), columns: below(2) === 1 ? ['timestamp', 'status'] : null, zone: text(),
-			others: below(3) === 0 ? [['x' + text(), text()]] : [],
+			screen,
+			record: events && below(2) === 1 ? 'AYCg1e3u-ZkkKks0Jp4_QIMFr' : null,
+			config, report, version: versioned && below(2) === 1 ? 1 + below(50) : null, tab: text(),
+			against: text(), select: text(), other: text(), by: below(2) === 1 ? ['country', 'headers["a"]'] : null,
+			chart: text(), sort: text(), panel: text(),
+			filter: text(), period: text(), segment: below(2) === 1 ? '15m' : '',
+			columns: below(2) === 1 ? ['timestamp', 'status'] : null, zone: text(),
+			live: below(2) * 5, others: below(3) === 0 ? [['x' + text(), text()]] : [],
 		};
 		equal(readFragment(writeFragment(filled)), filled, writeFragment(filled));
 	}
 });
 
+test('a period is compared with the one before, an earlier one or another one', () => {
+	const hour = { from: Date.UTC(2026, 0, 2, 10), to: Date.UTC(2026, 0, 2, 11) };
+	equal(comparedWith('', hour), previous(hour));
+	equal(comparedWith('previous', hour), previous(hour));
+	equal(comparedWith('1d', hour), { from: Date.UTC(2026, 0, 1, 10), to: Date.UTC(2026, 0, 1, 11) });
+	equal(comparedWith('2026-01-01T00:00Z..2026-01-01T01:00Z', hour), { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 1, 1) });
+	equal(comparedWith('blocked', hour), null);
+});
+
+test('the advice of a refusal is read', () => {
+	for (const [message, want] of [
+		['segment: segments of 1m cut the period into as many as 527041 results, more than 10000; the shortest that fits is 1h',
+			{ segment: '1h' }],
+		['1440 segments of 1m and 20 series are more than 10000 results; the shortest segment that fits is 5m', { segment: '5m' }],
+		['it was stopped after 300 bytes. Half the period should fit: timestamp between 2026-01-01 10:48:01 and 2026-01-01 11:20:01',
+			{ period: '2026-01-01T10:48:01Z..2026-01-01T11:20:01Z' }],
+		['overlaps the period; use previous, a length of time of at least 7d, or times outside the period', { against: '7d' }],
+		['the filter has more conditions than the engine supports; use fewer', null],
+	] as const) equal(adviceOf(message), want, message);
+});
+
+test('each condition is left out in turn, the first six of many', () => {
+	equal(withoutEach('a=1, b="x, y", not c=3'), [
+		{ condition: 'a=1', filter: 'b="x, y", not c=3' }, { condition: 'b="x, y"', filter: 'a=1, not c=3' },
+		{ condition: 'not c=3', filter: 'a=1, b="x, y"' },
+	]);
+	equal(withoutEach('a=1'), [{ condition: 'a=1', filter: '' }]);
+	equal(withoutEach(''), []);
+	equal(withoutEach('[{"field":"a","op":"eq","value":1}]'), []);
+	equal(withoutEach('a=1, b=2, c=3, d=4, e=5, f=6, g=7').length, 6);
+});
+
+test('the nearest segment with requests is found on both sides', () => {
+	const at = (...counts: number[]) => counts.map((n, i) => ({ time_period: i * 60, num_of_requests: n }));
+	const asked = { from: 300_000, to: 360_000 };
+	equal(nearest(at(0, 5, 0, 0, 0, 0, 0, 0, 7), 60, asked), { from: 480_000, to: 540_000, requests: 7 });
+	equal(nearest(at(0, 0, 0, 5, 0, 0, 0, 0, 7), 60, asked), { from: 180_000, to: 240_000, requests: 5 });
+	equal(nearest(at(0, 0, 0), 60, asked), null);
+});
+
 test('an unknown member of a fragment is kept', () => {
-	const fragment = '#/events?f=status%3D404&t=30m&live=5';
+	const fragment = '#/events?f=status%3D404&t=30m&more=5';
 	equal(writeFragment(readFragment(fragment)), fragment);
 });
 
 test('a fragment that is not understood is the start', () => {
-	for (const fragment of ['', '#', '#/', '#nonsense', '#/events/broken%']) {
+	for (const fragment of ['', '#', '#/', '#nonsense', '#/events/broken%', '#/events/id@2026-01-01T20:45:01Z']) {
 		equal(readFragment(fragment).filter, start.filter, fragment);
 		equal(readFragment(fragment).record, null, fragment);
 	}
@@ -97,7 +167,14 @@ test('periods move, grow and have one before them', () => {
 	const p = { from: 1000, to: 5000 };
 	equal(shift(p, -1), { from: -3000, to: 1000 });
 	equal(zoomOut(p), { from: -1000, to: 7000 });
-	equal(previous(p), { from: -3001, to: 999 });
+	equal(previous(p), { from: -3000, to: 999 });
+	equal(previous({ from: 5, to: 5 }), { from: 4, to: 4 });
+});
+
+test('a chart has no more segments than fit', () => {
+	const hours = (n: number) => ({ from: 0, to: n * 3_600_000 });
+	equal([0.5, 6, 24, 48, 168, 24 * 365, 24 * 365 * 10].map((n) => segmentFor(hours(n), 400)),
+		['1m', '1m', '5m', '15m', '1h', '1d', '16d']);
 });
 
 test('times are read in their zone, also where clocks change', () => {
@@ -164,6 +241,8 @@ test('conditions are added, replaced by their opposite, and taken away', () => {
 	equal(addOnly('country!="Germany", host~"a,b"', fact), 'host~"a,b", country="Germany"');
 	equal(only({ field: 'blocked', value: true }), 'blocked is true');
 	equal(without({ field: 'status', value: 404 }), 'status!=404');
+	equal(['string', 'integer', 'boolean'].map((type) => absent('f', type)),
+		[['not f~""'], ['not f>=0', 'not f<0'], ['f not is true', 'f not is false']]);
 });
 
 test('texts in quotes are read again as they were', () => {
@@ -175,10 +254,26 @@ test('texts in quotes are read again as they were', () => {
 });
 
 test('a period in a filter is taken out', () => {
-	const split = splitPeriod('status=404, timestamp between 2026-01-01 10:00 and 2026-01-01 09:00, host="and b"');
+	const split = splitPeriod('status=404, timestamp between 2026-01-01 10:00 and 2026-01-01 09:00, host="and b"', 0);
 	equal(split.filter, 'status=404, host="and b"');
-	equal(split.period, { from: Date.UTC(2026, 0, 1, 9), to: Date.UTC(2026, 0, 1, 10) });
-	equal(splitPeriod('not timestamp between 2026-01-01 and 2026-01-02').period, null);
+	equal(split.period, '2026-01-01T09:00Z..2026-01-01T10:00Z');
+	equal(splitPeriod('not timestamp between 2026-01-01 and 2026-01-02', 0).period, null);
+});
+
+test('a pasted relative period stays relative if it ends now', () => {
+	const now = Date.UTC(2026, 0, 2, 12, 30, 5, 9);
+	const cases: [string, string | null][] = [
+		['now-15m and now', '15m'], ['now-2h and now-1h', '2026-01-02T10:30:05Z..2026-01-02T11:30:05Z'],
+		['yesterday and today', '2026-01-01T00:00Z..2026-01-02T00:00Z'], ['today and now', '2026-01-02T00:00Z..2026-01-02T12:30:05Z'],
+		['2026-01-01 10 and 20260101T2400', '2026-01-01T10:00Z..2026-01-02T00:00Z'],
+		['now-0m and now', '2026-01-02T12:30:05Z..2026-01-02T12:30:05Z'],
+		['now-1y and now', null],
+	];
+	for (const [text, want] of cases) {
+		const filter = `timestamp between ${text}, status=404`;
+		equal(splitPeriod(filter, now), { filter: want === null ? filter : 'status=404', period: want }, text);
+	}
+	equal(periodText('yesterday', 'today', 'Europe/Berlin', now), '2025-12-31T23:00Z..2026-01-01T23:00Z');
 });
 
 test('mistakes are placed by bytes', () => {
@@ -196,6 +291,7 @@ test('numbers and sizes', () => {
 	equal([0.2, 41, 1300, 12_000].map(milliseconds), ['<1 ms', '41 ms', '1.3 s', '12 s']);
 	equal([0, 0.00005, 1.5].map(dollars), ['$0', '$0.000050', '$1.50']);
 	equal([share(0, 0), share(1, 42), share(1, 5000), share(4999, 5000), share(5, 5)], ['–', '2.4 %', '<0.1 %', '>99.9 %', '100 %']);
+	equal([0.004, 0.31, 2.46, 9.96, 99.6, 1204.4].map(times), ['<0.01', '0.31', '2.5', '10', '100', '1,204']);
 	equal(changeOf(121, 100), { sign: 'more', text: '21 %' });
 	equal(changeOf(5, 0), { sign: 'new', text: 'none before' });
 	equal(changeOf(300, 10), { sign: 'more', text: '30 times' });
@@ -208,7 +304,35 @@ test('heavy questions wait', () => {
 	equal(isHeavy({ ...light, cost_usd: { low: 0, high: 0.02 } }), true);
 	equal(priceOf(light), 'reads 2.0 MB–8.0 MB of 24 objects');
 	equal(addUp([light, light]).bytes, { low: 4e6, high: 16e6 });
+	const slow = { bytes: null, wait_ms: { low: 1, high: 6000 } };
+	equal(addUp([slow, light, { ...slow, wait_ms: { low: 2, high: 3000 } }]).wait_ms, { low: 2, high: 6000 });
 	equal(priceOf({ bytes: null, wait_ms: null }), 'reads an unknown amount');
+});
+
+test('a question of which the size is not known waits if its period is long, or not known', () => {
+	const day = 86_400_000;
+	const light = { bytes: { low: 2e6, high: 8e6 }, wait_ms: null, length: 90 * day };
+	const unknown = (length: number) => ({ bytes: null, wait_ms: null, length });
+	equal([isHeavy(light), isHeavy(unknown(day)), isHeavy(unknown(day + 1)), isHeavy({ bytes: null, wait_ms: null })],
+		[false, false, true, true]);
+	equal([isHeavy(addUp([light, unknown(day)])), isHeavy(addUp([light, unknown(2 * day)])), isHeavy(addUp([]))], [false, true, false]);
+	equal(priceOf(unknown(2 * day)), 'reads an unknown amount in a period of 2 d');
+	equal(priceOf(addUp([light, unknown(2 * day)])), 'reads at least 2.0 MB–8.0 MB');
+});
+
+test('of the events that arrive, the newest are kept, and what is left out is known', () => {
+	const some = (name: string, n: number) => Array.from({ length: n }, (_, i) => ({ record_ref: `${name}${n - i}` }));
+	const about = ({ rows, cut, waiting, gap }: Arrived) => [rows.length, rows[0]?.['record_ref'] ?? '', cut, waiting.length, gap];
+	const first = arrive(none, some('a', 300), false, false);
+	equal(about(first), [300, 'a300', false, 0, false]);
+	equal(about(arrive(first, some('b', 1), false, false)), [301, 'b1', false, 0, false]);
+	const waiting = arrive(arrive(first, some('b', 1), false, true), some('c', 2), false, false);
+	equal(about(waiting), [300, 'a300', false, 3, false], 'what arrives later waits, too');
+	equal(about(show(waiting)), [303, 'c2', false, 0, false]);
+	equal(about(arrive(first, some('b', mostRows), false, false)), [mostRows, `b${mostRows}`, true, 0, false]);
+	equal(about(arrive(first, some('b', 5), true, false)), [5, 'b5', true, 0, false], 'some between are missing');
+	equal(about(show(arrive(first, some('b', 5), true, true))), [5, 'b5', true, 0, false]);
+	equal(arrive(first, [], false, false), first);
 });
 
 const blocked = (reason: string, more: LogRecord = {}): LogRecord =>
@@ -263,6 +387,12 @@ test('a reason of another grammar is not taken apart', () => {
 	equal(readReason('Block - acl Deny ["a \\"b\\""] - x - y - [request]')?.rule, 'x - y');
 });
 
+test('a reason is short in a list', () => {
+	equal(['Block - rate limit ["login"] - Login attempts - [request]', 'Block - acl Deny Bot ["bot","x"] - acl3 - [request]',
+		'Monitor - content filter ["sqli"] - cf1 - [args]', 'because'].map(shortReason),
+	['rate limit “Login attempts”: login', 'acl acl3 (bot): bot, x', 'content filter cf1: sqli', 'because']);
+});
+
 test('the way of a request ends where it was stopped', () => {
 	equal(stagesOf({ blocked: true, processing_stage: 4 }).map((s) => s.state),
 		['passed', 'passed', 'stopped', 'not reached', 'not reached']);
@@ -270,24 +400,55 @@ test('the way of a request ends where it was stopped', () => {
 	equal(stagesOf({}), []);
 });
 
+test('only keeps the requests with the result that is shown', () => {
+	const conditions = (record: LogRecord) => {
+		const fact = factOfResult(record);
+		return fact && [only(fact), without(fact)];
+	};
+	equal(conditions({ result: 'Passed', upstream_status: [404] }), ['upstream_status>=400', 'not upstream_status>=400']);
+	equal(conditions({ result: 'Passed', upstream_status: [200] }), ['result="Passed"', 'result!="Passed"']);
+	equal(conditions({ result: 'Monitored', monitor: true }), ['result="Monitored"', 'result!="Monitored"']);
+	equal(conditions({ blocked: true }), ['blocked is true', 'blocked not is true']);
+	equal(conditions({ ichallenge: true }), ['ichallenge is true', 'ichallenge not is true']);
+	equal(conditions({ status: 200 }), null);
+});
+
 test('results have the word of what decided', () => {
 	equal([{ blocked: true, monitor: true }, { ichallenge: true }, { monitor_reasons: ['x'] }, { upstream_status: [200, 503] }, {}]
 		.map((record) => resultOf(record)), ['blocked', 'challenged', 'monitored', 'refused', 'passed']);
 });
 
-test('secrets are masked', () => {
+const fieldOf = (name: string, sensitive: boolean) =>
+	({ name, type: 'string', operators: [], doc: '', groupable: true, sensitive });
+const sensitive = sensitiveIn([
+	...['headers', 'cookies', 'arguments', 'query', 'session', 'ip'].map((name) => fieldOf(name, true)),
+	...['host', 'method', 'path', 'status', 'details', 'trigger_counters', 'tags'].map((name) => fieldOf(name, false)),
+]);
+
+test('what the catalogue calls sensitive is masked, and what repeats it', () => {
 	const record = {
-		headers: { Authorization: 'Bearer s3cret', accept: '*/*' }, cookies: { sid: 's3cret' }, svcid: 's3cret', host: 'a.example',
-		method: 'POST', path: '/x', query: "?q='1",
+		headers: { Authorization: 'Bearer s3cret', 'x-account': 's3cret', Accept: '*/*' }, cookies: { sid: 's3cret' },
+		arguments: { token: 's3cret', q: ['s3cret'] }, query: '?token=s3cret&s3cret', session: 's3cret', session_ids: { sid: 's3cret' },
+		ip: '192.0.2.1', host: 'a.example', method: 'POST', path: '/../[x]', unknown: 's3cret',
+		cf_triggers: [
+			{ section: 'args', name: 'token', value: 's3cret', ruleid: 'r1' }, { section: 'uri', value: '/x' }, { value: 's3cret' },
+		],
+		proxy: [{ name: 'realip', value: '192.0.2.1' }, { name: 'status', value: '200' }],
 	};
-	const masked = JSON.stringify(withoutSecrets(record));
-	equal(masked.includes('s3cret'), false, masked);
-	equal(masked.includes('*/*'), true);
-	equal(requestAsCurl(record, false),
-		`curl -i -X POST 'https://a.example/x?q='\\''1' -H 'Authorization: ${dots}' -H 'accept: */*'`);
-	equal(requestAsCurl(record, true).includes('sid=s3cret'), true);
-	const leaves = groupsOf(record).flatMap((group) => group.leaves);
-	equal(leaves.filter((leaf) => leaf.secret).map((leaf) => leaf.field), ['headers["Authorization"]', 'cookies["sid"]', 'svcid']);
+	const masked = JSON.stringify(withoutSecrets(record, sensitive));
+	equal(/s3cret|192/.test(masked), false, masked);
+	for (const kept of ['*/*', 'sid', '"r1"', '"/x"', '"200"', `token=${dots}&${dots}`]) equal(masked.includes(kept), true, kept);
+	equal(requestAsCurl(withoutSecrets(record, sensitive)), `curl -i --path-as-is -g -X POST ` +
+		`'https://a.example/../[x]?token=${dots}&${dots}' -H 'Authorization: ${dots}' -H 'x-account: ${dots}' ` +
+		`-H 'Accept: */*' -b 'sid=${dots}'`);
+	equal(requestAsCurl(record).includes('sid=s3cret'), true);
+	const leaves = groupsOf(record, sensitive).flatMap((group) => group.leaves);
+	equal(leaves.filter((leaf) => !leaf.secret).map((leaf) => leaf.text),
+		['POST', 'a.example', '/../[x]', '*/*', '192.0.2.1', 'args', 'token', 'r1', 'uri', '/x', '200']);
+});
+
+test('without a catalogue everything is masked', () => {
+	equal(withoutSecrets({ host: 'a', status: 200 }, sensitiveIn([])), { host: dots, status: dots });
 });
 
 test('every member of a record is a leaf', () => {
@@ -295,7 +456,7 @@ test('every member of a record is a leaf', () => {
 		host: 'a', tags: ['x', 'y'], headers: { a: ['1', '2'] }, trigger_counters: { acl: 1 }, unknown: { deep: 1 },
 		proxy: [{ name: 'status', value: '200' }], details: null,
 	};
-	equal(groupsOf(record).flatMap((group) => group.leaves).map((leaf) => `${leaf.field}=${leaf.text}`).sort(), [
+	equal(groupsOf(record, sensitive).flatMap((group) => group.leaves).map((leaf) => `${leaf.field}=${leaf.text}`).sort(), [
 		'details=null', 'headers["a"]=1', 'headers["a"]=2', 'host=a', 'proxy["status"]=200', 'tags=x', 'tags=y',
 		'trigger_counters["acl"]=1', 'unknown={"deep":1}',
 	]);
@@ -303,6 +464,127 @@ test('every member of a record is a leaf', () => {
 
 test('a shell reads arguments as they are', () => {
 	equal([shell('plain-1'), shell("it's"), shell('$HOME')], ['plain-1', `'it'\\''s'`, `'$HOME'`]);
+});
+
+const installed: Installation = {
+	version: '1', engine: 'scan', extent: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
+	complete_through: '2026-01-01T01:00:00Z', records: 1, objects: 1, bytes: 1,
+	hours: [{ partition: '2026/01/01/10', objects: 1, records: 1, bytes: 1, compacted: true }],
+	ingest: { watching: true, last_source: null, last_at: null, quarantined: { lines: 0, newest_code: null } },
+	price: null, limits: { limit: {}, wait_seconds: null }, features: [], key: null,
+};
+
+test('the status has what asks for a hand', () => {
+	const now = Date.UTC(2026, 0, 1, 2);
+	const states = (change: Partial<Installation>): string =>
+		checksOf({ ...installed, ...change }, now).map(({ name, state }) => `${name} ${state}`).join(', ');
+	equal(states({}), 'data well, complete well, import well, quarantine well, queue well');
+	equal(states({ complete_through: '2025-12-31T23:00:00Z' }), 'data well, complete act, import well, quarantine well, queue well');
+	equal(states({ extent: null, complete_through: null, ingest: null, hours: null }),
+		'data act, complete unknown, import unknown, quarantine unknown, queue unknown');
+	const rejected = { watching: false, last_source: null, last_at: null, quarantined: { lines: null, newest_code: 'bad_json' } };
+	equal(states({ ingest: rejected }), 'data well, complete well, import hint, quarantine act, queue well');
+	const key = { name: 'k', scopes: [], branches: null, expires: '2026-01-10T00:00:00Z' };
+	equal(states({ key }).endsWith('key act'), true);
+	equal(states({ key: { ...key, expires: null } }).endsWith('key well'), true);
+});
+
+test('hours without records are between those with records', () => {
+	const hour = { objects: 1, records: 1, bytes: 1, compacted: true };
+	const slots = slotsOf([{ ...hour, partition: '2026/01/01/01' }, { ...hour, partition: '2025/12/31/23' }]);
+	equal(slots.map((slot) => [new Date(slot.from).toISOString().slice(0, 13), slot.hour !== null]),
+		[['2025-12-31T23', true], ['2026-01-01T00', false], ['2026-01-01T01', true]]);
+	equal(slotsOf([]), []);
+});
+
+test('settings that are read and written are the same', () => {
+	const text = '{"b":1.0,"a":[12345678901234567890,-1e5,"\\u00e9\\n"],"__proto__":{},"2":null,"1":[true,false,{}]}';
+	const want = '{"b":1.0,"a":[12345678901234567890,-1e5,"é\\n"],"__proto__":{},"2":null,"1":[true,false,{}]}';
+	equal(writeJSON(readJSON(text)), want);
+	equal(writeJSON(readJSON(pretty(readJSON(text)))), want);
+	equal(equalJSON(readJSON('{"a":1,"b":[2]}'), readJSON('{"b":[2],"a":1}')), true);
+	equal(equalJSON(readJSON('{"a":1.0}'), readJSON('{"a":1}')), false);
+	equal(equalJSON(readJSON('[]'), undefined), false);
+});
+
+test('what is not JSON has a place', () => {
+	const at = (text: string): string => {
+		try {
+			return `read: ${writeJSON(readJSON(text))}`;
+		} catch (error) {
+			const { line, column } = lineOf(text, error instanceof NotJSON ? error.at : -1);
+			return `${line}:${column}`;
+		}
+	};
+	equal(['{"a":1,}', '{\n "a" 1}', '[1 2]', '"x', '', '{"a":1,"a":2}', '01', 'tru', '["\t"]', '1 2'].map(at),
+		['1:8', '2:6', '1:4', '1:1', '1:1', '1:8', '1:2', '1:1', '1:2', '1:3']);
+});
+
+test('what is not JSON for the browser is not JSON here, and the other way round', () => {
+	const below = numbers(11);
+	const parts = ['{', '}', '[', ']', ',', ':', '"a"', '"b\\""', '1', '-0.5e3', '01', 'true', 'null', ' ', '\n', '"', '\\', '-'];
+	for (let i = 0; i < 20_000; i++) {
+		const text = Array.from({ length: 1 + below(7) }, () => parts[below(parts.length)] ?? '').join('');
+		const read = (how: () => unknown): boolean => {
+			try {
+				how();
+				return true;
+			} catch {
+				return false;
+			}
+		};
+		const [browser, own] = [read(() => JSON.parse(text)), read(() => readJSON(text))];
+		const twice = browser && !own && text.split('"a"').length > 2; // a member that is there twice
+		if (browser !== own && !twice) equal(own, browser, text);
+	}
+});
+
+test('differences name members, and networks by their addresses', () => {
+	const changes = (a: string, b: string): string[] => differenceOf(readJSON(a), readJSON(b))
+		.map((change) => `${change.kind} ${pathText(change.path)}`);
+	equal(changes('{"name":"a","x":1}', '{"name":"b","y":1}'), ['changed name', 'added y', 'removed x']);
+	equal(changes('{"trusted_nets":[{"address":"10.0.0.0/8","comment":"a"},{"address":"::1","comment":""}]}',
+		'{"trusted_nets":[{"address":"::1","comment":""},{"gf_id":"f1","comment":""},{"address":"10.0.0.0/8","comment":"b"}]}'),
+	['added trusted_nets › f1', 'changed trusted_nets › 10.0.0.0/8 › comment', 'reordered trusted_nets']);
+	equal(changes('{"n":[{"address":"a"},{"address":"b"}]}', '{"n":[{"address":"b"},{"address":"a"}]}'), ['reordered n']);
+	equal(changes('{"palette":["red"]}', '{"palette":["red","blue"]}'), ['changed palette']);
+	equal(changes('{"a":[]}', '{"a":[]}'), []);
+});
+
+test('a merge joins what only one changed, and leaves to the reader what both changed', () => {
+	const join = (base: string, mine: string, theirs: string, choices: [string, Side][] = []): string => {
+		const { merged, conflicts } = merge(readJSON(base), readJSON(mine), readJSON(theirs), new Map(choices));
+		return `${merged === undefined ? '' : writeJSON(merged)} ${conflicts.map(({ path }) => pathText(path)).join('|')}`;
+	};
+	equal(join('{"a":1,"b":1}', '{"a":2,"b":1}', '{"a":1,"b":3}'), '{"a":2,"b":3} ');
+	equal(join('{"a":1}', '{"a":2}', '{"a":3}'), '{"a":2} a');
+	equal(join('{"a":1}', '{"a":2}', '{"a":3}', [['a', 'theirs']]), '{"a":3} a');
+	equal(join('{"a":1,"b":1}', '{"b":1}', '{"a":1,"b":1,"c":1}'), '{"b":1,"c":1} ');
+	equal(join('{"a":1}', '{}', '{"a":2}', [['a', 'theirs']]), '{"a":2} a');
+	const net = (address: string, comment = ''): string => `{"address":"${address}","comment":"${comment}"}`;
+	equal(join(`[${net('1.1.1.1')},${net('2.2.2.2')}]`, `[${net('1.1.1.1')},${net('3.3.3.3')}]`,
+		`[${net('1.1.1.1', 'x')},${net('2.2.2.2')},${net('4.4.4.4')}]`),
+	`[${net('1.1.1.1', 'x')},${net('3.3.3.3')},${net('4.4.4.4')}] `);
+	const [one, two, three] = ['1', '2', '3'].map((address) => net(address)) as [string, string, string];
+	equal(join(`[${one},${two}]`, `[${one},${two},${three}]`, `[${two},${one}]`), `[${two},${one},${three}] `);
+	equal(join(`[${one},${two}]`, `[${two},${one}]`, `[${one},${two},${three}]`), `[${two},${one},${three}] `);
+	equal(join('{"l":[1]}', '{"l":[1,2]}', '{"l":[1,3]}'), '{"l":[1,2]} l');
+});
+
+test('networks contain each other', () => {
+	equal(insideOf([
+		'10.0.0.0/8', '10.1.0.0/16', '10.1.2.3', '192.0.2.1', '::ffff:10.0.0.1', 'x', '2001:db8::/32', '2001:db8:1::', '10.0.0.0/8',
+	]),
+		['', '10.0.0.0/8', '10.1.0.0/16', '', '10.0.0.0/8', '', '', '2001:db8::/32', '10.0.0.0/8']);
+	equal(sizeOf(['10.0.0.0/24', '10.0.0.1', '192.0.2.1', '::1', 'x']), { four: 257, six: 1 });
+	for (const text of ['', '10.0.0', '10.0.0.256', '10.0.0.1/33', '1::2::3', '12345::', '10.0.0.1/', 'fe80::1%1', '01.2.3.4']) {
+		equal(networkOf(text), null, text);
+	}
+	equal(['x', '::1', '10.0.0.1', '9.0.0.0/8', '10.0.0.0/8'].sort(compareNetworks),
+		['9.0.0.0/8', '10.0.0.0/8', '10.0.0.1', '::1', 'x']);
+	equal(linesOf('10.0.0.0/8, office\n\n# a comment\n2001:db8::/32\r\n192.0.2.1 # a b'),
+		[{ address: '10.0.0.0/8', comment: 'office' }, { address: '2001:db8::/32', comment: '' },
+			{ address: '192.0.2.1', comment: 'a b' }]);
 });
 
 test('completions fit what is typed', () => {
@@ -314,4 +596,215 @@ test('completions fit what is typed', () => {
 	equal(valueOptions(['a "b"', 5, true]).map((o) => o.insert), ['"a \\"b\\""', '5', 'true']);
 	const at = expectedAt('status>=500, ho', 15);
 	equal(take('status>=500, ho', at, { insert: 'host', label: '', detail: '' }), { text: 'status>=500, host', caret: 17 });
+});
+
+const weekly: Definition = {
+	title: 'The shop', filters: 'status>=500', period: 'week', at: '07:00', weekday: 'monday', tz: 'Europe/Berlin', template: 'traffic',
+	compare: 'previous', when: 'always', deliver: [{ mail: ['a@example.com', 'b@example.com'] }, { to: 'archive' }], max_bytes: 5,
+	paused: false,
+};
+
+test('a definition that goes through the form is the same', () => {
+	equal(bodyOf(formOf(weekly)), weekly);
+	const { at: _, weekday: __, ...hourly } = { ...weekly, period: 'hour', when: 'attacks' };
+	equal(bodyOf(formOf(hourly)), hourly);
+	equal(bodyOf({ ...newForm('UTC'), max_bytes: '1 GB' })['max_bytes'], '1 GB', 'the server reports what is wrong');
+	equal(addressesOf(' a@example.com;b@example.com\n c@example.com, '), ['a@example.com', 'b@example.com', 'c@example.com']);
+});
+
+test('members that do not apply to a period are no difference', () => {
+	const form = formOf(weekly);
+	equal(changesOf(form, { ...form, title: 'x', weekday: 'friday' }), ['title', 'weekday']);
+	equal(changesOf({ ...form, period: 'day' }, { ...form, period: 'day', weekday: 'friday' }), []);
+	equal(changesOf(form, { ...form, period: 'day' }), ['period', 'weekday']);
+});
+
+test('two changes of a definition are joined, and what both changed is asked about', () => {
+	const base = formOf(weekly);
+	const mine = { ...base, title: 'mine', at: '08:00', paused: true };
+	const theirs = { ...base, title: 'theirs', filters: '', paused: true };
+	const { joined, conflicts } = join(base, mine, theirs, new Map([['title', 'theirs']]));
+	equal(conflicts, ['title']);
+	equal(changesOf(joined, { ...base, title: 'theirs', at: '08:00', filters: '', paused: true }), []);
+});
+
+test('the last hour, day, week and month are those of the calendar of the zone', () => {
+	const now = Date.parse('2026-03-31T22:30:00Z'); // the first of April in Berlin, a Wednesday, after the clocks were put forward
+	const want: [string, string, string][] = [
+		['hour', '2026-03-31T21:00Z', '2026-03-31T22:00Z'], ['day', '2026-03-30T22:00Z', '2026-03-31T22:00Z'],
+		['week', '2026-03-22T23:00Z', '2026-03-29T22:00Z'], ['month', '2026-02-28T23:00Z', '2026-03-31T22:00Z'],
+	];
+	for (const [unit, from, to] of want) {
+		equal(lastPeriod(unit, 'Europe/Berlin', now), { from: Date.parse(from), to: Date.parse(to) }, unit);
+	}
+	equal(lastPeriod('hour', 'Asia/Kolkata', now).to, Date.parse('2026-03-31T22:30Z'), 'hours of a zone with half an hour');
+});
+
+test('chips are the conditions of the server, unless they are not those of the text', () => {
+	const json = '{"AND":[{"field":"timestamp","op":"between","value":["a","b"]},{"field":"status","op":"gte","value":500},' +
+		'{"field":"country","op":"not in","value":["Germany","France"]},{"field":"headers","key":"host","op":"eq","value":"a,b"}]}';
+	const text = 'status>=500, country not in (Germany, France), headers["host"]="a,b"';
+	equal(chipsOf(text, json).map(({ field, operator, value }) => `${field} ${operator} ${value}`),
+		['status ≥ 500', 'country not in Germany, France', 'headers[host] = a,b']);
+	equal(chipsOf('status>=500', json), []);
+	equal(withoutAt(text, 1), 'status>=500, headers["host"]="a,b"');
+	equal(invertedAt(text, 2), 'status>=500, country not in (Germany, France), headers["host"]!="a,b"');
+});
+
+test('a condition that is negated twice is the same', () => {
+	for (const [condition, negated] of [
+		['status=404', 'status!=404'], ['path~"^/a=b"', 'path!~"^/a=b"'], ['status>=500', 'not status>=500'],
+		['country in (a, b)', 'country not in (a, b)'], ['blocked is true', 'blocked not is true'],
+		['status between 1 and 2', 'status not between 1 and 2'],
+		['organization=Marks and not Spencer', 'organization!=Marks and not Spencer'],
+		['headers[~"^x-"]~json', 'headers[~"^x-"]!~json'], ['headers["not"]="x"', 'headers["not"]!="x"'],
+	] as const) {
+		equal(inverted(condition), negated);
+		equal(inverted(negated), condition);
+	}
+	equal(inverted('not host!="a"'), 'host!="a"');
+});
+
+test('names of saved filters stand for their conditions', () => {
+	const known = new Map([['errors', 'status>=500, host=a'], ['empty', '']]);
+	equal(savedNames('@errors, country=b, x="@no"'), ['errors']);
+	equal(expanded('@errors, country=b, @empty', known), 'status>=500, host=a, country=b');
+	equal(expanded('country="a, b"', known), 'country="a, b"');
+	equal(savedAt('status=1, @er', 13), { from: 10, typed: 'er' });
+	equal(savedAt('@', 1), { from: 0, typed: '' });
+	equal(savedAt('mail=a@b', 8), null);
+});
+
+test('alternatives about one field become a list', () => {
+	for (const [text, list] of [
+		['status=403 or status=471', 'status in (403, 471)'], ['status=403 OR 471', 'status in (403, 471)'],
+		['(country="a or b" || country="c d"), blocked is true', 'country in ("a or b", "c d"), blocked is true'],
+		['path~"^/a" or path~b', 'path~("^/a", "b")'], ['headers["host"]=a or headers["host"]=b', 'headers["host"] in (a, b)'],
+		['status=403 or country=b', null], ['status=403 or path~b', null], ['status>=500 or status=403', null], ['status=403', null],
+		['organization="this or that"', null],
+	] as const) equal(withLists(text), list, text);
+});
+
+test('a filter in either form is joined to a period', () => {
+	const period = 'timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00';
+	equal(withPeriod(' ', period), period);
+	equal(withPeriod('status=1', period), `${period}, status=1`);
+	const first = '{"field":"timestamp","op":"between","value":["2026-01-01 00:00:00","2026-01-02 00:00:00"]},';
+	equal(withPeriod(' [{"field":"status"}]', period), ` [${first}{"field":"status"}]`);
+	equal(withPeriod('{"AND":[]}', period), `${first}{"AND":[]}`);
+});
+
+test('filters that name sensitive or unknown fields are not for the storage of the browser', () => {
+	const field = (name: string, sensitive: boolean) => ({ name, type: 'string', operators: [], doc: '', groupable: true, sensitive });
+	const catalogue = [field('host', false), field('status', false), field('session', true), field('headers', true)];
+	const list = ['host="session=1", status>=400', 'session="abc"', 'not headers["authorization"]~"x", host=a', 'newer=1']
+		.map((filter, at) => ({ filter, at, requests: 0 }));
+	const { plain, secret } = divided(list, catalogue);
+	equal([plain, secret].map((part) => part.map((one) => one.at)), [[0], [1, 2, 3]]);
+	equal(divided(list, []).plain, [], 'before the catalogue is loaded');
+});
+
+test('what the answers of Live rest on is one sum, however many there are', () => {
+	const one = { elapsed_ms: 5, bytes_scanned: 10, cost_usd: 0.5, skipped: ['a'], late: 1, head: 'x' };
+	type Headed = Rests & { head: string };
+	let sum = addTo<Headed>(undefined, one);
+	equal(sum, one);
+	for (let i = 0; i < 1000; i++) sum = addTo<Headed>(sum, { ...one, elapsed_ms: i, skipped: [i % 2 === 0 ? 'a' : 'b'], head: String(i) });
+	equal(sum, {
+		elapsed_ms: 999, bytes_scanned: 10010, cost_usd: 500.5, skipped: ['a', 'b'], late: 1001, head: '999', questions: 1001,
+	});
+	equal(addTo<Headed>(sum, { ...one, late: null }).late, null, 'what is not known of one is not known of all');
+	equal(addTo<Rests>({ elapsed_ms: 1, bytes_scanned: 1 }, { elapsed_ms: 2, bytes_scanned: 1 }),
+		{ elapsed_ms: 2, bytes_scanned: 2, questions: 2, late: 0 });
+});
+
+test('each filter is remembered once, the newest first', () => {
+	let list: Remembered[] = [];
+	for (const [at, filter] of ['a', 'b', 'a'].entries()) list = remembered(list, { filter, at, requests: at });
+	equal(list, [{ filter: 'a', at: 2, requests: 2 }, { filter: 'b', at: 1, requests: 1 }]);
+	for (let i = 0; i < 200; i++) list = remembered(list, { filter: String(i), at: i, requests: 0 });
+	equal([list.length, list[0]?.filter], [mostRemembered, '199']);
+	equal(readRemembered(JSON.stringify(list)), list);
+	for (const text of [null, '', '{}', '[1,{"filter":1}]', 'broken']) equal(readRemembered(text), [], String(text));
+});
+
+test('a search finds letters in their order, the closest first', () => {
+	const list = ['status>=500, host=shop', 'country=Germany', 'host="test", status=500'];
+	equal(fuzzy(list, 'st5', (one) => one), ['host="test", status=500', 'status>=500, host=shop']);
+	equal(fuzzy(list, 'GER many', (one) => one), ['country=Germany']);
+	equal(fuzzy(list, ' ', (one) => one), list);
+	equal(fuzzy(list, 'xyz', (one) => one), []);
+});
+
+test('what is searched in rows becomes a condition about the field in which most rows have it', () => {
+	const field = (name: string, type: string, operators: string[]) =>
+		({ name, type, operators, doc: '', groupable: true, sensitive: false });
+	const text = ['eq', 'regex'];
+	const fields = [field('path', 'string', text), field('status', 'integer', ['eq']), field('method', 'string', text)];
+	const names = ['path', 'status', 'method', 'unknown'];
+	const rows: LogRecord[] = [
+		{ path: '/wp-login.php', status: 404, method: 'GET' }, { path: '/WP-Login.php', status: 200, method: 'POST' },
+		{ path: '/post', status: 404 },
+	];
+	equal(rows.map((row) => holds(row, names, 'POST')), [false, true, true]);
+	equal(conditionFor(rows.slice(0, 2), names, 'login.', fields), 'path~"(?i)login\\."');
+	equal(conditionFor(rows.filter((row) => holds(row, ['status'], '404')), names, '404', fields), 'status=404');
+	equal(conditionFor(rows, names, '40', fields), '', 'a part of a number is no condition');
+	equal(conditionFor(rows, names, 'zzz', fields), '');
+});
+
+test('pages of an export are one file', () => {
+	const encode = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array([...text].map((c) => c.charCodeAt(0)));
+	const decode = (content: Uint8Array): string => String.fromCharCode(...content);
+	const page = encode('a,b\r\n1,"x\r\ny"\r\n2,""\r\n');
+	equal([decode(headerOf(page)), decode(withoutHeader(page))], ['a,b\r\n', '1,"x\r\ny"\r\n2,""\r\n']);
+	equal([recordsIn(page, 'csv'), recordsIn(encode('{"a":"\\"x"}\n{}\n'), 'ndjson'), recordsIn(encode('a\r\n'), 'csv')], [2, 2, 0]);
+	const day = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 2) };
+	equal(fileName(day, 'csv', 0, false), 'orrery-logs-20260101T0000-20260102T0000.csv');
+	equal(fileName(day, 'ndjson', 2, true), 'orrery-logs-20260101T0000-20260102T0000-2-incomplete.ndjson');
+});
+
+test('statuses are counted by class, also those of no class', () => {
+	const statuses = [[{ key: '200', value: 3 }, { key: '404', value: 1 }, { key: '204', value: 2 }], [],
+		[{ key: '404', value: 4 }, { key: '99', value: 1 }]];
+	equal(classesOf(statuses), [
+		{ first: 0, values: [0, 0, 1], total: 1 }, { first: 2, values: [5, 0, 0], total: 5 }, { first: 4, values: [1, 0, 4], total: 5 },
+	]);
+	equal(classesOf([[], []]), []);
+	equal(ofClass('status', 4), 'status between 400 and 499');
+});
+
+test('two sides are drawn over each other from their first segments, and the rest is what a part leaves', () => {
+	const side = (from: number, ...requests: number[]): Figures[] => requests.map((n, i) => ({
+		time_period: from + i * 60, num_of_requests: n, num_of_blocked_requests: 1, num_of_challenges: 0, num_of_human_requests: n,
+		num_of_origin_blocked_requests: 0, sum_of_sent_bytes: n * 100,
+	}));
+	equal(aligned(side(600, 5, 6, 7), side(0, 1, 2), 60, 'requests'), { times: [600, 660, 720], values: [[5, 6, 7], [1, 2, null]] });
+	equal(aligned(side(600, 5), side(0, 1, 2), 60, 'bytes'), { times: [600, 660], values: [[500, null], [100, 200]] });
+	equal(aligned([], [], 60, 'requests'), { times: [], values: [[], []] });
+	const others = rest(side(0, 10, 20, 30), side(60, 5));
+	equal(others.map((one) => one.num_of_requests), [10, 15, 30]);
+	equal(total(others, 'blocked'), 2);
+	equal(total(others, 'requests'), 55);
+});
+
+test('a column is moved, shown and hidden', () => {
+	const list = ['a', 'b', 'c'];
+	equal(moved(list, 0, 2), ['b', 'c', 'a']);
+	equal(moved(list, 2, 0), ['c', 'a', 'b']);
+	equal(moved(list, 1, 1), list);
+	equal(moved(list, 1, -5), ['b', 'a', 'c']);
+	equal(moved(list, 1, 9), ['a', 'c', 'b']);
+	equal(toggled(list, 'b'), ['a', 'c']);
+	equal(toggled(list, 'd'), ['a', 'b', 'c', 'd']);
+	equal(leastWidth(['7.6rem', 'minmax(8rem, 2.4fr)', '1fr']), 15.6);
+});
+
+test('the parts of a request that rules matched are marked', () => {
+	const groups = groupsOf({
+		path: '/a', query: 'q=1', arguments: { q: '1', p: '2' }, headers: { 'user-agent': 'x' },
+		cf_triggers: [{ section: 'args', name: 'q', value: '1' }], gf_triggers: [{ section: 'uri', name: '', value: '/a' }],
+	}, () => false);
+	const marked = groups.flatMap((group) => group.leaves).filter((leaf) => leaf.matched).map((leaf) => leaf.field);
+	equal(marked, ['path', 'arguments["q"]']);
 });

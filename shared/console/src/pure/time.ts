@@ -60,10 +60,33 @@ export function periodCondition(p: Period): string {
 	return `timestamp between ${filterTime(p.from)} and ${filterTime(p.to)}`;
 }
 
-/** previous is the period of the same length right before. */
+/** previous is the period right before, as the diff of the API has it: it begins by the length earlier, without p.from. */
 export function previous(p: Period): Period {
-	const length = p.to - p.from + 1;
-	return { from: p.from - length, to: p.from - 1 };
+	return { from: p.from - Math.max(1, p.to - p.from), to: p.from - 1 };
+}
+
+/**
+ * comparedWith returns the period that another one is compared with: the one right before ("" or previous), the same one so
+ * much earlier (a length), or another one (A..B). It returns null if the text is none of these.
+ */
+export function comparedWith(text: string, p: Period): Period | null {
+	if (text === '' || text === 'previous') return previous(p);
+	const length = lengthOf(text);
+	return length === null ? resolve(text, 0) : { from: p.from - length, to: p.to - length };
+}
+
+const segmentLengths: readonly [string, number][] = [
+	['1m', 60_000], ['5m', 300_000], ['15m', 900_000], ['1h', 3_600_000], ['6h', 21_600_000],
+];
+
+/** segmentFor returns the shortest segment of the API that cuts a period into at most so many. */
+export function segmentFor(p: Period, most: number): string {
+	const shortest = (p.to - p.from) / most;
+	const fit = segmentLengths.find(([, length]) => length >= shortest);
+	if (fit) return fit[0];
+	let days = 1;
+	while (days * 86_400_000 < shortest) days *= 2;
+	return `${days}d`;
 }
 
 /** shift moves a period by its own length, earlier (-1) or later (1). */
@@ -83,19 +106,39 @@ export function zoomOut(p: Period): Period {
  * Without an offset it is a time of the zone. It returns null if the text is no time.
  */
 export function parseTime(text: string, zone: string): number | null {
-	const m = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
+	const m = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
 		.exec(text.trim());
 	if (!m) return null;
 	const [year, month, day, hour, minute, second] = m.slice(1, 7).map((part) => Number(part ?? 0)) as
 		[number, number, number, number, number, number];
 	const ms = Number((m[7] ?? '').padEnd(3, '0').slice(0, 3));
 	const wall = Date.UTC(year, month - 1, day, hour, minute, second, ms);
-	const back = new Date(wall);
-	const exists = back.getUTCMonth() === month - 1 && back.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+	const days = hour === 24 && minute === 0 && second === 0 && ms === 0 ? 86_400_000 : 0; // 24:00 is the end of the day
+	const date = new Date(wall - days);
+	const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && (hour < 24 || days > 0) && minute < 60 && second < 60;
 	if (!exists) return null;
 	const offset = m[8];
 	if (offset === undefined) return wall - zoneOffset(wall - zoneOffset(wall, zone), zone);
 	return wall - offsetOf(offset);
+}
+
+/** parseMoment reads a time as parseTime does, or a relative one of the filter language: now, now-15m, today, yesterday. */
+export function parseMoment(text: string, zone: string, now: number): number | null {
+	const m = /^(?:(today)|(yesterday)|now(?:([+-]\d{1,6})([smhdw]))?)$/i.exec(text.trim());
+	if (!m) return parseTime(text, zone);
+	if (m[1]) return parseTime(dateIn(now, zone), zone);
+	if (m[2]) return parseTime(dateIn((parseTime(dateIn(now, zone), zone) ?? now) - 1, zone), zone);
+	const second = Math.floor(now / 1000) * 1000;
+	return m[3] ? second + Number(m[3]) * (unitLengths[m[4]?.toLowerCase() ?? ''] ?? 0) : second;
+}
+
+/** periodText returns the period between two times as the address has it, or null. One that ends now stays relative. */
+export function periodText(from: string, to: string, zone: string, now: number): string | null {
+	const length = /^now-(\w+)$/i.exec(from.trim())?.[1]?.toLowerCase() ?? '';
+	if (lengthOf(length) !== null && /^now$/i.test(to.trim())) return length;
+	const ends = [parseMoment(from, zone, now), parseMoment(to, zone, now)] as const;
+	if (ends[0] === null || ends[1] === null) return null;
+	return absolute({ from: Math.min(ends[0], ends[1]), to: Math.max(ends[0], ends[1]) });
 }
 
 /** offsetOf returns the milliseconds of an offset such as Z, +02 or -03:30. */
@@ -150,6 +193,12 @@ export function isZone(name: string): boolean {
 	} catch {
 		return false;
 	}
+}
+
+/** otherZone returns the zone that a reader may want beside one: the browser's own, or UTC. */
+export function otherZone(zone: string): string {
+	const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+	return own === zone ? 'UTC' : own;
 }
 
 const two = (n: number): string => String(n).padStart(2, '0');

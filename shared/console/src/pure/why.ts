@@ -1,36 +1,6 @@
-// Why a request was blocked, in a sentence. The text of a reason has the grammar
-//
-//	reason = action " - " initiator [ " " verb ] " " list " - " rule " - [" place "]" .
-//
-// as in `Block - acl Deny ["all"] - acl1 - [request]`. Texts of another grammar are shown as they are.
+// Why a request was blocked, in a sentence.
+import { type Reason, readReason } from './reason';
 import { listOf, numberOf, type LogRecord, resultOf, textOf } from './record';
-
-/** The parts of the text of a reason. */
-export interface Reason {
-	action: string; // Block, Monitor
-	initiator: Initiator;
-	verb: string; // of acl and aws-waf: Deny, Force Deny …
-	causes: string[]; // what is in the list: tags, members, rules
-	rule: string;
-	place: string; // the section of the request
-}
-
-export type Initiator = 'acl' | 'content filter' | 'content filter restrict' | 'global filter' | 'rate limit' |
-	'dynamic rule' | 'aws-waf';
-
-const initiators: readonly Initiator[] = ['acl', 'content filter restrict', 'content filter', 'global filter',
-	'rate limit', 'dynamic rule', 'aws-waf'];
-
-/** readReason reads the text of a reason, or returns null if it has another grammar. */
-export function readReason(text: string): Reason | null {
-	const m = /^(\w+) - (.+?) ?(\[.*?\]) - (.*) - \[([^\]]*)\]$/s.exec(text);
-	if (!m) return null;
-	const [, action = '', head = '', list = '', rule = '', place = ''] = m;
-	const initiator = initiators.find((name) => head === name || head.startsWith(name + ' '));
-	if (!initiator) return null;
-	const causes = [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((one) => one[1] ?? '');
-	return { action, initiator, verb: head.slice(initiator.length).trim(), causes, rule, place };
-}
 
 /** why returns the sentence that says what happened to a request, and why. */
 export function why(record: LogRecord): string {

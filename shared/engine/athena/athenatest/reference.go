@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -38,8 +37,9 @@ func NewReference(rows []lake.Row) *Reference {
 	return r
 }
 
-// Register registers a query: for logs each window, and for topx also its parts. The query must have the scope and watermark with which the
-// engine prints it. Register ignores a query that cannot be printed, because the engine refuses it.
+// Register registers a query: for logs each window, and for topx also its parts. The query must have the scope and
+// watermark with which the engine prints it. Register ignores a query that cannot be printed, because the engine
+// refuses it.
 func (r *Reference) Register(q query.Query) {
 	for _, window := range q.Windows() {
 		part := q
@@ -83,29 +83,7 @@ func (r *Reference) Run(ctx context.Context, s emulator.Statement, scanned func(
 	if err := ctx.Err(); err != nil {
 		return emulator.Result{}, err
 	}
-	if r.overflows(&q) {
-		return emulator.Result{}, &emulator.Failure{
-			Category: 2, Type: 1000, Reason: "NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow",
-		}
-	}
 	return resultOf(q, reference.Evaluate(&q, r.rows)), nil
-}
-
-// overflows reports whether a sum over all matching records exceeds 64 bits.
-func (r *Reference) overflows(q *query.Query) bool {
-	var sent, length float64
-	for _, row := range r.rows {
-		if !query.Match(q, row) {
-			continue
-		}
-		if row.BytesSent != nil {
-			sent += float64(*row.BytesSent)
-		}
-		if row.RequestLength != nil {
-			length += float64(*row.RequestLength)
-		}
-	}
-	return math.Abs(sent) >= math.MaxInt64 || math.Abs(length) >= math.MaxInt64
 }
 
 // resultOf returns an answer as the rows that the statement of its query returns.
@@ -146,7 +124,8 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 }
 
 func histogramResult(shape query.Histogram, all []query.Series) emulator.Result {
-	t := newResult("series value total segment n")
+	t := newResult("series value total distinct_values segment n")
+	distinct := query.DistinctValues(all)
 	for i, s := range all {
 		number, value := i+1, any(nil)
 		switch s.Kind {
@@ -160,7 +139,7 @@ func histogramResult(shape query.Histogram, all []query.Series) emulator.Result 
 			number = shape.Limit + 2
 		}
 		for _, p := range s.Points {
-			t.add(int64(number), value, s.Total, p.Segment, p.N)
+			t.add(int64(number), value, s.Total, distinct, p.Segment, p.N)
 		}
 	}
 	return t.Result

@@ -114,7 +114,7 @@ func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log 
 	fields := []any{
 		"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format,
 		"records", report.Records, "known", report.Known, "rejected", report.RejectedLines(),
-		"quarantine", report.Quarantine, "objects", report.Objects, "bytes", report.Bytes,
+		"quarantine", report.Quarantine, "unsaved", report.Unsaved, "objects", report.Objects, "bytes", report.Bytes,
 		"ms", report.Elapsed.Milliseconds(), "delivery", deliveries(message),
 	}
 	if first, known := firstSent(message); known {
@@ -123,6 +123,18 @@ func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log 
 	refused := fault.KindOf(err) == fault.Invalid
 	if report.Quarantine != "" || refused {
 		h.Log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages
+	}
+	if report.Overlaps() {
+		// A metric counts these messages.
+		h.Log.WarnContext(ctx, "overlapping", "message", message.MessageId, "key", log.Key, "source", report.Source,
+			"judged", report.Judged, "seen", report.Seen, "in", report.SeenIn,
+			"meaning", "most of the sampled first records are in the data already, and are counted twice")
+	}
+	if report.Unchecked != "" {
+		// The metric unchecked counts these messages.
+		h.Log.WarnContext(ctx, "overlap not checked", "message", message.MessageId, "key", log.Key,
+			"source", report.Source, "reason", report.Unchecked,
+			"meaning", "the log is imported, but copies of its records may not be noticed")
 	}
 	switch {
 	case err == nil:

@@ -42,6 +42,12 @@ func (i *importer) Import(_ context.Context, log cloud.Log) (ingest.Report, erro
 	if strings.Contains(log.Key, "dirty") {
 		report.Rejected, report.Quarantine = map[record.Code]int64{"bad_json": 1}, "quarantine/source.ndjson"
 	}
+	if strings.Contains(log.Key, "copy") {
+		report.Judged, report.Seen, report.SeenIn, report.Sampled = 60, 50, "other", true
+	}
+	if strings.Contains(log.Key, "unchecked") {
+		report.Unchecked = "read marks: throttled"
+	}
 	return report, i.errs[log.Key]
 }
 
@@ -166,6 +172,30 @@ func TestHandleImportsSentLogs(t *testing.T) {
 	down := &messages{err: errors.New("the queue is down")}
 	if err := queue.SendLog(t.Context(), down, "logs", logs[0], testTime); !errors.Is(err, down.err) {
 		t.Error(err)
+	}
+}
+
+// TestHandleWarnsOfCopies: a log of which most records are in the data is imported, and a metric counts the warning.
+func TestHandleWarnsOfCopies(t *testing.T) {
+	for key, warns := range map[string]bool{"raw/copy.log": true, "raw/new.log": false} {
+		i := &importer{}
+		failed, logged := i.handle(t, notification("ObjectCreated:Put", "logs", key))
+		const warning = "msg=overlapping message=m0 key=raw/copy.log source=source judged=60 seen=50 in=other"
+		if len(failed) > 0 || strings.Contains(logged, warning) != warns || !strings.Contains(logged, "msg=imported") {
+			t.Errorf("%s: failed %v\n%s", key, failed, logged)
+		}
+	}
+}
+
+// TestHandleWarnsOfUncheckedLogs: another metric counts the logs of which it is not known whether they are copies.
+func TestHandleWarnsOfUncheckedLogs(t *testing.T) {
+	for key, warns := range map[string]bool{"raw/unchecked.log": true, "raw/new.log": false} {
+		i := &importer{}
+		failed, logged := i.handle(t, notification("ObjectCreated:Put", "logs", key))
+		const warning = `msg="overlap not checked" message=m0 key=raw/unchecked.log source=source reason="read marks: throttled"`
+		if len(failed) > 0 || strings.Contains(logged, warning) != warns || !strings.Contains(logged, "msg=imported") {
+			t.Errorf("%s: failed %v\n%s", key, failed, logged)
+		}
 	}
 }
 

@@ -16,19 +16,20 @@ import (
 func (l *Ledger) Sources(ctx context.Context) (sources []ledger.Source, err error) {
 	rows, err := l.db.QueryContext(ctx, `
 SELECT s.id, s.log, s.format, s.forgotten, i.staging, i.name, i.at, i.records, i.rejected, i.lines, i.settings,
-       i.published, i.objects, i.min_ts_ms, i.max_ts_ms
+       i.published, i.objects, i.min_ts_ms, i.max_ts_ms, i.retries, i.geoip, `+isRetry+`
 FROM source s JOIN import i ON i.source = s.id
 ORDER BY (SELECT min(at) FROM import f WHERE f.source = s.id), s.rowid, i.generation`)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	retries, names := map[string]bool{}, map[string]map[string]bool{}
 	for rows.Next() {
 		var r importRow
 		if err := rows.Scan(
 			&r.source.ID, &r.source.Log, &r.source.Format, &r.forgotten, &r.source.Family, &r.source.Name, &r.at,
 			&r.source.Records, &r.source.Rejected, &r.source.Lines, &r.settings,
-			&r.published, &r.objects, &r.from, &r.to,
+			&r.published, &r.objects, &r.from, &r.to, &r.retries, &r.geoip, &r.retry,
 		); err != nil {
 			return nil, failed("read ledger", err)
 		}
@@ -40,11 +41,15 @@ ORDER BY (SELECT min(at) FROM import f WHERE f.source = s.id), s.rowid, i.genera
 			sources[last] = joined(sources[last], one)
 		} else {
 			sources = append(sources, one)
+			names[one.ID] = map[string]bool{}
 		}
+		retries[one.ID] = r.retry
+		names[one.ID][one.Name] = true
 	}
 	if err := rows.Err(); err != nil {
 		return nil, failed("read ledger", err)
 	}
+	withRetries(sources, retries, names)
 	return sources, nil
 }
 
@@ -54,11 +59,16 @@ type importRow struct {
 	forgotten, at, settings, objects string
 	published                        bool
 	from, to                         sql.NullInt64
+	retries                          int
+	geoip                            string
+	retry                            bool // see isRetry
 }
 
 // parse returns the source as if this were its only import.
 func (r importRow) parse() (s ledger.Source, err error) {
-	s, s.Imports = r.source, 1
+	if s, s.Imports = r.source, 1; r.retries > 0 {
+		s.Imports, s.Retried = 0, s.Records
+	}
 	if s.First, err = time.Parse(time.RFC3339Nano, r.at); err != nil {
 		return s, err
 	}
@@ -70,6 +80,11 @@ func (r importRow) parse() (s ledger.Source, err error) {
 	}
 	if s.Known = r.settings != ""; s.Known {
 		if err := json.Unmarshal([]byte(r.settings), &s.Settings); err != nil {
+			return s, err
+		}
+	}
+	if r.geoip != "" {
+		if err := json.Unmarshal([]byte(r.geoip), &s.GeoIP); err != nil {
 			return s, err
 		}
 	}
@@ -103,13 +118,17 @@ func hoursOf(names string) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// joined returns a source with a later import.
+// joined returns a source with a later import, or with a retry.
 func joined(s, later ledger.Source) ledger.Source {
-	s.Imports++
-	s.Name, s.Settings, s.Known = later.Name, later.Settings, later.Known
+	if later.Imports > 0 {
+		s.Imports++
+		s.Before = &ledger.Source{Settings: s.Settings, GeoIP: s.GeoIP, Known: s.Known}
+		s.Name, s.Settings, s.GeoIP, s.Known = later.Name, later.Settings, later.GeoIP, later.Known
+		s.Lines, s.Last = later.Lines, later.Last
+	}
 	s.Records += later.Records
+	s.Retried += later.Retried
 	s.Rejected += later.Rejected
-	s.Lines, s.Last = later.Lines, later.Last
 	if s.From.IsZero() || !later.From.IsZero() && later.From.Before(s.From) {
 		s.From = later.From
 	}

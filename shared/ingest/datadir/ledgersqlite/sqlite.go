@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -98,6 +99,8 @@ var additions = []struct{ table, column, definition string }{
 	{"import", "settings", "TEXT NOT NULL DEFAULT ''"}, // JSON: FIELD=VALUE of --set; "": not known
 	{"import", "min_ts_ms", "INTEGER"},                 // of the records; NULL: none, or not known
 	{"import", "max_ts_ms", "INTEGER"},
+	{"import", "retries", "INTEGER NOT NULL DEFAULT 0"}, // generation of the import of which it is a retry; 0: of none
+	{"import", "geoip", "TEXT NOT NULL DEFAULT ''"},     // JSON: files of the databases of places; "": none, or not known
 	{"source", "forgotten", "TEXT NOT NULL DEFAULT ''"}, // when it was forgotten
 	{"source", "removal", "TEXT NOT NULL DEFAULT ''"},   // JSON: the change of the index, until that is made
 }
@@ -208,7 +211,8 @@ func (l *Ledger) Unpublished(ctx context.Context) ([]ledger.Entry, error) {
 // query returns the entries that a WHERE clause selects, shortest first.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
 	rows, err := l.db.QueryContext(ctx, `
-SELECT i.source, i.log, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.parts, i.staging,
+SELECT i.source, i.log, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.retries, i.parts,
+       i.staging,
        CASE i.published WHEN 0 THEN i.objects ELSE '[]' END,
        NOT EXISTS (SELECT 1 FROM import later WHERE later.source = i.source AND later.generation > i.generation)
 FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.source, i.generation`, args...)
@@ -221,7 +225,7 @@ FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.so
 		var sum, objects []byte
 		err := rows.Scan(
 			&e.Source, &e.Log, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated,
-			&e.Rejected, &e.Parts, &e.Family, &objects, &e.Latest,
+			&e.Rejected, &e.Retries, &e.Parts, &e.Family, &objects, &e.Latest,
 		)
 		if err != nil {
 			return nil, failed("read ledger", err)
@@ -271,14 +275,20 @@ func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
 	if err != nil {
 		return err
 	}
+	var geoip []byte
+	if len(e.GeoIP) > 0 {
+		if geoip, err = json.Marshal(e.GeoIP); err != nil {
+			return err
+		}
+	}
 	from, to := periodOf(e.Objects)
 	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts,
-                    objects, staging, published, log, settings, min_ts_ms, max_ts_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
+                    objects, staging, published, log, settings, min_ts_ms, max_ts_ms, retries, geoip)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
 		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:],
 		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family, e.Log,
-		string(settings), from, to); err != nil {
+		string(settings), from, to, e.Retries, string(geoip)); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -318,9 +328,23 @@ func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 	return nil
 }
 
-// LinesAfter returns the number of the last line that an import of a source has recorded.
+// Newest returns the latest import of a source.
+func (l *Ledger) Newest(ctx context.Context, source string) (ledger.Entry, error) {
+	entries, err := l.query(ctx, `WHERE i.source = ?`, source)
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	for _, e := range entries {
+		if e.Latest {
+			return e, nil
+		}
+	}
+	return ledger.Entry{}, fmt.Errorf("ledger: there is no import of source %s", source)
+}
+
+// LinesAfter returns the number of the last line that the imports of a source up to a generation have recorded.
 func (l *Ledger) LinesAfter(ctx context.Context, source string, generation int) (lines int64, err error) {
-	const statement = `SELECT lines FROM import WHERE source = ? AND generation = ?`
+	const statement = `SELECT coalesce(max(lines), 0) FROM import WHERE source = ? AND generation <= ?`
 	if err := l.db.QueryRowContext(ctx, statement, source, generation).Scan(&lines); err != nil {
 		return 0, failed("read ledger", err)
 	}
@@ -356,8 +380,12 @@ func namesOf(objects []lake.Object) []string {
 	return names
 }
 
-// failed adds the action to an error. It wraps fs.ErrPermission if SQLite reports that the file is read-only.
+// failed adds the action to an error. It wraps fs.ErrPermission if SQLite reports that the file is read-only, and
+// syscall.ENOSPC if SQLite reports that the disk is full.
 func failed(action string, err error) error {
+	if sqlitefile.IsFull(err) {
+		return fmt.Errorf("%s: %w (%w)", action, err, syscall.ENOSPC)
+	}
 	var db *sqlite.Error
 	if errors.As(err, &db) {
 		switch db.Code() & 0xff { // the higher bits give more details

@@ -52,6 +52,8 @@ type objectEntry struct {
 	MinTsMs     int64            `json:"min_ts_ms"`
 	MaxTsMs     int64            `json:"max_ts_ms"`
 	ColumnBytes map[string]int64 `json:"column_bytes,omitempty"`
+	FirstChange int64            `json:"first_change,omitempty"`
+	LastChange  int64            `json:"last_change,omitempty"`
 }
 
 // supersededEntry is an object that a compaction has replaced. Queries that began before may still read it.
@@ -69,6 +71,8 @@ func (o objectEntry) lakeObject(p lake.Partition) lake.Object {
 		MinTsMs:     o.MinTsMs,
 		MaxTsMs:     o.MaxTsMs,
 		ColumnBytes: o.ColumnBytes,
+		FirstChange: o.FirstChange,
+		LastChange:  o.LastChange,
 	}
 }
 

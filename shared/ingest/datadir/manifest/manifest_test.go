@@ -88,7 +88,7 @@ func TestPublishIsVisibleToOtherStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := a
-	want.Path = filepath.Join(dir, filepath.FromSlash(a.Path))
+	want.Path, want.FirstChange, want.LastChange = filepath.Join(dir, filepath.FromSlash(a.Path)), 1, 1
 	if diff := cmp.Diff([]lake.Object{want}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -122,6 +122,56 @@ func TestExtentFollowsTheObjects(t *testing.T) {
 	publish(t, s, Change{Remove: []Name{nameOf(early)}})
 	if got, want := extent(), (lake.Extent{MinTsMs: late.MinTsMs, MaxTsMs: late.MaxTsMs, Rows: 10}); got != want {
 		t.Errorf("after removal: got %+v, want %+v", got, want)
+	}
+}
+
+// TestObjectsHaveTheChangesOfTheirRows: an object of an import has the number of its publication, and an object that
+// replaces others those of their rows. Objects that an earlier version has published have none.
+func TestObjectsHaveTheChangesOfTheirRows(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	changes := func(from, to lake.Partition) map[string][2]int64 {
+		t.Helper()
+		objects, err := open(t, dir).Objects(t.Context(), from, to) // as another process reads it
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string][2]int64{}
+		for _, o := range objects {
+			found[strings.TrimSuffix(filepath.Base(o.Path), "-0.parquet")] = [2]int64{o.FirstChange, o.LastChange}
+		}
+		return found
+	}
+	a, b, c, next := objectIn(noon, "a"), objectIn(noon, "b"), objectIn(noon, "c"), objectIn(noon+1, "next")
+	publish(t, s, Change{Add: []lake.Object{a}})
+	publish(t, s, Change{Add: []lake.Object{b, next}})
+	publish(t, s, Change{Add: []lake.Object{c}})
+	want := map[string][2]int64{"a": {1, 1}, "b": {2, 2}, "c": {3, 3}, "next": {2, 2}}
+	if diff := cmp.Diff(want, changes(noon, noon+1)); diff != "" {
+		t.Fatal(diff)
+	}
+	merged := objectIn(noon, "merged")
+	publish(t, s, Change{Add: []lake.Object{merged}, Remove: []Name{nameOf(b), nameOf(c)}})
+	if diff := cmp.Diff(map[string][2]int64{"a": {1, 1}, "merged": {2, 3}}, changes(noon, noon)); diff != "" {
+		t.Error(diff)
+	}
+	file := hourPath(dir, noon)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := strings.Replace(string(raw), `,"first_change":1,"last_change":1`, "", 1)
+	if err := os.WriteFile(file, []byte(earlier), 0o600); err != nil || earlier == string(raw) {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	s = open(t, dir)
+	whole := objectIn(noon, "whole")
+	if diff := cmp.Diff(map[string][2]int64{"a": {}, "merged": {2, 3}}, changes(noon, noon)); diff != "" {
+		t.Error(diff)
+	}
+	publish(t, s, Change{Add: []lake.Object{whole}, Remove: []Name{nameOf(a), nameOf(merged)}})
+	if diff := cmp.Diff(map[string][2]int64{"whole": {0, 3}}, changes(noon, noon)); diff != "" {
+		t.Error(diff)
 	}
 }
 

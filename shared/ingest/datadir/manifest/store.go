@@ -35,7 +35,7 @@ type Store struct {
 	hours map[lake.Partition][]lake.Object // cached objects of hours, as of head
 }
 
-var _ engine.Index = (*Store)(nil)
+var _ engine.NumberedIndex = (*Store)(nil)
 
 // Open opens the index of the lake in dir. The index is empty if dir does not exist. A head file that cannot be read is
 // an error.
@@ -81,7 +81,7 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	return s.head.Extent, nil
 }
 
-// Sequence returns the number of changes. As long as it stays the same, so does the data.
+// Sequence returns the number of changes, which is that of the latest one. As long as it stays the same, so does the data.
 func (s *Store) Sequence(context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -156,7 +156,7 @@ func (u *Update) apply(c Change) ([]hourManifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		yes, err := h.change(changes[p])
+		yes, err := h.change(changes[p], u.head.Sequence+1)
 		if err != nil {
 			return nil, fmt.Errorf("change manifest %s: %w", hourPath(u.store.dir, p), err)
 		}
@@ -189,9 +189,10 @@ func byHour(c Change) map[lake.Partition]Change {
 	return hours
 }
 
-// change applies a change to the manifest and reports whether the manifest differs afterwards. Removing an object that
-// is not listed is an error, because rows would be lost or counted twice.
-func (h *hourManifest) change(c Change) (altered bool, err error) {
+// change applies a change with that number to the manifest and reports whether the manifest differs afterwards. Removing
+// an object that is not listed is an error, because rows would be lost or counted twice.
+func (h *hourManifest) change(c Change, number int64) (altered bool, err error) {
+	first, last := h.changesOf(c.Remove, number)
 	for _, o := range c.Add {
 		if h.lists(o.Path) {
 			continue
@@ -203,6 +204,8 @@ func (h *hourManifest) change(c Change) (altered bool, err error) {
 			MinTsMs:     o.MinTsMs,
 			MaxTsMs:     o.MaxTsMs,
 			ColumnBytes: o.ColumnBytes,
+			FirstChange: first,
+			LastChange:  last,
 		})
 		altered = true
 	}
@@ -220,6 +223,23 @@ func (h *hourManifest) change(c Change) (altered bool, err error) {
 		return slices.ContainsFunc(c.Forget, func(n Name) bool { return n.Name == s.Name })
 	})
 	return altered || len(h.Superseded) < before, nil
+}
+
+// changesOf returns the numbers of the changes that published the first and the last rows of the objects that a change
+// adds. If they replace others, their rows are those of the others. Otherwise the rows are new.
+func (h *hourManifest) changesOf(replaced []Name, number int64) (first, last int64) {
+	first, last = number, number
+	found := false
+	for _, o := range h.Objects {
+		if !slices.ContainsFunc(replaced, func(n Name) bool { return n.Name == o.Name }) {
+			continue
+		}
+		if !found {
+			first, last, found = o.FirstChange, o.LastChange, true
+		}
+		first, last = min(first, o.FirstChange), max(last, o.LastChange)
+	}
+	return first, last
 }
 
 // lists reports whether an object is a current or a superseded object of the hour.

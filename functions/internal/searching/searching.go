@@ -1,0 +1,68 @@
+// Package searching builds the read path of the functions that query Athena.
+package searching
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/orrery/orrery/functions/internal/doctor"
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
+)
+
+// Path is the read path.
+type Path struct {
+	Service *search.Service
+	States  engine.States
+	Athena  *awsathena.Client
+}
+
+// reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
+// data.
+const reuseResults = time.Hour
+
+// New returns the read path of a function with an environment.
+func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, error) {
+	state := statedynamo.New(table, e.Table)
+	states := lakestate.NewStates(state, time.Now)
+	client := awsathena.NewFromConfig(c)
+	objects := function.NewS3(c)
+	engine, err := athena.New(athena.Config{
+		Client: client, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
+		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
+		Columns:  lakestate.NewColumnShares(state, time.Now),
+		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
+	})
+	if err != nil {
+		return Path{}, err
+	}
+	service, err := search.New(engine, search.Options{
+		Store:   pendingdynamo.New(table, e.Table, lambdas.KeepQueries, time.Now),
+		Timeout: e.QueryTimeout, Now: time.Now,
+	})
+	return Path{service, states, client}, err
+}
+
+// Checks returns the checks of a function that queries Athena.
+func Checks(
+	client *awsathena.Client, states engine.States, e function.Environment, now func() time.Time,
+) []doctor.Check {
+	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
+	for _, name := range lake.TableNames {
+		location := lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name)
+		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
+		checks = append(checks, doctor.Partitions(client, t))
+	}
+	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now), doctor.Damage(states))
+}

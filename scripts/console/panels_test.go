@@ -1,0 +1,102 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestPanels walks through what opens beside an answer.
+func TestPanels(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "3000").address)
+
+	walk("what a question means and would cost, by a key", func(t *testing.T, b *tab, s *served) {
+		b.open(`#/?f=blocked+is+true,+country+in+(Germany,France)&t=` + demoDay)
+		b.sees("Requests over time")
+		b.keys("x")
+		b.sees("What it would read and cost")
+		b.holds("location.hash.includes('panel=explain')", "has the panel in its address")
+		b.sees(`country in ("Germany", "France")`)
+		b.sees(`{"field":"blocked","op":"is","value":true}`)
+		b.holds("document.querySelectorAll('.explain tbody tr').length === 8", "has an estimate of each question, and of all")
+		b.holds("document.querySelectorAll('.columns-of li').length > 3", "has the columns")
+		b.sees("orrery explain logs")
+		b.keys(kb.Escape)
+		b.holds("!document.querySelector('.explain')", "closes the panel")
+		b.click("button.link", "explain")
+		b.sees("What it would read and cost")
+	})
+	walk("what a comparison would cost", func(t *testing.T, b *tab, s *served) {
+		b.open("#/compare?where=blocked+is+true&panel=explain&t=" + demoDay)
+		b.holds("document.querySelectorAll('.explain tbody th').length === 4", "has only the questions of the screen, and their sum")
+		b.holds("document.querySelector('.explain tbody th').textContent.startsWith('Comparison')", "has the comparison")
+	})
+	walk("a filter with mistakes is corrected", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 400"}
+		b.open(`#/?f=hots="shop.example"&panel=explain&t=` + demoDay)
+		b.sees("It has no meaning yet")
+		b.click(".explain button", "Use the corrected filter")
+		b.holds(`document.querySelector('#filter').value === 'host="shop.example"'`, "has the corrected filter")
+		b.sees("What it would read and cost")
+	})
+	walk("the values of fields, only and without", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.keys("f")
+		b.holds("document.querySelectorAll('.facet').length === 8", "has the usual fields")
+		b.click(".facet .value button", "Germany")
+		b.click("[role=menuitem]", "Only")
+		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
+		b.holds(`document.querySelector('.facet:nth-child(2) small')?.textContent === '1 value'`, "counts the requests of the filter")
+		b.run(chromedp.Focus(".facet:nth-child(2) .value button"))
+		b.keys("-")
+		b.holds(`document.querySelector('#filter').value === 'country!="Germany"'`, "is without Germany")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "is back")
+	})
+	walk("a field of the reader's own, with a key, and requests without it", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?panel=facets&t=" + demoDay)
+		b.holds("document.querySelectorAll('.facet').length === 8", "has the usual fields")
+		b.fill("#facet-field", `headers["referer"]`)
+		b.run(chromedp.Evaluate("document.querySelector('#facet-field').form.requestSubmit()", nil))
+		b.holds(`document.querySelector('.facet h3').textContent.startsWith('headers["referer"]')`, "has the new field first")
+		b.holds("document.querySelectorAll('.facet').length === 9", "has nine fields")
+		b.click(".facet button.link", "without a value")
+		b.holds(`document.querySelector('#filter').value === 'not headers["referer"]~""'`, "keeps the requests without it")
+		b.sees("No request has this field")
+		b.click(".facet button", "Remove result")
+		b.holds("document.querySelectorAll('.facet').length === 8", "has one less")
+		b.click("button", "Show more values")
+		b.holds("[...document.querySelectorAll('.facet')].some((e) => e.querySelectorAll('li').length === 20)", "has twenty values")
+		b.click("button", "Usual fields")
+		b.holds("!location.hash.includes('by=')", "has the usual fields again")
+	})
+	walk("a field that cannot be grouped has its reason", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 422"}
+		b.open("#/events?panel=facets&by=timestamp&t=" + demoDay)
+		b.sees("200 shown")
+		b.holds("document.querySelector('.facets .trouble')?.textContent.includes('timestamp')", "names the field")
+		b.click(".facets button", "Usual fields")
+		b.holds("document.querySelectorAll('.facet').length === 8", "has the usual fields")
+	})
+	walk("the panels are accessible, at all widths", func(t *testing.T, b *tab, s *served) {
+		for _, scheme := range []string{"light", "dark"} {
+			for width, name := range map[int64]string{360: "360", 768: "768", 1280: "1280", 1920: "1920"} {
+				b := newTab(t, browser, s.url, width, scheme)
+				for screen, panel := range map[string]string{"": "explain", "events": "facets"} {
+					b.open("#/" + screen + "?panel=" + panel + "&t=" + demoDay)
+					b.holds("document.querySelector('.columns-of li, .facet li')", "has the panel")
+					b.screenshot(strings.Join([]string{panel, scheme, name}, "-"))
+					b.accessible(panel)
+					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
+						t.Errorf("%s is wider than the window of %s", panel, name)
+					}
+				}
+				b.check()
+			}
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// dragAcross presses the mouse at a part of the width of an element, and releases it at another one.
+func (b *tab) dragAcross(selector string, from, to float64) {
+	b.t.Helper()
+	box := value[[]float64](b, fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element.scrollIntoView({block: 'center'});
+		const box = element.getBoundingClientRect();
+		return [box.x, box.y + box.height / 2, box.width];
+	})()`, selector))
+	b.drag(box[0]+from*box[2], box[1], box[0]+to*box[2], box[1])
+}
+
+// TestParts walks through parts of a page that depend on each other.
+func TestParts(t *testing.T) {
+	browser := chromium(t)
+	server := serve(t, "3000")
+	walk := walker(t, browser, server.address)
+
+	walk("a split chart stays while the cursor moves, and dragging selects a period", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?by=country&t=" + demoDay)
+		b.holds("document.querySelector('.split .plot canvas')", "has the chart")
+		b.run(chromedp.Evaluate("document.querySelector('.split .plot canvas').dataset.first = 'yes'", nil), chromedp.Focus(".split .plot"))
+		b.keys(kb.ArrowRight + kb.ArrowRight)
+		b.holds("document.querySelector('.split .moment').textContent !== ''", "names the segment at the cursor")
+		if !value[bool](b, "document.querySelector('.split .plot canvas').dataset.first === 'yes'") {
+			t.Error("the chart was drawn anew")
+		}
+		b.dragAcross(".split .u-over", 0.25, 0.75)
+		b.holds("!location.hash.includes('t=2026-01-01T00:00Z') && location.hash.includes('t=2026-01-01T0')", "has a shorter period")
+		b.sees("Requests over time by country")
+	})
+	walk("a dashboard with a split chart says that its figures failed", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 500"}
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			return isQuestion(t, r, "timeline") && !strings.Contains(bodyOf(t, r)["filters"].(string), "2025-12-31") &&
+				refuse(w, http.StatusInternalServerError, "something went wrong on our side")
+		})
+		b.open("#/?by=country&t=" + demoDay)
+		b.holds("document.querySelector('.trouble.failed')?.textContent.includes('Figures: The question failed')", "names the figures")
+		b.sees("id-of-the-request")
+		s.answer(nil)
+		b.click(".trouble button", "Ask again")
+		b.holds(numberOf("requests")+" === 3000 && !document.querySelector('.trouble')", "has the figures")
+	})
+	walk("parts that fail apart are asked again by themselves", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"ERR_"}
+		var gone atomic.Bool
+		gone.Store(true)
+		shown, failed := make(chan struct{}), make(chan struct{}, 8)
+		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case !gone.Load():
+			case isQuestion(t, r, "facets"):
+				panic(http.ErrAbortHandler)
+			case isQuestion(t, r, "timeline") && strings.Contains(bodyOf(t, r)["filters"].(string), "2025-12-31"):
+				<-shown
+				failed <- struct{}{}
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		})
+		b.open("#/?t=" + demoDay)
+		b.sees("Figures: The server does not answer")
+		close(shown)
+		<-failed
+		gone.Store(false)
+		b.holds(numberOf("clients")+" > 0 && !document.querySelector('.trouble')", "has all figures by itself")
+	})
+	walk("one form asks for the key, however many parts need it", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 401"}
+		b.open("#/?panel=standout&t=" + demoDay)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && document.querySelector('.stand-out li')", "has its answers")
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			return strings.HasPrefix(r.URL.Path, "/api/") && bodyOf(t, r)["dry_run"] != true &&
+				r.Header.Get("Authorization") != "Bearer the-new-key" && refuse(w, http.StatusUnauthorized, "an API key is needed")
+		})
+		b.keys("r")
+		b.sees("This server needs an API key")
+		b.holds("!document.querySelector('[data-cancel], [aria-busy=true]')", "has asked all its questions")
+		if n := value[int](b, "document.querySelectorAll('.trouble.key').length"); n != 1 {
+			t.Errorf("%d forms ask for the key", n)
+		}
+		b.accessible("key of several parts")
+		b.fill("#key", "the-new-key")
+		b.click("button", "Use the key")
+		b.holds("document.querySelector('.stand-out li') && !document.querySelector('.trouble')", "has the answers")
+	})
+	walk("another screen does not take over the field that splits the chart", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?by=country&t=" + demoDay)
+		b.holds(numberOf("requests")+" === 3000", "has the figures")
+		b.click(".tile.requests", "")
+		b.sees("200 shown")
+		if at := b.fragment(); strings.Contains(at, "by=") {
+			t.Errorf("the address is %s", at)
+		}
+	})
+	walk("a period that is chosen before the first answer stays", func(t *testing.T, b *tab, s *served) {
+		var estimates atomic.Bool
+		asked, released, estimated := make(chan struct{}, 8), make(chan struct{}), make(chan struct{})
+		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case isQuestion(t, r, "timeline"):
+				asked <- struct{}{}
+				<-released
+			case estimates.Load() && bodyOf(t, r)["dry_run"] == true:
+				<-estimated
+			}
+			return false
+		})
+		b.open("")
+		<-asked
+		<-asked
+		estimates.Store(true)
+		b.click("#period", "")
+		b.click(".presets button", "24h")
+		b.holds("location.hash.includes('t=24h')", "has the period")
+		close(released)
+		b.sees("No requests in this period")
+		close(estimated)
+		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+		if at := b.fragment(); !strings.Contains(at, "t=24h") {
+			t.Errorf("the address is %s", at)
+		}
+	})
+	walk("a query is followed after a reload although the address shows it in another zone", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504"}
+		query := newLongQuery("topx")
+		s.answer(query.answer(t))
+		b.open("#/?f=status=200&t=30m")
+		b.sees("The query has been running")
+		b.run(chromedp.Evaluate("location.hash += '&tz=Europe/Berlin'", nil))
+		b.run(chromedp.Reload())
+		b.sees("The query has been running")
+		b.holds("document.querySelector('.trouble')", "has the other answers")
+		if n := query.asked.Load(); n != 1 {
+			t.Errorf("the query was asked %d times", n)
+		}
+		close(query.released)
+		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+	})
+	walk("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true, reason~"."`)
+		var period atomic.Value
+		held := make(chan struct{})
+		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+			if isQuestion(t, r, "facets") {
+				period.Store(strings.SplitN(bodyOf(t, r)["filters"].(string), ",", 2)[0])
+				<-held
+			}
+			return false
+		})
+		b.open("#/events/" + record["record_ref"].(string) + "?t=900d")
+		b.sees("Is it a false positive?")
+		b.holds("Date.now() > performance.timeOrigin + 2500", "shows a later second")
+		close(held)
+		b.click(".evidence li button", "show")
+		b.holds("location.hash.includes('..')", "has an absolute period")
+		at := b.fragment()
+		ends := strings.Split(strings.SplitN(at[strings.Index(at, "t=")+2:], "&", 2)[0], "..")
+		want := period.Load().(string)
+		for _, end := range ends {
+			if text := strings.TrimSuffix(strings.Replace(end, "T", " ", 1), "Z"); !strings.Contains(want, text) {
+				t.Errorf("the link begins or ends at %s, and what was counted is %s", end, want)
+			}
+		}
+	})
+	walk("what each part of a page rests on is said beside it", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true, reason~"."`)
+		b.open("#/events/" + record["record_ref"].(string) + "?panel=facets&t=" + demoDay)
+		for _, part := range []string{".facets", ".record-pane .record", ".evidence"} {
+			b.holds(fmt.Sprintf("document.querySelector('%s > .line .honesty')", part), "has it in "+part)
+		}
+		b.accessible("what parts rest on")
+		b.open("#/?panel=standout&t=" + demoDay)
+		b.holds(`/% of them \([0-9,]+\) have .*% of the other requests \([0-9,]+\)/.test(document.querySelector('.stand-out li')?.textContent)`,
+			"has the numbers of requests")
+	})
+	walk("a touch that moves does not act, also if its cell is drawn again", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.run(chromedp.Evaluate(`{
+			window.longTouches = new Map();
+			const [set, clear] = [setTimeout, clearTimeout];
+			window.setTimeout = (run, ms, ...rest) => {
+				if (ms !== 500) return set(run, ms, ...rest);
+				longTouches.set(-1 - longTouches.size, run);
+				return -longTouches.size;
+			};
+			window.clearTimeout = (timer) => { longTouches.delete(timer); clear(timer); };
+			window.touch = (kind) => document.querySelector('#cell-0-1').dispatchEvent(new Event(
+				'ontouchstart' in document.body ? kind.toLowerCase() : kind, {bubbles: true, cancelable: true})); // as the library names them
+			touch('TouchStart');
+		}`, nil))
+		b.holds("longTouches.size === 1", "waits for a long touch")
+		b.run(chromedp.Focus(".rows"))
+		b.keys(kb.ArrowRight)
+		b.holds("document.querySelector('#cell-0-1.active')", "has drawn the cell again")
+		b.run(chromedp.Evaluate("touch('TouchMove')", nil))
+		if n := value[int](b, "longTouches.size"); n != 0 {
+			t.Error("the touch acts although it moved")
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package cost
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/report"
+)
+
+// dailyReport is the report of which the cost is estimated: that of a day, compared with the day before.
+func dailyReport() report.Setting {
+	end := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	day := report.Day.Last(end)
+	before := day.Previous(time.UTC)
+	return report.Setting{Template: report.Traffic, Period: day, Previous: &before, Zone: time.UTC}
+}
+
+// ReportBytes is what a question of a report reads of each record of a day, in bytes.
+type ReportBytes struct {
+	Part    report.Part
+	Columns float64
+	Records bool // it also reads a row group of the newest matches
+}
+
+// reportBytes returns what each question of a daily report reads. sum returns the bytes of columns.
+func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
+	var list []ReportBytes
+	for _, question := range dailyReport().Questions() {
+		shape, days, err := shapeOf(question)
+		if err != nil {
+			return nil, fmt.Errorf("question %s of a report: %w", question.Part, err)
+		}
+		q, err := query.Bind(filter.ParseQueryString(question.Params["filters"]), shape)
+		if err != nil {
+			return nil, fmt.Errorf("question %s of a report: %w", question.Part, err)
+		}
+		_, records := shape.(query.Logs)
+		list = append(list, ReportBytes{question.Part, days * sum(touched(q)), records})
+	}
+	return list, nil
+}
+
+// shapeOf returns the shape of a question, and how many days it reads. The changes of a report are between two days; they
+// are bound as a diff of the day.
+func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
+	switch question.Route {
+	case "timeline":
+		return query.Timeline{SegmentSeconds: 3600}, 1, nil
+	case "histogram":
+		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
+	case "stats":
+		return query.Stats{SegmentSeconds: 3600}, 1, nil
+	case "topx":
+		return query.TopX{Limit: query.DefaultTopX}, 1, nil
+	case "facets":
+		by, err := query.ParseDimensions(question.Params["by"])
+		return query.Facets{By: by, Limit: query.DefaultFacetLimit}, 1, err
+	case "logs":
+		return query.Logs{Limit: query.DefaultLogs}, 1, nil
+	case "diff":
+		shapes, err := routes()
+		return shapes["diff"], 2, err
+	}
+	return nil, 0, fmt.Errorf("no shape of route %q", question.Route)
+}

@@ -1,0 +1,101 @@
+package local_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+)
+
+// TestLate follows a log as a client does, with the meta.head of the answer before, while logs are imported and
+// compacted. Every answer counts the late records since the answer before.
+func TestLate(t *testing.T) {
+	product, err := local.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := 0
+	put := func(times ...string) {
+		t.Helper()
+		imports++
+		var log strings.Builder
+		for i, at := range times {
+			fmt.Fprintf(&log, `{"timestamp":"2026-01-01T%sZ","status":%d,"ip":"192.0.2.%d"}`+"\n", at, 200+i, imports)
+		}
+		name := fmt.Sprintf("%d.log", imports)
+		if _, err := product.Store.Import(t.Context(), name, strings.NewReader(log.String()), ingest.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head := ""
+	ask := func(filter string) (late string, records string) {
+		t.Helper()
+		target := "http://localhost/api/v4.0/data/logs?limit=1&filters=" +
+			url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02"+filter)
+		if head != "" {
+			target += "&since=" + head
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		if w.Code != http.StatusOK {
+			t.Fatal(w.Body)
+		}
+		m := metaOf(t, w.Body.Bytes())
+		head = strings.Trim(string(m["head"]), `"`)
+		return string(m["late"]), w.Body.String()
+	}
+	put("10:00:00", "10:30:00", "10:30:01")
+	put("10:00:01", "10:30:02")
+	for _, step := range []struct {
+		rule   string
+		before func()
+		filter string
+		late   string
+	}{
+		{"without since there are no late records", func() {}, "", ""},
+		{"nothing has arrived", func() {}, "", "0"},
+		{"only newer records have arrived", func() { put("10:30:03", "10:31:00") }, "", "0"},
+		{"records of earlier hours and of this one have arrived", func() {
+			put("08:00:00", "10:30:59.999", "10:31:00.001")
+			put("10:29:00")
+		}, "", "3"},
+		{"they are counted once", func() {}, "", "0"},
+		{"those that do not match are not counted", func() { put("08:00:00", "08:00:01") }, ", status=201", "1"},
+		{"a compaction merges only records that the answer before has seen", func() { compact(t, product) }, ", status=201", "0"},
+		{"a compaction merges them with later ones", func() {
+			put("10:00:05")
+			compact(t, product)
+		}, ", status=201", "null"},
+		{"the next answer counts again", func() { put("10:00:06", "10:00:07") }, ", status=201", "1"},
+	} {
+		t.Run(step.rule, func(t *testing.T) {
+			step.before()
+			if late, body := ask(step.filter); late != step.late {
+				t.Errorf("late is %q, want %q, in %.300s", late, step.late, body)
+			}
+		})
+	}
+}
+
+func compact(t *testing.T, product *local.Product) {
+	t.Helper()
+	if _, err := product.Store.Compact(t.Context(), datadir.CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

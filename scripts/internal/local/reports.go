@@ -1,0 +1,113 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/report/delivery"
+	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
+	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/running"
+	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+)
+
+// reports are the stores of scheduled reports. They are nil in a read-only folder, and if the disk was full.
+type reports struct {
+	definitions running.Documents
+	runs        runs.Store
+}
+
+// openReports opens the runs of scheduled reports.
+func (p *Product) openReports(ctx context.Context, data string, definitions running.Documents) error {
+	store, err := runssqlite.Open(ctx, filepath.Join(data, runsFile))
+	switch {
+	case fault.IsFull(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	p.reports = reports{definitions, store}
+	p.files = append(p.files, store)
+	return nil
+}
+
+// reportSettings returns where scheduled reports may be sent. A mistake in the file is an error of a server; a command
+// that answers its own requests, such as a query, only logs it.
+func (p *Product) reportSettings(s ServeOptions) (destination.Settings, error) {
+	settings, err := destination.Read(p.folder, os.LookupEnv)
+	if err != nil && s.Access == nil {
+		s.Log.Warn("scheduled reports have no destinations", "error", err)
+		return destination.Settings{}, nil
+	}
+	return settings, err
+}
+
+// ReportRunner returns what runs the scheduled reports of the folder, or nil if it is read-only or its disk was full. The links of reports are
+// those of the settings, or lead to the address of the options. The options must have an Access.
+func (p *Product) ReportRunner(s ServeOptions) (*running.Runner, error) {
+	if p.reports.runs == nil {
+		return nil, nil
+	}
+	settings, err := p.reportSettings(s)
+	if err != nil {
+		return nil, err
+	}
+	settings.Link = cmp.Or(settings.Link, s.Address)
+	return p.reportRunner(s.Access, settings, s.Log, time.Now), nil
+}
+
+func (p *Product) reportRunner(
+	access *Access, settings destination.Settings, log *slog.Logger, now func() time.Time,
+) *running.Runner {
+	return running.New(running.Config{
+		Documents: p.reports.definitions, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
+		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
+		Ask: func(branches []string, key string) reporting.Source {
+			return reportSource{p, api.AskAs(p.Search, branches, "report "+key)}
+		},
+		Complete: p.completeThrough,
+		Key:      func(ctx context.Context, id string) (string, error) { return access.whyUnusable(ctx, id, now()) },
+	})
+}
+
+// completeThrough returns through which time the data is complete, or the zero time if the engine cannot know it. At the
+// start of a server that watches a folder, nothing is complete.
+func (p *Product) completeThrough(ctx context.Context) (time.Time, error) {
+	_, complete, err := p.freshness(ctx)
+	if p.Store != nil && complete.IsZero() {
+		complete = time.Unix(0, 0)
+	}
+	return complete, err
+}
+
+// reportSource answers the questions of a report, each from one set of records.
+type reportSource struct {
+	product *Product
+	ask     api.Ask
+}
+
+// Ask implements reporting.Source.
+func (s reportSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	if s.product.demo != nil {
+		ctx = s.product.demo.pin(ctx)
+	}
+	return s.ask(ctx, route, params)
+}
+
+// whyUnusable returns why a key with an ID cannot be used, in words after because; "": it can. "" is the ID of callers
+// who needed no key.
+func (a Access) whyUnusable(ctx context.Context, id string, now time.Time) (string, error) {
+	if id == "" || a.APIKey != "" && id == keys.IDOf(keys.HashOf(a.APIKey)) {
+		return "", nil
+	}
+	return keys.WhyUnusable(ctx, a.Keys, id, now)
+}

@@ -1,0 +1,249 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/delivery/deliverytest"
+	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/report/running"
+	"github.com/orrery/orrery/shared/report/runs"
+)
+
+// reportTest is a server over a data folder with a few records of two branches, and a mail server.
+type reportTest struct {
+	t       *testing.T
+	folder  string
+	product *Product
+	access  *Access
+	handler http.Handler
+	mails   *deliverytest.Server
+	now     time.Time
+}
+
+func newReportTest(t *testing.T) *reportTest {
+	t.Helper()
+	folder := t.TempDir()
+	s := &reportTest{t: t, folder: folder, mails: deliverytest.Start(t), now: time.Now()}
+	settings := fmt.Sprintf("[mail]\nserver = %q\nfrom = \"Orrery <orrery@example.com>\"\ndomains = [\"example.com\"]\n"+
+		"[destination.archive]\nfolder = \"sent\"\n", s.mails.Address)
+	if err := os.WriteFile(filepath.Join(folder, destination.FileName), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	product, err := Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var log strings.Builder
+	for i, branch := range []string{"shop", "shop", "shop", "blog"} {
+		fmt.Fprintf(&log, `{"timestamp":"2026-01-01T10:00:0%dZ","branch":%q,"host":"%s.example"}`+"\n", i, branch, branch)
+	}
+	if _, err := product.Store.Import(t.Context(), "a.log", strings.NewReader(log.String()), ingest.Options{Format: "orrery"}); err != nil {
+		t.Fatal(err)
+	}
+	s.product, s.access = product, &Access{Address: "127.0.0.1:0", Keys: openKeys(t, folder)}
+	if s.handler, err = product.Handler(s.options()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *reportTest) options() ServeOptions {
+	return ServeOptions{Access: s.access, Log: slog.New(slog.DiscardHandler)}
+}
+
+// key issues a key.
+func (s *reportTest) key(branches ...string) (secret, id string) {
+	s.t.Helper()
+	secret, k, err := keys.Issue(s.t.Context(), s.access.Keys, keys.Grant{
+		Name: "reports", Scopes: keys.Scopes(), Branches: branches,
+	}, time.Now())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return secret, k.ID
+}
+
+// ask sends a request about the reports of configuration shop, and decodes the answer.
+func (s *reportTest) ask(key, method, path, body string, answer any) {
+	s.t.Helper()
+	r := httptest.NewRequestWithContext(s.t.Context(), method, "http://localhost/api/v4.0/conf/shop/reports"+path, strings.NewReader(body))
+	r.Header.Set("X-Api-Key", key)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	if err := json.Unmarshal(w.Body.Bytes(), answer); err != nil || w.Code/100 != 2 {
+		s.t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+}
+
+func (s *reportTest) runner() *running.Runner {
+	s.t.Helper()
+	settings, err := s.product.reportSettings(s.options())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.product.reportRunner(s.access, settings, slog.New(slog.DiscardHandler), func() time.Time { return s.now })
+}
+
+func (s *reportTest) tick() {
+	s.t.Helper()
+	if err := s.runner().Tick(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+}
+
+const dailyReport = `{"period":"day","deliver":[{"mail":["ops@example.com"]},{"to":"archive"}]}`
+
+// TestScheduledReports: a report of a key that is limited to a branch is sent by mail and to a folder, and is only about
+// that branch.
+func TestScheduledReports(t *testing.T) {
+	s := newReportTest(t)
+	key, _ := s.key("shop")
+	var stored api.ScheduledReport
+	s.ask(key, "PUT", "/daily", dailyReport, &stored)
+	var run api.ReportRun
+	s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &run)
+	s.tick()
+	s.tick()
+	s.ask(key, "GET", "/daily/runs/"+run.ID, "", &run)
+	if run.State != runs.Delivered || run.Partial || run.Incomplete || run.Verdict == "" {
+		t.Fatalf("%+v", run)
+	}
+	mails := s.mails.Mails()
+	if len(mails) != 1 || len(mails[0].To) != 1 || mails[0].To[0] != "ops@example.com" {
+		t.Fatalf("%d mails", len(mails))
+	}
+	m, err := mail.ReadMessage(bytes.NewReader(mails[0].Text))
+	if err != nil || m.Header.Get("X-Orrery-Run") != run.ID {
+		t.Errorf("%v %v", m.Header, err)
+	}
+	files, err := filepath.Glob(filepath.Join(s.folder, "sent", "shop-daily-20260101T0000Z-"+run.ID[:8]+".*"))
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v %v", files, err)
+	}
+	text, err := os.ReadFile(files[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document report.Document
+	if err := json.Unmarshal(text, &document); err != nil || *document.Report.Figures[0].Value != 3 {
+		t.Errorf("%v requests, want those of the branch, %v", document.Report.Figures[0], err)
+	}
+	// Three days later, the server was off for two.
+	s.now = s.now.AddDate(0, 0, 3)
+	s.tick()
+	var list api.ReportRuns
+	s.ask(key, "GET", "/daily/runs", "", &list)
+	states := map[runs.State]int{}
+	for _, run := range list.Runs {
+		states[run.State]++
+	}
+	if states[runs.Delivered] != 2 || states[runs.Missed] < 1 || states[runs.Missed] > 2 || len(s.mails.Mails()) != 2 {
+		t.Errorf("%v, %d mails", states, len(s.mails.Mails()))
+	}
+}
+
+func TestReportsOfRevokedKeysArePaused(t *testing.T) {
+	s := newReportTest(t)
+	key, id := s.key()
+	var stored api.ScheduledReport
+	s.ask(key, "PUT", "/daily", dailyReport, &stored)
+	if _, err := keys.Revoke(t.Context(), s.access.Keys, id, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	s.tick()
+	other, _ := s.key()
+	s.ask(other, "GET", "/daily", "", &stored)
+	if !stored.Paused || !strings.Contains(stored.Reason, "the key "+id+" (reports) that wrote it is revoked since") || stored.By != "orrery" {
+		t.Errorf("%+v", stored)
+	}
+	s.now = s.now.AddDate(0, 0, 3)
+	s.tick()
+	if n := len(s.mails.Mails()); n > 0 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+func TestWhyKeysAreUnusable(t *testing.T) {
+	s := newReportTest(t)
+	_, id := s.key()
+	now := time.Now()
+	_, expiring, err := keys.Issue(t.Context(), s.access.Keys, keys.Grant{
+		Name: "soon", Scopes: keys.Scopes(), Expires: now.Add(time.Hour),
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	access := Access{Keys: s.access.Keys, APIKey: "operator"}
+	for _, test := range []struct {
+		rule, id string
+		at       time.Time
+		want     string
+	}{
+		{"a usable key", id, now, ""},
+		{"no key was needed", "", now, ""},
+		{"the key of the operator", keys.IDOf(keys.HashOf("operator")), now, ""},
+		{"an earlier key of the operator", keys.IDOf(keys.HashOf("earlier")), now, "is not known any more"},
+		{"before it expires", expiring.ID, now, ""},
+		{"after it has expired", expiring.ID, now.Add(2 * time.Hour), "(soon) that wrote it is expired since"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			got, err := access.whyUnusable(t.Context(), test.id, test.at)
+			if err != nil || !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+				t.Errorf("%q %v", got, err)
+			}
+		})
+	}
+	if _, err := (Access{Keys: brokenKeys{}}).whyUnusable(t.Context(), id, now); err == nil {
+		t.Error("a store that cannot be read is no error")
+	}
+}
+
+func TestRunnerNeedsSettings(t *testing.T) {
+	s := newReportTest(t)
+	if r, err := s.product.ReportRunner(s.options()); r == nil || err != nil {
+		t.Errorf("%v %v", r, err)
+	}
+	public := s.options()
+	public.Address = "https://public.example"
+	for settings, want := range map[string]string{"": "https://public.example", "[reports]\nlink = \"https://own.example\"\n": "https://own.example"} {
+		if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.product.ReportRunner(public); err != nil || r.Settings.Link != want {
+			t.Errorf("the links of reports lead to %s, %v", r.Settings.Link, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte("[mail]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.product.ReportRunner(s.options()); err == nil || !strings.Contains(err.Error(), "mail.server") {
+		t.Errorf("%v", err)
+	}
+	if r, err := (&Product{}).ReportRunner(ServeOptions{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}); r != nil || err != nil {
+		t.Errorf("a read-only folder: %v %v", r, err)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// reportNothing reports that nothing was found, and the period of the data. It prints to stderr, in every format but JSON,
+// which has the period in its meta.
+func (q *queryCommand) reportNothing(a answer, format string, stderr io.Writer) {
+	continues := q.Since != nil || q.Cursor != nil
+	switch {
+	case format == "json" || !q.foundNothing(a):
+	case a.Meta.Diff != nil && a.Meta.Requests != nil && *a.Meta.Requests > 0:
+		fmt.Fprintln(stderr, "no value differs significantly")
+	case continues && format == "table":
+		fmt.Fprintln(stderr, "no further records match")
+	case continues: // a program that asks for newer records again and again finds none most of the time
+	case q.Route == valuesRoute:
+		fmt.Fprintln(stderr, "no values match"+a.periodOfData())
+	default:
+		fmt.Fprintln(stderr, "no records match"+a.periodOfData())
+	}
+}
+
+// foundNothing reports whether there are no results, or only segments without requests.
+func (q *queryCommand) foundNothing(a answer) bool {
+	switch search.Route(q.Route) {
+	case search.Facets:
+		return a.Meta.Requests != nil && *a.Meta.Requests == 0
+	case search.Stats, search.Timeline:
+		return a.allZero(func(r segmentOfAnswer) int64 { return r.Requests })
+	case search.Histogram: // of another measure, zero does not mean that no requests match
+		counts := q.Measure == nil || *q.Measure == string(query.MeasureRequests)
+		return len(a.Data.Results) == 0 || counts && a.allZero(func(r segmentOfAnswer) int64 { return r.Value })
+	}
+	return len(a.Data.Results) == 0
+}
+
+// segmentOfAnswer is the part of a result that has the number of its requests.
+type segmentOfAnswer struct {
+	Requests int64 `json:"num_of_requests"`
+	Value    int64 `json:"value"`
+}
+
+// allZero reports whether a figure of every result is zero.
+func (a answer) allZero(figure func(segmentOfAnswer) int64) bool {
+	for _, text := range a.Data.Results {
+		var r segmentOfAnswer
+		if err := json.Unmarshal(text, &r); err != nil || figure(r) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// periodOfData returns the end of a sentence with the period of the data, and with a remedy if the period of the query is
+// outside it. A key that is limited to branches learns only the time of the newest record.
+func (a answer) periodOfData() string {
+	newest, known := instantOf(a.Meta.Newest)
+	if !known {
+		return "; there is no data yet"
+	}
+	from, _ := instantOf(&a.Meta.Period.From)
+	to, _ := instantOf(&a.Meta.Period.To)
+	oldest, known := instantOf(a.Meta.Oldest)
+	switch {
+	case !known && newest.Before(from):
+		return "; the newest record is of " + newest.Format(time.DateTime) + " UTC"
+	case !known:
+		return ""
+	}
+	first, last := oldest.Format(exactTime), newest.Format(exactTime)
+	text := fmt.Sprintf("; the data covers %s to %s UTC", first, last)
+	if newest.Before(from) || to.Before(oldest) {
+		text += fmt.Sprintf(", so ask for \"timestamp between %s and %s\"", first, last)
+	}
+	return text
+}
+
+// exactTime is time.DateTime with milliseconds unless they are zero.
+const exactTime = time.DateTime + ".999"
+
+// instantOf parses a time of an answer. It returns false if there is none.
+func instantOf(text *string) (time.Time, bool) {
+	if text == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, *text)
+	return at.UTC(), err == nil
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/running"
+	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/schedule"
+	"github.com/orrery/orrery/shared/zone"
+)
+
+// scheduled returns the name of the scheduled report that is to be made. No filter is such a name.
+func (r *reportRunCommand) scheduled() (name string, ok bool) {
+	if len(r.Filter) != 1 || r.Filter[0] == "-" || !definition.ValidName(r.Filter[0]) {
+		return "", false
+	}
+	return r.Filter[0], true
+}
+
+// makeNow makes a scheduled report about a period, delivers it, and prints who has it. A server makes it by itself; in a
+// folder, this process does.
+func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) (err error) {
+	server, runner, done, err := r.connectRunner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	path := "/conf/" + url.PathEscape(r.Config) + "/reports/" + url.PathEscape(name)
+	one, err := asked[api.ScheduledReport](ctx, server, client.Request{Method: http.MethodGet, Path: path})
+	if err != nil {
+		return err
+	}
+	from, to, err := r.period(one.Definition, time.Now())
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]string{"from": from.Format(time.RFC3339), "to": to.Format(time.RFC3339)})
+	if err != nil {
+		return err
+	}
+	run, err := asked[api.ReportRun](ctx, server, client.Request{Method: http.MethodPost, Path: path + "/run", Body: body})
+	for state := runs.State(""); err == nil && !settled(run); {
+		if run.State != state {
+			state = run.State
+			fmt.Fprintf(c.err, "orrery: %s\n", state)
+		}
+		if runner == nil {
+			err = wait(ctx, time.Second)
+		} else {
+			err = runner.Advance(ctx, run.ID)
+		}
+		if err == nil {
+			run, err = asked[api.ReportRun](ctx, server, client.Request{Method: http.MethodGet, Path: path + "/runs/" + run.ID})
+		}
+		if err == nil && runner != nil && !settled(run) { // a server is at it
+			err = wait(ctx, time.Second)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return printRun(c, run)
+}
+
+// connectRunner opens the target, and what makes the reports of a folder.
+func (r *reportRunCommand) connectRunner(
+	ctx context.Context, c console,
+) (server *client.Client, runner *running.Runner, done func() error, err error) {
+	if r.URL != "" {
+		server, done, err = r.connect(ctx, c.err)
+		return server, nil, done, err
+	}
+	server, product, closeProduct, err := r.open(ctx, c.err)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	known, err := local.OpenKeys(ctx, string(r.Data))
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, closeProduct())
+	}
+	closeAll := func() error { return errors.Join(known.Close(), closeProduct()) }
+	runner, err = product.ReportRunner(local.ServeOptions{
+		Access: &local.Access{APIKey: r.APIKey, Keys: known}, Log: warnings(c.err),
+	})
+	if err == nil && runner == nil {
+		err = errors.New("the folder is read-only, so no report can be made in it")
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, closeAll())
+	}
+	return server, runner, closeAll, nil
+}
+
+// asked sends a request and decodes the answer.
+func asked[T any](ctx context.Context, server *client.Client, request client.Request) (v T, err error) {
+	answer, err := server.Do(ctx, request)
+	if err != nil {
+		return v, err
+	}
+	return decoded[T](answer.Body)
+}
+
+// wait waits until a time is over or ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// period returns the period of --from and --to or of --last, or the last one that the report would be made about.
+func (r *reportRunCommand) period(d definition.Definition, now time.Time) (from, to time.Time, err error) {
+	location, err := zone.Load(d.TZ)
+	if err != nil {
+		return from, to, err
+	}
+	switch {
+	case r.From != "" && len(r.To) == 1 && r.Last == "":
+		if from, err = timeOf("--from", r.From, location); err == nil {
+			to, err = timeOf("--to", r.To[0], location)
+		}
+		return from, to, err
+	case r.From != "" || len(r.To) > 0:
+		return from, to, &exitError{code: exitUsage, message: "a scheduled report needs --from and --to, or neither, or --last alone"}
+	}
+	p, err := schedule.Last(d, now)
+	if r.Last != "" {
+		p = r.Last.Last(now.In(location))
+	}
+	return time.UnixMilli(p.FromMs).UTC(), time.UnixMilli(p.ToMs + 1).UTC(), err
+}
+
+// timeOf reads the value of a flag, in a zone unless it has one.
+func timeOf(flag, text string, location *time.Location) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, location); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, &exitError{code: exitUsage, message: fmt.Sprintf(
+		"%s: %q is not a time; write one such as 2026-11-16, \"2026-11-16 07:00\" or 2026-11-16T07:00:00Z", flag, text)}
+}
+
+// settled reports whether a run has ended, or is tried again only later.
+func settled(run api.ReportRun) bool {
+	if run.State.Ended() || run.State == runs.Queued && run.Reason != "" {
+		return true
+	}
+	for _, d := range run.Deliveries {
+		if d.State == runs.Waiting && d.Reason == "" {
+			return false
+		}
+	}
+	return run.State == runs.Rendered
+}
+
+// printRun prints a run and its deliveries. A run that has failed is an error.
+func printRun(c console, run api.ReportRun) error {
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "run\t%s\nperiod\t%s to %s\nstate\t%s\n", run.ID, run.From.Format(time.RFC3339), run.To.Format(time.RFC3339), run.State)
+	if run.Verdict != "" {
+		fmt.Fprintf(w, "verdict\t%s\n", run.Verdict)
+	}
+	for _, d := range run.Deliveries {
+		fmt.Fprintf(w, "%s\t%s\n", d.Destination, oneLine(strings.Trim(string(d.State)+": "+d.Reason, ": ")))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case run.State == runs.Failed:
+		return fmt.Errorf("the report failed: %s", oneLine(run.Reason))
+	case run.Partial || run.Incomplete:
+		return &exitError{code: exitIncomplete, message: "the report is incomplete"}
+	case !run.State.Ended():
+		fmt.Fprintf(c.err, "orrery: %s; orrery serve tries again\n", cmp.Or(oneLine(run.Reason), "not all destinations have it"))
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+)
+
+// TestLogOfWatching: the log of a watching server has a warning for what a person may want to change.
+func TestLogOfWatching(t *testing.T) {
+	overlapping := ingest.Report{Records: 200, Judged: 200, Seen: 150, SeenIn: "first", Source: "second"}
+	left := ingest.Report{Records: 3, Left: 12}
+	for name, test := range map[string]struct {
+		result datadir.FileResult
+		want   []string // in one warning; nil: no warning
+	}{
+		"a part of an imported log": {
+			datadir.FileResult{Report: overlapping},
+			[]string{`"seen":150`, `"in":"first"`, `"import":"second"`, "orrery forget"},
+		},
+		"records that are new":         {datadir.FileResult{Report: ingest.Report{Records: 200, Judged: 200, Seen: 3}}, nil},
+		"half a line at the end":       {datadir.FileResult{Report: left}, []string{`"bytes":12`, "--take-last"}},
+		"half a line of a growing log": {datadir.FileResult{Report: left, Busy: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			logResult(slog.New(slog.NewJSONHandler(&out, nil)), test.result)
+			var warnings []string
+			for line := range strings.Lines(out.String()) {
+				if strings.Contains(line, `"level":"WARN"`) {
+					warnings = append(warnings, line)
+				}
+			}
+			if test.want == nil && len(warnings) > 0 || test.want != nil && len(warnings) != 1 {
+				t.Fatalf("warnings %q", warnings)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(warnings[0], want) {
+					t.Errorf("%s lacks %s", warnings[0], want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+// Busiest: the top values with most requests first, also those of which no request was blocked.
+import type { ComponentChildren } from 'preact';
+import './app';
+import type { Answer, Facet, Parameters } from './api';
+import { useAsked } from './ask';
+import { useConsole } from './context';
+import { List, type ListName } from './dashboard';
+import { present } from './running';
+import { Answered } from './states';
+import { filtersOf } from './pure/filter';
+import { periodOf } from './pure/fragment';
+import { resolve } from './pure/time';
+import { words } from './strings';
+
+const mostValues = 8;
+
+/** The lists whose values are those of a field. */
+const fields = (Object.keys(words.lists) as ListName[]).filter((name) => name !== 'total_time');
+
+/** Busiest reads the question from the address, asks for the values, and draws their lists. */
+export function Busiest({ children }: { children: ComponentChildren }) {
+	const { api, place, round } = useConsole();
+	const asked = useAsked(api, `busiest ${periodOf(place)} ${place.filter}`, round, async (asker) => {
+		const period = resolve(periodOf(place), present());
+		if (!period) throw new Error(`no period: ${place.period}`);
+		const parameters: Parameters = { filters: filtersOf(place.filter, period), by: fields, order: 'requests', limit: mostValues };
+		await asker.afford([['facets', parameters]]);
+		return asker.ask('facets', parameters);
+	});
+	return <Answered asked={asked} metas={(answer: Answer<Facet>) => [answer.meta]}>
+		{({ results, meta }) => <div class="lists">
+			{results.map((facet) => <List key={facet.by} name={facet.by as ListName} requests={meta.num_of_requests ?? 0}
+				keys={facet.values.map((one) => ({
+					label: facet.by, key: String(one.value), num_of_requests: one.num_of_requests,
+					num_of_blocked_requests: one.num_of_blocked_requests,
+				}))} />)}
+			{children}
+		</div>}
+	</Answered>;
+}

@@ -1,0 +1,86 @@
+// Live: events that arrive while the list is open, asked for by the place of the newest one.
+import { useEffect, useState } from 'preact/hooks';
+import type { Answer, Meta, Parameters } from './api';
+import { useConsole } from './context';
+import { filtersOf } from './pure/filter';
+import { periodOf } from './pure/fragment';
+import { addTo, arrive, type Arrived, mostRows, none, show } from './pure/live';
+import type { LogRecord } from './pure/record';
+import { lengthOf } from './pure/time';
+import { words } from './strings';
+
+/** The seconds between two questions, of which 0 is off. */
+export const rates = [0, 2, 5, 10, 30] as const;
+
+const idleTime = 900_000; // without a hand on the page, nothing is asked for longer
+const ahead = 86_400_000; // clocks of others may be ahead
+
+/** What arrived since the list was asked. */
+export interface Live extends Arrived {
+	metas: readonly Meta[]; // of the questions together
+	failure: string;
+	show(): void;
+}
+
+interface State extends Arrived {
+	of: Answer<LogRecord> | null;
+	metas: readonly Meta[];
+	failure: string;
+}
+
+/** useLive asks again and again for events that are newer than those of an answer, if the address asks for that. */
+export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters): Live {
+	const { api, place, go, say } = useConsole();
+	const { filter } = place;
+	const seconds = lengthOf(periodOf(place)) === null ? 0 : place.live; // nothing is newer than a period that has ended
+	const empty: State = { ...none, of: logs, metas: [], failure: '' };
+	const [state, setState] = useState(empty);
+	const own = state.of === logs ? state : empty;
+	useEffect(() => {
+		if (!logs || seconds === 0) return;
+		const stop = new AbortController();
+		let used = Date.now();
+		let head = logs.meta.head;
+		let timer = 0;
+		const touch = (): void => {
+			used = Date.now();
+		};
+		const change = (next: (now: State) => State): void => setState((now) => next(now.of === logs ? now : { ...empty, of: logs }));
+		const poll = async (): Promise<void> => {
+			const now = Date.now();
+			if (now - used > idleTime) {
+				go({ live: 0 }, 'replace');
+				say(words.liveStopped);
+				return;
+			}
+			const filters = filtersOf(filter, { from: Date.parse(logs.meta.period.from), to: now + ahead });
+			try {
+				const newer = { ...parameters, filters, since: head, limit: mostRows };
+				const { results, meta } = await api.ask('logs', newer, stop.signal, idle);
+				head = meta.head ?? head;
+				change((s) => ({
+					...s, ...arrive(s, results, meta.next != null, isRead()), metas: [addTo(s.metas[0], meta)], failure: '',
+				}));
+			} catch (error) {
+				if (stop.signal.aborted) return;
+				change((s) => ({ ...s, failure: error instanceof Error ? error.message : String(error) }));
+			}
+			timer = setTimeout(() => void poll(), seconds * 1000);
+		};
+		timer = setTimeout(() => void poll(), seconds * 1000);
+		addEventListener('pointerdown', touch, { signal: stop.signal });
+		addEventListener('keydown', touch, { signal: stop.signal });
+		return () => {
+			clearTimeout(timer);
+			stop.abort();
+		};
+	}, [logs, seconds]);
+	return { ...own, show: () => setState((now) => (now.of === logs ? { ...now, ...show(now) } : now)) };
+}
+
+const idle = { running: () => undefined, waiting: () => undefined };
+
+/** isRead reports whether somebody reads the list: it is scrolled, or a record is open. */
+function isRead(): boolean {
+	return document.querySelector('.record') !== null || (document.querySelector('.rows')?.scrollTop ?? 0) > 0;
+}

@@ -1,0 +1,156 @@
+// The parts of a record in the order in which a reader asks for them, and what is hidden at first.
+import type { Field } from './complete';
+import { keyed, type Value } from './filter';
+import { listOf, type LogRecord, textOf } from './record';
+
+/** A leaf of a record: a field, with its key if it has members, and one value. */
+export interface Leaf {
+	field: string; // as filters name it
+	name: string; // as the group shows it
+	text: string;
+	value: Value | null; // null: filters have no condition for it
+	secret: boolean;
+	matched?: true; // a rule matched it
+}
+
+/** A group of leaves. */
+export interface Group {
+	name: GroupName;
+	leaves: Leaf[];
+}
+
+export type GroupName = 'request' | 'headers' | 'client' | 'decision' | 'rules' | 'origin' | 'timing' | 'more';
+
+const groups: readonly [GroupName, readonly string[]][] = [
+	['request', ['method', 'host', 'path', 'query', 'url', 'hostname', 'authority', 'protocol', 'port', 'request_id',
+		'request_length', 'referer', 'arguments', 'path_parts']],
+	['headers', ['headers', 'cookies']],
+	['client', ['ip', 'country', 'geo_region', 'asn', 'organization', 'user_agent', 'human', 'bot', 'session',
+		'session_ids', 'biometric']],
+	['decision', ['result', 'status', 'blocked', 'reason', 'monitor', 'monitor_reasons', 'challenge', 'ichallenge',
+		'challenge_type', 'processing_stage', 'branch', 'tags']],
+	['rules', ['trigger_counters', 'acl_triggers', 'cf_triggers', 'cf_restrict_triggers', 'dr_triggers', 'gf_triggers',
+		'rl_triggers', 'security_config', 'profiling', 'version']],
+	['origin', ['upstream_addr', 'upstream_status', 'upstream_data', 'upstream_response_time']],
+	['timing', ['timestamp', 'time_period', 'request_time', 'svc_latency', 'bytes_sent']],
+];
+
+const withMembers = new Set(['headers', 'cookies', 'arguments', 'path_parts', 'session_ids', 'trigger_counters',
+	'security_config', 'acl_triggers', 'cf_triggers', 'cf_restrict_triggers', 'dr_triggers', 'gf_triggers',
+	'rl_triggers', 'proxy', 'profiling', 'biometric', 'upstream_data']);
+
+const notFiltered = new Set(['timestamp', 'time_period', 'details', 'logs']);
+
+/** groupsOf returns every leaf of a record, in groups. What no group names is in the last one. */
+export function groupsOf(record: LogRecord, sensitive: Sensitive): Group[] {
+	const named = new Set(groups.flatMap(([, fields]) => fields));
+	const rest = Object.keys(record).filter((field) => !named.has(field));
+	const matched = matchedIn(record);
+	return [...groups, ['more', rest] as const].map(([name, fields]) => ({
+		name,
+		leaves: fields.filter((field) => record[field] !== undefined).flatMap((field) => leavesOf(field, record[field], sensitive))
+			.map((leaf) => (matched.has(leaf.field) ? { ...leaf, matched: true as const } : leaf)),
+	})).filter((group) => group.leaves.length > 0);
+}
+
+/** matchedIn returns the parts of the request that rules matched, as filters name them. */
+function matchedIn(record: LogRecord): Set<string> {
+	const triggers = ['cf_triggers', 'cf_restrict_triggers', 'gf_triggers'].flatMap((field) => listOf(record, field)).filter(isObject);
+	return new Set(triggers.map((one) => {
+		const section = textOf(one, 'section');
+		const name = textOf(one, 'name');
+		const field = sectionFields[section] ?? section;
+		return name === '' || name === section ? field : keyed(field, name);
+	}));
+}
+
+function leavesOf(field: string, value: unknown, sensitive: Sensitive): Leaf[] {
+	if (Array.isArray(value)) return value.flatMap((element) => elementOf(field, element, sensitive));
+	return elementOf(field, value, sensitive);
+}
+
+/** elementOf returns the leaves of a value: of each member, if the field has members. */
+function elementOf(field: string, value: unknown, sensitive: Sensitive): Leaf[] {
+	const leaf = (filterName: string, key: string, one: unknown): Leaf =>
+		leafOf(field, filterName, key, one, !inLists.has(field) && isSecret(field, key, value, sensitive));
+	if (!isObject(value) || !withMembers.has(field)) return [leaf(field, '', value)];
+	const name = memberName(field, value);
+	if (name !== null) return [leaf(keyed(field, name), name, value['value'])];
+	return Object.entries(value).flatMap(([key, inner]) =>
+		(Array.isArray(inner) ? inner : [inner]).map((one) => leaf(keyed(field, key), key, one)));
+}
+
+/** memberName returns the name of a member that the record has as an object with a name and a value, else null. */
+function memberName(field: string, value: LogRecord): string | null {
+	const pairs = field === 'proxy' || field === 'profiling' || field === 'biometric';
+	return pairs && typeof value['name'] === 'string' ? value['name'] : null;
+}
+
+function isObject(value: unknown): value is LogRecord {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function leafOf(field: string, filterName: string, key: string, value: unknown, secret: boolean): Leaf {
+	const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+	return {
+		field: filterName,
+		name: key === '' || field === 'headers' ? key || field : `${field} · ${key}`,
+		text: plain ? String(value) : JSON.stringify(value),
+		value: plain && !notFiltered.has(field) ? value : null,
+		secret,
+	};
+}
+
+/** Sensitive reports whether the values of a field may identify a person or give access. */
+export type Sensitive = (field: string) => boolean;
+
+/** sensitiveIn reads the catalogue. A field that it does not have counts as sensitive, also while it is not loaded. */
+export function sensitiveIn(catalogue: readonly Field[]): Sensitive {
+	const known = new Map(catalogue.map((field) => [field.name, field.sensitive]));
+	return (field) => known.get(field) ?? true;
+}
+
+/** inLists are sensitive fields whose values the lists show, so that it is of no use to hide them beside. Copies lack them. */
+const inLists = new Set(['ip', 'url']);
+
+/** The headers that are shown although headers are sensitive: browsers choose their values, not persons. */
+const plainHeaders = new Set(('accept accept-encoding accept-language cache-control connection content-length content-type dnt ' +
+	'host pragma range sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site ' +
+	'sec-fetch-user te upgrade-insecure-requests user-agent').split(' '));
+
+/** The fields that the sections of triggers are parts of. */
+const sectionFields: Readonly<Record<string, string>> = { args: 'arguments', uri: 'path' };
+
+/** The members of triggers that repeat a part of the request. */
+const matchedMembers = new Set(['value', 'matched', 'extra']);
+
+/** isSecret reports whether a value, or its member with a key, is shown and copied only on demand. */
+function isSecret(field: string, key: string, value: unknown, sensitive: Sensitive): boolean {
+	if (field === 'headers') return sensitive(field) && !plainHeaders.has(key.toLowerCase());
+	if (field === 'proxy') return key === 'realip' && sensitive('ip');
+	if (!field.endsWith('_triggers')) return sensitive(field);
+	const section = isObject(value) ? textOf(value, 'section') : '';
+	return matchedMembers.has(key) && sensitive(sectionFields[section] ?? section);
+}
+
+/** withoutSecrets is a record whose secrets are replaced by dots. The names of members stay. */
+export function withoutSecrets(record: LogRecord, sensitive: Sensitive): LogRecord {
+	return Object.fromEntries(Object.entries(record).map(([field, value]) => [field, masked(field, value, sensitive)]));
+}
+
+function masked(field: string, value: unknown, sensitive: Sensitive): unknown {
+	if (value === null) return null;
+	if (Array.isArray(value)) return value.map((element) => masked(field, element, sensitive));
+	const secret = (key: string): boolean => isSecret(field, key, value, sensitive);
+	if (!isObject(value)) return !secret('') ? value : field === 'query' ? maskedQuery(String(value)) : dots;
+	const name = memberName(field, value);
+	if (name !== null) return secret(name) ? { ...value, value: dots } : value;
+	return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, secret(key) ? dots : one]));
+}
+
+/** maskedQuery keeps the names of a query: ?q=••••••. A part without an equals sign may be a value. */
+function maskedQuery(query: string): string {
+	return query.replace(/^\?/, '').split('&').map((part) => part.replace(/^([^=]*=)?.+$/s, `$1${dots}`)).join('&');
+}
+
+export const dots = '••••••';

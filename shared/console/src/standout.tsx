@@ -1,0 +1,68 @@
+// What stands out: the values that blocked requests have more often than the others, in sentences.
+import './app';
+import type { Answer, Finding, Parameters } from './api';
+import { type Asker, useAsked } from './ask';
+import { useConsole } from './context';
+import { present } from './running';
+import { Answered } from './states';
+import { add, filtersOf } from './pure/filter';
+import { count, share } from './pure/format';
+import { periodOf, type Place } from './pure/fragment';
+import { resolve } from './pure/time';
+import { words } from './strings.standout';
+
+const mostFindings = 20; // of which some are about values that are rarer in the selected requests
+const mostSentences = 5;
+
+/** Who asks, and for what. The fields of the decision differ by definition. */
+const fields = ['country', 'host', 'human', 'ip', 'method', 'organization', 'path', 'protocol', 'user_agent'] as const;
+
+/** StandOut reads from the address which requests are selected, asks how they differ from the others, and says it. */
+export function StandOut() {
+	const { api, place, go, round } = useConsole();
+	const selected = selectedOf(place);
+	const question = `standout ${periodOf(place)} ${selected} ${place.filter}`;
+	const asked = useAsked(api, question, round, (asker) => ask(asker, place));
+	return <section class="stand-out" aria-labelledby="stand-out">
+		<h2 id="stand-out">{words.name(selected)}</h2>
+		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta }) => <>
+			<Sentences findings={results} />
+			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
+		</>}</Answered>
+		<button type="button" class="link" onClick={() => go({
+			screen: 'compare', panel: '', select: selected, against: '', other: '', by: null,
+		})}>{words.compare}</button>
+	</section>;
+}
+
+function selectedOf(place: Place): string {
+	return place.select || 'blocked is true';
+}
+
+async function ask(asker: Asker, place: Place): Promise<Answer<Finding>> {
+	const period = resolve(periodOf(place), present());
+	if (!period) throw new Error(`no period: ${place.period}`);
+	const parameters: Parameters = {
+		filters: filtersOf(place.filter, period), select: selectedOf(place), by: fields, limit: mostFindings,
+	};
+	await asker.afford([['diff', parameters]]);
+	return asker.ask('diff', parameters);
+}
+
+/** partOf writes the share of a side that has a value, and how many requests these are. */
+function partOf({ share: part, num_of_requests: n }: Finding['selected']): [share: string, requests: string] {
+	return [share(part, 1), count(n)];
+}
+
+function Sentences({ findings }: { findings: readonly Finding[] }) {
+	const { place, go } = useConsole();
+	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
+	if (more.length === 0) return <p>{words.none}</p>;
+	return <ol>{more.map((one) => <li key={one.condition}>
+		{words.sentence(partOf(one.selected), one.by, one.value === '' ? '""' : String(one.value), partOf(one.baseline))}
+		<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}
+			onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
+		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}
+			onClick={() => go({ filter: add(place.filter, one.excluded) })}>{words.without}</button>
+	</li>)}</ol>;
+}

@@ -1,0 +1,10 @@
+// The texts of the conditions below the filter.
+
+export const words = {
+	conditions: 'Conditions',
+	invert: 'Turn around',
+	takeOut: (condition: string) => `Take out: ${condition}`,
+	asJSON: 'as JSON',
+	asJSONTitle: 'Show the filter in the JSON form',
+	makeList: 'Make it a list',
+} as const;

@@ -1,0 +1,31 @@
+// The texts of the export.
+
+export const words = {
+	title: 'Export all matching events',
+	close: 'Close',
+	format: 'Format',
+	formats: { csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, a record on each line' },
+	columns: 'Members',
+	shown: (names: string) => `those of the list: ${names}`,
+	all: 'all members of each record',
+	about: (events: string, pages: string) => `${events} in ${pages}.`,
+	pages: (n: number) => (n === 1 ? '1 question' : `${n} questions`),
+	estimating: 'Asking for the price…',
+	price: (text: string) => `The export ${text}.`,
+	noPrice: 'The price is not known.',
+	heavy: 'This is a heavy export.',
+	start: 'Export',
+	startHeavy: 'Export it',
+	cancel: 'Cancel',
+	goOn: 'Go on',
+	running: (events: string, of: string, size: string) => `${events} of ${of}, ${size}`,
+	busy: (text: string) => `The service is busy. It is asked again in ${text}.`,
+	runsOn: 'The query outlives its request, and is being followed.',
+	done: (events: string, size: string) => `Done: ${events}, ${size}.`,
+	files: (n: number) => `The browser keeps a file in memory until it is saved, so there are ${n} files.`,
+	skipped: (n: number) => (n === 1 ? '1 object could not be read. Its records are missing.' :
+		`${n} objects could not be read. Their records are missing.`),
+	cancelled: (events: string) => `Cancelled after ${events}. What was written is not complete.`,
+	failed: (events: string) => `Failed after ${events}.`,
+	notWritten: 'The file could not be written.',
+} as const;

@@ -1,0 +1,28 @@
+// The texts of the saved filters and the history.
+
+export const words = {
+	title: 'Saved filters and history',
+	close: 'Close',
+	tabs: { saved: 'Saved', history: 'History' },
+	find: 'Find a filter',
+	config: 'Configuration',
+	none: (config: string) => `The configuration ${config} has no saved filters.`,
+	noneFound: 'None has these letters in this order.',
+	noHistory: 'No filter was asked yet.',
+	filtersOf: 'Filters',
+	matched: (requests: string, at: string) => `${requests}, ${at} ago`,
+	remove: (name: string) => `Delete ${name}`,
+	undo: (name: string) => `Undo the deletion of ${name}`,
+	removed: (name: string) => `${name} is deleted. Its versions stay.`,
+	save: 'Save this filter',
+	name: 'Name',
+	nameHint: 'server-errors',
+	wrongName: 'Small letters, digits and “-”, at most 64.',
+	saveNew: 'Save',
+	replace: 'Replace',
+	saved: (name: string) => `Saved. Type @${name} to use it.`,
+	emptyFilter: 'Type a filter to save it.',
+	forgetOnClose: 'Forget them when the tab is closed',
+	forget: 'Forget all',
+	keys: 'Arrow keys move, Enter takes.',
+} as const;

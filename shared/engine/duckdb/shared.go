@@ -1,0 +1,147 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so one
+// engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in one
+// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is needed.
+// Shared is safe for concurrent use.
+type Shared struct {
+	options Options
+
+	mu    sync.Mutex
+	parts []*part
+}
+
+// part is an engine and its running queries.
+type part struct {
+	engine  *Engine // nil: not started
+	running int
+	callers map[string]int // their running queries
+}
+
+// OpenShared returns a Shared of n engines. Each of them has the memory limit of the options. It starts the first.
+func OpenShared(o Options, n int) (*Shared, error) {
+	s := &Shared{options: o}
+	for range n {
+		s.parts = append(s.parts, &part{callers: map[string]int{}})
+	}
+	return s, s.start(0)
+}
+
+// start starts an engine. Two engines must not have the same folder for temporary files. An engine of which the folder
+// cannot be made, because the disk is full, writes none. The caller holds the lock.
+func (s *Shared) start(i int) (err error) {
+	o := s.options
+	if i > 0 && o.TempDir != "" {
+		o.TempDir = filepath.Join(o.TempDir, strconv.Itoa(i))
+		if err := os.MkdirAll(o.TempDir, 0o700); err != nil {
+			o.TempDir = ""
+		}
+	}
+	s.parts[i].engine, err = Open(o)
+	return err
+}
+
+// take returns the engine for a query of the caller of the context, and a function to be called when the query has ended.
+func (s *Shared) take(ctx context.Context) (_ *Engine, done func(), _ error) {
+	caller := engine.CallerOf(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.partFor(caller)
+	p := s.parts[i]
+	if p.engine == nil {
+		if err := s.start(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.running++
+	p.callers[caller]++
+	return p.engine, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.running--
+		if p.callers[caller]--; p.callers[caller] == 0 {
+			delete(p.callers, caller)
+		}
+	}, nil
+}
+
+// partFor returns the index of the engine for a query of a caller: that of the other queries of the caller, or the first
+// of those with the fewest queries.
+func (s *Shared) partFor(caller string) (least int) {
+	for i, p := range s.parts {
+		if p.callers[caller] > 0 {
+			return i
+		}
+		if p.running < s.parts[least].running {
+			least = i
+		}
+	}
+	return least
+}
+
+// Answer answers a query like Engine.Answer.
+func (s *Shared) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
+	e, done, err := s.take(ctx)
+	if err != nil {
+		return query.Answer{}, err
+	}
+	defer done()
+	return e.Answer(ctx, q, objects)
+}
+
+// Newest returns places like Engine.Newest.
+func (s *Shared) Newest(ctx context.Context, q query.Query, objects []lake.Object) ([]engine.Place, error) {
+	e, done, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return e.Newest(ctx, q, objects)
+}
+
+// Probe reads columns like Engine.Probe.
+func (s *Shared) Probe(ctx context.Context, o lake.Object, columns []string) error {
+	e, done, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return e.Probe(ctx, o, columns)
+}
+
+// Explain returns statements like Engine.Explain.
+func (s *Shared) Explain(q query.Query) (statements []engine.Statement, warnings []string, err error) {
+	return s.parts[0].engine.Explain(q)
+}
+
+// MayBeObject interprets an error like Engine.MayBeObject.
+func (s *Shared) MayBeObject(err error) bool { return s.parts[0].engine.MayBeObject(err) }
+
+// Classify interprets an error like Engine.Classify.
+func (s *Shared) Classify(err error) error { return s.parts[0].engine.Classify(err) }
+
+// Close ends the engines.
+func (s *Shared) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, p := range s.parts {
+		if p.engine != nil {
+			errs = append(errs, p.engine.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"sync"
+)
+
+type callerKey struct{}
+
+// WithCaller returns a context of queries of a caller, who shares memory with other callers.
+func WithCaller(ctx context.Context, caller string) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// CallerOf returns the caller of the queries of a context, or "".
+func CallerOf(ctx context.Context) string {
+	caller, _ := ctx.Value(callerKey{}).(string)
+	return caller
+}
+
+// Memory is the memory that running queries keep their figures in. All queries of one caller together get at most a share
+// of it, so that something is left for other callers. A nil Memory has no limit.
+type Memory struct {
+	limit, share int64 // bytes
+
+	mu   sync.Mutex
+	used int64
+	by   map[string]int64 // by caller
+}
+
+// NewMemory returns a Memory of limit bytes, of which one caller gets at most share.
+func NewMemory(limit, share int64) *Memory {
+	return &Memory{limit: limit, share: share, by: map[string]int64{}}
+}
+
+// Take takes bytes for a query of the caller. It returns false, and takes nothing, if that is more than what is left, or
+// more than the share of the caller.
+func (m *Memory) Take(caller string, bytes int64) bool {
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used+bytes > m.limit || m.by[caller]+bytes > m.share {
+		return false
+	}
+	m.used += bytes
+	m.by[caller] += bytes
+	return true
+}
+
+// Give gives back bytes that were taken for queries of the caller.
+func (m *Memory) Give(caller string, bytes int64) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= bytes
+	if m.by[caller] -= bytes; m.by[caller] == 0 {
+		delete(m.by, caller)
+	}
+}

@@ -1,0 +1,23 @@
+package scan
+
+import (
+	"testing"
+
+	"github.com/orrery/orrery/shared/lake/parquet"
+)
+
+func TestFootersAreBounded(t *testing.T) {
+	var c footerCache
+	for i := range 2 * maxFooters {
+		c.add(fileVersion{path: "a", size: int64(i)}, &parquet.ColumnReader{})
+		if _, ok := c.find(fileVersion{path: "a", size: int64(i)}); !ok {
+			t.Fatalf("footer %d is not found after it was added", i)
+		}
+	}
+	if len(c.known) != maxFooters {
+		t.Errorf("%d footers, want %d", len(c.known), maxFooters)
+	}
+	if _, ok := c.find(fileVersion{path: "a", size: 2*maxFooters - 1, ns: 1}); ok {
+		t.Error("the footer of a file with another time is found")
+	}
+}

@@ -1,0 +1,167 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+)
+
+const (
+	// countEvery is how often the records are counted, although no object is known to be removed: the life cycle of the
+	// bucket removes objects once a day, also between others.
+	countEvery = 24 * time.Hour
+	// countAgain is when the records are counted again after a count that has not succeeded.
+	countAgain = 6 * time.Hour
+	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes some
+	// ten seconds, and costs a cent.
+	maxCounted = 20_000
+	// countersAtATime is the number of footers that are read at the same time.
+	countersAtATime = 32
+)
+
+// countRecords corrects the number of records of the extent from the footers of the objects that readers see, and records
+// the sizes of their columns for estimates. It does nothing while an object is lost or an import is open, and with more
+// objects than maxCounted. Then the number stays unknown, if it is. Of several compactions, one counts at a time, and its
+// correction is made once.
+func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
+	s, _, err := lakestate.Load(ctx, c.table)
+	if err != nil {
+		return err
+	}
+	now := c.config.Now().UTC()
+	switch {
+	case !s.Shrunk && now.Sub(s.Counted) < countEvery, now.Sub(s.CountBegan) < countAgain:
+		return nil
+	case slices.ContainsFunc(s.Lost, isLost) || len(s.Open) > 0:
+		return nil
+	}
+	objects, err := c.countable(ctx, s)
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	mine := false
+	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
+		mine = current.CountBegan.Equal(s.CountBegan) && current.Counted.Equal(s.Counted)
+		current.CountBegan = now
+		return mine
+	})
+	if err != nil || !mine {
+		return err
+	}
+	sum, err := c.sizesOf(ctx, objects, timeUp)
+	if errors.Is(err, errNotCounted) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := lakestate.SaveColumnSizes(ctx, c.table, sum.columns); err != nil {
+		return err
+	}
+	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
+		if !current.CountBegan.Equal(now) || hasShrunk(s, *current) || slices.ContainsFunc(current.Lost, isLost) {
+			return false
+		}
+		current.Extent.Rows += sum.rows - s.Extent.Rows // imports may have been published meanwhile
+		current.Shrunk, current.Counted, current.CountBegan = false, now, time.Time{}
+		return true
+	})
+	return err
+}
+
+// hasShrunk reports whether objects were removed between two states.
+func hasShrunk(before, after lakestate.State) bool {
+	return after.Shrunk && !before.Shrunk || after.Extent.Rows < before.Extent.Rows ||
+		after.Extent.MinTsMs > before.Extent.MinTsMs || after.Extent.MaxTsMs < before.Extent.MaxTsMs
+}
+
+// countable lists the objects that readers of a state see. It returns nil if there are too many, or if the lake has
+// changed meanwhile: a listing may have objects of imports that readers do not see yet.
+func (c *Store) countable(ctx context.Context, s lakestate.State) ([]blob.Info, error) {
+	first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
+	var objects []blob.Info
+	for info, err := range lakestate.NewListing(c.lake).Objects(ctx, s.Watermark, first, last) {
+		if err != nil {
+			return nil, err
+		}
+		if !isObject(info) {
+			continue
+		}
+		if len(objects) == maxCounted {
+			return nil, nil
+		}
+		objects = append(objects, info)
+	}
+	now, _, err := lakestate.Load(ctx, c.table)
+	if err != nil || now.Version != s.Version || len(now.Open) > 0 {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// errNotCounted means that the records of an object cannot be counted now.
+var errNotCounted = errors.New("not counted")
+
+// contents is the sum of the rows and columns of objects.
+type contents struct {
+	mu      sync.Mutex
+	rows    int64
+	columns lakestate.ColumnSizes
+}
+
+func (s *contents) add(size, rows int64, columns map[string]int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows += rows
+	s.columns.Objects += size
+	for name, bytes := range columns {
+		s.columns.Columns[name] += bytes
+	}
+}
+
+// sizesOf returns the sums of the rows of objects and of the sizes of their columns.
+func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
+	sum := &contents{columns: lakestate.ColumnSizes{Columns: map[string]int64{}}}
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(countersAtATime)
+	for _, info := range objects {
+		if timeUp() {
+			group.Go(func() error { return errNotCounted })
+			break
+		}
+		group.Go(func() error { return c.addSizes(working, info, sum) })
+	}
+	return sum, group.Wait()
+}
+
+// addSizes adds the rows and columns of an object. The error is errNotCounted if the object is gone or replaced, also
+// while it is read, or is no object that this version can read.
+func (c *Store) addSizes(ctx context.Context, info blob.Info, sum *contents) (err error) {
+	in, err := blob.Open(ctx, c.lake, info.Name, "")
+	if errors.Is(err, blob.ErrNotFound) {
+		return errNotCounted
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	r := &readerAt{in: in}
+	rows, columns, err := ingest.SizesIn(r, in.Info().Size)
+	gone := errors.Is(r.failed, blob.ErrNotFound) || errors.Is(r.failed, blob.ErrChanged)
+	switch {
+	case err == nil:
+		sum.add(in.Info().Size, rows, columns)
+	case r.failed == nil || gone:
+		return errNotCounted
+	}
+	return err
+}

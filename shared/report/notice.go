@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Notices lists what is missing in the report or not exact, in sentences. They come before everything else.
+func (r Report) Notices() []string {
+	var list []string
+	if r.Run.Demo {
+		list = append(list, "The records are those of a demo day, not of your traffic.")
+	}
+	if len(r.Run.Skipped) > 0 {
+		list = append(list, r.skippedObjects()+" could not be read. Their records are missing.")
+	}
+	if text := r.lateness(); text != "" {
+		list = append(list, text)
+	}
+	list = append(list, gapNotices(r.Gaps, "the period", "Logs may be missing.")...)
+	list = append(list, r.failures()...)
+	if text := r.saturation(); text != "" {
+		list = append(list, text)
+	}
+	if r.Empty() {
+		newest := "There are no records at all."
+		if r.Run.Newest != nil {
+			newest = "The newest record is of " + r.instant(*r.Run.Newest) + "."
+		}
+		list = append(list, "No requests are in this period. "+newest)
+	}
+	return append(list, gapNotices(r.GapsBefore, "the previous period", "Numbers of the two periods are not comparable.")...)
+}
+
+// saturation returns the notice that figures are not exact, or "".
+func (r Report) saturation() string {
+	var labels []string
+	for _, f := range r.Figures {
+		if f.Saturated {
+			labels = append(labels, f.Label)
+		}
+	}
+	if labels == nil {
+		return ""
+	}
+	return "Not exact, because sums have more than 64 bits: " + enumeration(labels) + "."
+}
+
+// skippedObjects returns the number of objects that could not be read, unless the caller may not learn it: the list then
+// has a text in parentheses, which is no name of an object.
+func (r Report) skippedObjects() string {
+	for _, name := range r.Run.Skipped {
+		if strings.HasPrefix(name, "(") {
+			return "Objects of the data"
+		}
+	}
+	return plural(int64(len(r.Run.Skipped)), "object") + " of the data"
+}
+
+// lateness returns the notice that later requests of the period may be missing, or "".
+func (r Report) lateness() string {
+	const later = " Later requests of the period may be missing."
+	through, newest := r.Run.Complete, r.Run.Newest
+	switch {
+	case through != nil && before(*through, r.Period.To):
+		return "The data is complete through " + r.instant(*through) + "." + later
+	case through == nil && newest != nil && r.endsEarly(*newest) && !r.Empty():
+		return "The newest record is of " + r.instant(*newest) + ", and it is not known whether the data is complete." + later
+	}
+	return ""
+}
+
+// endsEarly reports whether the newest record is earlier than the last hour of a day, or the same part of another period.
+func (r Report) endsEarly(newest string) bool {
+	at, err := time.Parse(time.RFC3339, newest)
+	from, err2 := time.Parse(time.RFC3339, r.Period.From)
+	return err == nil && err2 == nil && r.End().Sub(at) > r.End().Sub(from)/24
+}
+
+// failures returns a notice for each reason for which parts of the report are missing.
+func (r Report) failures() []string {
+	reasons := map[string][]string{}
+	var order, list []string
+	for _, f := range r.Failed {
+		if reasons[f.Reason] == nil {
+			order = append(order, f.Reason)
+		}
+		reasons[f.Reason] = append(reasons[f.Reason], string(f.Part))
+	}
+	for _, reason := range order {
+		list = append(list, "Without "+enumeration(reasons[reason])+": "+shown(reason, 300))
+	}
+	return list
+}
+
+// mostGaps is the number of gaps that notices name.
+const mostGaps = 3
+
+func gapNotices(gaps []Span, of, meaning string) []string {
+	if len(gaps) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, g := range gaps[:min(len(gaps), mostGaps)] {
+		texts = append(texts, g.Text)
+	}
+	if more := len(gaps) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more times", more))
+	}
+	return []string{fmt.Sprintf("No request of %s is in these hours, although many were to be expected: %s. %s",
+		of, strings.Join(texts, "; "), meaning)}
+}
+
+// incomplete reports whether data of the period or parts of the report are missing, or may be.
+func (r Report) incomplete() bool {
+	return len(r.Failed)+len(r.Run.Skipped)+len(r.Gaps) > 0 || r.lateness() != "" || r.Empty() && r.perhapsNotEmpty()
+}
+
+// perhapsNotEmpty reports whether a period without requests may have had some: the data ends before the period, or, if it
+// is not known to be complete, within it, or the previous period has many requests.
+func (r Report) perhapsNotEmpty() bool {
+	newest, was := r.Run.Newest, r.Figures[0].Previous
+	return newest == nil || before(*newest, r.Period.From) || was != nil && *was >= leastExpected ||
+		r.Run.Complete == nil && before(*newest, r.Period.To)
+}
+
+// leastExpected is the number of requests that are expected at a time before its absence is a gap. A time of day with so
+// many requests practically never has none by chance.
+const leastExpected = 50
+
+// leastGap is the length of the shortest gap in milliseconds.
+const leastGap = 3_600_000
+
+// gaps returns the times of at least an hour without any request in a period. They are gaps if at least leastExpected
+// requests were to be expected: by the segments with requests, of which three quarters have more than what is assumed,
+// and by the same time of the other period. If that has no requests, there are gaps only in a period in which at least
+// three quarters of the segments have requests. What is not in the data yet, after through, is no gap.
+func gaps(list, other []segment, p Period, through *string, zone *time.Location) []Span {
+	spans := []Span{}
+	var busy []int64
+	for _, s := range list {
+		if s.Requests > 0 {
+			busy = append(busy, s.Requests)
+		}
+	}
+	compared := slices.ContainsFunc(other, func(s segment) bool { return s.Requests > 0 })
+	if len(busy) == 0 || !compared && len(busy)*4 < len(list)*3 {
+		return spans
+	}
+	slices.Sort(busy)
+	usual := busy[len(busy)/4]
+	for i := 0; i < len(list); i++ {
+		first := i
+		for i < len(list) && list[i].Requests == 0 {
+			i++
+		}
+		from, to := max(list[first].Start*1000, p.FromMs), p.End()
+		if i < len(list) {
+			to = list[i].Start * 1000
+		}
+		if through != nil {
+			if t, err := time.Parse(time.RFC3339, *through); err == nil {
+				to = min(to, t.UnixMilli())
+			}
+		}
+		expected := usual * int64(i-first)
+		if compared {
+			expected = min(expected, requestsBetween(other, list[first].Start-list[0].Start, to/1000-list[0].Start))
+		}
+		if to-from >= leastGap && expected >= leastExpected {
+			spans = append(spans, spanOf(Period{FromMs: from, ToMs: to - 1}, zone))
+		}
+	}
+	return spans
+}
+
+// requestsBetween returns the requests of the segments that begin within a range of seconds after the first one.
+func requestsBetween(list []segment, from, to int64) (n int64) {
+	for _, s := range list {
+		if after := s.Start - list[0].Start; after >= from && after < to {
+			n += s.Requests
+		}
+	}
+	return n
+}

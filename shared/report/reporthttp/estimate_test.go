@@ -1,0 +1,114 @@
+package reporthttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// estimating answers dry runs with an estimate, and counts the questions that are not dry runs.
+type estimating struct{ searcher }
+
+func (e *estimating) Search(ctx context.Context, r search.Request) (search.Result, error) {
+	result, err := e.searcher.Search(ctx, r)
+	if r.DryRun == "true" {
+		result = search.Result{Meta: search.Meta{DryRun: true, Filter: r.Filters, Estimate: &search.Estimate{
+			Bytes: &search.BytesEstimate{Low: 10, High: 20}, Columns: []search.ColumnSize{}, Warnings: []string{},
+		}}}
+	}
+	return result, err
+}
+
+// post sends a request with a JSON body to the API over a searcher.
+func post(t *testing.T, s api.Searcher, accept, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	handler, err := api.New(api.Config{
+		Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
+		Reports: reporthttp.Maker{}, Serves: []string{"report-post"},
+		Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"b"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v4.0/data/report", strings.NewReader(body))
+	r.Header.Set("X-Api-Key", "k")
+	r.Header.Set("Content-Type", "application/json")
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// TestParametersInTheBody: the filter of a report need not be in an address, which proxies may log.
+func TestParametersInTheBody(t *testing.T) {
+	for _, test := range []struct {
+		rule, body string
+		status     int
+		contains   string
+	}{
+		{"text", `{"filters":"` + filters + `","format":"text","title":"The shop"}`, 200, "The shop"},
+		{"html by default", `{"filters":"` + filters + `"}`, 200, "<!doctype html>"},
+		{"an unknown member", `{"filters":"` + filters + `","last":"week"}`, 422, "last"},
+		{"no filter", `{}`, 422, "filters"},
+		{"a mistake in the filter", `{"filters":"` + filters + `, hots=a"}`, 400, "host"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := post(t, &searcher{}, "", test.body)
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.contains) {
+				t.Errorf("%d %.300s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// TestDryRun: a dry run has the estimate of all questions together, and none of them runs.
+func TestDryRun(t *testing.T) {
+	dry := func(more string) string { return `{"filters":"` + filters + `","dry_run":true` + more + `}` }
+	t.Run("the estimates of the questions are added", func(t *testing.T) {
+		s := &estimating{}
+		w := post(t, s, "", dry(`,"compare":"none"`))
+		var answer api.Estimated
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		const canonical = "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999"
+		n := int64(len(s.asked))
+		if m := answer.Meta; !m.DryRun || n == 0 || m.Estimate.Bytes.Low != 10*n || m.Estimate.Bytes.High != 20*n || m.Filter != canonical {
+			t.Errorf("%d questions, and the answer is %s", n, w.Body)
+		}
+		for _, r := range s.asked {
+			if r.DryRun != "true" || r.Branches[0] != "b" {
+				t.Errorf("%s runs, or has other branches: %+v", r.Route, r)
+			}
+		}
+	})
+	for _, test := range []struct {
+		rule, accept, body string
+		status             int
+	}{
+		{"json can be asked for", "", dry(`,"format":"json"`), 200},
+		{"there is no estimate as a page", "", dry(`,"format":"html"`), 422},
+		{"there is no estimate for clients that take only pages", "text/html", dry(""), 406},
+		{"a mistake in the filter", "", `{"filters":"hots=a","dry_run":true}`, 400},
+		{"an unknown zone", "", dry(`,"tz":"Mars"`), 422},
+		{"neither true nor false", "", `{"filters":"` + filters + `","dry_run":"1"}`, 422},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			if w := post(t, &estimating{}, test.accept, test.body); w.Code != test.status {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}

@@ -1,0 +1,286 @@
+package running
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/delivery"
+	"github.com/orrery/orrery/shared/report/runs"
+)
+
+// deliver delivers a rendered report to the destinations that do not have it yet, to all of them at the same time.
+func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
+	standing, err := r.standingOf(ctx, run)
+	switch {
+	case err != nil:
+		return err
+	case standing.state == runs.Queued:
+		return r.wait(ctx, &run, standing.reason)
+	case standing.state != "":
+		return r.end(ctx, &run, standing.state, standing.reason)
+	}
+	files, err := r.files(ctx, run)
+	if err != nil {
+		return r.unreadable(ctx, &run, err)
+	}
+	h := &handover{Runner: r, asked: run, run: run, files: files}
+	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
+	var group sync.WaitGroup
+	failed := make([]error, len(run.Deliveries))
+	for i, d := range run.Deliveries {
+		if d.State == runs.Waiting && !d.Next.After(r.Now()) {
+			group.Go(func() { failed[i] = guard(func() error { return h.deliverTo(ctx, i) }) })
+		}
+	}
+	group.Wait()
+	if err := causeOf(failed); err != nil {
+		return err
+	}
+	return r.settle(ctx, &h.run)
+}
+
+// causeOf returns the first error that is no conflict, or else the first one. A write that fails after it had its effect
+// makes the next write of the same run a conflict, though no other worker has it.
+func causeOf(failed []error) error {
+	for _, err := range failed {
+		if err != nil && fault.KindOf(err) != fault.Conflict {
+			return err
+		}
+	}
+	return cmp.Or(failed...)
+}
+
+// files returns the files of a rendered run. The error is runs.ErrLost if a delivery has none.
+func (r *Runner) files(ctx context.Context, run runs.Run) ([]runs.File, error) {
+	files, err := r.Runs.Files(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range run.Deliveries {
+		if d.State == runs.Waiting && len(of(files, i)) == 0 {
+			return nil, fmt.Errorf("%w: the files for %s", runs.ErrLost, d.Destination)
+		}
+	}
+	return files, nil
+}
+
+// unreadable handles a rendered run of which files cannot be read. The report is made again if they are lost, or cannot be
+// read as long as deliveries are repeated. Other errors may pass until the next tick.
+func (r *Runner) unreadable(ctx context.Context, run *runs.Run, cause error) error {
+	lost := errors.Is(cause, runs.ErrLost) || r.deliveriesAreOver(*run)
+	if ctx.Err() != nil || !lost {
+		return cause
+	}
+	r.Log.Error("files of a scheduled report cannot be read", "config", run.Config, "report", run.Report, "run", run.ID,
+		"error", cause)
+	if run.Attempts >= mostAttempts {
+		return r.end(ctx, run, runs.Failed, "its files cannot be read; the log of the server has the cause")
+	}
+	run.State, run.Reason = runs.Queued, "its files were lost, so it is made again"
+	run.Lease, run.Next = time.Time{}, time.Time{}
+	return r.update(ctx, run)
+}
+
+// deliveriesAreOver reports whether a delivery that fails now is not repeated.
+func (r *Runner) deliveriesAreOver(run runs.Run) bool {
+	return !r.Now().Before(run.Due.Add(mostWait + mostDelay))
+}
+
+// handover hands the report of a run over to its destinations.
+type handover struct {
+	*Runner
+	asked runs.Run // as it was when the deliveries began
+	files []runs.File
+
+	writing sync.Mutex
+	run     runs.Run
+	over    bool // no further delivery begins
+}
+
+// deliverTo delivers to one destination.
+func (h *handover) deliverTo(ctx context.Context, index int) error {
+	place := h.placeAt(h.asked.Deliveries[index].Destination)
+	if err := place.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer place.Release(1)
+	to, err := h.begin(ctx, index)
+	if err != nil || to == nil {
+		return err
+	}
+	note, err := h.within(ctx, *to, of(h.files, index))
+	return h.finish(ctx, index, note, err)
+}
+
+// placeAt returns the places at a destination. Those of a destination that is slow do not stop deliveries to others.
+func (r *Runner) placeAt(to definition.Destination) *semaphore.Weighted {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.busy[to.To] == nil { // that of the mail server is ""
+		r.busy[to.To] = semaphore.NewWeighted(atOnce)
+	}
+	return r.busy[to.To]
+}
+
+// begin records that a delivery begins. It returns nil if the delivery must not be made now: the report may have been
+// paused since it was rendered, and a delivery that does not end before ctx is left to the next tick, because its outcome
+// would not be recorded.
+func (h *handover) begin(ctx context.Context, index int) (*definition.Destination, error) {
+	standing, err := h.standingOf(ctx, h.asked)
+	if err != nil {
+		return nil, err
+	}
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	d := &h.run.Deliveries[index]
+	switch deadline, limited := ctx.Deadline(); {
+	case h.over:
+		return nil, nil
+	case standing.state != "", limited && time.Until(deadline) < h.deliverTime+h.grace+recordTime:
+		h.over = true
+		return nil, nil
+	case d.Unknown >= mostAttempts:
+		giveUp(d, "the server ended each time it delivered the report")
+		return nil, h.update(ctx, &h.run)
+	}
+	d.Attempts++
+	d.Unknown++
+	h.run.Lease, h.run.Next, h.run.Reason = h.Now().Add(leaseTime), time.Time{}, ""
+	if err := h.update(ctx, &h.run); err != nil {
+		h.over = true
+		return nil, err
+	}
+	to := d.Destination
+	if d.Left != nil {
+		to.Mail = d.Left
+	}
+	return &to, nil
+}
+
+// within delivers. It returns an error when the time of a delivery is over, also if the destination goes on, as a folder
+// of a network may do.
+func (h *handover) within(ctx context.Context, to definition.Destination, files []runs.File) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.deliverTime)
+	defer cancel()
+	type outcome struct {
+		note string
+		err  error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		o.err = guard(func() (err error) { o.note, err = h.Deliver.Deliver(ctx, to, files); return err })
+		ended <- o
+	}()
+	select {
+	case o := <-ended:
+		return o.note, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-ended: // it heeds the end of its time
+		return o.note, o.err
+	case <-time.After(h.grace):
+		return "", ctx.Err()
+	}
+}
+
+// finish records the outcome of a delivery, also if the server stops, or it would be delivered twice.
+func (h *handover) finish(ctx context.Context, index int, note string, err error) error {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	d := &h.run.Deliveries[index]
+	d.Unknown--
+	stopped := err != nil && ctx.Err() != nil
+	if stopped { // a later server tries again at once
+		d.Attempts--
+		h.run.Lease, h.over = time.Time{}, true
+	} else {
+		h.record(&h.run, d, note, err)
+	}
+	if err := h.update(context.WithoutCancel(ctx), &h.run); err != nil {
+		h.over = true
+		return err
+	}
+	if stopped {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// of returns the files of a delivery.
+func of(files []runs.File, index int) []runs.File {
+	var list []runs.File
+	for _, f := range files {
+		if f.Delivery == index {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// record writes the outcome of a delivery into a run.
+func (r *Runner) record(run *runs.Run, d *runs.Delivery, note string, err error) {
+	now := r.Now().UTC()
+	d.At, d.Next, d.Note = now, time.Time{}, together(d.Note, note)
+	if err == nil {
+		d.State, d.Reason, d.Left = runs.Sent, d.Note, nil
+		return
+	}
+	reason := r.reasonOf(d.Destination, err)
+	var partial *delivery.PartialError
+	if errors.As(err, &partial) {
+		d.Left = partial.Left
+	}
+	final := errors.Is(err, delivery.ErrRefused) || r.deliveriesAreOver(*run)
+	if giveUp(d, reason); !final {
+		d.State, d.Next = runs.Waiting, now.Add(retryAfter(d.Attempts))
+	}
+	r.Log.Warn("scheduled report not delivered", "config", run.Config, "report", run.Report, "run", run.ID,
+		"to", d.Destination.String(), "error", err.Error(), "state", string(d.State))
+}
+
+// giveUp ends a delivery for a reason. If only some addresses of a mail do not have it, it is delivered.
+func giveUp(d *runs.Delivery, reason string) {
+	d.State = runs.Refused
+	if d.Left != nil {
+		d.State, reason = runs.Sent, fmt.Sprintf("not to %s: %s", strings.Join(d.Left, ", "), reason)
+	}
+	d.Reason, d.Next = together(d.Note, reason), time.Time{}
+}
+
+// together joins texts that are not empty.
+func together(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
+
+// settle ends a run if no destination waits for it. Otherwise the next tick after a while continues it.
+func (r *Runner) settle(ctx context.Context, run *runs.Run) error {
+	sent, waiting, next := false, false, time.Time{}
+	for _, d := range run.Deliveries {
+		sent = sent || d.State == runs.Sent
+		if d.State == runs.Waiting && (!waiting || d.Next.Before(next)) {
+			waiting, next = true, d.Next
+		}
+	}
+	switch {
+	case waiting:
+		run.Lease, run.Next = time.Time{}, next
+	case sent:
+		run.State = runs.Delivered
+	default:
+		run.State = runs.Failed
+		if run.Reason == "" {
+			run.Reason = "no destination took it"
+		}
+	}
+	return r.update(ctx, run)
+}

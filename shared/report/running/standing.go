@@ -1,0 +1,114 @@
+package running
+
+import (
+	"context"
+	"strings"
+
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/schedule"
+)
+
+// standing is what the newest version of a report, its versions before it and its key mean for a run.
+type standing struct {
+	stored definition.Stored // the definition of the run
+	state  runs.State        // "": the run goes on; Queued: it waits until its report is resumed; otherwise it ends so
+	reason string            // unless state is ""
+}
+
+const deleted = "the report was deleted"
+
+// standingOf returns whether a run goes on, waits or ends.
+//
+//   - A run of a report that was deleted ends, also if another report has its name now.
+//   - A scheduled run waits while its report is paused, unless a later one would be due meanwhile. A key that cannot be used
+//     pauses the report at the next tick.
+//   - If the report was written again with another key, which may see all branches of the run, that key counts.
+func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err error) {
+	id := definition.DocumentOf(run.Config, run.Report)
+	newest, err := r.Documents.Newest(ctx, id)
+	if fault.KindOf(err) == fault.NotFound || err == nil && newest.Deleted() {
+		return standing{state: runs.Missed, reason: deleted}, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	current, err := definition.Read(newest.Text)
+	if err != nil {
+		return s, err
+	}
+	s.stored = current
+	if newest.Number != run.Version {
+		if s, err = r.versionOf(ctx, id, run.Version); err != nil || s.state != "" {
+			return s, err
+		}
+	}
+	if current.Paused && run.By == "" {
+		return r.paused(s, current, newest)
+	}
+	return r.withKey(ctx, s, current, run.By == "")
+}
+
+// versionOf returns an earlier version of a report, unless the report was deleted after it.
+func (r *Runner) versionOf(ctx context.Context, id document.ID, number int) (s standing, err error) {
+	list, err := r.Documents.Versions(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	for _, v := range list {
+		if v.Number > number && v.Deleted() {
+			return standing{state: runs.Missed, reason: deleted}, nil
+		}
+	}
+	v, err := document.Read(ctx, r.Documents, id, number)
+	if err != nil {
+		return s, err
+	}
+	s.stored, err = definition.Read(v.Text)
+	return s, err
+}
+
+// paused returns the standing of a scheduled run whose report is paused.
+func (r *Runner) paused(s standing, current definition.Stored, newest document.Version) (standing, error) {
+	later, _, err := schedule.Next(current.Definition, newest.At)
+	if err != nil {
+		return s, err
+	}
+	if s.state, s.reason = runs.Queued, pausedBecause(current.Reason); !later.After(r.Now()) {
+		s.state, s.reason = runs.Missed, "the report was paused until a later one would have been due"
+	}
+	return s, nil
+}
+
+// pausedBecause returns why a run waits.
+func pausedBecause(reason string) string {
+	return strings.TrimSuffix("the report is paused because "+reason, " because ")
+}
+
+// withKey returns the standing of a run whose report is not paused.
+func (r *Runner) withKey(
+	ctx context.Context, s standing, current definition.Stored, scheduled bool,
+) (standing, error) {
+	unusable, err := r.Key(ctx, s.stored.Key)
+	if err != nil || unusable == "" {
+		return s, err
+	}
+	s.state, s.reason = runs.Failed, unusable
+	if current.Key != s.stored.Key {
+		if !definition.VisibleTo(current.Branches, s.stored.Branches) {
+			return s, nil
+		}
+		unusable, err := r.Key(ctx, current.Key)
+		if err != nil || unusable == "" {
+			s.state, s.reason = "", ""
+			return s, err
+		}
+		s.reason = unusable
+	}
+	if scheduled {
+		s.state, s.reason = runs.Queued, pausedBecause(s.reason)
+	}
+	return s, nil
+}

@@ -1,0 +1,212 @@
+// Package runssqlite stores runs of scheduled reports in a SQLite file. Several processes may open the file at once.
+package runssqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/sqlitefile"
+)
+
+// Store implements runs.Store.
+type Store struct{ file *sqlitefile.File }
+
+var (
+	_ runs.Store   = (*Store)(nil)
+	_ runs.Trimmer = (*Store)(nil)
+)
+
+const schemaVersion = 1
+
+// The columns besides run, which is the run in JSON, are those that queries need.
+const schema = `
+CREATE TABLE runs (
+  id TEXT NOT NULL PRIMARY KEY,
+  config TEXT NOT NULL,
+  report TEXT NOT NULL,
+  due_ms INTEGER NOT NULL,
+  scheduled INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  run TEXT NOT NULL
+) STRICT;
+CREATE INDEX runs_of_report ON runs (config, report, due_ms);
+CREATE INDEX unfinished_runs ON runs (due_ms) WHERE ended = 0;
+CREATE TABLE files (
+  run_id TEXT NOT NULL,
+  delivery INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (run_id, delivery, name)
+) STRICT;
+`
+
+// Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it.
+func Open(ctx context.Context, path string) (*Store, error) {
+	file, err := sqlitefile.Open(path, sqlitefile.Options{
+		Mode: sqlitefile.Create, WAL: true, BusyTimeout: 10 * time.Second, Connections: 4,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open runs %s: %w", path, err)
+	}
+	create := func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schema)
+		return err
+	}
+	if err := file.Prepare(ctx, schemaVersion, create); err != nil {
+		return nil, errors.Join(fmt.Errorf("open runs %s: %w", path, err), file.Close())
+	}
+	return &Store{file}, nil
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.file.Close() }
+
+// Create implements runs.Store.
+func (s *Store) Create(ctx context.Context, r runs.Run) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			r.ID, r.Config, r.Report, r.Due.UnixMilli(), r.By == "", r.State.Ended(), r.Revision, string(text))
+		return one(result, err, runs.Exists(r.ID))
+	})
+}
+
+// one returns the error missing if a statement has changed no row.
+func one(result sql.Result, err, missing error) error {
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		return missing
+	}
+	return err
+}
+
+// Run implements runs.Store.
+func (s *Store) Run(ctx context.Context, id string) (runs.Run, error) {
+	list, err := s.query(ctx, "SELECT run FROM runs WHERE id = ?", id)
+	if err == nil && len(list) == 0 {
+		err = runs.NotFound(id)
+	}
+	if err != nil {
+		return runs.Run{}, err
+	}
+	return list[0], nil
+}
+
+// List implements runs.Store.
+func (s *Store) List(ctx context.Context, config, report string, limit int) ([]runs.Run, error) {
+	return s.query(ctx, "SELECT run FROM runs WHERE config = ? AND report = ? ORDER BY due_ms DESC, id LIMIT ?",
+		config, report, limit)
+}
+
+// Latest implements runs.Store.
+func (s *Store) Latest(ctx context.Context, config, report string) (time.Time, error) {
+	var ms sql.NullInt64
+	err := s.file.QueryRowContext(ctx, "SELECT max(due_ms) FROM runs WHERE config = ? AND report = ? AND scheduled = 1",
+		config, report).Scan(&ms)
+	if err != nil || !ms.Valid {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(ms.Int64).UTC(), nil
+}
+
+// Unfinished implements runs.Store.
+func (s *Store) Unfinished(ctx context.Context) ([]runs.Run, error) {
+	return s.query(ctx, "SELECT run FROM runs WHERE ended = 0 ORDER BY due_ms, id")
+}
+
+func (s *Store) query(ctx context.Context, statement string, args ...any) (list []runs.Run, err error) {
+	rows, err := s.file.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		var r runs.Run
+		if err := rows.Scan(&text); err != nil {
+			return nil, fmt.Errorf("read runs: %w", err)
+		}
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			return nil, fmt.Errorf("read a run: %w", err)
+		}
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// Update implements runs.Store.
+func (s *Store) Update(ctx context.Context, r runs.Run, files ...runs.File) error {
+	before := r.Revision
+	r.Revision++
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
+		// The time of a scheduled run stays that of its schedule when it is requested again.
+		result, err := tx.ExecContext(ctx, `UPDATE runs SET ended = ?1, revision = ?2, run = ?3,
+			due_ms = CASE WHEN ?4 THEN ?5 ELSE due_ms END, scheduled = scheduled OR ?4 WHERE id = ?6 AND revision = ?7`,
+			r.State.Ended(), r.Revision, string(text), r.By == "", r.Due.UnixMilli(), r.ID, before)
+		if err := one(result, err, runs.Changed(r.ID, before)); err != nil {
+			return err
+		}
+		if r.State != runs.Rendered {
+			_, err := tx.ExecContext(ctx, "DELETE FROM files WHERE run_id = ?", r.ID)
+			return err
+		}
+		for _, f := range files {
+			_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", r.ID, f.Delivery, f.Name, f.Content)
+			if err != nil {
+				return fmt.Errorf("add a file of run %s: %w", r.ID, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Files implements runs.Store.
+func (s *Store) Files(ctx context.Context, id string) (list []runs.File, err error) {
+	rows, err := s.file.QueryContext(ctx,
+		"SELECT delivery, name, content FROM files WHERE run_id = ? ORDER BY delivery, name", id)
+	if err != nil {
+		return nil, fmt.Errorf("read the files of run %s: %w", id, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var f runs.File
+		if err := rows.Scan(&f.Delivery, &f.Name, &f.Content); err != nil {
+			return nil, fmt.Errorf("read the files of run %s: %w", id, err)
+		}
+		list = append(list, f)
+	}
+	return list, rows.Err()
+}
+
+// Trim implements runs.Trimmer. Runs that have ended have no files.
+func (s *Store) Trim(ctx context.Context, keep int, before time.Time) error {
+	return s.file.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE ended = 1 AND id IN (
+			SELECT id FROM (
+				SELECT id, due_ms, scheduled,
+					row_number() OVER (PARTITION BY config, report ORDER BY due_ms DESC, id) AS place,
+					max(CASE WHEN scheduled THEN due_ms END) OVER (PARTITION BY config, report) AS latest
+				FROM runs)
+			WHERE (place > ? OR due_ms < ?) AND NOT (scheduled AND due_ms = latest))`, keep, before.UnixMilli())
+		if err != nil {
+			return fmt.Errorf("remove old runs: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,64 @@
+package search
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestKeysOfQueries: the key of a query does not depend on addresses in memory, so that equal requests join. Everything
+// that changes the answer changes the key.
+func TestKeysOfQueries(t *testing.T) {
+	const hour = "timestamp between 2026-01-01 10:00 and 2026-01-01 11:00"
+	first := Request{Route: Logs, Filters: hour, Limit: "3"}
+	q, err := bind(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursor := cursorAfter(first, q, nil)
+	cursor.Last.TsMs = q.Period.FromMs
+	later := cursor
+	later.Last.Line = 7
+	requests := map[string]Request{
+		"logs":                      first,
+		"logs of a page":            {Route: Logs, Filters: hour, Limit: "3", Cursor: cursor.token()},
+		"logs of the next page":     {Route: Logs, Filters: hour, Limit: "3", Cursor: later.token()},
+		"logs since":                {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: cursor.Last})},
+		"logs since a later record": {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: later.Last})},
+		"a member":                  {Route: Stats, Filters: hour + `, headers["accept"]="a"`},
+		"another member":            {Route: Stats, Filters: hour + `, headers["accept-language"]="a"`},
+		"a pattern of members":      {Route: Stats, Filters: hour + `, headers[~"accept"]="a"`},
+		"a regular expression":      {Route: Stats, Filters: hour + `, path~"^/a"`},
+		"groups":                    {Route: Stats, Filters: hour, GroupBy: `headers["accept"]`},
+		"other groups":              {Route: Stats, Filters: hour, GroupBy: `cookies["accept"]`},
+		"a zone":                    {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Europe/Berlin"},
+		"another zone":              {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Asia/Tokyo"},
+		"topx":                      {Route: TopX, Filters: hour},
+		"topx with percentiles":     {Route: TopX, Filters: hour, Figures: "percentiles"},
+		"facets":                    {Route: Facets, Filters: hour, By: `country,headers["accept"]`},
+		"facets of other fields":    {Route: Facets, Filters: hour, By: `country,headers["host"]`},
+		"a histogram":               {Route: Histogram, Filters: hour, By: "country"},
+		"a histogram by another":    {Route: Histogram, Filters: hour, By: `headers["accept"]`},
+		"a diff":                    {Route: Diff, Filters: hour, Select: `headers["accept"]="a"`},
+		"a diff of others":          {Route: Diff, Filters: hour, Select: `headers["accept"]="b"`},
+		"a diff with the past":      {Route: Diff, Filters: hour, Against: "previous"},
+		"a diff with a day ago":     {Route: Diff, Filters: hour, Against: "1d"},
+	}
+	names := map[string]string{} // by key
+	for name, r := range requests {
+		var keys [2]string
+		for i := range keys {
+			q, err := bind(r)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			keys[i] = keyOf(r, q)
+		}
+		if keys[0] != keys[1] || strings.Contains(keys[0], "0xc") {
+			t.Errorf("%s has the keys\n%s\n%s", name, keys[0], keys[1])
+		}
+		if other, taken := names[keys[0]]; taken {
+			t.Errorf("%s has the key of %s: %s", name, other, keys[0])
+		}
+		names[keys[0]] = name
+	}
+}
