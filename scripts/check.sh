@@ -127,6 +127,33 @@ fi
 say "functions: every zip, and some of them again with the same bytes"
 ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
 
+finish downloads
+
+# These tests wait much of the time, so the next checks run beside them, too.
+dynamodb_and_localstack() {
+	if [ -n "$dynamodb" ]; then
+		export ORRERY_TEST_DYNAMODB=$dynamodb
+		go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/report/runs/runsdynamo
+		# Its other tests do not use the server.
+		go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
+		go test ./infra -run TestGrantsCoverStoreActions
+		go test ./functions/internal/wire -run TestReportKilledAtEveryStep
+		go test ./scripts/orrery -run TestKeysOfADeployment
+		unset ORRERY_TEST_DYNAMODB
+		stop dynamodb
+	fi
+	if [ -n "$localstack" ]; then
+		ORRERY_TEST_LOCALSTACK=$localstack go test ./shared/blob/s3 ./shared/report/delivery/deliveryaws ./scripts/internal/rawbucket -run LocalStack
+		stop localstack
+		mkdir "$runs/deployed" # where cleanup finds the servers of a test that was interrupted
+		TMPDIR=$runs/deployed ORRERY_TEST_DEPLOYED=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 40m -parallel 3 ./scripts/orrery -run 'TestDeployed(Up)?$'
+	fi
+}
+dynamodb= localstack=
+if server dynamodb; then dynamodb=$url; fi
+if server localstack; then localstack=$url; fi
+start_beside dynamodb_and_localstack
+
 say "console: types"
 if tsc=$(scripts/tools/tsc.sh); then
 	ORRERY_TSC=$tsc go test -count=1 ./scripts/console -run TestTypes
@@ -153,33 +180,6 @@ if [ -f "$runs/browser.pid" ]; then
 	say "console: pure modules and every screen in a browser; reports and their mails"
 	finish browser
 fi
-
-finish downloads
-
-# These tests wait much of the time, so they run while Trino computes.
-dynamodb_and_localstack() {
-	if [ -n "$dynamodb" ]; then
-		export ORRERY_TEST_DYNAMODB=$dynamodb
-		go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/report/runs/runsdynamo
-		# Its other tests do not use the server.
-		go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
-		go test ./infra -run TestGrantsCoverStoreActions
-		go test ./functions/internal/wire -run TestReportKilledAtEveryStep
-		go test ./scripts/orrery -run TestKeysOfADeployment
-		unset ORRERY_TEST_DYNAMODB
-		stop dynamodb
-	fi
-	if [ -n "$localstack" ]; then
-		ORRERY_TEST_LOCALSTACK=$localstack go test ./shared/blob/s3 ./shared/report/delivery/deliveryaws ./scripts/internal/rawbucket -run LocalStack
-		stop localstack
-		mkdir "$runs/deployed" # where cleanup finds the servers of a test that was interrupted
-		TMPDIR=$runs/deployed ORRERY_TEST_DEPLOYED=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 40m -parallel 3 ./scripts/orrery -run 'TestDeployed(Up)?$'
-	fi
-}
-dynamodb= localstack=
-if server dynamodb; then dynamodb=$url; fi
-if server localstack; then localstack=$url; fi
-start_beside dynamodb_and_localstack
 
 say "Trino: equal answers from every engine, also through Athena's protocol"
 if server trino; then

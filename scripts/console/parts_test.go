@@ -60,10 +60,13 @@ func TestParts(t *testing.T) {
 		var gone atomic.Bool
 		gone.Store(true)
 		shown, failed := make(chan struct{}), make(chan struct{}, 8)
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
 			switch {
 			case !gone.Load():
-			case isQuestion(t, r, "facets"):
+			case isQuestion(t, r, "facets"): // only the beginning of the answer arrives
+				w.Header().Set("Content-Length", "1000")
+				_, _ = w.Write([]byte(`{"data":`))
+				_ = http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
 			case isQuestion(t, r, "timeline") && strings.Contains(bodyOf(t, r)["filters"].(string), "2025-12-31"):
 				<-shown

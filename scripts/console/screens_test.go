@@ -20,8 +20,8 @@ func walker(
 			t.Parallel()
 			s := behind(t, address)
 			b := newTab(t, browser, s.url, 1280, "light")
+			defer b.check() // its faults tell why a walk did not go on
 			run(t, b, s)
-			b.check()
 		})
 	}
 }

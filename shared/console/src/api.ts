@@ -196,7 +196,7 @@ export function orNone(error: unknown): null {
 	throw error;
 }
 
-/** No response: the server cannot be reached. */
+/** No response, or only a part of one: the server cannot be reached. */
 export class Unreachable extends Error {}
 
 const longestPause = 5; // seconds between two questions about a running query
@@ -345,8 +345,10 @@ export class API {
 		if (key !== '') headers.set('Authorization', `Bearer ${key}`);
 		try {
 			const response = await fetch(this.base + path, { ...init, headers, cache: 'no-store', redirect: 'error' });
-			if (response.status === 401 && key === this.key()) this.keyless(response.headers.get('X-Request-Id') ?? '');
-			return response;
+			// Its end may not arrive.
+			const whole = new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
+			if (whole.status === 401 && key === this.key()) this.keyless(whole.headers.get('X-Request-Id') ?? '');
+			return whole;
 		} catch (error) {
 			if (init.signal?.aborted) throw error;
 			throw new Unreachable('unreachable', { cause: error });
