@@ -16,32 +16,36 @@ func TestKeysOfQueries(t *testing.T) {
 	}
 	cursor := cursorAfter(first, q, nil)
 	cursor.Last.TsMs = q.Period.FromMs
-	later := cursor
+	later, newer := cursor, cursor
 	later.Last.Line = 7
+	newer.Head.Line = 7
 	requests := map[string]Request{
-		"logs":                      first,
-		"logs of a page":            {Route: Logs, Filters: hour, Limit: "3", Cursor: cursor.token()},
-		"logs of the next page":     {Route: Logs, Filters: hour, Limit: "3", Cursor: later.token()},
-		"logs since":                {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: cursor.Last})},
-		"logs since a later record": {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: later.Last})},
-		"a member":                  {Route: Stats, Filters: hour + `, headers["accept"]="a"`},
-		"another member":            {Route: Stats, Filters: hour + `, headers["accept-language"]="a"`},
-		"a pattern of members":      {Route: Stats, Filters: hour + `, headers[~"accept"]="a"`},
-		"a regular expression":      {Route: Stats, Filters: hour + `, path~"^/a"`},
-		"groups":                    {Route: Stats, Filters: hour, GroupBy: `headers["accept"]`},
-		"other groups":              {Route: Stats, Filters: hour, GroupBy: `cookies["accept"]`},
-		"a zone":                    {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Europe/Berlin"},
-		"another zone":              {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Asia/Tokyo"},
-		"topx":                      {Route: TopX, Filters: hour},
-		"topx with percentiles":     {Route: TopX, Filters: hour, Figures: "percentiles"},
-		"facets":                    {Route: Facets, Filters: hour, By: `country,headers["accept"]`},
-		"facets of other fields":    {Route: Facets, Filters: hour, By: `country,headers["host"]`},
-		"a histogram":               {Route: Histogram, Filters: hour, By: "country"},
-		"a histogram by another":    {Route: Histogram, Filters: hour, By: `headers["accept"]`},
-		"a diff":                    {Route: Diff, Filters: hour, Select: `headers["accept"]="a"`},
-		"a diff of others":          {Route: Diff, Filters: hour, Select: `headers["accept"]="b"`},
-		"a diff with the past":      {Route: Diff, Filters: hour, Against: "previous"},
-		"a diff with a day ago":     {Route: Diff, Filters: hour, Against: "1d"},
+		"logs":                                first,
+		"logs of a page":                      {Route: Logs, Filters: hour, Limit: "3", Cursor: cursor.token()},
+		"logs of a page after a newer record": {Route: Logs, Filters: hour, Limit: "3", Cursor: newer.token()},
+		"logs of the next page":               {Route: Logs, Filters: hour, Limit: "3", Cursor: later.token()},
+		"logs since":                          {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: cursor.Last})},
+		"logs since a later record":           {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: later.Last})},
+		"logs since a change":                 {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{cursor.Last, 1})},
+		"logs since another change":           {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{cursor.Last, 2})},
+		"a member":                            {Route: Stats, Filters: hour + `, headers["accept"]="a"`},
+		"another member":                      {Route: Stats, Filters: hour + `, headers["accept-language"]="a"`},
+		"a pattern of members":                {Route: Stats, Filters: hour + `, headers[~"accept"]="a"`},
+		"a regular expression":                {Route: Stats, Filters: hour + `, path~"^/a"`},
+		"groups":                              {Route: Stats, Filters: hour, GroupBy: `headers["accept"]`},
+		"other groups":                        {Route: Stats, Filters: hour, GroupBy: `cookies["accept"]`},
+		"a zone":                              {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Europe/Berlin"},
+		"another zone":                        {Route: Timeline, Filters: hour, Segment: "1h", TZ: "Asia/Tokyo"},
+		"topx":                                {Route: TopX, Filters: hour},
+		"topx with percentiles":               {Route: TopX, Filters: hour, Figures: "percentiles"},
+		"facets":                              {Route: Facets, Filters: hour, By: `country,headers["accept"]`},
+		"facets of other fields":              {Route: Facets, Filters: hour, By: `country,headers["host"]`},
+		"a histogram":                         {Route: Histogram, Filters: hour, By: "country"},
+		"a histogram by another":              {Route: Histogram, Filters: hour, By: `headers["accept"]`},
+		"a diff":                              {Route: Diff, Filters: hour, Select: `headers["accept"]="a"`},
+		"a diff of others":                    {Route: Diff, Filters: hour, Select: `headers["accept"]="b"`},
+		"a diff with the past":                {Route: Diff, Filters: hour, Against: "previous"},
+		"a diff with a day ago":               {Route: Diff, Filters: hour, Against: "1d"},
 	}
 	names := map[string]string{} // by key
 	for name, r := range requests {
