@@ -48,11 +48,12 @@ func DistinctError(most int) error {
 		"narrow the period or the filter, or use fewer fields, or fields with fewer values", most)
 }
 
-// SegmentDistinctError returns the error for a histogram of a field that has more different values, each counted in every
-// segment that has it, than allowed.
+// SegmentDistinctError returns the error for a histogram of a field that has more different values, each counted in
+// every segment that has it, than allowed.
 func SegmentDistinctError(most int) error {
-	return fault.New(fault.EngineLimit, "the segments have more than %d different values of the field, each counted in every "+
-		"segment that has it; narrow the period or the filter, or use longer segments, or a field with fewer values", most)
+	return fault.New(fault.EngineLimit, "the segments have more than %d different values of the field, each counted in "+
+		"every segment that has it; narrow the period or the filter, or use longer segments, or a field with fewer values",
+		most)
 }
 
 // ConditionsError returns the error for a query that has more conditions than the engine can compile.

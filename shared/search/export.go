@@ -14,7 +14,8 @@ var ErrNoExport = fault.New(fault.Internal, "the engine has no export")
 
 // Export passes all records of a request for logs to visit, in parts that are like the pages of Search: each has the
 // meta of a page, of which Next continues after the part. The limit of the request counts for nothing. The last part has
-// no records; only its meta has the number of late records. An error of visit ends the export, which returns it unchanged.
+// no records; only its meta has the number of late records. An error of visit ends the export, which returns it
+// unchanged.
 //
 // Export is for one caller, who waits as long as it takes: no limit of queries or of time holds. Errors are ErrNoExport
 // and those of Search.

@@ -15,9 +15,8 @@ import (
 
 // Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so one
 // engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in one
-// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is needed;
-// if it cannot start, the first one answers its queries.
-// Shared is safe for concurrent use.
+// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
+// needed; if it cannot start, the first one answers its queries. Shared is safe for concurrent use.
 type Shared struct {
 	options Options
 

@@ -190,8 +190,8 @@ func (h *histogram) rank(w *worker, i int) error {
 	return h.run.reserve(h.bytes() - before + kept)
 }
 
-// different returns the number of different values of rows in each segment that no other row group shares, added up, and
-// the different values, by their codes, in each shared segment.
+// different returns the number of different values of rows in each segment that no other row group shares, added up,
+// and the different values, by their codes, in each shared segment.
 func (h *histogram) different(in measuredRows, rows []int32) (alone int64, together []segmentValue) {
 	met := make(seen, in.of.entries.Len())
 	var p pairs

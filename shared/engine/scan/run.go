@@ -56,8 +56,8 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 // segments returns the segments of the query.
 func (r *run) segments() query.Segmentation { return r.query.Segmentation(r.query.Scope.Period) }
 
-// reserve counts memory that is kept until the end of the scan, or until unreserve. It returns ErrUnsupported if that is more than allowed,
-// and ErrBusy if other queries use it.
+// reserve counts memory that is kept until the end of the scan, or until unreserve. It returns ErrUnsupported if that
+// is more than allowed, and ErrBusy if other queries use it.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
 		return fmt.Errorf("%w: it needs more than %d MB", ErrUnsupported, r.memory>>20)

@@ -67,8 +67,8 @@ var topxCases = []topxCase{
 	},
 }
 
-// TestChoose: the winners and ties of random tallies are those of a sum over all keys. In the end, only the memory of the
-// winners is reserved.
+// TestChoose: the winners and ties of random tallies are those of a sum over all keys. In the end, only the memory of
+// the winners is reserved.
 func TestChoose(t *testing.T) {
 	const limit = 10
 	for _, c := range topxCases {

@@ -74,8 +74,8 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	}
 }
 
-// TestSealsOfKeys: all processes get the same seal of a key, also if they ask for it at the same time, or if the network
-// loses the answer of the call that makes it. Seals are not among the keys.
+// TestSealsOfKeys: all processes get the same seal of a key, also if they ask for it at the same time, or if the
+// network loses the answer of the call that makes it. Seals are not among the keys.
 func TestSealsOfKeys(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	seals := make([]keys.Seal, 8)
