@@ -48,6 +48,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		do func(t *testing.T, open openTable)
 	}{
 		"keys":            {function.knowsCallers, readKeys},
+		"seals":           {is("logs", "query-status"), useSeals},
 		"reading planets": {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
@@ -186,6 +187,12 @@ func readKeys(t *testing.T, open openTable) {
 	_, missing := store.Find(t.Context(), "none")
 	if _, err := store.List(t.Context()); err != nil || missing == nil {
 		t.Error(err, missing)
+	}
+}
+
+func useSeals(t *testing.T, open openTable) {
+	if _, err := keydynamo.New(open(t)).SealOf(t.Context(), "none"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -92,6 +92,8 @@ var provenElsewhere = map[string]string{
 	"queueing runs: dynamodb:DeleteItem on items runs#*":                   "TestGrantsCoverStoreActions",
 	"queueing runs: dynamodb:PutItem on items runs#*":                      "TestGrantsCoverStoreActions",
 	"queueing runs: dynamodb:PutItem on items unfinished":                  "TestGrantsCoverStoreActions",
+	"sealing tokens: dynamodb:GetItem on items seals":                      "TestGrantsCoverStoreActions",
+	"sealing tokens: dynamodb:PutItem on items seals":                      "TestGrantsCoverStoreActions",
 	"querying for reports: athena:StopQueryExecution on reports workgroup": "TestReportStopsQueriesOfACancelledRun",
 	"querying: dynamodb:GetItem on items suspects":                         "TestGrantsCoverStoreActions",
 	"querying: dynamodb:PutItem on items suspects":                         "TestGrantsCoverStoreActions",

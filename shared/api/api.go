@@ -35,6 +35,7 @@ type Config struct {
 	Documents document.Store // for the routes of saved filters and scheduled reports
 	Status    status.Source  // for the route of the status
 	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
+	Seals     keys.Seals     // of keys without one of their own; nil: their tokens are valid in this process only
 	Proxies   []netip.Prefix // whose X-Forwarded-For names the clients; nil: that of the connection is the client
 	Log       *slog.Logger   // one record per request
 	Now       func() time.Time

@@ -44,7 +44,7 @@ func (s *server) authenticate(c *call) error {
 			continue
 		}
 		if guess.found(hash, ok); ok {
-			c.caller, c.callerID, c.keyID, c.seal = caller, callerIDOf(key), keys.IDOf(hash), s.sealFor(caller)
+			c.caller, c.callerID, c.keyID = caller, callerIDOf(key), keys.IDOf(hash)
 			if !caller.Allows(c.route.scope) {
 				return errScope(c.route.scope)
 			}

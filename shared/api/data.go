@@ -101,6 +101,11 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
 		DryRun: args[dryRunParam.name], Now: s.present(),
 	}
+	if to == search.Logs {
+		if c.seal, err = s.sealFor(c); err != nil {
+			return err
+		}
+	}
 	if err := c.openTokens(&r); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type call struct {
 	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
 	client   string      // address of the client
 	keyID    string      // ID of the key; "" if no key is needed
-	seal     *seal       // of the tokens of the key; nil if it sees all branches
+	seal     *seal       // of the tokens of logs; nil if the key sees all branches
 	wrongKey string      // the beginning of the hash of an unknown key, for the log
 	accepts  string      // media type of the answer
 

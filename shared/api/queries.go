@@ -84,6 +84,11 @@ func (s *server) queryStatus(c *call) error {
 	if err != nil {
 		return err
 	}
+	if status.Request.Route == search.Logs {
+		if c.seal, err = s.sealFor(c); err != nil {
+			return err
+		}
+	}
 	return sendResult(c, status.Request.Route, status.Result, as)
 }
 

@@ -31,16 +31,22 @@ const (
 	maxSealed  = 4_000 // characters of a sealed token, which is hardly longer than a token
 )
 
-// sealFor returns the seal of a caller, or nil if the caller sees all branches. A key without a seal of its own has
-// that of the process: no other process, and no later one, opens its tokens.
-func (s *server) sealFor(caller keys.Caller) *seal {
+// sealFor returns the seal of a caller, or nil if the caller sees all branches. Where no seals are kept for keys
+// without one of their own, such a key has that of the process: no other process, and no later one, opens its tokens.
+func (s *server) sealFor(c *call) (*seal, error) {
 	switch {
-	case caller.Branches == nil:
-		return nil
-	case caller.Seal.IsZero():
-		return newSeal(s.seal)
+	case c.caller.Branches == nil:
+		return nil, nil
+	case !c.caller.Seal.IsZero():
+		return newSeal(c.caller.Seal), nil
+	case s.Seals == nil:
+		return newSeal(s.seal), nil
 	}
-	return newSeal(caller.Seal)
+	kept, err := s.Seals.SealOf(c.r.Context(), c.keyID)
+	if err != nil {
+		return nil, err
+	}
+	return newSeal(kept), nil
 }
 
 func newSeal(secret keys.Seal) *seal {

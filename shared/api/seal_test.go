@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -196,6 +198,61 @@ func TestTokensOfOtherKeys(t *testing.T) {
 	}
 	if *own.Meta.Next == *other.Meta.Next || own.Meta.Head == other.Meta.Head {
 		t.Error("two keys have the same token for the same record")
+	}
+}
+
+// keptSeals makes seals, and keeps them by the ID of the key.
+type keptSeals map[string]keys.Seal
+
+func (k keptSeals) SealOf(_ context.Context, id string) (keys.Seal, error) {
+	if _, made := k[id]; !made {
+		k[id] = keys.NewSeal()
+	}
+	return k[id], nil
+}
+
+// TestTokensOfKeysWithoutSeals: if their seals are kept, every process opens the tokens of keys that an earlier version
+// issued. A key with a seal of its own needs none.
+func TestTokensOfKeysWithoutSeals(t *testing.T) {
+	o := newOracle(t)
+	o.rows = sharedLogs(rand.New(rand.NewPCG(3, 0)), 60, 1000)
+	service, kept := newSearch(t, o, 0), keptSeals{}
+	process := func() *testServer {
+		return newServer(t, func(c *Config) { c.Keys, c.Seals, c.Search, c.Queries = sealedKeys, kept, service, service })
+	}
+	first := readPage(t, askLogs(t, process(), "old", "limit", "3"))
+	second := readPage(t, askLogs(t, process(), "old", "limit", "3", "cursor", *first.Meta.Next))
+	if len(second.Data.Results) != 3 || second.Meta.Head != first.Meta.Head {
+		t.Errorf("the second page: %d records, head %s, the first has %s",
+			len(second.Data.Results), second.Meta.Head, first.Meta.Head)
+	}
+	since := readPage(t, askLogs(t, process(), "old", "since", first.Meta.Head))
+	if len(since.Data.Results) > 0 {
+		t.Errorf("%d records since the head", len(since.Data.Results))
+	}
+	readPage(t, askLogs(t, process(), "one", "limit", "3"))
+	if id := keys.IDOf(keys.HashOf("old")); len(kept) != 1 || kept[id].IsZero() {
+		t.Errorf("there are %d seals", len(kept))
+	}
+}
+
+// brokenSeals is a store of seals that cannot be reached.
+type brokenSeals struct{}
+
+func (brokenSeals) SealOf(context.Context, string) (keys.Seal, error) {
+	return keys.Seal{}, fault.New(fault.Unavailable, "no table")
+}
+
+func TestTokensWithoutTheStoreOfSeals(t *testing.T) {
+	o := newOracle(t)
+	service := newSearch(t, o, 0)
+	s := newServer(t, func(c *Config) {
+		c.Keys, c.Seals, c.Search, c.Queries = sealedKeys, brokenSeals{}, service, service
+	})
+	for key, want := range map[string]int{"old": 503, "one": 200, "all": 200} {
+		if r := askLogs(t, s, key); r.StatusCode != want {
+			t.Errorf("key %s: %s %s", key, r.Status, r.body)
+		}
 	}
 }
 

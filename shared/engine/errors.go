@@ -42,11 +42,18 @@ func GroupsError(most int) error {
 		"there are more than %d segments and values; use longer segments, or a field with fewer values", most)
 }
 
-// DistinctError returns the error for facets, histograms and diffs of fields that have more different values than
-// allowed.
+// DistinctError returns the error for facets and diffs of fields that have more different values than allowed.
 func DistinctError(most int) error {
 	return fault.New(fault.EngineLimit, "the fields have more than %d different values in the matching requests; "+
 		"narrow the period or the filter, or use fewer fields, or fields with fewer values", most)
+}
+
+// SegmentDistinctError returns the error for a histogram of a field that has more different values, each counted in
+// every segment that has it, than allowed.
+func SegmentDistinctError(most int) error {
+	return fault.New(fault.EngineLimit, "the segments have more than %d different values of the field, each counted in "+
+		"every segment that has it; narrow the period or the filter, or use longer segments, or a field with fewer values",
+		most)
 }
 
 // ConditionsError returns the error for a query that has more conditions than the engine can compile.

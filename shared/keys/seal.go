@@ -1,6 +1,9 @@
 package keys
 
-import "crypto/rand"
+import (
+	"context"
+	"crypto/rand"
+)
 
 // Seal is random bytes that belong to a key and that only the server knows. With it the server encrypts what the owner
 // of the key sends back later but must not read.
@@ -17,3 +20,9 @@ func (s Seal) IsZero() bool { return s == Seal{} }
 
 // String does not print the seal, so that no log has it.
 func (s Seal) String() string { return "(seal)" }
+
+// Seals holds the seals of keys without one of their own, which an earlier version issued.
+type Seals interface {
+	// SealOf returns the seal of the key with an ID. The first call makes it, and it is the same for every process.
+	SealOf(ctx context.Context, id string) (Seal, error)
+}

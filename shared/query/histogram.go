@@ -73,7 +73,7 @@ type Series struct {
 	Total  int64
 	Points []Point // by segment; segments without records of the series are missing
 
-	Distinct int64 // of SeriesOther: the number of its values
+	Distinct int64 // of SeriesOther: the numbers of its values in each segment, added up
 }
 
 // Point is the measure of a series in one segment.
@@ -86,7 +86,7 @@ type HistogramRow struct {
 	Series   int
 	Value    *string
 	Total    int64
-	Distinct int64 // the number of different values
+	Distinct int64 // the numbers of different values in each segment, added up
 	Point
 }
 
@@ -101,7 +101,7 @@ func SeriesOf(rows []HistogramRow, shape Histogram) []Series {
 				s.Value = *r.Value
 			}
 			if s.Kind == SeriesOther {
-				s.Distinct = r.Distinct - int64(shape.Limit)
+				s.Distinct = r.Distinct - DistinctValues(all)
 			}
 			all, last = append(all, s), r.Series
 		}
@@ -111,12 +111,12 @@ func SeriesOf(rows []HistogramRow, shape Histogram) []Series {
 	return all
 }
 
-// DistinctValues returns the number of different values of the records of a histogram.
+// DistinctValues returns the numbers of different values in each segment of a histogram, added up.
 func DistinctValues(all []Series) (n int64) {
 	for _, s := range all {
 		switch s.Kind {
 		case SeriesValue:
-			n++
+			n += int64(len(s.Points))
 		case SeriesOther:
 			n += s.Distinct
 		}

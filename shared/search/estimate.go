@@ -93,6 +93,9 @@ func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by 
 		if found, err = estimator.Estimate(ctx, oneMore(q).Clamp(extent)); err != nil {
 			return "", nil, err
 		}
+		if err := s.addLateBytes(ctx, r, q, extent, &found); err != nil {
+			return "", nil, err
+		}
 	}
 	return found.By, s.published(r, found), nil
 }

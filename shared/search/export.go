@@ -14,7 +14,8 @@ var ErrNoExport = fault.New(fault.Internal, "the engine has no export")
 
 // Export passes all records of a request for logs to visit, in parts that are like the pages of Search: each has the
 // meta of a page, of which Next continues after the part. The limit of the request counts for nothing. The last part has
-// no records. An error of visit ends the export, which returns it unchanged.
+// no records; only its meta has the number of late records. An error of visit ends the export, which returns it
+// unchanged.
 //
 // Export is for one caller, who waits as long as it takes: no limit of queries or of time holds. Errors are ErrNoExport
 // and those of Search.
@@ -43,6 +44,11 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 		shape.Limit = len(part.Rows)
 		q.Shape = shape
 		result := resultOf(r, q, query.Answer{Logs: part.Rows, Truncated: !part.Last}, s.metaOf(r, q, part.Cost, data, nil))
+		if part.Last {
+			if _, err := s.addArrivals(ctx, r, q, data, &result); err != nil {
+				return err
+			}
+		}
 		result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 		if next := *result.Meta.Next; next != nil {
 			r.Cursor = *next

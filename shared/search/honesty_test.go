@@ -82,14 +82,17 @@ func TestExact(t *testing.T) {
 	})
 }
 
-// arriving is an oracle whose records arrive one after the other. The mark is the number of those that have.
+// arriving is an oracle whose records arrive one after the other, each in a change. A count of late records reads
+// lateBytes.
 type arriving struct {
-	oracle
+	exporter
 	during int // records that arrive while a query runs
 	merged bool
 }
 
-func (a *arriving) Mark(context.Context) (int64, error) { return int64(len(a.rows)), nil }
+const lateBytes = 1_000
+
+func (a *arriving) Sequence(context.Context) (int64, error) { return int64(len(a.rows)), nil }
 
 func (a *arriving) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	answer, cost, err := a.oracle.Run(ctx, q)
@@ -98,11 +101,20 @@ func (a *arriving) Run(ctx context.Context, q query.Query) (query.Answer, engine
 	return answer, cost, err
 }
 
-func (a *arriving) Late(_ context.Context, q query.Query, mark int64) (n int64, known bool, _ error) {
+func (a *arriving) Late(_ context.Context, q query.Query, change int64) (engine.Late, error) {
 	shape := q.Shape.(query.Logs)
 	shape.Limit = len(a.rows)
 	q.Shape = shape
-	return int64(len(reference.Evaluate(&q, a.rows[mark:]).Logs)), !a.merged, nil
+	n := int64(len(reference.Evaluate(&q, a.rows[change:]).Logs))
+	return engine.Late{Records: n, Known: !a.merged, BytesScanned: lateBytes}, nil
+}
+
+func (a *arriving) EstimateLate(context.Context, query.Query, int64) (engine.Bytes, error) {
+	return engine.Bytes{Low: lateBytes - 1, High: lateBytes + 1}, nil
+}
+
+func (a *arriving) Estimate(context.Context, query.Query) (engine.Estimate, error) {
+	return engine.Estimate{Bytes: &engine.Bytes{}}, nil
 }
 
 // TestLate: an answer with since counts the matching records that have arrived since the token was made and are older
@@ -136,10 +148,10 @@ func TestLate(t *testing.T) {
 		"records that were merged are not known": {
 			then: func(a *arriving, _ search.Result) { a.merged = true }, want: "null",
 		},
-		"a key of branches has no mark": {ask: search.Request{Branches: []string{"x"}}, want: "null"},
+		"a key of branches has no change": {ask: search.Request{Branches: []string{"x"}}, want: "null"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}}
+			e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}}
 			r := c.ask
 			r.Route, r.Filters = search.Logs, cmp.Or(r.Filters, hour)
 			s := service(t, e)
@@ -165,10 +177,15 @@ func TestLate(t *testing.T) {
 			if n := after.Logs.Len(); n > 0 {
 				t.Errorf("%d late records are in the answer", n)
 			}
+			counted := c.want != "null" || name == "records that were merged are not known"
+			read, expected := after.Meta.BytesScanned-before.Meta.BytesScanned, *after.Meta.Estimate.Bytes
+			if counted != (read == lateBytes) || counted != (expected.Low == lateBytes-1 && expected.High == lateBytes+1) {
+				t.Errorf("the count reads %d bytes, the estimate is %+v", read, expected)
+			}
 		})
 	}
 	t.Run("records that arrive while the query runs may be in the answer, so later ones are not known", func(t *testing.T) {
-		e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}, during: 1}
+		e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}, during: 1}
 		s := service(t, e)
 		before, err := s.Search(t.Context(), search.Request{Route: search.Logs, Filters: hour})
 		if err != nil {
@@ -186,8 +203,35 @@ func TestLate(t *testing.T) {
 			t.Errorf("late is %s", got)
 		}
 	})
+	t.Run("of an export", func(t *testing.T) {
+		e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}}
+		s := service(t, e)
+		r := search.Request{Route: search.Logs, Filters: hour}
+		before, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.rows, r.Since = rows, before.Meta.Head
+		var parts []search.Result
+		err = s.Export(t.Context(), r, func(part search.Result) error {
+			parts = append(parts, part)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range parts {
+			want, bytes := "null", int64(0)
+			if i == len(parts)-1 {
+				want, bytes = fmt.Sprint(all), lateBytes
+			}
+			if got := late(t, part); got != want || part.Meta.BytesScanned != bytes {
+				t.Errorf("part %d of %d: late is %s, want %s; %d bytes", i, len(parts), got, want, part.Meta.BytesScanned)
+			}
+		}
+	})
 	t.Run("of a query that outlives its request", func(t *testing.T) {
-		e := &arriving{oracle: oracle{rows: rows[:first:len(rows)]}}
+		e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}}
 		s := service(t, e)
 		r := search.Request{Route: search.Logs, Filters: hour}
 		before, err := s.Search(t.Context(), r)

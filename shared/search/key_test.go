@@ -16,14 +16,19 @@ func TestKeysOfQueries(t *testing.T) {
 	}
 	cursor := cursorAfter(first, q, nil)
 	cursor.Last.TsMs = q.Period.FromMs
-	later := cursor
+	later, newer := cursor, cursor
 	later.Last.Line = 7
+	newer.Head.Line = 7
+	since := func(h head) Request { return Request{Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(h)} }
 	requests := map[string]Request{
 		"logs":                      first,
 		"logs of a page":            {Route: Logs, Filters: hour, Limit: "3", Cursor: cursor.token()},
+		"logs of a newer head":      {Route: Logs, Filters: hour, Limit: "3", Cursor: newer.token()},
 		"logs of the next page":     {Route: Logs, Filters: hour, Limit: "3", Cursor: later.token()},
-		"logs since":                {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: cursor.Last})},
-		"logs since a later record": {Route: Logs, Filters: hour, Limit: "3", Since: tokenOfHead(head{Place: later.Last})},
+		"logs since":                since(head{Place: cursor.Last}),
+		"logs since a later record": since(head{Place: later.Last}),
+		"logs since a change":       since(head{cursor.Last, 1}),
+		"logs since another change": since(head{cursor.Last, 2}),
 		"a member":                  {Route: Stats, Filters: hour + `, headers["accept"]="a"`},
 		"another member":            {Route: Stats, Filters: hour + `, headers["accept-language"]="a"`},
 		"a pattern of members":      {Route: Stats, Filters: hour + `, headers[~"accept"]="a"`},

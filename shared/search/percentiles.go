@@ -107,8 +107,11 @@ func checkSize(q query.Query, a query.Answer) error {
 	if shape, ok := q.Shape.(query.Stats); ok && shape.By != nil && len(a.Stats) > query.MaxStatsRows {
 		return engine.GroupsError(query.MaxStatsRows)
 	}
-	if a.Distinct() > query.MaxDistinct {
-		return engine.DistinctError(query.MaxDistinct)
+	if a.Distinct() <= query.MaxDistinct {
+		return nil
 	}
-	return nil
+	if _, ok := q.Shape.(query.Histogram); ok {
+		return engine.SegmentDistinctError(query.MaxDistinct)
+	}
+	return engine.DistinctError(query.MaxDistinct)
 }

@@ -110,11 +110,14 @@ func TestTooManyValuesAreAnError(t *testing.T) {
 				{Distinct: half}, {Distinct: half + more},
 			}}}
 		}},
-		"a histogram": {search.Request{Route: search.Histogram, By: "ip", Limit: "1"}, func(more int64) query.Answer {
-			return query.Answer{Histogram: []query.Series{
-				{Kind: query.SeriesValue, Value: "a"}, {Kind: query.SeriesOther, Distinct: query.MaxDistinct - 1 + more},
-			}}
-		}},
+		"a histogram, a value in each of its segments": {
+			search.Request{Route: search.Histogram, By: "ip", Limit: "1"}, func(more int64) query.Answer {
+				return query.Answer{Histogram: []query.Series{
+					{Kind: query.SeriesValue, Value: "a", Points: make([]query.Point, 3)},
+					{Kind: query.SeriesOther, Distinct: query.MaxDistinct - 3 + more},
+				}}
+			},
+		},
 		"a diff, all fields together": {
 			search.Request{Route: search.Diff, By: "ip,url", Select: "blocked is true"}, func(more int64) query.Answer {
 				return query.Answer{Diff: query.DiffAnswer{

@@ -84,7 +84,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	}
 	if status.Done = done; done {
 		status.Result = resultOf(r, q, answer, s.metaOf(r, q, cost, stored.freshness, stored.Estimate))
-		if err := s.addArrivals(ctx, r, q, stored.freshness, &status.Result); err != nil {
+		if _, err := s.addArrivals(ctx, r, q, stored.freshness, &status.Result); err != nil {
 			return status, queryError(r, q, err)
 		}
 		status.Result.Meta.ElapsedMS = milliseconds(cost.Engine + cost.Queue)
@@ -134,10 +134,11 @@ type storedRequest struct {
 
 // keyOf returns a key that is equal for requests of one caller with the same meaning. The zone is part of the meta of
 // every answer, also of those without segments. A shape without a zone prints as one with UTC, but its segments may
-// begin at other times, and cursors of relative times keep the time of the request.
+// begin at other times, and cursors of relative times keep the time of the request. Tokens have more than the places in
+// the shape: the change since which late records are counted, and the head of the first page.
 func keyOf(r Request, q query.Query) string {
-	return fmt.Sprintf("%q %q %q %T%+v %q %t %s",
-		r.Caller, r.Branches, r.Route, q.Shape, q.Shape, r.TZ, q.Relative != nil, filter.FormatJSON(q.Filter))
+	return fmt.Sprintf("%q %q %q %T%+v %q %q %q %t %s", r.Caller, r.Branches, r.Route, q.Shape, q.Shape, r.Since, r.Cursor,
+		r.TZ, q.Relative != nil, filter.FormatJSON(q.Filter))
 }
 
 // printRequest encodes a request to store it with its query: the parameters as one line of JSON, followed by the filter

@@ -94,7 +94,7 @@ type freshness struct {
 	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
 	Demo     bool   `json:"demo,omitempty"`                // the records are those of a demo day
-	Mark     int64  `json:"mark,omitempty"`                // of engine.Arrivals; 0 if unknown
+	Change   int64  `json:"change,omitempty"`              // the latest one, of engine.Arrivals; 0 if unknown
 }
 
 // freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
@@ -116,8 +116,8 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 		}
 	}
 	if e, ok := s.engine.(engine.Arrivals); ok {
-		if f.Mark, err = e.Mark(ctx); err != nil {
-			return f, fmt.Errorf("read the mark of the data: %w", err)
+		if f.Change, err = e.Sequence(ctx); err != nil {
+			return f, fmt.Errorf("read the number of the latest change: %w", err)
 		}
 	}
 	extent, err := s.engine.Extent(ctx)

@@ -71,9 +71,11 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return Result{}, queryError(r, q, err)
 	}
 	result := resultOf(r, q, answer, s.metaOf(r, q, cost, data, estimate))
-	if err := s.addArrivals(ctx, r, q, data, &result); err != nil {
+	ofLate, err := s.addArrivals(ctx, r, q, data, &result)
+	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
+	cost.BytesScanned += ofLate
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
 	s.speed.add(cost, result.Meta.ElapsedMS)
 	return result, nil

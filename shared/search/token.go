@@ -27,7 +27,7 @@ const (
 	cursorToken   = 'c'
 	agingToken    = 'r' // a cursor of a filter with relative times
 	headToken     = 'h'
-	markedToken   = 'm' // a head with a mark
+	changeToken   = 'm' // a head with a change
 	checksumBytes = 8
 	maxToken      = 2_000 // characters; sources are shorter than 100 bytes
 )
@@ -54,15 +54,15 @@ func (c cursor) token() string {
 	if !c.Now.IsZero() {
 		b = appendInt(b, c.Now.Unix())
 	}
-	return sealed(b)
+	return encodeToken(b)
 }
 
 // parseCursor decodes the result of cursor.token. It reports whether the text is such a result.
 func parseCursor(text string) (c cursor, ok bool) {
-	r, ok := unsealed(text, cursorToken)
+	r, ok := decodeToken(text, cursorToken)
 	aging := false
 	if !ok {
-		if r, aging = unsealed(text, agingToken); !aging {
+		if r, aging = decodeToken(text, agingToken); !aging {
 			return cursor{}, false
 		}
 	}
@@ -82,29 +82,29 @@ func parseCursor(text string) (c cursor, ok bool) {
 
 // head is the content of a head.
 type head struct {
-	Place query.Place
-	Mark  int64 // of engine.Arrivals when the head was made; 0: not known
+	Place  query.Place
+	Change int64 // the latest one, of engine.Arrivals, when the head was made; 0: not known
 }
 
 func tokenOfHead(h head) string {
-	if h.Mark == 0 {
-		return sealed(appendPlace([]byte{tokenVersion, headToken}, h.Place))
+	if h.Change == 0 {
+		return encodeToken(appendPlace([]byte{tokenVersion, headToken}, h.Place))
 	}
-	return sealed(appendInt(appendPlace([]byte{tokenVersion, markedToken}, h.Place), h.Mark))
+	return encodeToken(appendInt(appendPlace([]byte{tokenVersion, changeToken}, h.Place), h.Change))
 }
 
 // parseHead decodes the result of tokenOfHead. It reports whether the text is such a result.
 func parseHead(text string) (head, bool) {
-	if r, ok := unsealed(text, headToken); ok {
+	if r, ok := decodeToken(text, headToken); ok {
 		h := head{Place: r.place()}
 		return h, r.complete()
 	}
-	r, ok := unsealed(text, markedToken)
+	r, ok := decodeToken(text, changeToken)
 	if !ok {
 		return head{}, false
 	}
-	h := head{Place: r.place(), Mark: r.int()}
-	return h, r.complete() && h.Mark > 0
+	h := head{Place: r.place(), Change: r.int()}
+	return h, r.complete() && h.Change > 0
 }
 
 func appendInt(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
@@ -117,14 +117,14 @@ func appendPlace(b []byte, p query.Place) []byte {
 	return append(b, p.Source...)
 }
 
-// sealed returns the token with the given content.
-func sealed(content []byte) string {
+// encodeToken returns the token with the given content.
+func encodeToken(content []byte) string {
 	sum := sha256.Sum256(content)
 	return base64.RawURLEncoding.EncodeToString(append(content, sum[:checksumBytes]...))
 }
 
-// unsealed checks version, kind and checksum of a token and returns a reader of its fields.
-func unsealed(text string, kind byte) (*tokenReader, bool) {
+// decodeToken checks version, kind and checksum of a token and returns a reader of its fields.
+func decodeToken(text string, kind byte) (*tokenReader, bool) {
 	if len(text) > maxToken {
 		return nil, false
 	}

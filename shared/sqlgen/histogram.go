@@ -67,8 +67,8 @@ func seriesNumber(limit int) fragment {
 	return "CASE WHEN value IS NULL THEN " + absent + " ELSE least(" + placeOfValue + ", " + other + ") END AS series"
 }
 
-// distinctValues counts the values while they are ranked.
-const distinctValues fragment = "count(value) OVER () AS distinct_values"
+// distinctValues counts the values, each in every segment that has it, while they are ranked.
+const distinctValues fragment = "CAST(sum(count(value)) OVER () AS bigint) AS distinct_values"
 
 const placeOfValue = "row_number() OVER (ORDER BY value IS NULL, sum(n) DESC, value)"
 

@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
@@ -91,8 +92,10 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	if err != nil {
 		return nil, err
 	}
-	return newHTTP(p.row, p.environment, log, api.Config{Keys: p.callers, Search: path.Service, Queries: path.Service},
-		searchChecks(p, path))
+	with := api.Config{
+		Keys: p.callers, Seals: keydynamo.New(p.table, p.environment.Table), Search: path.Service, Queries: path.Service,
+	}
+	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
 }
 
 // searchChecks returns the checks of a function with API keys that queries Athena.

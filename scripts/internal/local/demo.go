@@ -196,22 +196,31 @@ func (e *demoEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.own.CompleteThrough(ctx)
 }
 
-// Mark implements engine.Arrivals. The demo day has none: its changes are not those of the records that replace it.
-func (e *demoEngine) Mark(ctx context.Context) (int64, error) {
+// Sequence implements engine.Arrivals. The demo day has none: its changes are not those of the records that replace it.
+func (e *demoEngine) Sequence(ctx context.Context) (int64, error) {
 	chosen, isDemo, err := e.choose(ctx)
 	if err != nil || isDemo {
 		return 0, err
 	}
-	return chosen.Mark(ctx)
+	return chosen.Sequence(ctx)
 }
 
 // Late implements engine.Arrivals.
-func (e *demoEngine) Late(ctx context.Context, q query.Query, mark int64) (n int64, known bool, _ error) {
+func (e *demoEngine) Late(ctx context.Context, q query.Query, change int64) (engine.Late, error) {
 	chosen, isDemo, err := e.choose(ctx)
 	if err != nil || isDemo {
-		return 0, false, err
+		return engine.Late{}, err
 	}
-	return chosen.Late(ctx, q, mark)
+	return chosen.Late(ctx, q, change)
+}
+
+// EstimateLate implements engine.Arrivals.
+func (e *demoEngine) EstimateLate(ctx context.Context, q query.Query, change int64) (engine.Bytes, error) {
+	chosen, isDemo, err := e.choose(ctx)
+	if err != nil || isDemo {
+		return engine.Bytes{}, err
+	}
+	return chosen.EstimateLate(ctx, q, change)
 }
 
 // Version implements engine.Versioned.

@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
+	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
@@ -52,7 +53,8 @@ type Product struct {
 	reports   reports
 	planets   planet.Store
 	documents document.Store
-	files     []io.Closer // of planets and documents
+	files     []io.Closer      // of planets and documents
+	spill     *filelock.Folder // temporary files of queries; nil: none can be written
 }
 
 // Engine is an engine that must be closed.
@@ -82,9 +84,12 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		return p, err
 	}
 	canWrite := writable(data)
-	spill, err := makeSpill(data, canWrite)
-	if err != nil {
+	if p.spill, err = makeSpill(data, canWrite); err != nil {
 		return p, err
+	}
+	spill := ""
+	if p.spill != nil {
+		spill = p.spill.Path
 	}
 	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill)
 	if err != nil {
@@ -191,7 +196,7 @@ func (p *Product) complete(
 	return p.openReports(ctx, data, filters)
 }
 
-// Close closes the engine and the stores.
+// Close closes the engine and the stores, and removes temporary files.
 func (p *Product) Close() error {
 	var errs []error
 	for _, file := range p.files {
@@ -199,6 +204,9 @@ func (p *Product) Close() error {
 	}
 	if p.Engine != nil {
 		errs = append(errs, p.Engine.Close())
+	}
+	if p.spill != nil {
+		errs = append(errs, p.spill.Remove())
 	}
 	if p.Store != nil {
 		errs = append(errs, p.Store.Close())

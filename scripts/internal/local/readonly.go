@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/report/running"
 )
 
@@ -21,16 +22,16 @@ func writable(folder string) bool {
 	return f.Close() == nil && os.Remove(f.Name()) == nil
 }
 
-// makeSpill returns the folder for temporary files of queries, or "" if it cannot be made. Then a query that needs more
-// memory than it may take is refused.
-func makeSpill(data string, canWrite bool) (spill string, err error) {
+// makeSpill returns a folder for temporary files of the queries of this process, or nil if it cannot be made. Then a
+// query that needs more memory than it may take is refused. Two processes must not have the same folder: their DuckDBs
+// would write to the same files.
+func makeSpill(data string, canWrite bool) (*filelock.Folder, error) {
 	if !canWrite {
-		return "", nil
+		return nil, nil
 	}
-	spill = filepath.Join(data, "spill")
-	err = os.MkdirAll(spill, 0o700)
+	spill, err := filelock.OwnFolder(filepath.Join(data, "spill"))
 	if fault.IsFull(err) {
-		return "", nil
+		return nil, nil
 	}
 	return spill, err
 }

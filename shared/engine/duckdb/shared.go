@@ -15,8 +15,8 @@ import (
 
 // Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so one
 // engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in one
-// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is needed.
-// Shared is safe for concurrent use.
+// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
+// needed; if it cannot start, the first one answers its queries. Shared is safe for concurrent use.
 type Shared struct {
 	options Options
 
@@ -55,17 +55,17 @@ func (s *Shared) start(i int) (err error) {
 }
 
 // take returns the engine for a query of the caller of the context, and a function to be called when the query has ended.
-func (s *Shared) take(ctx context.Context) (_ *Engine, done func(), _ error) {
+func (s *Shared) take(ctx context.Context) (_ *Engine, done func()) {
 	caller := engine.CallerOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.partFor(caller)
-	p := s.parts[i]
-	if p.engine == nil {
-		if err := s.start(i); err != nil {
-			return nil, nil, err
-		}
+	if s.parts[i].engine == nil && s.start(i) != nil {
+		// The system has no memory or no threads for another engine now. The first one answers instead: its memory is
+		// shared with other callers then, but the callers of an engine that does not start would get no answers at all.
+		i = 0
 	}
+	p := s.parts[i]
 	p.running++
 	p.callers[caller]++
 	return p.engine, func() {
@@ -75,7 +75,7 @@ func (s *Shared) take(ctx context.Context) (_ *Engine, done func(), _ error) {
 		if p.callers[caller]--; p.callers[caller] == 0 {
 			delete(p.callers, caller)
 		}
-	}, nil
+	}
 }
 
 // partFor returns the index of the engine for a query of a caller: that of the other queries of the caller, or the first
@@ -94,30 +94,21 @@ func (s *Shared) partFor(caller string) (least int) {
 
 // Answer answers a query like Engine.Answer.
 func (s *Shared) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
-	e, done, err := s.take(ctx)
-	if err != nil {
-		return query.Answer{}, err
-	}
+	e, done := s.take(ctx)
 	defer done()
 	return e.Answer(ctx, q, objects)
 }
 
 // Newest returns places like Engine.Newest.
 func (s *Shared) Newest(ctx context.Context, q query.Query, objects []lake.Object) ([]engine.Place, error) {
-	e, done, err := s.take(ctx)
-	if err != nil {
-		return nil, err
-	}
+	e, done := s.take(ctx)
 	defer done()
 	return e.Newest(ctx, q, objects)
 }
 
 // Probe reads columns like Engine.Probe.
 func (s *Shared) Probe(ctx context.Context, o lake.Object, columns []string) error {
-	e, done, err := s.take(ctx)
-	if err != nil {
-		return err
-	}
+	e, done := s.take(ctx)
 	defer done()
 	return e.Probe(ctx, o, columns)
 }

@@ -30,11 +30,7 @@ func openShared(t *testing.T, o Options, n int) *Shared {
 // running takes the engine for a query of a caller, which runs until done is called.
 func running(t *testing.T, s *Shared, caller string) (e *Engine, done func()) {
 	t.Helper()
-	e, done, err := s.take(engine.WithCaller(t.Context(), caller))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e, done
+	return s.take(engine.WithCaller(t.Context(), caller))
 }
 
 // TestOneCallerDoesNotTakeAllMemory: as many queries of one caller as the limiter lets run hold the memory of an engine.
@@ -105,5 +101,33 @@ func TestEnginesOfCallers(t *testing.T) {
 		t.Error("a caller without queries does not get the first free engine")
 	} else {
 		done()
+	}
+}
+
+// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start. As
+// soon as it can, it answers them itself.
+func TestEngineThatCannotStart(t *testing.T) {
+	s := openShared(t, Options{Threads: 1}, 2)
+	s.options.MemoryLimit = "little"
+	first, doneA := running(t, s, "a")
+	other, doneB := running(t, s, "b")
+	if other != first {
+		t.Errorf("b has %p, and the first engine is %p", other, first)
+	}
+	if err := other.Exec(engine.WithCaller(t.Context(), "b"), "SELECT 1"); err != nil {
+		t.Error(err)
+	}
+	doneB()
+	s.options.MemoryLimit = "100MB"
+	other, doneB = running(t, s, "b")
+	if other == first || other != s.parts[1].engine {
+		t.Errorf("b has %p, and the first engine is %p", other, first)
+	}
+	doneA()
+	doneB()
+	for i, p := range s.parts {
+		if p.running != 0 || len(p.callers) != 0 {
+			t.Errorf("engine %d: %d queries of %v run", i, p.running, p.callers)
+		}
 	}
 }

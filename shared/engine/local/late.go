@@ -13,8 +13,8 @@ var _ engine.Arrivals = (*Engine)(nil)
 // maxAtOnce is the number of late records in the millisecond of a place up to which they are counted.
 const maxAtOnce = 10_000
 
-// Mark returns the number of the latest change of the index, or 0 if the index does not number its changes.
-func (e *Engine) Mark(ctx context.Context) (int64, error) {
+// Sequence returns the number of the latest change of the index, or 0 if the index does not number its changes.
+func (e *Engine) Sequence(ctx context.Context) (int64, error) {
 	numbered, ok := e.index.(engine.NumberedIndex)
 	if !ok {
 		return 0, nil
@@ -22,46 +22,92 @@ func (e *Engine) Mark(ctx context.Context) (int64, error) {
 	return numbered.Sequence(ctx)
 }
 
-// Late reads only objects that were published since the mark. The number is not known if a compaction since the mark
-// has merged records from before and after it.
-func (e *Engine) Late(ctx context.Context, q query.Query, mark int64) (n int64, known bool, _ error) {
-	now, err := e.Mark(ctx)
+// Late reads only objects that were published since the change. The number is not known if a compaction since then has
+// merged records from before and after it.
+func (e *Engine) Late(ctx context.Context, q query.Query, change int64) (engine.Late, error) {
+	objects, known, err := e.arrived(ctx, q, change)
 	if err != nil {
-		return 0, false, e.failure(ctx, err)
+		return engine.Late{}, e.failure(ctx, err)
 	}
-	if mark == 0 || now < mark { // the folder has been replaced
-		return 0, false, nil
+	if !known {
+		return engine.Late{}, nil
+	}
+	late, err := e.count(ctx, q, objects)
+	switch {
+	case err == nil:
+		return late, nil
+	case e.mayBeObject(ctx, err):
+		return engine.Late{}, nil
+	}
+	return engine.Late{}, e.failure(ctx, err)
+}
+
+// EstimateLate returns what Late would read, from the list of the objects.
+func (e *Engine) EstimateLate(ctx context.Context, q query.Query, change int64) (sum engine.Bytes, _ error) {
+	objects, known, err := e.arrived(ctx, q, change)
+	if err != nil {
+		return sum, e.failure(ctx, err)
+	}
+	if !known {
+		return sum, nil
+	}
+	for _, part := range lateParts(q) {
+		touched := touching(part, objects)
+		columns, records := columnSizes(part, touched)
+		bytes := bytesToRead(part, touched, columns, records)
+		sum.Low, sum.High = sum.Low+bytes.Low, sum.High+bytes.High
+	}
+	return sum, nil
+}
+
+// arrived lists the objects of a query that were published since a change. It returns false if they are not known.
+func (e *Engine) arrived(
+	ctx context.Context, q query.Query, change int64,
+) (since []lake.Object, known bool, _ error) {
+	now, err := e.Sequence(ctx)
+	if err != nil || change == 0 || now < change { // now < change: the folder has been replaced
+		return nil, false, err
 	}
 	objects, err := e.objects(ctx, q)
 	if err != nil {
-		return 0, false, e.failure(ctx, err)
+		return nil, false, err
 	}
-	var since []lake.Object
 	for _, o := range objects {
 		switch {
-		case o.LastChange <= mark:
-		case o.FirstChange <= mark:
-			return 0, false, nil
+		case o.LastChange <= change:
+		case o.FirstChange <= change:
+			return nil, false, nil
 		default:
 			since = append(since, o)
 		}
 	}
-	if len(since) == 0 {
-		return 0, true, nil
-	}
-	n, known, err = e.count(ctx, q, since)
-	switch {
-	case err == nil:
-		return n, known, nil
-	case e.mayBeObject(ctx, err):
-		return 0, false, nil
-	}
-	return 0, false, e.failure(ctx, err)
+	return since, true, nil
 }
 
-// count counts the records in objects that a query for the records before a place matches: those of the milliseconds
-// before it as figures, and those of its own millisecond as records.
-func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object) (n int64, known bool, _ error) {
+// count counts the records in objects that a query for the records before a place matches.
+func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object) (engine.Late, error) {
+	var late engine.Late
+	for _, part := range lateParts(q) {
+		answer, _, read, err := e.answer(ctx, part, touching(part, objects))
+		if err != nil {
+			return late, err
+		}
+		late.BytesScanned += costOf(part, read, int64(len(answer.Logs))).BytesScanned
+		if len(answer.Logs) == maxAtOnce || answer.Truncated {
+			return late, nil
+		}
+		late.Records += int64(len(answer.Logs))
+		for _, s := range answer.Histogram {
+			late.Records += s.Total
+		}
+	}
+	late.Known = true
+	return late, nil
+}
+
+// lateParts divides a query for the records before a place: into one for the number of the records of the milliseconds
+// before it, and one for the records of its own millisecond. A part is left out if it has no time.
+func lateParts(q query.Query) (parts []query.Query) {
 	logs := q.Shape.(query.Logs)
 	earlier, at := q, q
 	if place := logs.OlderThan; place != nil {
@@ -71,21 +117,14 @@ func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object
 		at.Scope.ToMs = at.Scope.FromMs - 1
 	}
 	if !earlier.Scope.Empty() {
-		earlier.Shape = query.Facets{Limit: 1}
-		answer, _, _, err := e.answer(ctx, earlier, objects)
-		if err != nil {
-			return 0, false, err
-		}
-		n += answer.Facets.Requests
+		longest := query.Segments[len(query.Segments)-1]
+		earlier.Shape = query.Histogram{SegmentSeconds: longest, Measure: query.MeasureRequests}
+		parts = append(parts, earlier)
 	}
 	if !at.Scope.Empty() {
 		logs.Limit, logs.Fields = maxAtOnce, []string{"timestamp"}
 		at.Shape = logs
-		answer, _, _, err := e.answer(ctx, at, objects)
-		if err != nil || len(answer.Logs) == maxAtOnce || answer.Truncated {
-			return 0, false, err
-		}
-		n += int64(len(answer.Logs))
+		parts = append(parts, at)
 	}
-	return n, true, nil
+	return parts
 }

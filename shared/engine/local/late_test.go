@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -66,22 +67,30 @@ func TestLate(t *testing.T) {
 			q := bind(t, filter, query.Logs{Limit: 3, OlderThan: &place})
 			all := q
 			all.Shape = query.Logs{Limit: len(rows), OlderThan: &place}
-			for mark, arrived := range map[int64][]*lake.Row{1: second, 2: nil} {
+			for change, arrived := range map[int64][]*lake.Row{1: second, 2: nil} {
 				want := int64(len(reference.Evaluate(&all, arrived).Logs))
-				n, known, err := e.Late(t.Context(), q, mark)
-				if err != nil || !known || n != want {
-					t.Errorf("%s: %d since change %d, known %v, %v; want %d", filter, n, mark, known, err, want)
+				late, err := e.Late(t.Context(), q, change)
+				if err != nil || !late.Known || late.Records != want {
+					t.Errorf("%s: %+v since change %d, %v; want %d", filter, late, change, err, want)
+				}
+				estimate, err := e.EstimateLate(t.Context(), q, change)
+				if err != nil || late.BytesScanned < estimate.Low || late.BytesScanned > estimate.High {
+					t.Errorf("%s: %d bytes since change %d, %v; the estimate is %+v",
+						filter, late.BytesScanned, change, err, estimate)
+				}
+				if late.Records > 0 && late.BytesScanned == 0 {
+					t.Errorf("%s: %d records were counted without reading", filter, late.Records)
 				}
 			}
 		}
 		q := bind(t, hours, query.Logs{Limit: 3, OlderThan: &place})
-		for name, mark := range map[string]int64{"no mark": 0, "a mark of another folder": 3} {
-			if n, known, err := e.Late(t.Context(), q, mark); known || err != nil {
-				t.Errorf("%s: %d, %v, %v", name, n, known, err)
+		for name, change := range map[string]int64{"no change": 0, "a change of another folder": 3} {
+			if late, err := e.Late(t.Context(), q, change); late != (engine.Late{}) || err != nil {
+				t.Errorf("%s: %+v, %v", name, late, err)
 			}
 		}
 	})
-	t.Run("objects with records from before and after the mark are not counted", func(t *testing.T) {
+	t.Run("objects with records from before and after the change are not counted", func(t *testing.T) {
 		e := openWithout(t, index)
 		q := bind(t, hours, query.Logs{Limit: 3, OlderThan: &place})
 		merged := lake.NameOf(objects[0].Path)
@@ -89,17 +98,17 @@ func TestLate(t *testing.T) {
 		defer func() { index.changes[merged] = before }()
 		for changes, want := range map[[2]int64]bool{{1, 2}: false, {0, 2}: false, {2, 2}: true, {0, 1}: true} {
 			index.changes[merged] = changes
-			if _, known, err := e.Late(t.Context(), q, 1); known != want || err != nil {
-				t.Errorf("%v: %v, %v", changes, known, err)
+			if late, err := e.Late(t.Context(), q, 1); late.Known != want || err != nil {
+				t.Errorf("%v: %v, %v", changes, late.Known, err)
 			}
 		}
 	})
-	t.Run("an index without numbers has no mark", func(t *testing.T) {
-		if mark, err := openWithout(t, store).Mark(t.Context()); mark != 0 || err != nil {
-			t.Errorf("%d, %v", mark, err)
+	t.Run("an index may have no numbers", func(t *testing.T) {
+		if change, err := openWithout(t, store).Sequence(t.Context()); change != 0 || err != nil {
+			t.Errorf("%d, %v", change, err)
 		}
-		if mark, err := openWithout(t, index).Mark(t.Context()); mark != 2 || err != nil {
-			t.Errorf("%d, %v", mark, err)
+		if change, err := openWithout(t, index).Sequence(t.Context()); change != 2 || err != nil {
+			t.Errorf("%d, %v", change, err)
 		}
 	})
 }

@@ -46,8 +46,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 // objects lists the objects that can hold matching records at this moment. The index lists those of the partitions;
 // objects that do not overlap the spans are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
-	reach := q.Reach()
-	span := reach.Span()
+	span := q.Reach().Span()
 	if span.Empty() {
 		return nil, nil
 	}
@@ -55,13 +54,18 @@ func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, err
 	if err != nil {
 		return nil, fmt.Errorf("list objects: %w", err)
 	}
-	var touched []lake.Object
-	for _, o := range all {
+	return touching(q, all), nil
+}
+
+// touching returns the objects that overlap the spans of a query.
+func touching(q query.Query, objects []lake.Object) (touched []lake.Object) {
+	reach := q.Reach()
+	for _, o := range objects {
 		if o.Rows > 0 && reach.Touches(o.MinTsMs, o.MaxTsMs) {
 			touched = append(touched, o)
 		}
 	}
-	return touched, nil
+	return touched
 }
 
 func without(objects []lake.Object, skipped []string) []lake.Object {

@@ -207,7 +207,7 @@ func TestAnswerHistogram(t *testing.T) {
 			Kind: query.SeriesValue, Value: "a", Total: 5,
 			Points: []query.Point{{Segment: 60, N: 2}, {Segment: 120, N: 3}},
 		},
-		{Kind: query.SeriesOther, Total: -1, Points: []query.Point{{Segment: 60, N: -1}}, Distinct: 3},
+		{Kind: query.SeriesOther, Total: -1, Points: []query.Point{{Segment: 60, N: -1}}, Distinct: 2},
 		{Kind: query.SeriesAbsent, Points: []query.Point{{Segment: 180}}},
 	}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

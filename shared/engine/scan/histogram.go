@@ -3,10 +3,12 @@ package scan
 import (
 	"bytes"
 	"context"
+	"math/bits"
 	"slices"
 	"sort"
 	"sync"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -18,6 +20,7 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 	h := &histogram{
 		run: r, shape: shape, division: r.segments(), parts: make([]part, len(groups)), segments: map[int64][]cell{},
 	}
+	h.shared = overlaps(groups, h.division)
 	if shape.By == nil {
 		if err := r.scan(ctx, groups, h.countAll); err != nil {
 			return nil, err
@@ -52,8 +55,11 @@ type histogram struct {
 	shape    query.Histogram
 	division query.Segmentation
 	parts    []part // of the row groups
+	shared   []span // segments of which several row groups can have records
 
 	mu       sync.Mutex
+	alone    int64     // the numbers of different values in each of the other segments, added up
+	together hashTable // values of shared segments
 	values   parquet.Dictionary
 	totals   []sum            // of the values
 	numbers  []int32          // of the values: the index of their series
@@ -158,6 +164,7 @@ func (h *histogram) rank(w *worker, i int) error {
 		}
 	}
 	h.parts[i] = p
+	alone, together := h.different(in, rows)
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,9 +179,49 @@ func (h *histogram) rank(w *worker, i int) error {
 		}
 		h.totals[p.places[code]].join(counts[code].sum)
 	}
+	h.alone += alone
+	for _, v := range together {
+		h.together.add(sharedKey(v.segment, p.places[v.value]))
+	}
+	if h.distinct() > query.MaxDistinct {
+		return engine.SegmentDistinctError(query.MaxDistinct)
+	}
 	kept := int64(4*(cap(p.rows)+cap(p.places))) + int64(len(p.segments)*len(counts))*cellBytes
 	return h.run.reserve(h.bytes() - before + kept)
 }
+
+// different returns the number of different values of rows in each segment that no other row group shares, added up,
+// and the different values, by their codes, in each shared segment.
+func (h *histogram) different(in measuredRows, rows []int32) (alone int64, together []segmentValue) {
+	met := make(seen, in.of.entries.Len())
+	var p pairs
+	for number := int32(1); len(rows) > 0; number++ {
+		start, n := in.segment(rows, h.division)
+		shared := within(h.shared, start)
+		p.each(&in.of, nil, rows[:n], func(_, codes []int32) {
+			for _, code := range codes {
+				switch {
+				case !met.first(code, number):
+				case shared:
+					together = append(together, segmentValue{start, code})
+				default:
+					alone++
+				}
+			}
+		})
+		rows = rows[n:]
+	}
+	return alone, together
+}
+
+// sharedKey returns a number that is different for every segment and place. There are at most some millions of places,
+// and the starts of segments differ in their last 39 bits. The multiplication spreads the numbers.
+func sharedKey(start int64, place int32) uint64 {
+	return bits.RotateLeft64((uint64(start)<<25|uint64(place))*0x9e3779b97f4a7c15, 32)
+}
+
+// distinct returns the number of different values in each segment, added up.
+func (h *histogram) distinct() int64 { return h.alone + int64(h.together.n) }
 
 // measuredRows are the columns of a row group that a histogram counts.
 type measuredRows struct {
@@ -205,14 +252,19 @@ func (in *measuredRows) split(
 ) map[int64][]cell {
 	segments := map[int64][]cell{}
 	for len(rows) > 0 {
-		start := division.Start(in.ts[rows[0]])
-		end := division.EndMs(start)
-		n := sort.Search(len(rows), func(i int) bool { return in.ts[rows[i]] >= end })
+		start, n := in.segment(rows, division)
 		segments[start] = make([]cell, cells)
 		in.count(segments[start], rows[:n], numbers)
 		rows = rows[n:]
 	}
 	return segments
+}
+
+// segment returns the start of the first segment of rows, and the number of its rows.
+func (in *measuredRows) segment(rows []int32, division query.Segmentation) (start int64, n int) {
+	start = division.Start(in.ts[rows[0]])
+	end := division.EndMs(start)
+	return start, sort.Search(len(rows), func(i int) bool { return in.ts[rows[i]] >= end })
 }
 
 // count counts rows in the cells of their codes. Rows without a code are counted in the last cell.
@@ -277,7 +329,9 @@ func (c *cell) merge(other *cell) {
 }
 
 // bytes returns about how much memory the values and totals take.
-func (h *histogram) bytes() int64 { return h.values.Memory() + int64(cap(h.totals))*totalBytes }
+func (h *histogram) bytes() int64 {
+	return h.values.Memory() + int64(cap(h.totals))*totalBytes + h.together.bytes()
+}
 
 // choose finds the values that have a series of their own, and numbers all.
 func (h *histogram) choose() {
@@ -388,7 +442,7 @@ func (h *histogram) series() []query.Series {
 			s.Value = string(h.values.At(int32(h.first[i])))
 		}
 		if s.Kind == query.SeriesOther {
-			s.Distinct = int64(len(h.totals) - len(h.first))
+			s.Distinct = h.distinct() - query.DistinctValues(all)
 		}
 		var total sum
 		for _, start := range starts {

@@ -56,8 +56,8 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 // segments returns the segments of the query.
 func (r *run) segments() query.Segmentation { return r.query.Segmentation(r.query.Scope.Period) }
 
-// reserve counts memory that is kept until the end of the scan. It returns ErrUnsupported if that is more than allowed,
-// and ErrBusy if other queries use it.
+// reserve counts memory that is kept until the end of the scan, or until unreserve. It returns ErrUnsupported if that
+// is more than allowed, and ErrBusy if other queries use it.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
 		return fmt.Errorf("%w: it needs more than %d MB", ErrUnsupported, r.memory>>20)
@@ -75,6 +75,33 @@ func (r *run) take(bytes int64) bool {
 	}
 	r.taken.Add(bytes)
 	return true
+}
+
+// unreserve gives back memory that reserve has counted and the scan no longer uses.
+func (r *run) unreserve(bytes int64) {
+	r.used.Add(-bytes)
+	r.taken.Add(-bytes)
+	r.shared.Give(r.caller, bytes)
+}
+
+// holding is memory that a step of a scan uses and gives back.
+type holding struct {
+	run   *run
+	bytes int64
+}
+
+// hold makes bytes the memory that the step uses now. Its errors are those of run.reserve.
+func (h *holding) hold(bytes int64) error {
+	switch {
+	case bytes > h.bytes:
+		if err := h.run.reserve(bytes - h.bytes); err != nil {
+			return err
+		}
+	case bytes < h.bytes:
+		h.run.unreserve(h.bytes - bytes)
+	}
+	h.bytes = bytes
+	return nil
 }
 
 // giveBack gives back the memory that all queries share.

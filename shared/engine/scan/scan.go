@@ -103,7 +103,8 @@ func valuesOf(t query.Term) int {
 
 // Answer answers q, a query for figures, over exactly these objects. Cancelling ctx stops it within milliseconds.
 //
-// Errors: ErrUnsupported, *engine.ObjectError, ctx's own, and that of query.Diff.CheckValues.
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own, engine.SegmentDistinctError, and that of
+// query.Diff.CheckValues.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()

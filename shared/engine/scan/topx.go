@@ -48,7 +48,7 @@ func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 			}
 		}
 		if len(labels) > 0 {
-			t.keys = append(t.keys, newKeys(part.Column, labels, shape.Limit, len(groups)))
+			t.keys = append(t.keys, newKeys(r, part.Column, labels, shape.Limit, len(groups)))
 		}
 	}
 	return t
@@ -79,8 +79,8 @@ func (t *topX) rank(w *worker, i int) error {
 				w.tallies[code] += oneRequest[blocked.Flags[rows[n]]+1]
 			}
 		})
-		kept := k.keep(i, w.tallies, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
-		if err := t.run.reserve(kept); err != nil {
+		err = k.keep(i, w.tallies, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
+		if err != nil {
 			return err
 		}
 		if err := t.slowest(w, i, k, &of, firstCandidates); err != nil {
@@ -100,18 +100,17 @@ func (t *topX) slowest(w *worker, i int, k *keys, of *keyColumn, n int) error {
 	if err != nil {
 		return err
 	}
-	kept := k.keepSlowest(i, n, times, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
-	return t.run.reserve(kept)
+	return k.keepSlowest(i, n, times, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
 }
 
 // choose finds the winners of every label.
 func (t *topX) choose(ctx context.Context) error {
-	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
-		return t.run.reserve(t.keys[i].rankByBlocked())
-	})
+	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error { return t.keys[i].rankByBlocked() })
 	for n := firstCandidates; err == nil; n *= 4 {
 		for _, k := range t.keys {
-			k.takeSlowest()
+			if err := k.takeSlowest(); err != nil {
+				return err
+			}
 		}
 		if err := t.complete(ctx); err != nil {
 			return err
@@ -133,7 +132,9 @@ func (t *topX) choose(ctx context.Context) error {
 		return err
 	}
 	for _, k := range t.keys {
-		k.cut()
+		if err := k.cut(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

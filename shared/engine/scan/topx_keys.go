@@ -16,6 +16,7 @@ import (
 
 // keys holds the keys of a column that can win, and the counts that rank them.
 type keys struct {
+	run    *run
 	column string
 	labels []string // that the keys are for, some of query.Labels
 	timed  bool     // some of the labels rank by time
@@ -38,12 +39,14 @@ type keys struct {
 	places     hashTable // of the winners of all labels, then of the suspects
 	texts      [][]byte  // by place; nil until one is met
 	figures    []figures // of the winners, by place
+
+	ranks holding // the memory of what bytes counts
 }
 
-func newKeys(column string, labels []string, limit, groups int) *keys {
+func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
 	none := slowest{others: math.Inf(-1)}
 	return &keys{
-		column: column, labels: labels, limit: limit,
+		run: r, column: column, labels: labels, limit: limit, ranks: holding{run: r},
 		timed:   slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 }),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},
@@ -82,10 +85,14 @@ type keyTime struct {
 	negative, limited bool    // a sum of a row group is
 }
 
+// The memory of an element of a list.
 const (
 	tallyBytes     = 16
-	hashBytes      = 8
-	contestedBytes = 8 + 4*16 // with its slots in the table
+	hashBytes      = 8 // also of a number of requests
+	rankBytes      = 56
+	candidateBytes = 128
+	slotBytes      = 16
+	textBytes      = 24 // without the text itself
 )
 
 // keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
@@ -95,11 +102,10 @@ func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
 
 // keep keeps the tallies of those keys of row group i that can win by blocked requests, if any label ranks by them: all
 // keys, or, as soon as there are as many keys with blocked requests as winners, only such keys, because all others rank
-// after them. A count has the requests in its lower half, the blocked ones in its upper half. keep returns the bytes of
-// the tallies.
-func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) (bytes int64) {
+// after them. A count has the requests in its lower half, the blocked ones in its upper half.
+func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) error {
 	if !slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) < 0 }) {
-		return 0
+		return nil
 	}
 	var least uint64 = 1
 	if k.enough() {
@@ -121,7 +127,7 @@ func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) (bytes i
 		list = slices.Clone(slices.DeleteFunc(list, func(t tally) bool { return t.blocked == 0 }))
 	}
 	k.tallies[i] = list
-	return int64(len(list)) * tallyBytes
+	return k.run.reserve(int64(cap(list)) * tallyBytes)
 }
 
 // enough reports whether there are as many keys with blocked requests as winners.
@@ -146,11 +152,18 @@ func (k *keys) meet(list []tally) bool {
 	return k.blocked.n >= k.limit
 }
 
-// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large. It returns their bytes.
-func (k *keys) keepSlowest(i, n int, times [][3]duration, hash func(code int) uint64) (bytes int64) {
+// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large.
+func (k *keys) keepSlowest(i, n int, times [][3]duration, hash func(code int) uint64) error {
+	k.run.unreserve(slowestBytes(&k.slowest[i]))
 	for time := range k.slowest[i] {
 		k.slowest[i][time] = slowestOf(times, time, n, hash)
-		bytes += int64(len(k.slowest[i][time].hashes)) * hashBytes
+	}
+	return k.run.reserve(slowestBytes(&k.slowest[i]))
+}
+
+func slowestBytes(of *[3]slowest) (bytes int64) {
+	for _, s := range of {
+		bytes += int64(cap(s.hashes)) * hashBytes
 	}
 	return bytes
 }
@@ -244,6 +257,22 @@ func (t *hashTable) slot(hash uint64) uint64 {
 	return i
 }
 
+func (t *hashTable) bytes() int64 { return int64(len(t.slots)) * slotBytes }
+
+// bytes returns the memory of the ranks, and of the lists and tables that they are made of, besides the tallies and the
+// slowest keys of the row groups.
+func (k *keys) bytes() int64 {
+	bytes := k.contested.bytes() + k.slow.bytes() + k.places.bytes() + int64(cap(k.texts))*textBytes +
+		int64(cap(k.requests)+cap(k.hashes)+cap(k.suspects))*hashBytes + int64(cap(k.candidates))*candidateBytes
+	for _, ranked := range k.ranked {
+		bytes += int64(cap(ranked)) * rankBytes
+	}
+	return bytes
+}
+
+// hold counts the memory of the ranks, and more that is about to be used. Its errors are those of run.reserve.
+func (k *keys) hold(more int64) error { return k.ranks.hold(k.bytes() + more) }
+
 func byBlocked(a, b total) int {
 	return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
 }
@@ -254,10 +283,16 @@ func byTime(a, b total) int {
 
 // rankByBlocked ranks the keys by blocked requests. If the first pass has kept only keys with blocked requests, it has
 // not seen all requests of a key. Then the keys with as many blocked requests as the last winner are contested, unless
-// there are no more keys than winners. It returns the bytes of the contested keys.
-func (k *keys) rankByBlocked() (bytes int64) {
+// there are no more keys than winners.
+func (k *keys) rankByBlocked() error {
 	enough := k.enough()
-	totals := k.sum(func(t tally) bool { return !enough || t.blocked > 0 })
+	totals, err := k.sum(func(t tally) bool { return !enough || t.blocked > 0 })
+	if err != nil {
+		return err
+	}
+	for _, of := range k.tallies {
+		k.run.unreserve(int64(cap(of)) * tallyBytes)
+	}
 	k.tallies = nil
 	if enough {
 		counts := make([]int64, len(totals))
@@ -266,7 +301,7 @@ func (k *keys) rankByBlocked() (bytes int64) {
 		}
 		slices.Sort(counts)
 		least := counts[len(counts)-k.limit]
-		totals = slices.DeleteFunc(totals, func(t total) bool { return t.blocked < least })
+		totals = slices.Clone(slices.DeleteFunc(totals, func(t total) bool { return t.blocked < least }))
 		for i := range totals {
 			totals[i].requests = 0
 			if len(totals) > k.limit && totals[i].blocked == least {
@@ -280,11 +315,11 @@ func (k *keys) rankByBlocked() (bytes int64) {
 			k.ranked[label] = totals
 		}
 	}
-	return int64(k.contested.n) * contestedBytes
+	return k.hold(0)
 }
 
 // sum adds up the tallies for which the condition holds.
-func (k *keys) sum(holds func(tally) bool) []total {
+func (k *keys) sum(holds func(tally) bool) ([]total, error) {
 	var table hashTable
 	var totals []total
 	for _, of := range k.tallies {
@@ -299,8 +334,11 @@ func (k *keys) sum(holds func(tally) bool) []total {
 			totals[place].requests += int64(t.requests)
 			totals[place].blocked += int64(t.blocked)
 		}
+		if err := k.hold(table.bytes() + int64(cap(totals))*rankBytes); err != nil {
+			return nil, err
+		}
 	}
-	return totals
+	return totals, nil
 }
 
 // open reports whether the second pass has something to count.
@@ -360,8 +398,8 @@ const (
 )
 
 // takeSlowest makes the slowest keys of all row groups candidates.
-func (k *keys) takeSlowest() {
-	k.slow, k.hashes = hashTable{}, nil
+func (k *keys) takeSlowest() error {
+	k.slow, k.hashes, k.candidates = hashTable{}, nil, nil
 	for _, of := range k.slowest {
 		for _, s := range of {
 			for _, hash := range s.hashes {
@@ -370,10 +408,14 @@ func (k *keys) takeSlowest() {
 				}
 			}
 		}
+		if err := k.hold(int64(k.slow.n) * candidateBytes); err != nil {
+			return err
+		}
 	}
 	k.candidates = slices.Repeat([]candidate{{times: [3]keyTime{
 		{highest: math.Inf(-1)}, {highest: math.Inf(-1)}, {highest: math.Inf(-1)},
 	}}}, k.slow.n)
+	return nil
 }
 
 // rankByTime ranks the candidates by each time. A key's average is at most its highest average in any row group. So only
@@ -394,6 +436,7 @@ func (k *keys) rankByTime() (proven bool, err error) {
 		for _, of := range k.slowest {
 			others = max(others, of[time].others)
 		}
+		delete(k.ranked, label)
 		totals, err := k.totalsOf(time)
 		if err != nil {
 			return false, err
@@ -412,12 +455,15 @@ func (k *keys) rankByTime() (proven bool, err error) {
 		}
 		k.ranked[label] = totals
 	}
-	return true, nil
+	return true, k.hold(0)
 }
 
 // totalsOf returns the candidates that have a time, the slowest first.
 func (k *keys) totalsOf(time int) ([]total, error) {
-	var totals []total
+	if err := k.hold(int64(len(k.candidates)) * rankBytes); err != nil {
+		return nil, err
+	}
+	totals := make([]total, 0, len(k.candidates))
 	for place, of := range k.candidates {
 		t := of.times[time]
 		if t.negative && (t.limited || !t.sum.fits()) {
@@ -438,15 +484,21 @@ func (k *keys) totalsOf(time int) ([]total, error) {
 func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 }
 
 // cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
-// which texts must break.
-func (k *keys) cut() {
+// which texts must break. What the ranks are made of is given back.
+func (k *keys) cut() error {
+	for i := range k.slowest {
+		k.run.unreserve(slowestBytes(&k.slowest[i]))
+	}
+	k.slowest, k.slow, k.hashes, k.candidates = nil, hashTable{}, nil, nil
+	if err := k.hold(0); err != nil {
+		return err
+	}
 	for label, ordered := range k.ranked {
-		ahead := byBlocked
-		if timeOf(label) >= 0 {
-			ahead = byTime
+		ahead := byTime // which they are sorted by
+		if timeOf(label) < 0 {
+			ahead = byBlocked
+			slices.SortFunc(ordered, ahead)
 		}
-		slices.SortFunc(ordered, ahead)
-		k.ranked[label] = ordered
 		if len(ordered) <= k.limit {
 			continue
 		}
@@ -461,6 +513,7 @@ func (k *keys) cut() {
 		}
 		k.ranked[label], k.ties[label] = ordered[:first:first], ordered[first:end]
 	}
+	return nil
 }
 
 // timeOf returns the index of a label in query.TimeLabels, and so in keys.times, or -1.
@@ -469,7 +522,7 @@ func timeOf(label string) int {
 }
 
 // breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
-// smallest texts win. Then it gives every winner and every suspect a place.
+// smallest texts win. Then it gives the winners their places.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {
@@ -477,18 +530,28 @@ func (t *topX) breakTies(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, winners := range k.ranked {
-			for _, w := range winners {
-				k.places.add(w.hash)
-			}
+		if err := k.placeWinners(); err != nil {
+			return err
 		}
-		k.figures = make([]figures, k.places.n)
-		for _, hash := range k.suspects {
-			k.places.add(hash)
-		}
-		k.texts = make([][]byte, k.places.n)
 	}
 	return nil
+}
+
+// placeWinners gives every winner and every suspect a place. Memory of the other keys is given back.
+func (k *keys) placeWinners() error {
+	for label, winners := range k.ranked {
+		k.ranked[label] = slices.Clone(winners)
+		for _, w := range winners {
+			k.places.add(w.hash)
+		}
+	}
+	k.figures = make([]figures, k.places.n)
+	for _, hash := range k.suspects {
+		k.places.add(hash)
+	}
+	k.texts = make([][]byte, k.places.n)
+	k.ties, k.suspects = nil, nil
+	return k.hold(0)
 }
 
 // readTies reads the texts of the ties of a column.
@@ -498,6 +561,10 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 		for _, of := range ties {
 			tied.add(of.hash)
 		}
+	}
+	texts := holding{run: t.run}
+	if err := texts.hold(tied.bytes() + int64(tied.n)*textBytes); err != nil {
+		return err
 	}
 	found := make([][]byte, tied.n)
 	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
@@ -514,15 +581,19 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
+		held := texts.bytes
 		for code, number := range w.numbers {
 			if number != parquet.Absent {
-				place := places[number]
-				if found[place], err = sameText(found[place], of.entries.At(int32(code))); err != nil {
+				place, text := places[number], of.entries.At(int32(code))
+				if found[place] == nil {
+					held += int64(len(text))
+				}
+				if found[place], err = sameText(found[place], text); err != nil {
 					return err
 				}
 			}
 		}
-		return nil
+		return texts.hold(held)
 	})
 	if err != nil {
 		return err
@@ -532,7 +603,7 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 		slices.SortFunc(ties, func(a, b total) int { return bytes.Compare(text(a), text(b)) })
 		k.ranked[label] = append(k.ranked[label], ties[:k.limit-len(k.ranked[label])]...)
 	}
-	return nil
+	return texts.hold(0)
 }
 
 // sameText returns a copy of the text, or the known one, which must be equal: keys are matched by their hashes.

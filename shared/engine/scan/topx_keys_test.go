@@ -67,7 +67,8 @@ var topxCases = []topxCase{
 	},
 }
 
-// TestChoose: the winners and ties of random tallies are those of a sum over all keys.
+// TestChoose: the winners and ties of random tallies are those of a sum over all keys. In the end, only the memory of
+// the winners is reserved.
 func TestChoose(t *testing.T) {
 	const limit = 10
 	for _, c := range topxCases {
@@ -75,7 +76,8 @@ func TestChoose(t *testing.T) {
 			ties, unproven := false, false
 			for seed := range uint64(20) {
 				groups, all := c.generate(rand.New(rand.NewPCG(seed, 5)))
-				k := newKeys("url", []string{"url", query.TimeLabels[0].Name}, limit, len(groups))
+				r := newRun(t.Context(), query.Query{}, Options{})
+				k := newKeys(r, "url", []string{"url", query.TimeLabels[0].Name}, limit, len(groups))
 				rounds := chooseAmong(t, k, groups)
 				unproven = unproven || rounds > 1
 				for _, label := range k.labels {
@@ -95,6 +97,12 @@ func TestChoose(t *testing.T) {
 					if err := sameRanks(want, got, ahead, limit); err != nil {
 						t.Fatalf("seed %d, label %s: %v", seed, label, err)
 					}
+				}
+				if err := k.placeWinners(); err != nil {
+					t.Fatal(err)
+				}
+				if used := r.used.Load(); used != k.bytes() {
+					t.Fatalf("seed %d: %d bytes are reserved, of them %d for the winners", seed, used, k.bytes())
 				}
 			}
 			if c.ties && !ties {
@@ -117,18 +125,24 @@ type groupOfKeys struct {
 // chooseAmong finds the winners as topX.choose does, and returns the number of its second passes.
 func chooseAmong(t *testing.T, k *keys, groups []groupOfKeys) (rounds int) {
 	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	slowest := func(n int) {
 		for i, g := range groups {
-			k.keepSlowest(i, n, g.times, func(code int) uint64 { return g.keys[code] })
+			check(k.keepSlowest(i, n, g.times, func(code int) uint64 { return g.keys[code] }))
 		}
 	}
 	for i, g := range groups {
-		k.keep(i, g.counts, func(code int) uint64 { return g.keys[code] })
+		check(k.keep(i, g.counts, func(code int) uint64 { return g.keys[code] }))
 	}
-	k.rankByBlocked()
+	check(k.rankByBlocked())
 	for n := firstCandidates; ; n *= 4 {
 		slowest(n)
-		k.takeSlowest()
+		check(k.takeSlowest())
 		rounds++
 		for _, g := range groups {
 			for code, key := range g.keys {
@@ -143,11 +157,9 @@ func chooseAmong(t *testing.T, k *keys, groups []groupOfKeys) (rounds int) {
 		}
 		k.completed()
 		proven, err := k.rankByTime()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(err)
 		if proven {
-			k.cut()
+			check(k.cut())
 			return rounds
 		}
 	}

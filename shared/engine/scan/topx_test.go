@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
@@ -128,5 +129,38 @@ func TestTopXKeepsKeysThatCanWin(t *testing.T) {
 	o := scan.Options{Memory: memory, Workers: 2}
 	if err := answer(t, bind(t, hours, query.TopX{Limit: 5}), rows, stored(t, rows), o); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTopXReservesMemoryOfRanks: a limit that is enough for what the first pass keeps, and not for the sums of millions
+// of keys, or for the candidates by time, is too low. An answer gives back all memory.
+func TestTopXReservesMemoryOfRanks(t *testing.T) {
+	const keys, enough = 10_000, 16 << 20
+	rows := make([]lake.Row, keys)
+	blocked, us := false, int64(5)
+	for i := range rows {
+		url := fmt.Sprint("/", i)
+		rows[i] = lake.Row{
+			TsMs:   enginetest.Start.UnixMilli() + int64(i)*10_800_000/keys,
+			Source: "s", Line: int64(i), URL: &url, Blocked: &blocked, TotalUs: &us,
+		}
+	}
+	objects := stored(t, rows)
+	for label, tooLow := range map[string]int64{
+		"url":        500_000, // 160,000 for the tallies, more than 1,000,000 for their sums
+		"total_time": 900_000, // 80,000 for the slowest keys, more than 1,700,000 for the candidates
+	} {
+		q := bind(t, hours+", blocked is false", query.TopX{Limit: 5, Labels: []string{label}})
+		err := answer(t, q, rows, objects, scan.Options{Memory: tooLow, Workers: 2})
+		if !errors.Is(err, scan.ErrUnsupported) {
+			t.Errorf("%s in %d bytes: error %v, want ErrUnsupported", label, tooLow, err)
+		}
+		shared := engine.NewMemory(enough, enough)
+		if err := answer(t, q, rows, objects, scan.Options{Memory: enough, Shared: shared}); err != nil {
+			t.Errorf("%s in %d bytes: %v", label, enough, err)
+		}
+		if !shared.Take("", enough) || shared.Take("", 1) {
+			t.Errorf("%s: the scan has not given back what it has taken", label)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +45,7 @@ func TestEveryCallUnderFaults(t *testing.T) {
 		"List":   func(s *keydynamo.Store, _ string) error { _, err := s.List(t.Context()); return err },
 		"Find":   func(s *keydynamo.Store, _ string) error { _, err := s.Find(t.Context(), there.ID); return err },
 		"Revoke": func(s *keydynamo.Store, _ string) error { return s.Revoke(t.Context(), there.ID, keystest.At) },
+		"SealOf": func(s *keydynamo.Store, word string) error { _, err := s.SealOf(t.Context(), word); return err },
 	}
 	for name, call := range calls {
 		for _, f := range []faulttest.Fault{
@@ -68,6 +71,37 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	there.Revoked = keystest.At
 	if diff := cmp.Diff(there, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// TestSealsOfKeys: all processes get the same seal of a key, also if they ask for it at the same time, or if the
+// network loses the answer of the call that makes it. Seals are not among the keys.
+func TestSealsOfKeys(t *testing.T) {
+	client, table := dynamotest.Client(t)
+	seals := make([]keys.Seal, 8)
+	var all sync.WaitGroup
+	for i := range seals {
+		all.Go(func() {
+			var err error
+			if seals[i], err = keydynamo.New(client, table).SealOf(context.Background(), "a"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if seals[0].IsZero() || len(slices.Compact(seals)) != 1 {
+		t.Error("the key has no seal, or several")
+	}
+	lost, err := faultyStore(t, table, faulttest.At(1, faulttest.Lose)).SealOf(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := keydynamo.New(client, table).SealOf(t.Context(), "b")
+	if err != nil || lost != again || again == seals[0] {
+		t.Errorf("equal after a lost answer: %t, of two keys: %t, %v", lost == again, again == seals[0], err)
+	}
+	if list, err := keydynamo.New(client, table).List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("there are %d keys, %v", len(list), err)
 	}
 }
 
@@ -123,6 +157,7 @@ func TestTimeoutIsNotNotFound(t *testing.T) {
 		"List":   func(ctx context.Context) error { _, err := hangs.List(ctx); return err },
 		"Find":   func(ctx context.Context) error { _, err := hangs.Find(ctx, "id"); return err },
 		"Revoke": func(ctx context.Context) error { return hangs.Revoke(ctx, "id", keystest.At) },
+		"SealOf": func(ctx context.Context) error { _, err := hangs.SealOf(ctx, "id"); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		if err := call(ctx); fault.KindOf(err) != fault.Timeout {

@@ -13,7 +13,7 @@ import (
 //
 //	hash name scopes created_ms   and optionally branches expires_ms revoked_ms seal
 //
-// Keys that an earlier version issued have no seal.
+// Keys that an earlier version issued have no seal, see SealOf.
 //
 // Keys are never removed, so their items do not have the attribute "expires", by which DynamoDB deletes items.
 const (
@@ -79,14 +79,9 @@ func keyOf(item dynamotable.Item) (keys.Key, error) {
 	if _, ok := item[sealAttribute]; !ok {
 		return k, nil
 	}
-	seal, err := hex.DecodeString(r.String(sealAttribute))
-	if err == nil {
-		err = r.Err()
+	if k.Seal, err = sealOf(item); err != nil {
+		return keys.Key{}, err
 	}
-	if err != nil || len(seal) != len(k.Seal) {
-		return keys.Key{}, fmt.Errorf("item %s %s: attribute %s is not a seal", partition, k.ID, sealAttribute)
-	}
-	copy(k.Seal[:], seal)
 	return k, nil
 }
 

@@ -57,6 +57,11 @@ var (
 		{Items, []string{"keys"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}}
 
+	// Keys that an earlier version issued get their seals beside them: no function that answers requests changes keys.
+	sealing = Task{"sealing tokens", []Grant{
+		{Items, []string{"seals"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+	}}
+
 	readingPlanets = Task{"reading planets", []Grant{
 		{Items, []string{"planet#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}}
@@ -229,8 +234,8 @@ var tasksOf = map[string][]Task{
 	"histogram":       {authentication, querying},
 	"diff":            {authentication, querying},
 	"values":          {authentication, finding},
-	"logs":            {authentication, querying},
-	"query-status":    {authentication, querying},
+	"logs":            {authentication, sealing, querying},
+	"query-status":    {authentication, sealing, querying},
 	"parse":           {authentication},
 	"fields":          {authentication},
 	"status":          {authentication, describing},

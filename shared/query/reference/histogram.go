@@ -44,7 +44,9 @@ func evaluateHistogram(shape query.Histogram, segments query.Segmentation, rows 
 			others = append(others, groups[s.Value]...)
 		}
 		other := seriesOf(query.SeriesOther, "", shape, segments, others)
-		other.Distinct = int64(len(all) - shape.Limit)
+		for _, s := range all[shape.Limit:] {
+			other.Distinct += int64(len(s.Points))
+		}
 		all = append(all[:shape.Limit], other)
 	}
 	if len(absent) > 0 {
