@@ -32,7 +32,7 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	case run.State == runs.Running && run.Attempts >= mostAttempts: // nothing was recorded after the last one
 		return false, r.end(ctx, run, runs.Failed, "the server ended each time it made the report")
 	}
-	data, err := r.data(ctx, *run)
+	data, err := r.data(ctx, *run, standing.since)
 	if err != nil {
 		return false, err
 	}
@@ -131,9 +131,9 @@ const (
 	waited                // so little that the run waits
 )
 
-// data returns how far the data of a run is complete. Scheduled runs wait for late logs, for some hours. If it is not
-// known how far the data is complete, late logs have arrived when their delay is over.
-func (r *Runner) data(ctx context.Context, run runs.Run) (completeness, error) {
+// data returns how far the data of a run is complete. Scheduled runs wait for late logs, for some hours since they
+// could go on. If it is not known how far the data is complete, late logs have arrived when their delay is over.
+func (r *Runner) data(ctx context.Context, run runs.Run, since time.Time) (completeness, error) {
 	now := r.Now()
 	through, err := r.Complete(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *Runner) data(ctx context.Context, run runs.Run) (completeness, error) {
 		return late, nil
 	case run.By != "":
 		return early, nil
-	case known && !now.Before(run.Due.Add(mostWait)):
+	case known && !now.Before(since.Add(mostWait)):
 		return late, nil
 	}
 	return waited, nil

@@ -65,7 +65,7 @@ const (
 	recordTime   = 10 * time.Second // for the record of a delivery
 	mostWait     = 6 * time.Hour    // for the data of a period
 	mostAttempts = 5                // to make a report, and deliveries during which the worker ended
-	mostDelay    = 24 * time.Hour   // after which a delivery fails
+	mostDelay    = 24 * time.Hour   // for deliveries, after the wait for the data
 	mostVersions = 100              // of a definition that are read to find out what is due
 	atOnce       = 4                // reports that are made, and deliveries to one destination
 	keptRuns     = 500              // of a report
@@ -346,6 +346,7 @@ func (r *Runner) pause(
 func runOf(tick schedule.Tick, now time.Time) runs.Run {
 	from, to := time.UnixMilli(tick.Period.FromMs).UTC(), time.UnixMilli(tick.Period.ToMs+1).UTC()
 	run := runs.New(tick.Config, tick.Name, tick.Number, tick.Stored, from, to, tick.Due)
+	run.Queued = now.UTC()
 	if tick.Missed {
 		run.State, run.Ended, run.Reason = runs.Missed, now, "it was not made before a later one was due"
 	}

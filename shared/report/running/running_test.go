@@ -273,6 +273,98 @@ func TestMissedReports(t *testing.T) {
 	}
 }
 
+// TestMadeUpReportsHaveTheirTime: a report that is made up, because no server was running when it was due, or that is
+// resumed, waits for data and repeats its deliveries as long as any other.
+func TestMadeUpReportsHaveTheirTime(t *testing.T) {
+	weekly := daily(func(s *definition.Stored) { s.Period, s.Weekday = "week", "monday" })
+	paused := weekly
+	paused.Paused = true
+	end, late := monday.Add(-7*time.Hour), monday.AddDate(0, 0, 3)
+	for _, test := range []struct {
+		rule  string
+		begin func(w *world) // leaves the run queued, or to be queued, three days after it was due
+	}{
+		{"the server was off", func(*world) {}},
+		{"the report was paused", func(w *world) {
+			w.now, w.complete = monday, end
+			w.tick()
+			w.now = monday.Add(time.Minute)
+			w.put("r", paused)
+			w.tick()
+			w.now = late.Add(-time.Minute)
+			w.put("r", weekly)
+		}},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", weekly)
+			test.begin(w)
+			w.now, w.complete = late, end
+			w.tick()
+			if got := w.states("r"); got != "queued" {
+				t.Fatalf("data is being imported: %s", got)
+			}
+			w.now, w.complete = late.Add(time.Hour), time.Time{}
+			w.refuse["archive"] = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+			w.tick()
+			if r := w.list("r")[0]; r.Incomplete || r.State != runs.Rendered || r.Deliveries[0].State != runs.Waiting {
+				t.Fatalf("%+v", r)
+			}
+			w.now = late.Add(2 * time.Hour)
+			clear(w.refuse)
+			w.tick()
+			if got := w.states("r") + " " + w.receivers(); got != "delivered archive ops@example.com" {
+				t.Fatal(got)
+			}
+			m, err := mail.ReadMessage(bytes.NewReader(w.taken[1].files[0].Content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if date, err := m.Header.Date(); err != nil || !date.Equal(late.Add(time.Hour)) {
+				t.Errorf("the mail is of %s, %v", date, err)
+			}
+		})
+	}
+}
+
+// TestDeliveriesAfterAPauseOfTheServer: a server that was off during the time of a delivery tries it some more times.
+func TestDeliveriesAfterAPauseOfTheServer(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily(only(definition.Destination{To: "archive"})))
+	w.now = monday
+	w.refuse["archive"] = errors.New("down")
+	w.tick()
+	for attempt := 2; attempt <= 5; attempt++ {
+		w.now = w.now.AddDate(0, 0, 3)
+		w.tick()
+		d := w.list("r")[len(w.list("r"))-1].Deliveries[0]
+		if d.Attempts != attempt || (d.State == runs.Refused) != (attempt == 5) {
+			t.Errorf("after attempt %d: %+v", attempt, d)
+		}
+	}
+}
+
+// TestRunsOfEarlierVersions: a run that does not say when it was queued counts from the time at which it was due.
+func TestRunsOfEarlierVersions(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily())
+	end := monday.Add(-7 * time.Hour)
+	old := runs.New("prod", "r", 1, daily(), end.AddDate(0, 0, -1), end, monday)
+	if err := w.runs.Create(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	w.now, w.complete = monday.Add(6*time.Hour-time.Second), end
+	w.tick()
+	if got := w.states("r"); got != "queued" {
+		t.Error(got)
+	}
+	w.now = monday.Add(6 * time.Hour)
+	w.tick()
+	if r := w.list("r")[0]; r.State != runs.Delivered || !r.Incomplete {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestWaitingForData(t *testing.T) {
 	for _, test := range []struct {
 		rule              string
@@ -287,8 +379,9 @@ func TestWaitingForData(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("r", daily())
-			w.complete, w.now = monday.Add(-7*time.Hour+test.complete), monday.Add(test.after)
+			w.complete, w.now = monday.Add(-7*time.Hour+test.complete), monday
 			w.tick()
+			w.now = monday.Add(test.after)
 			w.tick()
 			r := w.list("r")[0]
 			if string(r.State) != test.state || fmt.Sprint(r.Incomplete) != test.incomplete ||
