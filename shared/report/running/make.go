@@ -39,7 +39,7 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	if data == waited {
 		return false, r.wait(ctx, run, "the data of the period is not complete yet")
 	}
-	earlier, err := r.earlier(ctx, *run, stored.Definition)
+	earlier, err := r.earlier(ctx, *run, stored)
 	if err != nil || !allJudged(earlier) {
 		return false, err
 	}
@@ -227,45 +227,6 @@ func (q questions) Ask(ctx context.Context, route string, params map[string]stri
 		return nil, errors.New("the query failed; the log of the server has the cause")
 	}
 	return nil, err
-}
-
-// attacked reports whether a verdict is that there was an attack, or that there may have been one, because data or parts
-// are missing.
-func attacked(s report.State) bool { return certain(s) || s == report.Unknown || s == report.Look }
-
-// certain reports whether a verdict is that there was an attack.
-func certain(s report.State) bool {
-	return s == report.AttackedHeld || s == report.AttackedLook || s == report.Attacked
-}
-
-// allJudged reports whether earlier hourly reports have a verdict, or never get one. A later report waits until then,
-// because what it says depends on them.
-func allJudged(earlier []runs.Run) bool {
-	return !slices.ContainsFunc(earlier, func(e runs.Run) bool { return e.Verdict == "" && !e.State.Ended() })
-}
-
-// afterAttack reports whether there was an attack in the last earlier hour of which that is known, and the report about
-// it was sent.
-func afterAttack(earlier []runs.Run) bool {
-	for _, e := range earlier {
-		if verdict := report.State(e.Verdict); verdict != "" && (certain(verdict) || !attacked(verdict)) {
-			return certain(verdict) && e.State != runs.Failed && e.State != runs.Missed
-		}
-	}
-	return false
-}
-
-// earlier returns the scheduled runs about the hours before that of a scheduled hourly run, the latest first. Other runs
-// have none.
-func (r *Runner) earlier(ctx context.Context, run runs.Run, d definition.Definition) ([]runs.Run, error) {
-	if d.Period != definition.Hour || run.By != "" {
-		return nil, nil
-	}
-	list, err := r.Runs.List(ctx, run.Config, run.Report, 2*schedule.MaxMissed)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(list, func(e runs.Run) bool { return e.By != "" || !e.To.Before(run.To) }), nil
 }
 
 // filesOf returns the files of each delivery of a report, and why there are none for some of them.

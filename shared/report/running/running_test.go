@@ -623,6 +623,63 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// TestEndOfAnAttack: an attack has ended if the last hour of the same questions of which somebody got the report had
+// one.
+func TestEndOfAnAttack(t *testing.T) {
+	edited := func(change func(*definition.Stored)) func(w *world) {
+		return func(w *world) {
+			s := hourly()
+			change(&s)
+			w.put("r", s)
+		}
+	}
+	for _, test := range []struct {
+		rule    string
+		between func(w *world) // an hour of an attack and a quiet hour
+		want    string
+	}{
+		{"an hour of which nobody got the report", func(w *world) {
+			w.blocked, w.refuse["archive"] = 600, fmt.Errorf("%w: no such folder", delivery.ErrRefused)
+			w.tick()
+			clear(w.refuse)
+			if got := w.states("r"); got != "failed delivered" {
+				t.Error(got)
+			}
+		}, "ended"},
+		{"another title and destination", edited(func(s *definition.Stored) {
+			s.Title, s.Deliver = "Attacks", []definition.Destination{{To: "chat"}}
+		}), "ended"},
+		{"another filter", edited(func(s *definition.Stored) { s.Filters = `host="blog.example"` }), "-"},
+		{"another template", edited(func(s *definition.Stored) { s.Template = "attack" }), "-"},
+		{"other branches", edited(func(s *definition.Stored) { s.Branches = []string{"blog"} }), "-"},
+		{"another report of the same name", func(w *world) {
+			w.remove()
+			w.put("r", hourly())
+		}, "-"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", hourly())
+			at := func(hour int) {
+				w.now = monday.Add(time.Duration(hour)*time.Hour + time.Minute)
+				w.complete = w.now.Add(time.Hour)
+			}
+			at(0)
+			w.blocked = 500
+			if got := w.sent(w.tick); got != "sent" {
+				t.Fatalf("during the attack: %s", got)
+			}
+			at(1)
+			test.between(w)
+			at(2)
+			w.blocked = 0
+			if got := w.sent(w.tick); got != test.want {
+				t.Errorf("after it: %s, want %s\n%s", got, test.want, w.states("r"))
+			}
+		})
+	}
+}
+
 // hourly returns an hourly report about attacks.
 func hourly() definition.Stored {
 	return daily(func(s *definition.Stored) {
