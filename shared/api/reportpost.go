@@ -53,7 +53,7 @@ func (s *server) reportRequest(c *call, args arguments, mediaType string) Report
 	r := ReportRequest{
 		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
 		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
-		DryRun: args[dryRunParam.name], Now: s.present(),
+		Now: s.present(),
 	}
 	if r.Link == "" {
 		r.Link = s.consoleOf(c.r)
@@ -74,6 +74,6 @@ func (s *server) estimateReport(c *call, args arguments) error {
 	if err != nil {
 		return err
 	}
-	c.send(answer{status: http.StatusOK, contentType: jsonType, body: jsonOf([]struct{}{}, meta)})
+	c.send(answer{status: http.StatusOK, contentType: jsonType, body: jsonOf([]struct{}{}, meta, nil)})
 	return nil
 }

@@ -190,7 +190,7 @@ func (r *Runner) report(
 		setting.Late = "the data of the period was not complete when the report was made"
 	}
 	source := questions{r, r.Ask(stored.Branches, stored.Key), run, time.Now().Add(askTime)}
-	if model, err = makeWithin(ctx, source, setting, stored.MaxBytes); err != nil {
+	if model, err = makeWithin(ctx, source, setting, stored.MaxBytes, r.AtOnce); err != nil {
 		return model, false, err
 	}
 	if after && !attacked(model.Verdict.State) {

@@ -35,6 +35,7 @@ type Config struct {
 	Settings  destination.Settings
 	Log       *slog.Logger
 	Now       func() time.Time
+	AtOnce    int // questions of a report that are asked at the same time; 0: all
 
 	// Ask returns what answers the questions of a report about branches; nil are all of them.
 	Ask func(branches []string, key string) reporting.Source

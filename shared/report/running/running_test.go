@@ -43,6 +43,8 @@ type world struct {
 	keys      map[string]string // why keys cannot be used
 	bytes     string            // estimated bytes of a question, in JSON
 	scanned   int               // bytes that an answer has read
+	unrounded string            // both before they were rounded up, in JSON
+	dry       error             // of dry runs of diffs
 	refuse    map[string]error  // by destination
 	log       bytes.Buffer
 
@@ -81,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	})
 	return &world{
 		t: t, now: monday.Add(-time.Hour), documents: documents, runs: store,
-		keys: map[string]string{}, refuse: map[string]error{}, bytes: `{"low":1,"high":10}`,
+		keys: map[string]string{}, refuse: map[string]error{}, bytes: `{"low":1,"high":10}`, unrounded: "null",
 	}
 }
 
@@ -124,17 +126,20 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 	if a.w.failing != nil {
 		return nil, a.w.failing
 	}
+	if params["dry_run"] == "true" {
+		if route == "diff" && a.w.dry != nil {
+			return nil, a.w.dry
+		}
+		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}},"unrounded":` + a.w.unrounded + `}`), nil
+	}
 	if route == a.w.missing {
 		return nil, errors.New("it failed")
-	}
-	if params["dry_run"] == "true" {
-		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}}}`), nil
 	}
 	a.w.mutex.Lock()
 	defer a.w.mutex.Unlock()
 	a.w.count++
 	return fmt.Appendf(nil, `{"data":{"results":[{"time_period":%d,"num_of_requests":1000,"num_of_blocked_requests":%d}]},`+
-		`"meta":{"bytes_scanned":%d}}`, monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned), nil
+		`"meta":{"bytes_scanned":%d},"unrounded":%s}`, monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil
 }
 
 // Deliver implements running.Deliverer.
@@ -557,26 +562,57 @@ func TestMaxBytes(t *testing.T) {
 	day := report.Period{FromMs: monday.AddDate(0, 0, -1).UnixMilli(), ToMs: monday.UnixMilli() - 1}
 	setting := report.Setting{Template: report.Traffic, Period: day, Previous: &day, Zone: time.UTC}
 	all := 10 * int64(len(setting.Questions()))
+	const step = 10_000_000
+	rounded, little := `{"low":10000000,"high":10000000}`, `{"low":10,"high":10}`
 	for _, test := range []struct {
 		rule, bytes string
+		scanned     int
+		unrounded   string
 		most        int64
 		want        runs.State
 	}{
-		{"a report that reads as much as it may", `{"low":1,"high":10}`, all, runs.Delivered},
-		{"a report that would read more", `{"low":1,"high":10}`, all - 1, runs.Failed},
-		{"a report without estimates that has read as much as it may", `null`, all, runs.Delivered},
-		{"a report without estimates that has read more", `null`, all - 1, runs.Failed},
+		{"a report that reads as much as it may", `{"low":1,"high":10}`, 10, "null", all, runs.Delivered},
+		{"a report that would read more", `{"low":1,"high":10}`, 10, "null", all - 1, runs.Failed},
+		{"a report without estimates that has read as much as it may", "null", 10, "null", all, runs.Delivered},
+		{"a report without estimates that has read more", "null", 10, "null", all - 1, runs.Failed},
+		{"a report of a key whose bytes are rounded up", rounded, step, little, step, runs.Delivered},
+		{"a report of such a key that would read more", rounded, step, little, step - 1, runs.Failed},
+		{"a report of such a key without estimates", "null", step, little, step, runs.Delivered},
+		{"a report of such a key without estimates that has read more", "null", step, little, step - 1, runs.Failed},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = test.most }))
-			w.now, w.bytes, w.scanned = monday, test.bytes, 10
+			w.now, w.bytes, w.scanned, w.unrounded = monday, test.bytes, test.scanned, test.unrounded
 			w.tick()
 			if r := w.list("r")[0]; r.State != test.want || r.State == runs.Failed && !strings.Contains(r.Reason, "max_bytes is") {
 				t.Errorf("%+v", r)
 			}
 		})
 	}
+	t.Run("a dry run that fails for the moment is repeated with the report", func(t *testing.T) {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = all }))
+		w.now, w.dry = monday, fault.New(fault.Unavailable, "the bucket cannot be listed")
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Queued || r.Reason != "the bucket cannot be listed" || w.count > 0 {
+			t.Errorf("%d questions, %+v", w.count, r)
+		}
+		w.now, w.dry = monday.Add(time.Minute), nil
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Delivered || r.Partial {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a question that always fails is a missing part", func(t *testing.T) {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = all }))
+		w.now, w.missing, w.dry = monday, "diff", fault.New(fault.EngineLimit, "the query has too many conditions")
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Delivered || !r.Partial {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("without estimates no further question is asked", func(t *testing.T) {
 		w := newWorld(t)
 		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = 15 }))
