@@ -87,7 +87,7 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 				}
 				m = post("/api/v4.0"+r.path, jsonType, string(body))
 			}
-			route := strings.TrimSuffix(r.id, "-post")
+			route := r.ofGet()
 			metatest.Check(t, members, route, metatest.OneMachine, s.send(t, m).body)
 		})
 	}

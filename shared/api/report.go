@@ -74,7 +74,6 @@ func (s *server) reportRoutes() []route {
 	}
 	get := route{
 		id:       reportID,
-		method:   http.MethodGet,
 		path:     "/data/report",
 		tag:      "data",
 		searches: true,
@@ -88,9 +87,8 @@ func (s *server) reportRoutes() []route {
 		headers: []param{syntaxHeader},
 		answers: []response{{http.StatusOK, "The report.", s.Reports.Document(), false}},
 		errors:  queryErrors,
-		handle:  s.report,
 	}
-	return []route{get, s.reportPostRoute(get)}
+	return bothForms(get, s.answerReport)
 }
 
 func reportParams() []param {
@@ -128,15 +126,6 @@ func addReports(r *huma.Response, dry *huma.Schema) {
 	}
 }
 
-// report answers with a report.
-func (s *server) report(c *call) error {
-	args, err := readQuery(c.r.URL.RawQuery, c.route.params)
-	if err != nil {
-		return err
-	}
-	return s.answerReport(c, args)
-}
-
 // answerReport answers with a report, or with its estimate.
 func (s *server) answerReport(c *call, args arguments) error {
 	c.filters = args[filtersParam.name]
@@ -165,6 +154,19 @@ func (s *server) answerReport(c *call, args arguments) error {
 	}
 	c.send(answer{status: http.StatusOK, contentType: mediaType, body: body})
 	return nil
+}
+
+// reportRequest returns the request for a report in a media type.
+func (s *server) reportRequest(c *call, args arguments, mediaType string) ReportRequest {
+	r := ReportRequest{
+		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
+		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
+		Now: s.present(),
+	}
+	if r.Link == "" {
+		r.Link = s.consoleOf(c.r)
+	}
+	return r
 }
 
 // makeReport makes a report within the time that a request has. Queries that take longer go on, and a repeated request
