@@ -51,7 +51,7 @@ func TestMail(t *testing.T) {
 		t.Fatal(note, err)
 	}
 	want := []deliverytest.Mail{{
-		From: "orrery@example.com", To: []string{"a@example.com", "b@example.com"}, Text: []byte("Subject: a\n\n.dot\nlast\n"),
+		From: "orrery@example.com", To: []string{"a@example.com", "b@example.com"}, Text: mailFiles[0].Content,
 	}}
 	if diff := cmp.Diff(want, server.Mails()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
