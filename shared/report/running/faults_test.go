@@ -435,6 +435,34 @@ func TestReasonsOfDeliveries(t *testing.T) {
 	}
 }
 
+// TestReasonsOfForbiddenDomains: the reason names domains only if they are the reason for all addresses.
+func TestReasonsOfForbiddenDomains(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		to   []string
+		want string
+	}{
+		{"all domains are forbidden", []string{"a@Partner.example", "b@other.example", "c@partner.example"},
+			"the operator does not allow mail to other.example, partner.example any more"},
+		{"the mail server refuses the others", []string{"a@partner.example", "b@example.com"},
+			"the destination refuses it; the log of the server has the cause"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", daily(only(definition.Destination{Mail: test.to})))
+			w.now = monday
+			r := w.runner()
+			r.Deliver = answering(func(context.Context, definition.Destination) (string, error) { return "", delivery.ErrRefused })
+			if err := r.Tick(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if d := w.list("r")[0].Deliveries[0]; d.Reason != test.want || d.State != runs.Refused {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
 // ownReason is an error of a destination that has a reason for readers.
 type ownReason struct{ text string }
 
