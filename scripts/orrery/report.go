@@ -95,7 +95,7 @@ func (r *reportRunCommand) ask(
 	bar := newProgress(stderr, 1, "asking", false)
 	model, err := reporting.Run(ctx, clientSource{server}, reporting.Request{
 		Filters: text, Last: r.Last, Now: search.Present(time.Now()), Zone: r.TZ, Template: report.Template(r.Template),
-		Compare: r.Compare, Title: r.Title, Link: r.Link,
+		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: reporting.Few, // which the server may be
 		Done: func(done, all int) { bar.ChangeMax(all); show(bar, int64(done)) },
 	})
 	_ = bar.Exit() // a bar that cannot be drawn must not stop the work

@@ -78,7 +78,7 @@ type reportPutCommand struct {
 	Weekday  string   `help:"Day on which a weekly report is made. Default: monday." placeholder:"DAY"`
 	TZ       string   `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Title    string   `help:"Title of the report."`
-	Template string   `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes and wrong blocks."`
+	Template string   `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
 	Compare  string   `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same day a week before; none."`
 	When     string   `enum:"always,attacks" default:"always" help:"attacks: send it only if there was an attack."`
 	Mail     []string `help:"Address to send it to; may be repeated." placeholder:"ADDRESS"`

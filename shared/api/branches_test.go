@@ -228,7 +228,7 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		if !r.searches || strings.Contains(r.path, "{") {
 			continue
 		}
-		id := strings.TrimSuffix(r.id, "-post")
+		id := r.ofGet()
 		for _, filters := range []string{period, period + `, branch!="staging"`, period + `, not status<0`} {
 			if id == string(search.Values) && filters != period {
 				continue // the filter of values is only a period

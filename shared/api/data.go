@@ -41,35 +41,6 @@ type TopXResult struct {
 	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was too long: it is cut and ends with its hash"`
 }
 
-// data returns the handler of GET on a data route.
-func (s *server) data(to search.Route) func(*call) error {
-	return func(c *call) error {
-		args, err := readQuery(c.r.URL.RawQuery, c.route.params)
-		if err != nil {
-			return err
-		}
-		return s.answerData(c, to, args)
-	}
-}
-
-// dataPost returns the handler of POST on a data route, with the parameters in a JSON body.
-func (s *server) dataPost(to search.Route) func(*call) error {
-	return func(c *call) error {
-		if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
-			return err
-		}
-		sent, err := c.body(maxFilterBody, jsonType)
-		if err != nil {
-			return err
-		}
-		args, err := readBody(sent.text, c.route.params)
-		if err != nil {
-			return err
-		}
-		return s.answerData(c, to, args)
-	}
-}
-
 // formOf returns the form of a filter according to the header "syntax", or 0 if its first character decides.
 func formOf(h http.Header) filter.Form {
 	if strings.EqualFold(h.Get("Syntax"), "string_query") {

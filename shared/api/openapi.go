@@ -291,7 +291,7 @@ func (d *builder) response(to *route, a response) *huma.Response {
 		r.Content = map[string]*huma.MediaType{textType: textContent()}
 	}
 	switch {
-	case a.status == http.StatusOK && strings.TrimSuffix(to.id, "-post") == reportID:
+	case a.status == http.StatusOK && to.ofGet() == reportID:
 		addReports(r, d.schemas.Schema(reflect.TypeFor[Estimated](), true, ""))
 	case a.status == http.StatusOK && to.choosesForm():
 		addTables(r, to.offers)
@@ -300,7 +300,7 @@ func (d *builder) response(to *route, a response) *huma.Response {
 	for mediaType, content := range r.Content {
 		if content.Examples == nil { // GET has the same answers
 			only := map[string]*huma.MediaType{mediaType: content}
-			addExamples(only, examplesOf(strings.TrimSuffix(to.id, "-post"), a.status))
+			addExamples(only, examplesOf(to.ofGet(), a.status))
 		}
 	}
 	return r

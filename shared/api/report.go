@@ -36,7 +36,8 @@ type Reports interface {
 	Estimate(ctx context.Context, ask Ask, r ReportRequest) (search.Meta, error)
 }
 
-// Ask returns the answer of a data route in JSON, with the permissions of the caller of a report.
+// Ask returns the answer of a data route in JSON, with the permissions of the caller of a report. If its bytes are
+// rounded up, the member unrounded has those of which a report may show a rounded sum.
 type Ask func(ctx context.Context, route string, params map[string]string) ([]byte, error)
 
 // ReportRequest is a request for a report. Empty members have defaults.
@@ -49,7 +50,6 @@ type ReportRequest struct {
 	Zone      string
 	Title     string
 	Link      string
-	DryRun    string    // the value of the parameter
 	Now       time.Time // what relative times are relative to
 }
 
@@ -74,7 +74,6 @@ func (s *server) reportRoutes() []route {
 	}
 	get := route{
 		id:       reportID,
-		method:   http.MethodGet,
 		path:     "/data/report",
 		tag:      "data",
 		searches: true,
@@ -88,9 +87,8 @@ func (s *server) reportRoutes() []route {
 		headers: []param{syntaxHeader},
 		answers: []response{{http.StatusOK, "The report.", s.Reports.Document(), false}},
 		errors:  queryErrors,
-		handle:  s.report,
 	}
-	return []route{get, s.reportPostRoute(get)}
+	return bothForms(get, s.answerReport)
 }
 
 func reportParams() []param {
@@ -128,19 +126,13 @@ func addReports(r *huma.Response, dry *huma.Schema) {
 	}
 }
 
-// report answers with a report.
-func (s *server) report(c *call) error {
-	args, err := readQuery(c.r.URL.RawQuery, c.route.params)
-	if err != nil {
-		return err
-	}
-	return s.answerReport(c, args)
-}
-
 // answerReport answers with a report, or with its estimate.
 func (s *server) answerReport(c *call, args arguments) error {
 	c.filters = args[filtersParam.name]
-	if dry := args[dryRunParam.name]; dry != "" && dry != "false" {
+	switch dry, err := search.DryRun(args[dryRunParam.name]); {
+	case err != nil:
+		return err
+	case dry:
 		return s.estimateReport(c, args)
 	}
 	mediaType := c.accepts
@@ -162,6 +154,19 @@ func (s *server) answerReport(c *call, args arguments) error {
 	}
 	c.send(answer{status: http.StatusOK, contentType: mediaType, body: body})
 	return nil
+}
+
+// reportRequest returns the request for a report in a media type.
+func (s *server) reportRequest(c *call, args arguments, mediaType string) ReportRequest {
+	r := ReportRequest{
+		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
+		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
+		Now: s.present(),
+	}
+	if r.Link == "" {
+		r.Link = s.consoleOf(c.r)
+	}
+	return r
 }
 
 // makeReport makes a report within the time that a request has. Queries that take longer go on, and a repeated request
@@ -259,7 +264,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 		if err != nil {
 			return nil, reasonOf(err)
 		}
-		return resultJSON(search.Route(to), result), nil
+		return jsonOf(resultsOf(search.Route(to), result), result.Meta, result.Unrounded()), nil
 	}
 }
 
@@ -285,38 +290,40 @@ func await(ctx context.Context, queries Queries, running *search.TimeoutError, b
 	}
 }
 
-// resultJSON returns the answer of a data route in JSON, as the route sends it.
-func resultJSON(to search.Route, r search.Result) []byte {
+// resultsOf returns the results of a data route, as the route sends them.
+func resultsOf(to search.Route, r search.Result) any {
 	switch to {
 	case search.Logs:
-		return jsonOf(r.Logs, r.Meta)
+		return r.Logs
 	case search.Stats:
-		return jsonOf(r.Stats, r.Meta)
+		return r.Stats
 	case search.Timeline:
-		return jsonOf(r.Timeline, r.Meta)
+		return r.Timeline
 	case search.TopX:
-		return jsonOf(shortKeys(r.TopX), r.Meta)
+		return shortKeys(r.TopX)
 	case search.Facets:
 		shortenValues(r.Facets)
-		return jsonOf(r.Facets, r.Meta)
+		return r.Facets
 	case search.Histogram:
-		return jsonOf(r.Histogram, r.Meta)
+		return r.Histogram
 	case search.Diff:
 		shortenFindings(r.Diff)
-		return jsonOf(r.Diff, r.Meta)
+		return r.Diff
 	}
 	panic(fmt.Sprintf("api: no part of a report is from route %q", to))
 }
 
-// jsonOf returns the container of results, which are a list in JSON.
-func jsonOf(results any, meta search.Meta) []byte {
+// jsonOf returns the container of results, which are a list in JSON. unrounded is for reports only, which round the
+// bytes of all questions together; nil: the bytes are not rounded.
+func jsonOf(results any, meta search.Meta, unrounded *search.BytesEstimate) []byte {
 	var body struct {
 		Data struct {
 			Results any `json:"results"`
 		} `json:"data"`
-		Meta search.Meta `json:"meta"`
+		Meta      search.Meta           `json:"meta"`
+		Unrounded *search.BytesEstimate `json:"unrounded,omitempty"`
 	}
-	body.Data.Results, body.Meta = results, meta
+	body.Data.Results, body.Meta, body.Unrounded = results, meta, unrounded
 	return encode(body)
 }
 

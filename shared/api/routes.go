@@ -345,7 +345,6 @@ func (s *server) dataRoutes() []route {
 // dataRoute completes a data route, whose answer has the type of result, and adds its POST form.
 func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.id = string(to)
-	get.method = http.MethodGet
 	get.path = "/data/" + string(to)
 	get.tag = "data"
 	get.searches = true
@@ -358,17 +357,47 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 		{http.StatusAccepted, "With `Prefer: respond-async`: the query has started.", Running{}, false},
 	}
 	get.errors = queryErrors
-	get.handle = s.data(to)
+	return bothForms(get, func(c *call, args arguments) error { return s.answerData(c, to, args) })
+}
 
+// postSuffix ends the id of the POST form of a route.
+const postSuffix = "-post"
+
+// ofGet returns the id of a route, or of the route of which it is the POST form.
+func (r *route) ofGet() string { return strings.TrimSuffix(r.id, postSuffix) }
+
+// bothForms returns a route whose parameters are in the query, and its POST form, which has them in the body.
+func bothForms(get route, answer func(c *call, args arguments) error) []route {
+	get.method = http.MethodGet
+	get.handle = func(c *call) error {
+		args, err := readQuery(c.r.URL.RawQuery, c.route.params)
+		if err != nil {
+			return err
+		}
+		return answer(c, args)
+	}
 	post := get
-	post.id = get.id + "-post"
+	post.id += postSuffix
 	post.method = http.MethodPost
-	post.summary += " (long filters)"
-	post.doc = "The same as GET, with the parameters as members of a JSON object: for filters longer than a URL can " +
-		"hold. `filters` is text in either form, or the JSON form itself."
+	post.summary += " (parameters in the body)"
+	post.doc = "The same as GET, with the parameters as members of a JSON object: for filters that are too long for a " +
+		"URL, or that the logs of proxies shall not have. `filters` is text in either form, or the JSON form itself."
 	post.body = &requestBody{doc: "The parameters.", types: []string{jsonType}}
 	post.errors = slices.Concat(bodyErrors, queryErrors)
-	post.handle = s.dataPost(to)
+	post.handle = func(c *call) error {
+		if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
+			return err
+		}
+		sent, err := c.body(maxFilterBody, jsonType)
+		if err != nil {
+			return err
+		}
+		args, err := readBody(sent.text, c.route.params)
+		if err != nil {
+			return err
+		}
+		return answer(c, args)
+	}
 	return []route{get, post}
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -198,7 +197,7 @@ func limitsOf(known status.Status) InstallationLimits {
 func (s *server) features(known status.Status) []string {
 	ids := []string{}
 	for _, r := range s.routes() {
-		twin := strings.HasSuffix(r.id, "-post")
+		twin := r.id != r.ofGet()
 		missing := r.id == string(search.Values) && !known.Values
 		if r.tag != "" && r.underBase() && !twin && !missing {
 			ids = append(ids, r.id)

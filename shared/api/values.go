@@ -29,7 +29,6 @@ func (s *server) valuesRoute() []route {
 		r.answers = r.answers[:1]
 		r.answers[0].doc = "The values. If there are none, an empty list."
 	}
-	routes[1].summary = get.summary + " (POST)"
 	routes[1].doc = "The same as GET, with the parameters as members of a JSON object."
 	return routes
 }

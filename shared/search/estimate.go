@@ -22,6 +22,8 @@ type Estimate struct {
 	CostUSD    *PriceEstimate  `json:"cost_usd,omitempty" doc:"What meta.cost_usd will be; absent if the engine charges nothing or the bytes are not known"`
 	WaitMS     *MillisEstimate `json:"wait_ms" doc:"Milliseconds to the answer, by the median speed of the last 100 answers of this process; null if there are none, the bytes are not known, or values are not counted"`
 	Warnings   []string        `json:"warnings" doc:"What is not known, and why"`
+
+	Unrounded *BytesEstimate `json:"-"` // of Bytes, for Sum; nil if they are not rounded. Callers do not see it.
 }
 
 // BytesEstimate is a range of bytes.
@@ -143,7 +145,11 @@ func (e *Estimate) hideOthers() {
 	if e.CostUSD != nil {
 		e.CostUSD = &PriceEstimate{priceInSteps(e.CostUSD.Low, e.Bytes.Low), priceInSteps(e.CostUSD.High, e.Bytes.High)}
 	}
-	e.Bytes = &BytesEstimate{inSteps(e.Bytes.Low), inSteps(e.Bytes.High)}
+	e.roundBytes()
+}
+
+func (e *Estimate) roundBytes() {
+	e.Unrounded, e.Bytes = e.Bytes, &BytesEstimate{inSteps(e.Bytes.Low), inSteps(e.Bytes.High)}
 }
 
 // hideOthers does the same for an answer.
@@ -153,7 +159,8 @@ func (m *Meta) hideOthers() {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)
 		m.CostUSD = &price
 	}
-	m.BytesScanned = inSteps(m.BytesScanned)
+	unrounded := m.BytesScanned
+	m.Unrounded, m.BytesScanned = &unrounded, inSteps(unrounded)
 	if len(m.Skipped) > 0 {
 		m.Skipped = []string{hiddenObjects}
 	}

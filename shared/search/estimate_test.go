@@ -2,7 +2,9 @@ package search_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -246,6 +248,8 @@ func TestKeysOfBranchesSeeTheirBillOnly(t *testing.T) {
 				Columns:  []search.ColumnSize{{Name: "ts_ms"}},
 				CostUSD:  &search.PriceEstimate{Low: 0.00005, High: c.price},
 				Warnings: []string{},
+
+				Unrounded: &search.BytesEstimate{High: c.bytes},
 			}
 			near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
 			if diff := cmp.Diff(want, m.Estimate, near); diff != "" {
@@ -253,6 +257,16 @@ func TestKeysOfBranchesSeeTheirBillOnly(t *testing.T) {
 			}
 			if m.Objects != nil || m.RowsConsidered != nil {
 				t.Errorf("the answer has objects or rows: %+v", m)
+			}
+			if text, err := json.Marshal(m); err != nil || strings.Contains(string(text), "nrounded") {
+				t.Errorf("the answer has bytes that are not rounded: %s, %v", text, err)
+			}
+			unrounded := &search.BytesEstimate{Low: c.bytes, High: c.bytes}
+			if c.dryRun {
+				unrounded.Low = 0
+			}
+			if diff := cmp.Diff(unrounded, got.Unrounded()); diff != "" {
+				t.Error(diff)
 			}
 			if c.dryRun {
 				return

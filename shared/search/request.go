@@ -74,12 +74,20 @@ const dryRunTrue, dryRunFalse = "true", "false"
 
 func (r Request) dryRun() bool { return r.DryRun == dryRunTrue }
 
+// DryRun reads the dry_run parameter.
+func DryRun(value string) (dry bool, err error) {
+	if value != "" && value != dryRunTrue && value != dryRunFalse {
+		err = &ParamError{
+			Param: "dry_run", Message: fmt.Sprintf("%q is neither true nor false", value), Suggestion: dryRunTrue,
+		}
+	}
+	return value == dryRunTrue, err
+}
+
 // shape reads the parameters of the route.
 func (r Request) shape() (query.Shape, error) {
-	if r.DryRun != "" && r.DryRun != dryRunTrue && r.DryRun != dryRunFalse {
-		return nil, &ParamError{
-			Param: "dry_run", Message: fmt.Sprintf("%q is neither true nor false", r.DryRun), Suggestion: dryRunTrue,
-		}
+	if _, err := DryRun(r.DryRun); err != nil {
+		return nil, err
 	}
 	switch r.Route {
 	case Logs:

@@ -70,6 +70,20 @@ type Meta struct {
 	CostUSD *float64 `json:"cost_usd,omitempty" doc:"Price of the query; absent if the engine charges nothing"`
 	Cached  *Cached  `json:"cached,omitempty" doc:"Present if the answer of an earlier equal query was reused"`
 	Split   bool     `json:"split,omitempty" doc:"The engine ran the query in parts for lack of resources"`
+
+	Unrounded *int64 `json:"-"` // of BytesScanned; nil if they are not rounded. Callers do not see it.
+}
+
+// Unrounded returns the bytes that the query has read, or would read if this is a dry run, before they were rounded up
+// for a caller who is limited to branches; nil if they were not. Sum rounds the bytes of several queries once.
+func (r Result) Unrounded() *BytesEstimate {
+	switch {
+	case r.Meta.DryRun && r.Meta.Estimate != nil:
+		return r.Meta.Estimate.Unrounded
+	case r.Meta.DryRun || r.Meta.Unrounded == nil:
+		return nil
+	}
+	return &BytesEstimate{*r.Meta.Unrounded, *r.Meta.Unrounded}
 }
 
 // Cached is the age of the answer of an earlier query.

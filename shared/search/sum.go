@@ -1,9 +1,13 @@
 package search
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// Sum returns the estimate of several queries together, of which atOnce run at the same time. What is not known of one of
-// them is not known of all. The queries may read the same objects, so there are at least as many objects as of each.
+// Sum returns the estimate of several queries together, of which atOnce run at the same time; 0: all. What is not known
+// of one of them is not known of all. The queries may read the same objects, so there are at least as many objects as
+// of each. The bytes of a caller who is limited to branches are rounded up once: the queries have one bill.
 func Sum(list []*Estimate, atOnce int) *Estimate {
 	sum := &Estimate{
 		Partitions: mostOf(list, func(e *Estimate) *int { return e.Partitions }),
@@ -11,9 +15,10 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 		Rows:       mostOf(list, func(e *Estimate) *int64 { return e.Rows }),
 		Bytes:      &BytesEstimate{}, WaitMS: &MillisEstimate{}, Columns: []ColumnSize{}, Warnings: []string{},
 	}
-	longest := MillisEstimate{}
+	longest, rounded := MillisEstimate{}, false
 	for _, e := range list {
 		sum.addAmounts(e)
+		rounded = rounded || e.Unrounded != nil
 		if e.WaitMS != nil {
 			longest.Low, longest.High = max(longest.Low, e.WaitMS.Low), max(longest.High, e.WaitMS.High)
 		}
@@ -26,8 +31,14 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 			}
 		}
 	}
-	if sum.Bytes == nil {
+	switch {
+	case sum.Bytes == nil:
 		sum.CostUSD = nil
+	case rounded:
+		sum.roundBytes()
+	}
+	if atOnce == 0 {
+		atOnce = len(list)
 	}
 	if w := sum.WaitMS; w != nil { // a query that waits for a place can be the longest
 		n := float64(max(1, min(atOnce, len(list))))
@@ -38,11 +49,11 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 
 // addAmounts adds what a query reads, waits and costs.
 func (e *Estimate) addAmounts(one *Estimate) {
-	switch {
-	case one.Bytes == nil:
+	switch bytes := cmp.Or(one.Unrounded, one.Bytes); {
+	case bytes == nil:
 		e.Bytes = nil
 	case e.Bytes != nil:
-		e.Bytes = &BytesEstimate{e.Bytes.Low + one.Bytes.Low, e.Bytes.High + one.Bytes.High}
+		e.Bytes = &BytesEstimate{e.Bytes.Low + bytes.Low, e.Bytes.High + bytes.High}
 	}
 	switch {
 	case one.WaitMS == nil:

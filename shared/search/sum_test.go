@@ -19,6 +19,12 @@ func TestSum(t *testing.T) {
 		}
 	}
 	unknown := &search.Estimate{Columns: []search.ColumnSize{{Name: "ip"}, {Name: "path"}}, Warnings: []string{"v", "w"}}
+	hidden := func(bytes int64) *search.Estimate { // for a key that is limited to branches
+		steps := (bytes + 9_999_999) / 10_000_000 * 10_000_000
+		return &search.Estimate{
+			Bytes: &search.BytesEstimate{Low: steps, High: steps}, Unrounded: &search.BytesEstimate{Low: bytes, High: bytes},
+		}
+	}
 	free := one(100, 8, 3)
 	free.CostUSD = nil
 	for _, test := range []struct {
@@ -34,6 +40,10 @@ func TestSum(t *testing.T) {
 			}},
 		{"what is not known of one is not known of all", []*search.Estimate{one(100, 8, 3), unknown}, &search.Estimate{
 			Columns: []search.ColumnSize{{Name: "ip"}, {Name: "path"}}, Warnings: []string{"w", "v"},
+		}},
+		{"bytes that are rounded up are rounded once", []*search.Estimate{hidden(1), hidden(12_000_000)}, &search.Estimate{
+			Bytes: &search.BytesEstimate{Low: 20_000_000, High: 20_000_000}, Columns: []search.ColumnSize{}, Warnings: []string{},
+			Unrounded: &search.BytesEstimate{Low: 12_000_001, High: 12_000_001},
 		}},
 		{"an engine that charges nothing has no price", []*search.Estimate{free}, &search.Estimate{
 			Objects: objects(3), Rows: number(100), Bytes: &search.BytesEstimate{Low: 100, High: 200},

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,20 +40,26 @@ import (
 )
 
 // TestReportKilledAtEveryStep kills the function report before and after each request that changes something in the
-// table, in a bucket, at SES or at SNS, so between every two states of a run. Later instances get the message of
-// report-tick again. Every destination gets the report, and a second time only if it was handed over and not recorded.
+// table, in a bucket, at SES or at SNS, so between every two states of a run, which is a requested or a scheduled one.
+// Later instances get the message of report-tick again. Every destination gets the report, and a second time only if it
+// was handed over and not recorded.
 func TestReportKilledAtEveryStep(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	k := newKillable(t, client, table)
-	for _, after := range []bool{false, true} {
-		steps := 0
-		for k.kill(steps+1, after) {
-			steps++
+	for _, run := range []struct {
+		kind  string
+		queue func(name string) runs.Run
+	}{{"requested", k.request}, {"scheduled", k.schedule}} {
+		for _, after := range []bool{false, true} {
+			steps := 0
+			for k.kill(run.queue, fmt.Sprintf("%s-%d-%v", run.kind, steps+1, after), steps+1, after) {
+				steps++
+			}
+			if steps < 15 { // the states are written five times, each delivery is made, and there are files
+				t.Errorf("%s, after %v: the function has only %d steps", run.kind, after, steps)
+			}
+			t.Logf("%s: %d steps", run.kind, steps)
 		}
-		if steps < 15 { // the states are written five times, each delivery is made, and there are files
-			t.Errorf("after %v: the function has only %d steps", after, steps)
-		}
-		t.Logf("%d steps", steps)
 	}
 }
 
@@ -131,10 +138,12 @@ func (k *killable) take(r *http.Request) {
 	k.mails = append(k.mails, string(text))
 }
 
-// kill makes a new report, and kills the function before or after its step n. It reports whether there was such a step.
-func (k *killable) kill(n int, after bool) bool {
+// kill queues a run of a new report, and kills the function before or after its step n. It reports whether there was
+// such a step.
+func (k *killable) kill(queue func(name string) runs.Run, name string, n int, after bool) bool {
 	k.t.Helper()
-	run := k.request(fmt.Sprintf("r-%d-%v", n, after))
+	k.now = at()
+	run := queue(name)
 	k.mails, k.topics = nil, nil
 	first := &mortal{killAt: n, after: after}
 	k.message(first, run.ID)
@@ -146,7 +155,7 @@ func (k *killable) kill(n int, after bool) bool {
 		k.now = k.now.Add(11 * time.Minute) // the lease of the instance that was killed is over
 		k.message(&mortal{}, run.ID)
 	}
-	killed := fmt.Sprintf("killed at step %d, after it %v", n, after)
+	killed := name + " is killed"
 	if run.State != runs.Delivered || run.Partial {
 		k.t.Errorf("%s: %+v", killed, run)
 	}
@@ -176,28 +185,62 @@ func (k *killable) kill(n int, after bool) bool {
 	return first.dead
 }
 
-// request writes a definition and queues a run of it.
+// reported is the day that the reports are about.
+var reported = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// request writes a definition and requests a run of it.
 func (k *killable) request(name string) runs.Run {
 	k.t.Helper()
+	stored := k.define(name, k.now)
+	run := runs.New(planet.FirstConfig, name, 1, stored, reported, reported.AddDate(0, 0, 1), k.now)
+	run.By = "example"
+	if err := runsdynamo.New(k.client, k.table, nil).Create(k.t.Context(), run); err != nil {
+		k.t.Fatal(err)
+	}
+	return run
+}
+
+// schedule writes a definition that is due, and lets report-tick queue its run.
+func (k *killable) schedule(name string) runs.Run {
+	k.t.Helper()
+	end := reported.AddDate(0, 0, 1)
+	k.define(name, end)
+	f, _ := lambdas.Named("report-tick")
+	e, err := environmentOf(f)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	var queue sent
+	stores := reports.Stores{
+		Documents: documentdynamo.New(k.client, k.table), Runs: runsdynamo.New(k.client, k.table, nil), Keys: exampleKeys{},
+	}
+	tick := reports.TickOver(f, e, k.log, k.client, stores, &queue, func() time.Time { return k.now })
+	if _, err := tick.Invoke(k.t.Context(), []byte(`{}`)); err != nil {
+		k.t.Fatal(err)
+	}
+	run := k.read(runs.IDOf(planet.FirstConfig, name, 1, reported, end))
+	if run.By != "" || !slices.Contains(queue.bodies, `{"run":"`+run.ID+`"}`) {
+		k.t.Fatalf("report-tick has sent %v about the run %+v", queue.bodies, run)
+	}
+	return run
+}
+
+// define writes the definition of a daily report, which is due at three.
+func (k *killable) define(name string, when time.Time) definition.Stored {
+	k.t.Helper()
 	rules := k.settings.Rules()
-	d, err := definition.Parse([]byte(`{"period":"day","template":"attack","compare":"none",`+
+	d, err := definition.Parse([]byte(`{"period":"day","at":"03:00","template":"attack","compare":"none",`+
 		`"deliver":[{"mail":["ops@shop.example"]},{"to":"archive"},{"to":"topic"}]}`), 0, rules)
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	stored := definition.Stored{Definition: d, Key: keys.IDOf(keys.HashOf(exampleKey))}
 	id := definition.DocumentOf(planet.FirstConfig, name)
-	change := document.Change{Text: stored.Text(), By: "example", At: k.now}
+	change := document.Change{Text: stored.Text(), By: "example", At: when}
 	if _, err := document.Put(k.t.Context(), documentdynamo.New(k.client, k.table), id, change); err != nil {
 		k.t.Fatal(err)
 	}
-	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	run := runs.New(planet.FirstConfig, name, 1, stored, day, day.AddDate(0, 0, 1), k.now)
-	run.By = "example"
-	if err := runsdynamo.New(k.client, k.table, nil).Create(k.t.Context(), run); err != nil {
-		k.t.Fatal(err)
-	}
-	return run
+	return stored
 }
 
 func (k *killable) read(id string) runs.Run {

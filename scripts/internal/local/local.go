@@ -29,6 +29,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -245,7 +246,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reporthttp.Maker{Sender: "Orrery <orrery@localhost>"},
+		Reports:   reporthttp.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Few},
 		Address:   s.Address,
 		Version:   s.Version,
 	}

@@ -70,6 +70,7 @@ func (p *Product) reportRunner(
 ) *running.Runner {
 	return running.New(running.Config{
 		Documents: p.reports.definitions, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
+		AtOnce:  reporting.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
 		Ask: func(branches []string, key string) reporting.Source {
 			return reportSource{p, api.AskAs(p.Search, branches, "report "+key)}

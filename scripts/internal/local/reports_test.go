@@ -3,9 +3,12 @@ package local
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/mail"
@@ -140,6 +143,10 @@ func TestScheduledReports(t *testing.T) {
 	if err != nil || m.Header.Get("X-Orrery-Run") != run.ID {
 		t.Errorf("%v %v", m.Header, err)
 	}
+	parts := strings.Join(partsOf(t, m.Header.Get("Content-Type"), m.Body), " ")
+	if want := "text/plain text/html image/png text/html text/csv"; parts != want {
+		t.Errorf("the mail has %s, want %s", parts, want)
+	}
 	files, err := filepath.Glob(filepath.Join(s.folder, "sent", "shop-daily-20260101T0000Z-"+run.ID[:8]+".*"))
 	if err != nil || len(files) != 4 {
 		t.Fatalf("%v %v", files, err)
@@ -152,9 +159,13 @@ func TestScheduledReports(t *testing.T) {
 	if err := json.Unmarshal(text, &document); err != nil || *document.Report.Figures[0].Value != 3 {
 		t.Errorf("%v requests, want those of the branch, %v", document.Report.Figures[0], err)
 	}
-	// Three days later, the server was off for two. In the evening, the report of the morning no longer waits for logs.
-	year, month, day := s.now.UTC().Date()
-	s.now = time.Date(year, month, day+3, 20, 0, 0, 0, time.UTC)
+	// Three days later, the server was off for two. The data of the last day is not complete, so the report waits.
+	s.now = s.now.AddDate(0, 0, 3)
+	s.tick()
+	if n := len(s.mails.Mails()); n != 1 {
+		t.Errorf("%d mails before the data is complete", n)
+	}
+	s.now = s.now.Add(6 * time.Hour)
 	s.tick()
 	var list api.ReportRuns
 	s.ask(key, "GET", "/daily/runs", "", &list)
@@ -164,6 +175,47 @@ func TestScheduledReports(t *testing.T) {
 	}
 	if states[runs.Delivered] != 2 || states[runs.Missed] < 1 || states[runs.Missed] > 2 || len(s.mails.Mails()) != 2 {
 		t.Errorf("%v, %d mails", states, len(s.mails.Mails()))
+	}
+}
+
+// partsOf returns the types of the parts of a mail.
+func partsOf(t *testing.T, contentType string, body io.Reader) (types []string) {
+	t.Helper()
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(mediaType, "multipart/") {
+		if content, err := io.ReadAll(body); err != nil || len(content) == 0 {
+			t.Errorf("%s: %d bytes, %v", mediaType, len(content), err)
+		}
+		return []string{mediaType}
+	}
+	for reader := multipart.NewReader(body, params["boundary"]); ; {
+		part, err := reader.NextPart()
+		if errors.Is(err, io.EOF) {
+			return types
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, partsOf(t, part.Header.Get("Content-Type"), part)...)
+	}
+}
+
+// TestMaxBytesOfKeysOfBranches: what the questions of a report read is rounded up once for a key that is limited to
+// branches, so that a report about little data stays below max_bytes.
+func TestMaxBytesOfKeysOfBranches(t *testing.T) {
+	s := newReportTest(t)
+	key, _ := s.key("shop")
+	var stored api.ScheduledReport
+	s.ask(key, "PUT", "/daily", `{"period":"day","max_bytes":10000000,"deliver":[{"to":"archive"}]}`, &stored)
+	var run api.ReportRun
+	s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &run)
+	s.tick()
+	s.ask(key, "GET", "/daily/runs/"+run.ID, "", &run)
+	if run.State != runs.Delivered || run.Partial {
+		t.Errorf("%+v", run)
 	}
 }
 

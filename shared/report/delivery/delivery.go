@@ -88,31 +88,41 @@ func (s Sender) Deliver(ctx context.Context, to definition.Destination, files []
 // errNoAWS is not final, because another program may deliver the report.
 var errNoAWS = errors.New("this program cannot use AWS")
 
-// mail hands the mail among the files over.
+// mail hands the mail among the files over, for the addresses to which the operator allows mail. The note has the
+// others, if the mail was handed over.
 func (s Sender) mail(ctx context.Context, to []string, files []runs.File) (note string, err error) {
 	if s.Settings.Mail == nil {
 		return "", errors.New("mail is not set up")
 	}
-	to = slices.Clone(to)
-	for i, address := range to {
-		if domain, ok := definition.DomainOf(address, s.Settings.Mail.Domains); !ok {
-			return "", fmt.Errorf("%w: the operator does not allow mail to %s any more", ErrRefused, strings.ToLower(domain))
-		}
-		to[i] = definition.LowerDomain(address)
-	}
-	for _, f := range files {
-		if f.Name != MailName {
+	var allowed, notes []string
+	for _, address := range to {
+		if _, ok := definition.DomainOf(address, s.Settings.Mail.Domains); !ok {
+			notes = append(notes, fmt.Sprintf("the operator does not allow mail to %s any more", address))
 			continue
 		}
-		switch {
-		case !s.Settings.Mail.SES:
-			return s.sendMail(ctx, to, f.Content)
-		case s.AWS == nil:
-			return "", errNoAWS
-		}
-		return "", s.AWS.SendMail(ctx, *s.Settings.Mail, to, f.Content)
+		allowed = append(allowed, definition.LowerDomain(address))
 	}
-	return "", fmt.Errorf("%w: the report has no mail", ErrRefused)
+	if len(allowed) == 0 {
+		return "", fmt.Errorf("%w: %s", ErrRefused, strings.Join(notes, "; "))
+	}
+	i := slices.IndexFunc(files, func(f runs.File) bool { return f.Name == MailName })
+	switch {
+	case i < 0:
+		return "", fmt.Errorf("%w: the report has no mail", ErrRefused)
+	case !s.Settings.Mail.SES:
+		note, err = s.sendMail(ctx, allowed, files[i].Content)
+	case s.AWS == nil:
+		err = errNoAWS
+	default:
+		err = s.AWS.SendMail(ctx, *s.Settings.Mail, allowed, files[i].Content)
+	}
+	if err != nil && !errors.As(err, new(*PartialError)) {
+		return "", err // nobody has the mail
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return strings.Join(notes, "; "), err
 }
 
 // form returns the file with one of the forms of a report, such as .json.

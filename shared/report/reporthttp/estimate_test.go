@@ -17,13 +17,17 @@ import (
 )
 
 // estimating answers dry runs with an estimate, and counts the questions that are not dry runs.
-type estimating struct{ searcher }
+type estimating struct {
+	searcher
+	unrounded *search.BytesEstimate // of each
+}
 
 func (e *estimating) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	result, err := e.searcher.Search(ctx, r)
 	if r.DryRun == "true" {
 		result = search.Result{Meta: search.Meta{DryRun: true, Filter: r.Filters, Estimate: &search.Estimate{
 			Bytes: &search.BytesEstimate{Low: 10, High: 20}, Columns: []search.ColumnSize{}, Warnings: []string{},
+			Unrounded: e.unrounded,
 		}}}
 	}
 	return result, err
@@ -92,6 +96,17 @@ func TestDryRun(t *testing.T) {
 			if r.DryRun != "true" || r.Branches[0] != "b" {
 				t.Errorf("%s runs, or has other branches: %+v", r.Route, r)
 			}
+		}
+	})
+	t.Run("what is rounded up is rounded once", func(t *testing.T) {
+		w := post(t, &estimating{unrounded: &search.BytesEstimate{Low: 1, High: 500_000}}, "", dry(""))
+		var answer api.Estimated
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		want := search.BytesEstimate{Low: 10_000_000, High: 20_000_000} // of 21 questions
+		if got := *answer.Meta.Estimate.Bytes; got != want || strings.Contains(w.Body.String(), "nrounded") {
+			t.Errorf("%+v, want %+v: %s", got, want, w.Body)
 		}
 	})
 	for _, test := range []struct {

@@ -17,6 +17,8 @@ import (
 type Maker struct {
 	// Sender is the sender of reports that are mails.
 	Sender string
+	// AtOnce is how many questions of a report are asked at the same time; 0: all.
+	AtOnce int
 }
 
 var _ api.Reports = Maker{}
@@ -30,7 +32,7 @@ func (s source) Ask(ctx context.Context, route string, params map[string]string)
 
 // Make implements api.Reports.
 func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]byte, error) {
-	model, err := reporting.Run(ctx, source(ask), requestOf(r))
+	model, err := reporting.Run(ctx, source(ask), m.requestOf(r))
 	if err != nil {
 		return nil, errorOf(err)
 	}
@@ -50,10 +52,10 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 }
 
 // requestOf returns the request of the API as a request for a report.
-func requestOf(r api.ReportRequest) reporting.Request {
+func (m Maker) requestOf(r api.ReportRequest) reporting.Request {
 	return reporting.Request{
 		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
-		Title: r.Title, Link: r.Link, Now: r.Now,
+		Title: r.Title, Link: r.Link, Now: r.Now, AtOnce: m.AtOnce,
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package reporting asks the questions of a report, some at the same time, and builds the report from the answers.
+// Package reporting asks the questions of a report, and builds the report from the answers.
 package reporting
 
 import (
@@ -35,6 +35,7 @@ type Request struct {
 	Compare  string // Previous, or None; "" is Previous
 	Title    string
 	Link     string
+	AtOnce   int                 // questions that are asked at the same time; 0: all
 	Done     func(done, all int) // is called after each answer; nil: nothing is
 }
 
@@ -47,10 +48,11 @@ const (
 // MaxTitle is the maximum length of a title in characters.
 const MaxTitle = 120
 
-// AtOnce is the number of questions of a report that are asked at the same time. More would fill the queue of the key, and
-// a refused question is a missing part. Four use the slots of one machine, and leave slots of Athena to other queries of
-// the account.
-const AtOnce = 4
+// Few is the number of questions that are asked at the same time where all would be too many. A server on one machine
+// runs a few queries at once. Its queue is shared by all callers, and one caller gets half of it at most: all questions
+// of two reports of a key would fill that half, and a refused question is a missing part. Athena has a queue for all of
+// them.
+const Few = 4
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
 // *query.FilterError for the filter, a *ParamError for another part of the request, that of the context, or, if no
@@ -60,36 +62,31 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	return Make(ctx, from, s, r.Done)
+	return Make(ctx, from, s, r.AtOnce, r.Done)
 }
 
-// Make returns the report of a setting. Errors are as of Run, but none is about the request. done may be nil.
+// Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. Errors are as of Run, but
+// none is about the request. done may be nil.
 func Make(
-	ctx context.Context, from Source, s report.Setting, done func(done, all int),
+	ctx context.Context, from Source, s report.Setting, atOnce int, done func(done, all int),
 ) (report.Report, error) {
 	questions := s.Questions()
 	answers := make([]report.Answer, len(questions))
 	errs := make([]error, len(questions))
 	var progress sync.Mutex
 	answered := 0
-	var group errgroup.Group
-	group.SetLimit(AtOnce)
-	for i, q := range questions {
-		group.Go(func() error {
-			body, err := from.Ask(ctx, q.Route, q.Params)
-			answers[i].Body, errs[i] = body, err
-			if err != nil {
-				answers[i].Reason = err.Error()
-			}
-			progress.Lock()
-			defer progress.Unlock()
-			if answered++; done != nil {
-				done(answered, len(questions))
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the questions report their errors in errs
+	each(questions, atOnce, func(i int, q report.Question) {
+		body, err := from.Ask(ctx, q.Route, q.Params)
+		answers[i].Body, errs[i] = body, err
+		if err != nil {
+			answers[i].Reason = err.Error()
+		}
+		progress.Lock()
+		defer progress.Unlock()
+		if answered++; done != nil {
+			done(answered, len(questions))
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return report.Report{}, err
 	}
@@ -105,6 +102,18 @@ func Make(
 		return report.Report{}, fmt.Errorf("ask the questions of a report: %w", errs[0])
 	}
 	return report.New(s, byPart), nil
+}
+
+// each calls a function with each question, with atOnce of them at the same time; 0: with all.
+func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
+	var group errgroup.Group
+	if atOnce > 0 {
+		group.SetLimit(atOnce)
+	}
+	for i, q := range questions {
+		group.Go(func() error { ask(i, q); return nil })
+	}
+	_ = group.Wait() // the functions return no errors
 }
 
 // SettingOf returns the setting of the report that a request asks for.

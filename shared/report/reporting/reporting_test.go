@@ -272,6 +272,84 @@ func TestFailedQuestions(t *testing.T) {
 	})
 }
 
+// crowd is a source that answers no question before a number of them are asked at the same time. Later ones are
+// answered at once.
+type crowd struct {
+	all     int
+	arrived chan struct{} // is closed then
+	once    sync.Once
+
+	mutex     sync.Mutex
+	now, most int
+}
+
+func (c *crowd) Ask(context.Context, string, map[string]string) ([]byte, error) {
+	c.mutex.Lock()
+	c.now++
+	if c.most = max(c.most, c.now); c.now == c.all {
+		c.once.Do(func() { close(c.arrived) })
+	}
+	c.mutex.Unlock()
+	<-c.arrived
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.now--
+	return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":null}}}`), nil
+}
+
+// TestQuestionsAtTheSameTime: questions, and dry runs of them, are asked at the same time, all of them or some.
+func TestQuestionsAtTheSameTime(t *testing.T) {
+	setting, err := reporting.SettingOf(reporting.Request{Filters: secondDay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := len(setting.Questions())
+	for _, test := range []struct {
+		rule         string
+		atOnce, want int
+	}{{"all", 0, all}, {"a few", reporting.Few, reporting.Few}, {"more than there are", all + 1, all}} {
+		t.Run(test.rule, func(t *testing.T) {
+			for what, ask := range map[string]func(s reporting.Source) error{
+				"questions": func(s reporting.Source) error {
+					_, err := reporting.Make(t.Context(), s, setting, test.atOnce, nil)
+					return err
+				},
+				"dry runs": func(s reporting.Source) error {
+					for _, one := range reporting.DryRun(t.Context(), s, setting, test.atOnce) {
+						if one.Err != nil {
+							return one.Err
+						}
+					}
+					return nil
+				},
+			} {
+				c := &crowd{all: test.want, arrived: make(chan struct{})}
+				if err := ask(c); err != nil || c.most != test.want {
+					t.Errorf("%d %s at the same time, want %d; %v", c.most, what, test.want, err)
+				}
+			}
+		})
+	}
+}
+
+// TestDryRun: each question has its estimate, or why there is none.
+func TestDryRun(t *testing.T) {
+	s := newSource(t)
+	s.fail = map[string]string{"diff": "too many values"}
+	setting, err := reporting.SettingOf(reporting.Request{Filters: secondDay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := reporting.DryRun(t.Context(), s, setting, 0)
+	for i, q := range setting.Questions() {
+		one := list[i]
+		failed := one.Err != nil && strings.Contains(one.Err.Error(), "changes of a report: too many values")
+		if one.Part != q.Part || failed != (q.Route == "diff") || failed == one.Meta.DryRun || failed != (one.Meta.Estimate == nil) {
+			t.Errorf("%s: %+v", q.Part, one)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	var steps []string
 	run(t, newSource(t), reporting.Request{

@@ -31,9 +31,9 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	}
 	files, err := r.files(ctx, run)
 	if err != nil {
-		return r.unreadable(ctx, &run, err)
+		return r.unreadable(ctx, &run, standing.since, err)
 	}
-	h := &handover{Runner: r, asked: run, run: run, files: files}
+	h := &handover{Runner: r, asked: run, since: standing.since, run: run, files: files}
 	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
 	var group sync.WaitGroup
 	failed := make([]error, len(run.Deliveries))
@@ -76,8 +76,8 @@ func (r *Runner) files(ctx context.Context, run runs.Run) ([]runs.File, error) {
 
 // unreadable handles a rendered run of which files cannot be read. The report is made again if they are lost, or cannot be
 // read as long as deliveries are repeated. Other errors may pass until the next tick.
-func (r *Runner) unreadable(ctx context.Context, run *runs.Run, cause error) error {
-	lost := errors.Is(cause, runs.ErrLost) || r.deliveriesAreOver(*run)
+func (r *Runner) unreadable(ctx context.Context, run *runs.Run, since time.Time, cause error) error {
+	lost := errors.Is(cause, runs.ErrLost) || r.deliveriesAreOver(since)
 	if ctx.Err() != nil || !lost {
 		return cause
 	}
@@ -91,20 +91,23 @@ func (r *Runner) unreadable(ctx context.Context, run *runs.Run, cause error) err
 	return r.update(ctx, run)
 }
 
-// deliveriesAreOver reports whether a delivery that fails now is not repeated.
-func (r *Runner) deliveriesAreOver(run runs.Run) bool {
-	return !r.Now().Before(run.Due.Add(mostWait + mostDelay))
+// deliveriesAreOver reports whether the time of the deliveries of a run is over that could go on since a time.
+func (r *Runner) deliveriesAreOver(since time.Time) bool {
+	return !r.Now().Before(since.Add(mostWait + mostDelay))
 }
 
 // handover hands the report of a run over to its destinations.
 type handover struct {
 	*Runner
-	asked runs.Run // as it was when the deliveries began
+	asked runs.Run  // as it was when the deliveries began
+	since time.Time // from when the run could go on
 	files []runs.File
 
 	writing sync.Mutex
 	run     runs.Run
-	over    bool // no further delivery begins
+	over    bool      // no further delivery begins
+	unknown bool      // it is not known whether the last write had its effect
+	lease   time.Time // of the run in the last write
 }
 
 // deliverTo delivers to one destination.
@@ -151,20 +154,27 @@ func (h *handover) begin(ctx context.Context, index int) (*definition.Destinatio
 		return nil, nil
 	case d.Unknown >= mostAttempts:
 		giveUp(d, "the server ended each time it delivered the report")
-		return nil, h.update(ctx, &h.run)
+		return nil, h.write(ctx)
 	}
 	d.Attempts++
 	d.Unknown++
 	h.run.Lease, h.run.Next, h.run.Reason = h.Now().Add(leaseTime), time.Time{}, ""
-	if err := h.update(ctx, &h.run); err != nil {
-		h.over = true
+	if err := h.write(ctx); err != nil {
+		d.Attempts--
+		d.Unknown--
 		return nil, err
 	}
+	to := left(d)
+	return &to, nil
+}
+
+// left returns the destination of a delivery, without the addresses that have the mail already.
+func left(d *runs.Delivery) definition.Destination {
 	to := d.Destination
 	if d.Left != nil {
 		to.Mail = d.Left
 	}
-	return &to, nil
+	return to
 }
 
 // within delivers. It returns an error when the time of a delivery is over, also if the destination goes on, as a folder
@@ -206,16 +216,34 @@ func (h *handover) finish(ctx context.Context, index int, note string, err error
 		d.Attempts--
 		h.run.Lease, h.over = time.Time{}, true
 	} else {
-		h.record(&h.run, d, note, err)
+		h.record(d, note, err)
 	}
-	if err := h.update(context.WithoutCancel(ctx), &h.run); err != nil {
-		h.over = true
+	if err := h.write(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	if stopped {
 		return ctx.Err()
 	}
 	return nil
+}
+
+// write stores the run. No further delivery begins after a write that fails. Such a write may have had its effect,
+// which would make the next one a conflict, and the delivery that it records would be repeated: so the next one looks
+// first.
+func (h *handover) write(ctx context.Context) error {
+	if h.unknown {
+		stored, err := h.Runs.Run(ctx, h.run.ID)
+		if err != nil {
+			return err
+		}
+		if stored.Revision == h.run.Revision+1 && stored.Lease.Equal(h.lease) {
+			h.run.Revision++
+		}
+	}
+	h.lease = h.run.Lease
+	err := h.update(ctx, &h.run)
+	h.over, h.unknown = h.over || err != nil, err != nil && fault.KindOf(err) != fault.Conflict
+	return err
 }
 
 // of returns the files of a delivery.
@@ -229,24 +257,25 @@ func of(files []runs.File, index int) []runs.File {
 	return list
 }
 
-// record writes the outcome of a delivery into a run.
-func (r *Runner) record(run *runs.Run, d *runs.Delivery, note string, err error) {
-	now := r.Now().UTC()
+// record writes the outcome of a delivery into the run. A delivery is tried some times even if its time is over,
+// because no server may have been running meanwhile.
+func (h *handover) record(d *runs.Delivery, note string, err error) {
+	now := h.Now().UTC()
 	d.At, d.Next, d.Note = now, time.Time{}, together(d.Note, note)
 	if err == nil {
 		d.State, d.Reason, d.Left = runs.Sent, d.Note, nil
 		return
 	}
-	reason := r.reasonOf(d.Destination, err)
+	reason := h.reasonOf(left(d), err)
 	var partial *delivery.PartialError
 	if errors.As(err, &partial) {
 		d.Left = partial.Left
 	}
-	final := errors.Is(err, delivery.ErrRefused) || r.deliveriesAreOver(*run)
+	final := errors.Is(err, delivery.ErrRefused) || d.Attempts >= mostAttempts && h.deliveriesAreOver(h.since)
 	if giveUp(d, reason); !final {
 		d.State, d.Next = runs.Waiting, now.Add(retryAfter(d.Attempts))
 	}
-	r.Log.Warn("scheduled report not delivered", "config", run.Config, "report", run.Report, "run", run.ID,
+	h.Log.Warn("scheduled report not delivered", "config", h.run.Config, "report", h.run.Report, "run", h.run.ID,
 		"to", d.Destination.String(), "error", err.Error(), "state", string(d.State))
 }
 

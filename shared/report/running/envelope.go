@@ -11,13 +11,15 @@ func scheduledBy(run runs.Run) *report.Scheduled {
 	return &report.Scheduled{ID: run.ID, Config: run.Config, Report: run.Report}
 }
 
-// envelope returns the envelope of the mails of a run, without receivers.
+// envelope returns the envelope of the mails of a run, without receivers. Their date is the time at which they are
+// made: a report that is made up long after it was due is not sorted among old mails.
 func (r *Runner) envelope(run runs.Run) mail.Envelope {
 	if r.Settings.Mail == nil {
 		return mail.Envelope{}
 	}
 	from := r.Settings.Mail.From
 	return mail.Envelope{
-		From: from, Date: run.Due, Run: run.ID, Unsubscribe: mail.Unsubscribe(r.Settings.Link, from, run.Config, run.Report),
+		From: from, Date: r.Now().UTC(), Run: run.ID,
+		Unsubscribe: mail.Unsubscribe(r.Settings.Link, from, run.Config, run.Report),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -135,6 +136,72 @@ func TestRequestedReportIsNotOverwritten(t *testing.T) {
 	w.tick()
 	if run, err := w.runs.Run(t.Context(), requested.ID); err != nil || run.State != runs.Delivered {
 		t.Errorf("%+v %v", run, err)
+	}
+}
+
+// doubtful is a store in which the second write that begins a delivery fails, after or before it had its effect.
+type doubtful struct {
+	runs.Store
+	applied bool
+	failed  chan struct{} // is closed then
+
+	mutex  sync.Mutex
+	begins int
+}
+
+func (d *doubtful) Update(ctx context.Context, r runs.Run, files ...runs.File) error {
+	d.mutex.Lock()
+	if r.State == runs.Rendered && len(files) == 0 {
+		d.begins++
+	}
+	fails := d.begins == 2
+	d.mutex.Unlock()
+	if !fails {
+		return d.Store.Update(ctx, r, files...)
+	}
+	defer close(d.failed)
+	err := errors.New("the connection was lost")
+	if d.applied {
+		err = errors.Join(err, d.Store.Update(ctx, r, files...))
+	}
+	return err
+}
+
+// TestWritesOfUnknownOutcome: a delivery that takes place while the write about another one fails is recorded, so that
+// it is not repeated.
+func TestWritesOfUnknownOutcome(t *testing.T) {
+	for _, applied := range []bool{false, true} {
+		t.Run(fmt.Sprintf("the write had its effect: %v", applied), func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", daily())
+			w.now = monday
+			store := &doubtful{Store: w.runs, applied: applied, failed: make(chan struct{})}
+			r := w.runner()
+			r.Runs = store
+			r.Deliver = answering(func(ctx context.Context, to definition.Destination) (string, error) {
+				<-store.failed
+				return w.Deliver(ctx, to, nil)
+			})
+			if err := r.Tick(t.Context()); err == nil || !strings.Contains(err.Error(), "the connection was lost") {
+				t.Errorf("%v", err)
+			}
+			sent := 0
+			for _, d := range w.list("r")[0].Deliveries {
+				if d.State == runs.Sent {
+					sent++
+				} else if d.Attempts != 0 || d.Unknown != 0 {
+					t.Errorf("a delivery that did not begin: %+v", d)
+				}
+			}
+			if sent != 1 || len(w.taken) != 1 {
+				t.Errorf("%d deliveries, %d of them recorded", len(w.taken), sent)
+			}
+			w.now = monday.Add(11 * time.Minute)
+			w.tick()
+			if got := w.states("r") + " " + w.receivers(); got != "delivered archive ops@example.com" {
+				t.Error(got)
+			}
+		})
 	}
 }
 
@@ -363,6 +430,34 @@ func TestReasonsOfDeliveries(t *testing.T) {
 			}
 			if log := w.log.String(); !strings.Contains(log, secret) && !strings.Contains(log, test.cause.Error()) {
 				t.Errorf("the log does not have the cause: %s", &w.log)
+			}
+		})
+	}
+}
+
+// TestReasonsOfForbiddenDomains: the reason names domains only if they are the reason for all addresses.
+func TestReasonsOfForbiddenDomains(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		to   []string
+		want string
+	}{
+		{"all domains are forbidden", []string{"a@Partner.example", "b@other.example", "c@partner.example"},
+			"the operator does not allow mail to other.example, partner.example any more"},
+		{"the mail server refuses the others", []string{"a@partner.example", "b@example.com"},
+			"the destination refuses it; the log of the server has the cause"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", daily(only(definition.Destination{Mail: test.to})))
+			w.now = monday
+			r := w.runner()
+			r.Deliver = answering(func(context.Context, definition.Destination) (string, error) { return "", delivery.ErrRefused })
+			if err := r.Tick(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if d := w.list("r")[0].Deliveries[0]; d.Reason != test.want || d.State != runs.Refused {
+				t.Errorf("%+v", d)
 			}
 		})
 	}

@@ -2,13 +2,13 @@ package running
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"sync/atomic"
+	"sync"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // limitError is the error of a report that reads more than it may.
@@ -26,25 +26,25 @@ func (e *limitError) Error() string {
 }
 
 // makeWithin makes the report of a setting. The error is a *limitError if its questions would read more than most bytes,
-// which is 0 for no limit. If the engine cannot estimate that, no further question is asked when the answers have read
-// more.
+// which is 0 for no limit. If the engine cannot estimate that, only a few questions are asked at the same time, and no
+// further one when the answers have read more.
 func makeWithin(
-	ctx context.Context, source reporting.Source, s report.Setting, most int64,
+	ctx context.Context, source reporting.Source, s report.Setting, most int64, atOnce int,
 ) (model report.Report, err error) {
 	if most == 0 {
-		return reporting.Make(ctx, source, s, nil)
+		return reporting.Make(ctx, source, s, atOnce, nil)
 	}
-	bytes, known, err := estimate(ctx, source, s)
+	bytes, known, err := estimate(ctx, source, s, atOnce)
 	switch {
 	case err != nil:
 		return model, err
 	case bytes > most:
 		return model, &limitError{bytes: bytes, most: most}
 	case known:
-		return reporting.Make(ctx, source, s, nil)
+		return reporting.Make(ctx, source, s, atOnce, nil)
 	}
 	meter := &metered{Source: source, most: most}
-	model, err = reporting.Make(ctx, meter, s, nil)
+	model, err = reporting.Make(ctx, meter, s, reporting.Few, nil)
 	if over := meter.over(); over != nil {
 		return model, over
 	}
@@ -52,47 +52,50 @@ func makeWithin(
 }
 
 // estimate returns how many bytes the questions of a report would read at most. known is false if that is not known of
-// some of them.
-func estimate(ctx context.Context, source reporting.Source, s report.Setting) (bytes int64, known bool, err error) {
+// some of them. A question that always fails reads nothing: its part is missing in the report. Any other failure may
+// pass, so it is an error.
+func estimate(
+	ctx context.Context, source reporting.Source, s report.Setting, atOnce int,
+) (bytes int64, known bool, err error) {
 	known = true
-	for _, q := range s.Questions() {
-		params := maps.Clone(q.Params)
-		params["dry_run"] = "true"
-		body, err := source.Ask(ctx, q.Route, params)
-		if err != nil {
-			return 0, false, fmt.Errorf("estimate what the report reads: %w", err)
-		}
-		var answer struct {
-			Meta struct {
-				Estimate struct {
-					Bytes *struct {
-						High int64 `json:"high"`
-					} `json:"bytes"`
-				} `json:"estimate"`
-			} `json:"meta"`
-		}
-		if err := json.Unmarshal(body, &answer); err != nil {
-			return 0, false, fmt.Errorf("estimate what the report reads: %w", err)
-		}
-		if answer.Meta.Estimate.Bytes == nil {
+	var estimates []*search.Estimate // that have bytes
+	for _, one := range reporting.DryRun(ctx, source, s, atOnce) {
+		switch {
+		case one.Err != nil && alwaysFails(one.Err):
+		case one.Err != nil:
+			return 0, false, one.Err
+		case one.Meta.Estimate.Bytes == nil:
 			known = false
-			continue
+		default:
+			estimates = append(estimates, one.Meta.Estimate)
 		}
-		bytes += answer.Meta.Estimate.Bytes.High
 	}
-	return bytes, known, nil
+	return search.Sum(estimates, atOnce).Bytes.High, known, nil
+}
+
+// alwaysFails reports whether a question that failed would fail later, too.
+func alwaysFails(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.TooLarge, fault.EngineLimit, fault.RegexRefused:
+		return true
+	}
+	return false
 }
 
 // metered is a source that answers until its answers have read more than most bytes.
 type metered struct {
 	reporting.Source
 	most int64
-	read atomic.Int64
+
+	mutex sync.Mutex
+	read  []*search.Estimate // of each answer
 }
 
 // over returns a *limitError if the answers have read too much, otherwise nil.
 func (m *metered) over() error {
-	if read := m.read.Load(); read > m.most {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if read := search.Sum(m.read, 0).Bytes.High; read > m.most {
 		return &limitError{bytes: read, most: m.most, read: true}
 	}
 	return nil
@@ -107,14 +110,13 @@ func (m *metered) Ask(ctx context.Context, route string, params map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
-		Meta struct {
-			BytesScanned int64 `json:"bytes_scanned"`
-		} `json:"meta"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	answer, err := reporting.Read(body)
+	if err != nil {
 		return nil, fmt.Errorf("read how many bytes a question has read: %w", err)
 	}
-	m.read.Add(answer.Meta.BytesScanned)
+	n := answer.Meta.BytesScanned
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.read = append(m.read, &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: answer.Unrounded})
 	return body, nil
 }

@@ -166,7 +166,9 @@ func TestLateLogsOfQuietReports(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("r", daily(func(s *definition.Stored) { s.When = definition.Attacks }))
-			w.now, w.complete = monday.Add(6*time.Hour), monday.Add(-7*time.Hour).Add(test.complete)
+			w.now, w.complete = monday, monday.Add(-7*time.Hour).Add(test.complete)
+			w.tick()
+			w.now = monday.Add(6 * time.Hour)
 			w.tick()
 			r := w.list("r")[0]
 			if got := string(r.State) + " " + r.Verdict; got != test.want || r.Incomplete != (r.State == runs.Delivered) || r.Partial {

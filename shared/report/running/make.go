@@ -32,14 +32,14 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	case run.State == runs.Running && run.Attempts >= mostAttempts: // nothing was recorded after the last one
 		return false, r.end(ctx, run, runs.Failed, "the server ended each time it made the report")
 	}
-	data, err := r.data(ctx, *run)
+	data, err := r.data(ctx, *run, standing.since)
 	if err != nil {
 		return false, err
 	}
 	if data == waited {
 		return false, r.wait(ctx, run, "the data of the period is not complete yet")
 	}
-	earlier, err := r.earlier(ctx, *run, stored.Definition)
+	earlier, err := r.earlier(ctx, *run, stored)
 	if err != nil || !allJudged(earlier) {
 		return false, err
 	}
@@ -131,9 +131,9 @@ const (
 	waited                // so little that the run waits
 )
 
-// data returns how far the data of a run is complete. Scheduled runs wait for late logs, for some hours. If it is not
-// known how far the data is complete, late logs have arrived when their delay is over.
-func (r *Runner) data(ctx context.Context, run runs.Run) (completeness, error) {
+// data returns how far the data of a run is complete. Scheduled runs wait for late logs, for some hours since they
+// could go on. If it is not known how far the data is complete, late logs have arrived when their delay is over.
+func (r *Runner) data(ctx context.Context, run runs.Run, since time.Time) (completeness, error) {
 	now := r.Now()
 	through, err := r.Complete(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *Runner) data(ctx context.Context, run runs.Run) (completeness, error) {
 		return late, nil
 	case run.By != "":
 		return early, nil
-	case known && !now.Before(run.Due.Add(mostWait)):
+	case known && !now.Before(since.Add(mostWait)):
 		return late, nil
 	}
 	return waited, nil
@@ -190,7 +190,7 @@ func (r *Runner) report(
 		setting.Late = "the data of the period was not complete when the report was made"
 	}
 	source := questions{r, r.Ask(stored.Branches, stored.Key), run, time.Now().Add(askTime)}
-	if model, err = makeWithin(ctx, source, setting, stored.MaxBytes); err != nil {
+	if model, err = makeWithin(ctx, source, setting, stored.MaxBytes, r.AtOnce); err != nil {
 		return model, false, err
 	}
 	if after && !attacked(model.Verdict.State) {
@@ -227,45 +227,6 @@ func (q questions) Ask(ctx context.Context, route string, params map[string]stri
 		return nil, errors.New("the query failed; the log of the server has the cause")
 	}
 	return nil, err
-}
-
-// attacked reports whether a verdict is that there was an attack, or that there may have been one, because data or parts
-// are missing.
-func attacked(s report.State) bool { return certain(s) || s == report.Unknown || s == report.Look }
-
-// certain reports whether a verdict is that there was an attack.
-func certain(s report.State) bool {
-	return s == report.AttackedHeld || s == report.AttackedLook || s == report.Attacked
-}
-
-// allJudged reports whether earlier hourly reports have a verdict, or never get one. A later report waits until then,
-// because what it says depends on them.
-func allJudged(earlier []runs.Run) bool {
-	return !slices.ContainsFunc(earlier, func(e runs.Run) bool { return e.Verdict == "" && !e.State.Ended() })
-}
-
-// afterAttack reports whether there was an attack in the last earlier hour of which that is known, and the report about
-// it was sent.
-func afterAttack(earlier []runs.Run) bool {
-	for _, e := range earlier {
-		if verdict := report.State(e.Verdict); verdict != "" && (certain(verdict) || !attacked(verdict)) {
-			return certain(verdict) && e.State != runs.Failed && e.State != runs.Missed
-		}
-	}
-	return false
-}
-
-// earlier returns the scheduled runs about the hours before that of a scheduled hourly run, the latest first. Other runs
-// have none.
-func (r *Runner) earlier(ctx context.Context, run runs.Run, d definition.Definition) ([]runs.Run, error) {
-	if d.Period != definition.Hour || run.By != "" {
-		return nil, nil
-	}
-	list, err := r.Runs.List(ctx, run.Config, run.Report, 2*schedule.MaxMissed)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(list, func(e runs.Run) bool { return e.By != "" || !e.To.Before(run.To) }), nil
 }
 
 // filesOf returns the files of each delivery of a report, and why there are none for some of them.

@@ -61,10 +61,15 @@ func (r *Runner) refusal(to definition.Destination) string {
 	if to.To != "" && !slices.Contains(rules.Destinations, to.To) {
 		return "the operator has removed the destination"
 	}
+	var domains []string
 	for _, address := range to.Mail {
 		if domain, ok := definition.DomainOf(address, rules.Domains); !ok {
-			return fmt.Sprintf("the operator does not allow mail to %s any more", strings.ToLower(domain))
+			domains = append(domains, strings.ToLower(domain))
 		}
+	}
+	if len(domains) > 0 && len(domains) == len(to.Mail) {
+		slices.Sort(domains)
+		return fmt.Sprintf("the operator does not allow mail to %s any more", strings.Join(slices.Compact(domains), ", "))
 	}
 	return "the destination refuses it; the log of the server has the cause"
 }

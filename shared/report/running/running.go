@@ -35,6 +35,7 @@ type Config struct {
 	Settings  destination.Settings
 	Log       *slog.Logger
 	Now       func() time.Time
+	AtOnce    int // questions of a report that are asked at the same time; 0: all
 
 	// Ask returns what answers the questions of a report about branches; nil are all of them.
 	Ask func(branches []string, key string) reporting.Source
@@ -65,7 +66,7 @@ const (
 	recordTime   = 10 * time.Second // for the record of a delivery
 	mostWait     = 6 * time.Hour    // for the data of a period
 	mostAttempts = 5                // to make a report, and deliveries during which the worker ended
-	mostDelay    = 24 * time.Hour   // after which a delivery fails
+	mostDelay    = 24 * time.Hour   // for deliveries, after the wait for the data
 	mostVersions = 100              // of a definition that are read to find out what is due
 	atOnce       = 4                // reports that are made, and deliveries to one destination
 	keptRuns     = 500              // of a report
@@ -346,6 +347,7 @@ func (r *Runner) pause(
 func runOf(tick schedule.Tick, now time.Time) runs.Run {
 	from, to := time.UnixMilli(tick.Period.FromMs).UTC(), time.UnixMilli(tick.Period.ToMs+1).UTC()
 	run := runs.New(tick.Config, tick.Name, tick.Number, tick.Stored, from, to, tick.Due)
+	run.Queued = now.UTC()
 	if tick.Missed {
 		run.State, run.Ended, run.Reason = runs.Missed, now, "it was not made before a later one was due"
 	}

@@ -43,6 +43,8 @@ type world struct {
 	keys      map[string]string // why keys cannot be used
 	bytes     string            // estimated bytes of a question, in JSON
 	scanned   int               // bytes that an answer has read
+	unrounded string            // both before they were rounded up, in JSON
+	dry       error             // of dry runs of diffs
 	refuse    map[string]error  // by destination
 	log       bytes.Buffer
 
@@ -81,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	})
 	return &world{
 		t: t, now: monday.Add(-time.Hour), documents: documents, runs: store,
-		keys: map[string]string{}, refuse: map[string]error{}, bytes: `{"low":1,"high":10}`,
+		keys: map[string]string{}, refuse: map[string]error{}, bytes: `{"low":1,"high":10}`, unrounded: "null",
 	}
 }
 
@@ -124,17 +126,20 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 	if a.w.failing != nil {
 		return nil, a.w.failing
 	}
+	if params["dry_run"] == "true" {
+		if route == "diff" && a.w.dry != nil {
+			return nil, a.w.dry
+		}
+		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}},"unrounded":` + a.w.unrounded + `}`), nil
+	}
 	if route == a.w.missing {
 		return nil, errors.New("it failed")
-	}
-	if params["dry_run"] == "true" {
-		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}}}`), nil
 	}
 	a.w.mutex.Lock()
 	defer a.w.mutex.Unlock()
 	a.w.count++
 	return fmt.Appendf(nil, `{"data":{"results":[{"time_period":%d,"num_of_requests":1000,"num_of_blocked_requests":%d}]},`+
-		`"meta":{"bytes_scanned":%d}}`, monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned), nil
+		`"meta":{"bytes_scanned":%d},"unrounded":%s}`, monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil
 }
 
 // Deliver implements running.Deliverer.
@@ -273,6 +278,98 @@ func TestMissedReports(t *testing.T) {
 	}
 }
 
+// TestMadeUpReportsHaveTheirTime: a report that is made up, because no server was running when it was due, or that is
+// resumed, waits for data and repeats its deliveries as long as any other.
+func TestMadeUpReportsHaveTheirTime(t *testing.T) {
+	weekly := daily(func(s *definition.Stored) { s.Period, s.Weekday = "week", "monday" })
+	paused := weekly
+	paused.Paused = true
+	end, late := monday.Add(-7*time.Hour), monday.AddDate(0, 0, 3)
+	for _, test := range []struct {
+		rule  string
+		begin func(w *world) // leaves the run queued, or to be queued, three days after it was due
+	}{
+		{"the server was off", func(*world) {}},
+		{"the report was paused", func(w *world) {
+			w.now, w.complete = monday, end
+			w.tick()
+			w.now = monday.Add(time.Minute)
+			w.put("r", paused)
+			w.tick()
+			w.now = late.Add(-time.Minute)
+			w.put("r", weekly)
+		}},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", weekly)
+			test.begin(w)
+			w.now, w.complete = late, end
+			w.tick()
+			if got := w.states("r"); got != "queued" {
+				t.Fatalf("data is being imported: %s", got)
+			}
+			w.now, w.complete = late.Add(time.Hour), time.Time{}
+			w.refuse["archive"] = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+			w.tick()
+			if r := w.list("r")[0]; r.Incomplete || r.State != runs.Rendered || r.Deliveries[0].State != runs.Waiting {
+				t.Fatalf("%+v", r)
+			}
+			w.now = late.Add(2 * time.Hour)
+			clear(w.refuse)
+			w.tick()
+			if got := w.states("r") + " " + w.receivers(); got != "delivered archive ops@example.com" {
+				t.Fatal(got)
+			}
+			m, err := mail.ReadMessage(bytes.NewReader(w.taken[1].files[0].Content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if date, err := m.Header.Date(); err != nil || !date.Equal(late.Add(time.Hour)) {
+				t.Errorf("the mail is of %s, %v", date, err)
+			}
+		})
+	}
+}
+
+// TestDeliveriesAfterAPauseOfTheServer: a server that was off during the time of a delivery tries it some more times.
+func TestDeliveriesAfterAPauseOfTheServer(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily(only(definition.Destination{To: "archive"})))
+	w.now = monday
+	w.refuse["archive"] = errors.New("down")
+	w.tick()
+	for attempt := 2; attempt <= 5; attempt++ {
+		w.now = w.now.AddDate(0, 0, 3)
+		w.tick()
+		d := w.list("r")[len(w.list("r"))-1].Deliveries[0]
+		if d.Attempts != attempt || (d.State == runs.Refused) != (attempt == 5) {
+			t.Errorf("after attempt %d: %+v", attempt, d)
+		}
+	}
+}
+
+// TestRunsOfEarlierVersions: a run that does not say when it was queued counts from the time at which it was due.
+func TestRunsOfEarlierVersions(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily())
+	end := monday.Add(-7 * time.Hour)
+	old := runs.New("prod", "r", 1, daily(), end.AddDate(0, 0, -1), end, monday)
+	if err := w.runs.Create(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	w.now, w.complete = monday.Add(6*time.Hour-time.Second), end
+	w.tick()
+	if got := w.states("r"); got != "queued" {
+		t.Error(got)
+	}
+	w.now = monday.Add(6 * time.Hour)
+	w.tick()
+	if r := w.list("r")[0]; r.State != runs.Delivered || !r.Incomplete {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestWaitingForData(t *testing.T) {
 	for _, test := range []struct {
 		rule              string
@@ -287,8 +384,9 @@ func TestWaitingForData(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("r", daily())
-			w.complete, w.now = monday.Add(-7*time.Hour+test.complete), monday.Add(test.after)
+			w.complete, w.now = monday.Add(-7*time.Hour+test.complete), monday
 			w.tick()
+			w.now = monday.Add(test.after)
 			w.tick()
 			r := w.list("r")[0]
 			if string(r.State) != test.state || fmt.Sprint(r.Incomplete) != test.incomplete ||
@@ -464,26 +562,57 @@ func TestMaxBytes(t *testing.T) {
 	day := report.Period{FromMs: monday.AddDate(0, 0, -1).UnixMilli(), ToMs: monday.UnixMilli() - 1}
 	setting := report.Setting{Template: report.Traffic, Period: day, Previous: &day, Zone: time.UTC}
 	all := 10 * int64(len(setting.Questions()))
+	const step = 10_000_000
+	rounded, little := `{"low":10000000,"high":10000000}`, `{"low":10,"high":10}`
 	for _, test := range []struct {
 		rule, bytes string
+		scanned     int
+		unrounded   string
 		most        int64
 		want        runs.State
 	}{
-		{"a report that reads as much as it may", `{"low":1,"high":10}`, all, runs.Delivered},
-		{"a report that would read more", `{"low":1,"high":10}`, all - 1, runs.Failed},
-		{"a report without estimates that has read as much as it may", `null`, all, runs.Delivered},
-		{"a report without estimates that has read more", `null`, all - 1, runs.Failed},
+		{"a report that reads as much as it may", `{"low":1,"high":10}`, 10, "null", all, runs.Delivered},
+		{"a report that would read more", `{"low":1,"high":10}`, 10, "null", all - 1, runs.Failed},
+		{"a report without estimates that has read as much as it may", "null", 10, "null", all, runs.Delivered},
+		{"a report without estimates that has read more", "null", 10, "null", all - 1, runs.Failed},
+		{"a report of a key whose bytes are rounded up", rounded, step, little, step, runs.Delivered},
+		{"a report of such a key that would read more", rounded, step, little, step - 1, runs.Failed},
+		{"a report of such a key without estimates", "null", step, little, step, runs.Delivered},
+		{"a report of such a key without estimates that has read more", "null", step, little, step - 1, runs.Failed},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = test.most }))
-			w.now, w.bytes, w.scanned = monday, test.bytes, 10
+			w.now, w.bytes, w.scanned, w.unrounded = monday, test.bytes, test.scanned, test.unrounded
 			w.tick()
 			if r := w.list("r")[0]; r.State != test.want || r.State == runs.Failed && !strings.Contains(r.Reason, "max_bytes is") {
 				t.Errorf("%+v", r)
 			}
 		})
 	}
+	t.Run("a dry run that fails for the moment is repeated with the report", func(t *testing.T) {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = all }))
+		w.now, w.dry = monday, fault.New(fault.Unavailable, "the bucket cannot be listed")
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Queued || r.Reason != "the bucket cannot be listed" || w.count > 0 {
+			t.Errorf("%d questions, %+v", w.count, r)
+		}
+		w.now, w.dry = monday.Add(time.Minute), nil
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Delivered || r.Partial {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a question that always fails is a missing part", func(t *testing.T) {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = all }))
+		w.now, w.missing, w.dry = monday, "diff", fault.New(fault.EngineLimit, "the query has too many conditions")
+		w.tick()
+		if r := w.list("r")[0]; r.State != runs.Delivered || !r.Partial {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("without estimates no further question is asked", func(t *testing.T) {
 		w := newWorld(t)
 		w.put("r", daily(func(s *definition.Stored) { s.MaxBytes = 15 }))
@@ -525,6 +654,63 @@ func TestAttacks(t *testing.T) {
 			}
 			if text := strings.Join(got, " "); text != test.want {
 				t.Errorf("%s\n%s", text, w.states("r"))
+			}
+		})
+	}
+}
+
+// TestEndOfAnAttack: an attack has ended if the last hour of the same questions of which somebody got the report had
+// one.
+func TestEndOfAnAttack(t *testing.T) {
+	edited := func(change func(*definition.Stored)) func(w *world) {
+		return func(w *world) {
+			s := hourly()
+			change(&s)
+			w.put("r", s)
+		}
+	}
+	for _, test := range []struct {
+		rule    string
+		between func(w *world) // an hour of an attack and a quiet hour
+		want    string
+	}{
+		{"an hour of which nobody got the report", func(w *world) {
+			w.blocked, w.refuse["archive"] = 600, fmt.Errorf("%w: no such folder", delivery.ErrRefused)
+			w.tick()
+			clear(w.refuse)
+			if got := w.states("r"); got != "failed delivered" {
+				t.Error(got)
+			}
+		}, "ended"},
+		{"another title and destination", edited(func(s *definition.Stored) {
+			s.Title, s.Deliver = "Attacks", []definition.Destination{{To: "chat"}}
+		}), "ended"},
+		{"another filter", edited(func(s *definition.Stored) { s.Filters = `host="blog.example"` }), "-"},
+		{"another template", edited(func(s *definition.Stored) { s.Template = "attack" }), "-"},
+		{"other branches", edited(func(s *definition.Stored) { s.Branches = []string{"blog"} }), "-"},
+		{"another report of the same name", func(w *world) {
+			w.remove()
+			w.put("r", hourly())
+		}, "-"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", hourly())
+			at := func(hour int) {
+				w.now = monday.Add(time.Duration(hour)*time.Hour + time.Minute)
+				w.complete = w.now.Add(time.Hour)
+			}
+			at(0)
+			w.blocked = 500
+			if got := w.sent(w.tick); got != "sent" {
+				t.Fatalf("during the attack: %s", got)
+			}
+			at(1)
+			test.between(w)
+			at(2)
+			w.blocked = 0
+			if got := w.sent(w.tick); got != test.want {
+				t.Errorf("after it: %s, want %s\n%s", got, test.want, w.states("r"))
 			}
 		})
 	}

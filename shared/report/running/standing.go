@@ -2,7 +2,9 @@ package running
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
@@ -14,6 +16,7 @@ import (
 // standing is what the newest version of a report, its versions before it and its key mean for a run.
 type standing struct {
 	stored definition.Stored // the definition of the run
+	since  time.Time         // from when the run could go on: its waits count from then
 	state  runs.State        // "": the run goes on; Queued: it waits until its report is resumed; otherwise it ends so
 	reason string            // unless state is ""
 }
@@ -45,11 +48,15 @@ func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err 
 			return s, err
 		}
 	}
+	s.since = latest(run.Due, run.Queued, newest.At) // a report is resumed by writing it
 	if current.Paused && run.By == "" {
 		return r.paused(s, current, newest)
 	}
 	return r.withKey(ctx, s, current, run.By == "")
 }
+
+// latest returns the latest of some times.
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // versionOf returns an earlier version of a report, unless the report was deleted after it.
 func (r *Runner) versionOf(ctx context.Context, id document.ID, number int) (s standing, err error) {

@@ -43,6 +43,7 @@ type Run struct {
 	Version    int    // of the definition
 	From, To   time.Time
 	Due        time.Time // when it was due, or requested
+	Queued     time.Time // when it was queued, if that was after it was due; zero in runs of earlier versions
 	By         string    // name of the key that requested it; "": it was scheduled
 	Branches   []string  // of the definition
 	State      State
@@ -112,6 +113,7 @@ func New(config, report string, version int, d definition.Stored, from, to, due 
 // not get it again.
 func (r Run) Again(by string, at time.Time) Run {
 	r.State, r.By, r.Due, r.Reason, r.Attempts = Queued, by, at.UTC(), "", 0
+	r.Queued = time.Time{}
 	r.Verdict, r.Incomplete, r.Early, r.Partial = "", false, false, false
 	r.Next, r.Lease, r.Ended = time.Time{}, time.Time{}, time.Time{}
 	r.Deliveries = slices.Clone(r.Deliveries)

@@ -2,17 +2,20 @@
 package deliverytest
 
 import (
-	"bytes"
+	"context"
 	"crypto/tls"
-	"encoding/base64"
-	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
-	"net/textproto"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
 )
 
 // Mail is a mail that the server took.
@@ -33,7 +36,6 @@ type Server struct {
 	mutex   sync.Mutex
 	mails   []Mail
 	answers map[string]string // to commands, instead of 250
-	lose    bool
 }
 
 // Start starts a server, which ends with the test.
@@ -47,38 +49,33 @@ func Start(t testing.TB, options ...func(*Server)) *Server {
 	for _, option := range options {
 		option(s)
 	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { s.serve(connection) })
-		}
-	})
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		return &session{server: s, connection: c}, nil
+	}))
+	server.Domain, server.TLSConfig, server.AllowInsecureAuth = "localhost", s.TLS, true
+	server.ErrorLog = log.New(io.Discard, "", 0)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener) // until the listener is closed
+	}()
 	t.Cleanup(func() {
 		if err := listener.Close(); err != nil {
 			t.Error(err)
 		}
-		serving.Wait()
+		<-served
+		// Shutdown waits for the connections. Its error is that the listener is closed already.
+		_ = server.Shutdown(context.WithoutCancel(t.Context()))
 	})
 	return s
 }
 
-// Answer sets the answer to a command, such as "RCPT TO:<a@example.com>" or "DATA"; "": the usual one. The answer to "."
-// is that to a mail.
+// Answer sets the answer to a command, such as "RCPT TO:<a@example.com>"; "": the usual one. The answer to "." is that
+// to a mail.
 func (s *Server) Answer(command, answer string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.answers[command] = answer
-}
-
-// LoseAnswers makes the server take mails and close the connection without an answer, as if it was lost.
-func (s *Server) LoseAnswers(lose bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.lose = lose
 }
 
 // Mails returns the mails that the server took.
@@ -88,98 +85,85 @@ func (s *Server) Mails() []Mail {
 	return slices.Clone(s.mails)
 }
 
-func (s *Server) take(m Mail) (lose bool) {
+// refusal returns the answer to a command as an error, or nil if it is the usual one.
+func (s *Server) refusal(command string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.mails = append(s.mails, m)
-	return s.lose
+	answer := s.answers[command]
+	if answer == "" {
+		return nil
+	}
+	code, text, _ := strings.Cut(answer, " ")
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		return fmt.Errorf("the answer %q has no code: %w", answer, err)
+	}
+	return &smtp.SMTPError{Code: n, EnhancedCode: smtp.NoEnhancedCode, Message: text}
 }
 
-func (s *Server) answer(command string) string {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if answer := s.answers[command]; answer != "" {
-		return answer
-	}
-	return "250 OK"
+// session is a connection to the server.
+type session struct {
+	server     *Server
+	connection *smtp.Conn
+	user       string
+	from       string
+	to         []string
 }
 
-// serve serves a connection until its end.
-func (s *Server) serve(connection net.Conn) {
-	defer func() { _ = connection.Close() }() // the client may have closed it
-	text := textproto.NewConn(connection)
-	if text.PrintfLine("220 test") != nil {
-		return
+var _ smtp.AuthSession = (*session)(nil)
+
+// AuthMechanisms implements smtp.AuthSession.
+func (s *session) AuthMechanisms() []string {
+	if s.server.Password == "" {
+		return nil
 	}
-	var m Mail
-	for {
-		line, err := text.ReadLine()
-		if err != nil {
-			return
-		}
-		verb, argument, _ := strings.Cut(line, " ")
-		answer := s.answer(line)
-		switch strings.ToUpper(verb) {
-		case "EHLO":
-			answer = "250-test\r\n"
-			if s.Password != "" {
-				answer += "250-AUTH PLAIN\r\n"
-			}
-			if s.TLS != nil && !m.TLS {
-				answer += "250-STARTTLS\r\n"
-			}
-			answer += "250 HELP"
-		case "STARTTLS":
-			if text.PrintfLine("220 go") != nil {
-				return
-			}
-			connection = tls.Server(connection, s.TLS)
-			text, m = textproto.NewConn(connection), Mail{TLS: true}
-			continue
-		case "AUTH":
-			sent, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(argument, "PLAIN "))
-			parts := strings.Split(string(sent), "\x00")
-			answer = "535 wrong"
-			if len(parts) == 3 && parts[2] == s.Password {
-				m.User, answer = parts[1], "235 welcome"
-			}
-		case "MAIL":
-			m.From = address(argument)
-		case "RCPT":
-			if strings.HasPrefix(answer, "250") {
-				m.To = append(m.To, address(argument))
-			}
-		case "DATA":
-			if !strings.HasPrefix(answer, "250") {
-				break
-			}
-			if text.PrintfLine("354 go on") != nil {
-				return
-			}
-			body, err := io.ReadAll(text.DotReader())
-			if err != nil && !errors.Is(err, io.EOF) {
-				return
-			}
-			answer = s.answer(".")
-			if strings.HasPrefix(answer, "250") {
-				m.Text = bytes.Clone(body)
-				if s.take(m) {
-					return
-				}
-			}
-			m = Mail{TLS: m.TLS, User: m.User}
-		case "QUIT":
-			_ = text.PrintfLine("221 bye")
-			return
-		}
-		if text.PrintfLine("%s", answer) != nil {
-			return
-		}
-	}
+	return []string{sasl.Plain}
 }
 
-func address(argument string) string {
-	_, rest, _ := strings.Cut(argument, "<")
-	found, _, _ := strings.Cut(rest, ">")
-	return found
+// Auth implements smtp.AuthSession.
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if password != s.server.Password {
+			return smtp.ErrAuthFailed
+		}
+		s.user = user
+		return nil
+	}), nil
 }
+
+// Mail implements smtp.Session.
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.from = from
+	return s.server.refusal("MAIL FROM:<" + from + ">")
+}
+
+// Rcpt implements smtp.Session.
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	if err := s.server.refusal("RCPT TO:<" + to + ">"); err != nil {
+		return err
+	}
+	s.to = append(s.to, to)
+	return nil
+}
+
+// Data implements smtp.Session.
+func (s *session) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := s.server.refusal("."); err != nil {
+		return err
+	}
+	_, encrypted := s.connection.TLSConnectionState()
+	s.server.mutex.Lock()
+	defer s.server.mutex.Unlock()
+	s.server.mails = append(s.server.mails, Mail{From: s.from, To: s.to, Text: text, User: s.user, TLS: encrypted})
+	return nil
+}
+
+// Reset implements smtp.Session.
+func (s *session) Reset() { s.from, s.to = "", nil }
+
+// Logout implements smtp.Session.
+func (s *session) Logout() error { return nil }

@@ -52,6 +52,7 @@ func create(t *testing.T, s runs.Store, list ...runs.Run) {
 
 func readBack(t *testing.T, s runs.Store) {
 	r := New("weekly", 0)
+	r.Queued = r.Due.Add(time.Hour)
 	create(t, s, r)
 	got, err := s.Run(t.Context(), r.ID)
 	if diff := cmp.Diff(r, got); diff != "" || err != nil {

@@ -1,0 +1,62 @@
+package reporting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Estimate is what is known about a question of a report before it is asked.
+type Estimate struct {
+	Part report.Part
+	Meta search.Meta // it has an estimate, unless there is an error
+	Err  error
+}
+
+// DryRun returns what is known about each question of a report, without asking it. atOnce is as of Make. search.Sum
+// adds the estimates.
+func DryRun(ctx context.Context, from Source, s report.Setting, atOnce int) []Estimate {
+	questions := s.Questions()
+	list := make([]Estimate, len(questions))
+	each(questions, atOnce, func(i int, q report.Question) {
+		list[i].Part = q.Part
+		list[i].Meta, list[i].Err = dryRun(ctx, from, q)
+	})
+	return list
+}
+
+func dryRun(ctx context.Context, from Source, q report.Question) (meta search.Meta, err error) {
+	params := maps.Clone(q.Params)
+	params["dry_run"] = "true"
+	body, err := from.Ask(ctx, q.Route, params)
+	if err != nil {
+		return meta, fmt.Errorf("estimate the question %s of a report: %w", q.Part, err)
+	}
+	answer, err := Read(body)
+	if err == nil && answer.Meta.Estimate == nil {
+		err = errors.New("the answer has no estimate")
+	}
+	if err != nil {
+		return meta, fmt.Errorf("estimate the question %s of a report: %w", q.Part, err)
+	}
+	answer.Meta.Estimate.Unrounded = answer.Unrounded
+	return answer.Meta, nil
+}
+
+// Answer is what an answer of a Source has besides its results.
+type Answer struct {
+	Meta search.Meta `json:"meta"`
+	// Unrounded is what the query has read or would read; nil if the bytes of Meta are not rounded.
+	Unrounded *search.BytesEstimate `json:"unrounded"`
+}
+
+// Read reads an answer of a Source.
+func Read(body []byte) (a Answer, err error) {
+	err = json.Unmarshal(body, &a)
+	return a, err
+}
