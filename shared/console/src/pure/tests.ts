@@ -22,7 +22,7 @@ import { expanded, savedAt, savedNames } from './names';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
 import { dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
-import { fileName, headerOf, recordsIn, withoutHeader } from './pieces';
+import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
@@ -763,6 +763,12 @@ test('pages of an export are one file', () => {
 	const page = encode('a,b\r\n1,"x\r\ny"\r\n2,""\r\n');
 	equal([decode(headerOf(page)), decode(withoutHeader(page))], ['a,b\r\n', '1,"x\r\ny"\r\n2,""\r\n']);
 	equal([recordsIn(page, 'csv'), recordsIn(encode('{"a":"\\"x"}\n{}\n'), 'ndjson'), recordsIn(encode('a\r\n'), 'csv')], [2, 2, 0]);
+	for (const pages of [['{"a":1}\n{"a":2}\n', '{"a":"\\n"}\n'], ['']]) {
+		const { before, between, behind } = frameOf('json', encode(pages[0] ?? ''));
+		const content = pages.map((lines) => decode(contentOf('json', encode(lines)))).join(decode(between));
+		equal(JSON.parse(decode(before) + content + decode(behind)), pages.join('').split('\n').filter((line) => line !== '')
+			.map((line) => JSON.parse(line) as unknown));
+	}
 	const day = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 2) };
 	equal(fileName(day, 'csv', 0, false), 'orrery-logs-20260101T0000-20260102T0000.csv');
 	equal(fileName(day, 'ndjson', 2, true), 'orrery-logs-20260101T0000-20260102T0000-2-incomplete.ndjson');
