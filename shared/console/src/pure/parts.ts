@@ -74,7 +74,7 @@ function isTable(record: LogRecord, field: string): boolean {
 	return field.endsWith('_triggers') && triggers.length > 0 && triggers.every(isObject);
 }
 
-/** The members of triggers in the order of their columns: which rule, what it found, which one exactly, what it did. Others are behind them. */
+/** The members of triggers in the order of their columns: which rule, what it found, what it did. Others are behind them. */
 const triggerMembers = ['trigger_name', 'section', 'name', 'value', 'tags', 'threshold', 'risk_level', 'ruleid', 'trigger_id',
 	'acl_action', 'action', 'extra'];
 

@@ -19,6 +19,7 @@ import { aligned, classesOf, type Figures, ofClass, rest, total } from './lines'
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
+import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
 import { dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
@@ -881,4 +882,14 @@ test('the parts of the time of a request are those that it has', () => {
 	equal(times?.parts.map(({ name, ms }) => `${name} ${Math.round(ms)}`), ['service 10', 'origin 80', 'rest 10']);
 	equal(timesOf({ request_time: 0.001, svc_latency: 1000, upstream_response_time: null })?.parts.map(({ name }) => name), ['service']);
 	equal(timesOf({ svc_latency: 5 }), null);
+});
+
+test('shorter periods end where the period does', () => {
+	const day = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 2) };
+	equal(shorter('24h', day).map(({ name, period }) => `${name} ${period}`), ['15m 15m', '1h 1h', '6h 6h']);
+	equal(shorter(absolute(day), day)[1], {
+		name: '1h', part: { from: Date.UTC(2026, 0, 1, 23), to: day.to }, period: '2026-01-01T23:00Z..2026-01-02T00:00Z',
+	});
+	equal(shorter('30d', { from: 0, to: 30 * 86_400_000 }).map(({ name }) => name), ['6h', '24h', '7d']);
+	equal(shorter('5m', { from: 0, to: 300_000 }), []);
 });
