@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -20,12 +22,16 @@ const usualHeadings = "Time,Result,Method,Status,Address,Country,Host and path,R
 func TestColumns(t *testing.T) {
 	browser := chromium(t)
 	walk := walker(t, browser, serve(t, "3000").address)
-	open := func(b *tab) {
+	openWith := func(b *tab, columns int) {
 		b.t.Helper()
 		b.open("#/events?t=" + demoDay)
 		b.sees("200 shown")
 		b.run(chromedp.Click(".chooser:not(.tools) summary"))
-		b.holds("document.querySelectorAll('.columns ol li').length === 8", "has the chooser")
+		b.holds(fmt.Sprintf("document.querySelectorAll('.columns ol li').length === %d", columns), "has the chooser")
+	}
+	open := func(b *tab) {
+		b.t.Helper()
+		openWith(b, 8)
 	}
 
 	walk("a column is moved by buttons and keys, without asking again", func(t *testing.T, b *tab, s *served) {
@@ -66,6 +72,11 @@ func TestColumns(t *testing.T) {
 	walk("any field is a column, and the export has it", func(t *testing.T, b *tab, s *served) {
 		open(b)
 		b.fill(".columns select", "protocol")
+		b.holds("document.querySelector('.columns select').value === 'protocol'", "has chosen the field")
+		if got := value[string](b, headings); got != usualHeadings {
+			t.Errorf("the columns are %s before the field is added", got)
+		}
+		b.click(".columns form button", "Add")
 		b.holds(headings+" === '"+usualHeadings+",protocol'", "has the field")
 		b.holds("document.querySelector('.event .cell.protocol').textContent.startsWith('HTTP/')", "has its values")
 		b.holds("document.querySelector('.columns')", "keeps the chooser open")
@@ -94,13 +105,68 @@ func TestColumns(t *testing.T) {
 		b.sees("200 shown")
 		b.holds(headings+" === "+fmt.Sprintf("%q", usualHeadings)+" && localStorage.length === 0", "has forgotten the others")
 	})
+	walk("Back undoes a change of the columns, also of those that the browser keeps", func(t *testing.T, b *tab, s *served) {
+		without := fmt.Sprintf("%s === %q", headings, strings.TrimSuffix(usualHeadings, ",Reason"))
+		usual := fmt.Sprintf("%s === %q", headings, usualHeadings)
+		const kept = "localStorage.getItem('orrery.columns')"
+		open(b)
+		b.click(".columns label", "Reason")
+		b.holds(without+" && "+kept+" !== null", "has no reasons")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds(usual+" && "+kept+" === null", "has the reasons again")
+		b.run(chromedp.Evaluate("history.forward()", nil))
+		b.holds(without+" && "+kept+" !== null", "has no reasons again")
+		b.open("#/events?t=" + demoDay)
+		b.holds(without, "has kept that")
+		b.run(chromedp.Click(".chooser:not(.tools) summary"))
+		b.click(".columns button", "Usual columns")
+		b.holds(usual+" && "+kept+" === null", "has the usual columns")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds(without+" && "+kept+" !== null", "has the columns before")
+	})
+	walk("the focus stays on a column that is hidden or shown", func(t *testing.T, b *tab, s *served) {
+		open(b)
+		focused := func(list, column string) {
+			t.Helper()
+			b.holds(fmt.Sprintf("document.activeElement.matches('.columns %s [data-column=%s] input')", list, column), "has the focus on "+column)
+		}
+		b.keepNotices()
+		b.run(chromedp.Focus(".columns ol [data-column=country] input"))
+		b.keys(" ")
+		focused("ul", "country")
+		b.holds("window.notices.includes('Country is not shown')", "says so")
+		b.keys(" ")
+		focused("ol", "country")
+	})
 	walk("the chooser is within the window of a phone", func(t *testing.T, b *tab, s *served) {
 		phone := newTab(t, browser, s.url, 360, "light")
-		open(phone)
+		openWith(phone, 5)
 		phone.holds("((box) => box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight)"+
 			"(document.querySelector('.columns').getBoundingClientRect())", "has all of the chooser in view")
 		phone.screenshot("columns-360")
 		phone.accessible("chooser")
+		phone.check()
+	})
+	walk("the cards of a phone have the columns that are chosen", func(t *testing.T, b *tab, s *served) {
+		phone := newTab(t, browser, s.url, 360, "light")
+		openWith(phone, 5)
+		const card = "[...document.querySelector('.event').querySelectorAll('.cell')].filter((e) => e.checkVisibility())" +
+			".map((e) => e.classList[1]).join()"
+		phone.holds(card+" === 'timestamp,result,status,method,target'", "has the usual columns of a card")
+		phone.click(".columns label", "Status")
+		phone.click(".columns label", "Country")
+		phone.holds(card+" === 'timestamp,result,method,target,country'", "has the columns")
+		phone.fill(".columns select", "protocol")
+		phone.click(".columns form button", "Add")
+		phone.holds("/protocol.*HTTP/s.test(document.querySelector('.event').innerText)", "names a field that is no usual column")
+		phone.keys(kb.Escape)
+		phone.holds("((rows) => rows[0].getBoundingClientRect().bottom <= rows[1].getBoundingClientRect().top + 1)"+
+			"(document.querySelectorAll('.event'))", "has cards that do not overlap")
+		phone.accessible("cards")
+		phone.screenshot("cards-360")
+		if value[bool](phone, "document.documentElement.scrollWidth > innerWidth") {
+			t.Error("the cards are wider than the window")
+		}
 		phone.check()
 	})
 	walk("the menu of a row leads to the requests around it and to those like it", func(t *testing.T, b *tab, s *served) {
@@ -122,4 +188,131 @@ func TestColumns(t *testing.T) {
 		b.click("[role=menuitem]", "5 minutes around")
 		b.holds("document.querySelector('#filter').value === '' && /t=2026-01-01T/.test(location.hash)", "has the minutes around")
 	})
+	walk("the menu of a row asks for what the list does not have", func(t *testing.T, b *tab, s *served) {
+		session := firstRecord(t, s, `blocked is true, session~".", query~"=....."`)["session"]
+		b.open(`#/events?cols=timestamp,status&f=blocked+is+true,+session~".",+query~"%3D....."&t=` + demoDay)
+		b.sees("shown")
+		b.run(chromedp.Evaluate(`navigator.clipboard.write = async ([item]) => {
+			window.copied = await (await item.getType('text/plain')).text();
+		}`, nil), chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Copy as curl")
+		b.holds("/^curl .*https:.*••••••/.test(window.copied)", "has copied it")
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Copy as JSON")
+		b.holds("window.copied.startsWith('{') && JSON.parse(window.copied).session === '••••••'", "has copied the record without its secrets")
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Same rule")
+		b.holds("document.querySelector('#filter').value.startsWith('reason=')", "has the requests of the rule")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds("document.querySelector('#filter').value.startsWith('blocked')", "is back")
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Same session")
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'session=%q'", session), "has the requests of the session")
+	})
+	walk("a row without a session says so, and a record that is heavy to look up is left alone", func(t *testing.T, b *tab, s *served) {
+		b.open(`#/events?f=not+session~"."&t=` + demoDay)
+		b.sees("shown")
+		at := b.fragment()
+		b.keepNotices()
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Same session")
+		b.holds("window.notices.includes('Same session: the record has none')", "says so")
+		var asked atomic.Int32
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			body := bodyOf(t, r)
+			if !strings.HasSuffix(r.URL.Path, "/data/logs") {
+				return false
+			}
+			if body["dry_run"] != true {
+				asked.Add(1)
+				return false
+			}
+			return changed(t, s, w, r, body, func(meta map[string]any) {
+				meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 1, "high": 2e9}
+			})
+		})
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Same session")
+		b.holds("window.notices.some((notice) => notice.includes('heavy question'))", "says that it is heavy")
+		if n := asked.Load(); n > 0 || b.fragment() != at {
+			t.Errorf("%d questions were asked, and the address is %s", n, b.fragment())
+		}
+	})
+	walk("a double click keeps only the value of the cell, and Back undoes it", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.holds("document.querySelector('#quick-find')", "has all that is above the list")
+		country := value[string](b, "document.querySelector('#cell-1-5 .text').textContent")
+		b.doubleClick("#cell-1-5 .text")
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'country=%q' && !document.querySelector('.record')", country),
+			"keeps only the country")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds("document.querySelector('#filter').value === '' && !document.querySelector('.record')", "has all requests again")
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the top values")
+		country = value[string](b, "document.querySelector('.list .value button').textContent")
+		b.doubleClick(".list .value button")
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'country=%q' && !document.querySelector('.menu')", country),
+			"keeps only the first country")
+	})
+	walk("the signs of a value act without opening its row", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		country := value[string](b, "document.querySelector('#cell-1-5 .text').textContent")
+		b.click("#cell-1-5 .acts span", "−") // this browser has no mouse that could be over it
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'country!=%q' && !document.querySelector('.record')", country),
+			"leaves out the country")
+	})
+	walk("a long touch opens the menu of a value, and no record", func(t *testing.T, b *tab, s *served) {
+		phone := newTab(t, browser, s.url, 360, "light")
+		phone.run(emulation.SetTouchEmulationEnabled(true))
+		phone.open("#/events?t=" + demoDay)
+		phone.sees("200 shown")
+		phone.holds("document.querySelector('#quick-find')", "has all that is above the list")
+		x, y := phone.middle("#cell-1-2 .text")
+		phone.run(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}}))
+		phone.holds("document.querySelector('.menu')?.innerText.includes('Only')", "has the menu of the value")
+		phone.run(input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
+		phone.accessible("menu of a touch")
+		phone.screenshot("menu-touch-360")
+		phone.click("[role=menuitem]", "Only")
+		phone.holds("document.querySelector('#filter').value.startsWith('status=') && !document.querySelector('.record')", "keeps only the value")
+		phone.check()
+	})
+}
+
+// keepNotices keeps what the page announces from now on, because it shows that only for a moment.
+func (b *tab) keepNotices() {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(`{
+		const notice = document.querySelector('.notice');
+		window.notices = [];
+		new MutationObserver(() => window.notices.push(notice.textContent)).observe(notice, {childList: true, characterData: true, subtree: true});
+	}`, nil))
+}
+
+// middle brings an element into view, and returns its middle.
+func (b *tab) middle(selector string) (x, y float64) {
+	b.t.Helper()
+	b.answered()
+	at := value[[]float64](b, fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element.scrollIntoView({block: 'center'});
+		const box = element.getBoundingClientRect();
+		return [box.x + box.width / 2, box.y + box.height / 2];
+	})()`, selector))
+	return at[0], at[1]
+}
+
+// doubleClick clicks the middle of an element twice.
+func (b *tab) doubleClick(selector string) {
+	b.t.Helper()
+	x, y := b.middle(selector)
+	b.run(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -350,6 +351,31 @@ func TestExport(t *testing.T) {
 		b.holds("window.fileClosed && window.written.length === 3", "has written each page")
 		if got, want := value[string](b, "window.written.join('')"), all(t, s, "ndjson", ""); got != want {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
+		}
+	})
+	walk("all events as one list of json", func(t *testing.T, b *tab, s *served) {
+		b.open(columns)
+		b.sees("200 shown")
+		b.run(chromedp.Evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined", nil), chromedp.Evaluate(keepFiles, nil))
+		b.click(".over-rows button", "Export")
+		b.click(".export label", "JSON, a list")
+		b.holds("!document.querySelector('.export .primary').disabled", "has the price")
+		b.click(".export button", "Export")
+		b.sees("Done: 6,000")
+		b.holds("window.files.length === 1 && window.files[0].text", "has saved one file")
+		if name := value[string](b, "window.files[0].name"); name != "orrery-logs-20260101T0000-20260102T0000.json" {
+			t.Errorf("the file is %s", name)
+		}
+		var records []json.RawMessage
+		if err := json.Unmarshal([]byte(value[string](b, "window.files[0].text")), &records); err != nil {
+			t.Fatal(err)
+		}
+		var lines strings.Builder
+		for _, record := range records {
+			lines.Write(append(record, '\n'))
+		}
+		if want := all(t, s, "ndjson", fields); lines.String() != want {
+			t.Errorf("the file has %d records with %d bytes, the API has %d bytes", len(records), lines.Len(), len(want))
 		}
 	})
 	walk("an export is cancelled", func(t *testing.T, b *tab, s *served) {

@@ -29,6 +29,16 @@ func TestPanels(t *testing.T) {
 		b.click("button.link", "explain")
 		b.sees("What it would read and cost")
 	})
+	walk("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?panel=explain&t=" + demoDay)
+		b.sees("200 shown")
+		const rows = "[...document.querySelectorAll('.explain tbody tr')]"
+		b.holds(rows+".length === 3 && "+rows+".every((row) => /actually [0-9.]+ [kM]?B/.test(row.innerText))", "has what was read, also of all")
+		b.click(".explain button", "shorter period")
+		b.holds("/^6h: [0-9].*B$/.test([...document.querySelectorAll('.explain .row button.small')].at(-1)?.textContent)", "offers six hours")
+		b.click(".explain button", "1h: ")
+		b.holds("location.hash.includes('t=2026-01-01T23:00Z..2026-01-02T00:00Z')", "has the last hour")
+	})
 	walk("what a comparison would cost", func(t *testing.T, b *tab, s *served) {
 		b.open("#/compare?where=blocked+is+true&panel=explain&t=" + demoDay)
 		b.holds("document.querySelectorAll('.explain tbody th').length === 4", "has only the questions of the screen, and their sum")

@@ -160,7 +160,9 @@ func TestParts(t *testing.T) {
 		held := make(chan struct{})
 		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
 			if isQuestion(t, r, "facets") {
-				period.Store(strings.SplitN(bodyOf(t, r)["filters"].(string), ",", 2)[0])
+				if asked := strings.SplitN(bodyOf(t, r)["filters"].(string), ",", 2); strings.HasPrefix(asked[1], " reason=") {
+					period.Store(asked[0])
+				}
 				<-held
 			}
 			return false

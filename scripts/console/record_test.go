@@ -4,7 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestRecord walks through what a record has beside the sentence and the numbers.
@@ -42,15 +48,106 @@ func TestRecord(t *testing.T) {
 		blocked := firstRecord(t, s, condition+", blocked is true") // the newest of them: others of the session are before it, or soon after
 		reference := blocked["record_ref"].(string)
 		b.open("#/events/" + reference + "?t=" + demoDay)
-		b.holds("document.querySelectorAll('.session button').length > 1", "has the requests of the session")
+		b.holds("document.querySelectorAll('.session .verdict').length > 1", "has the requests of the session")
 		b.holds("document.querySelectorAll('.session [aria-current]').length === 1", "marks its own")
 		b.accessible("session")
-		b.click(".session button:not([aria-current])", "")
+		b.click(".session .verdict:not([aria-current])", "")
 		b.holds(fmt.Sprintf("!location.hash.includes(%q) && document.querySelector('.record .why')", reference), "has another record")
 	})
-	walk("the part of the request that a rule matched is marked", func(t *testing.T, b *tab, s *served) {
+	walk("what a rule matched is marked in the part of the request", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
+		matched := record["cf_triggers"].(map[string]any)["value"].(string)
 		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
 		b.holds("document.querySelector('.leaf.matched')?.textContent.includes('a rule matched it')", "marks the part")
+		b.click(".record button", "Show hidden values")
+		b.holds(fmt.Sprintf("document.querySelector('.leaf.matched mark')?.textContent === %q", matched), "marks the text")
+		b.accessible("what a rule matched")
+	})
+	walk("the rules that acted are a table, and its values have their menus", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `reason~"^Block - acl"`)
+		rule := record["acl_triggers"].(map[string]any)["trigger_name"].(string)
+		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
+		b.holds("document.querySelector('.triggers')?.checkVisibility() && document.querySelector('.triggers caption').textContent === 'Access control'",
+			"has the rules of the access control in view")
+		b.click(".triggers .value button", rule)
+		b.click("[role=menuitem]", "Only")
+		b.holds(fmt.Sprintf(`document.querySelector('#filter').value === 'acl_triggers["trigger_name"]=%q'`, rule), "has the requests of the rule")
+		b.sees("shown")
+	})
+	walk("where the time of a request went is a bar", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `upstream_status=200, request_time>0.01`)
+		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
+		b.click(".group summary", "Timing")
+		b.holds("/It took .*gateway .*origin [0-9]/.test(document.querySelector('.timing figcaption')?.textContent)", "has the times in words")
+		b.holds("document.querySelector('.times .of-origin').offsetWidth > document.querySelector('.times .of-service').offsetWidth", "has the bar")
+		b.accessible("times")
+	})
+	walk("the link that a record copies has a period that stays", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true`)
+		reference := record["record_ref"].(string)
+		b.open("#/events/" + reference + "?t=24h")
+		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
+		b.click(".record button", "Copy link")
+		b.holds(fmt.Sprintf("window.copied?.includes(%q) && window.copied.includes('..') && !window.copied.includes('24h')", reference), "has copied it")
+	})
+}
+
+// longSession returns a log with a session of many requests, one a second, of which two are blocked.
+func longSession(requests, blocked int) string {
+	var log strings.Builder
+	begin := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	for i := range requests {
+		members := `"result":"Passed","blocked":false`
+		if i == blocked || i == blocked-1 {
+			members = `"result":"Blocked","blocked":true,"reason":"Block - acl Deny [\"all\"] - acl1 - [request]"`
+		}
+		fmt.Fprintf(&log, `{"timestamp":%q,"ip":"192.0.2.1","session":"long","host":"shop.example","path":"/%d",%s}`+"\n",
+			begin.Add(time.Duration(i)*time.Second).Format(time.RFC3339), i, members)
+	}
+	return log.String()
+}
+
+// TestLongSession walks through a record in the middle of a session of thousands of requests.
+func TestLongSession(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serveLog(t, longSession(3000, 1000)).address)
+
+	open := func(t *testing.T, b *tab, s *served) {
+		t.Helper()
+		b.open("#/events/" + firstRecord(t, s, "blocked is true")["record_ref"].(string) + "?t=" + demoDay)
+		b.holds("document.querySelectorAll('.session .verdict').length === 41", "has the nearest requests of the session")
+	}
+	const titles = "[...document.querySelectorAll('.session .verdict')].map((e) => e.title.replace(/.*\\//, '')).join()"
+	walk("the record is among the requests of its session, and the others are reached from there", func(t *testing.T, b *tab, s *served) {
+		open(t, b, s)
+		var want []string
+		for i := 980; i <= 1020; i++ {
+			want = append(want, strconv.Itoa(i))
+		}
+		if got := value[string](b, titles); got != strings.Join(want, ",") {
+			t.Errorf("the strip has %s", got)
+		}
+		b.holds("document.querySelector('.session [aria-current]')?.title.endsWith('/1000')", "marks its own")
+		b.sees("The same session before: 1,000 requests, 999 of them passed.")
+		b.accessible("long session")
+		b.click(".session button.link", "earlier")
+		b.holds(`document.querySelector('#filter').value === 'session="long"'`, "has the session")
+		b.holds("document.querySelector('.event .target')?.textContent.startsWith('shop.example/980')", "begins where the strip did")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.click(".session button.link", "later")
+		b.sees("200 shown")
+		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:17Z..2026-01-01T10:46:40Z") {
+			t.Errorf("the address is %s", at)
+		}
+	})
+	walk("the focus stays in the session from record to record", func(t *testing.T, b *tab, s *served) {
+		open(t, b, s)
+		before := b.fragment()
+		b.run(chromedp.Focus(".session [title$='/999']"))
+		b.keys(kb.Enter)
+		b.holds("document.activeElement.ariaCurrent === 'true' && document.activeElement.title.endsWith('/999')", "has the focus on the other request")
+		if b.fragment() == before {
+			t.Error("the record is the same")
+		}
 	})
 }

@@ -125,9 +125,14 @@ func TestConsole(t *testing.T) {
 			}
 		}
 		leaks("the page", value[string](b, "document.querySelector('.record').outerHTML"))
-		for _, name := range []string{"Copy JSON", "Copy as curl"} {
+		copyAs := func(name string) {
+			t.Helper()
+			b.click(".record button", "Copy as…")
+			b.click("[role=menuitem]", name)
+		}
+		for _, name := range []string{"Copy as JSON", "Copy as curl"} {
 			b.run(chromedp.Evaluate("window.copied = ''", nil))
-			b.click(".record button", name)
+			copyAs(name)
 			b.holds("window.copied", "has copied")
 			leaks(name, value[string](b, "window.copied"))
 		}
@@ -137,7 +142,7 @@ func TestConsole(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.holds(fmt.Sprintf("document.querySelector('.record').innerText.includes(%s)", quoted), "shows the session")
-		b.click(".record button", "secrets included")
+		copyAs("secrets included")
 		b.holds(fmt.Sprintf("window.copied.includes(%q)", strings.TrimPrefix(record["query"].(string), "?")), "copies the query")
 	})
 	walk("mistakes are underlined, listed and corrected", func(t *testing.T, b *tab, s *served) {

@@ -153,7 +153,7 @@ function useNotice(): [string, (text: string) => void] {
 }
 
 /** share copies a link whose period is absolute, so that it always shows the same. */
-function share({ place, zone, say }: Console): void {
+export function share({ place, zone, say }: Console): void {
 	const period = resolve(periodOf(place), Date.now());
 	const columns = place.screen === 'events' ? place.columns ?? keptColumns() : place.columns;
 	const fragment = writeFragment({ ...place, columns, period: period ? absolute(period) : place.period, zone: place.zone || zone });

@@ -1,8 +1,8 @@
 // Questions of screens: asked when the question changes, with the last answer kept until the next one is there.
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import {
-	type Answer, type API, type Canonical, type Got, type Parameters, type Priced, questionOf, type Route, type Routes, type Running,
-	Unreachable,
+	type Answer, type API, type Canonical, type Got, type Meta, type Parameters, type Priced, questionOf, type Route, type Routes,
+	type Running, Unreachable,
 } from './api';
 import { addUp, type Estimate, isHeavy } from './pure/price';
 import { locationOf } from './running';
@@ -28,7 +28,15 @@ const planned = new Map<object, readonly Planned[]>();
 const watchers = new Set<() => void>();
 const plansChanged = (): void => watchers.forEach((changed) => changed());
 
-/** usePlanned returns what all parts of the page ask about requests. */
+/** What the answers to questions say about themselves, by the parameters that a part made for them. */
+const metas = new WeakMap<Parameters, Partial<Record<Priced, Meta>>>();
+
+/** metaOf returns what the answer to a planned question says about itself, if there is one. */
+export function metaOf([route, parameters]: Planned): Meta | undefined {
+	return metas.get(parameters)?.[route];
+}
+
+/** usePlanned returns what all parts of the page ask about requests. The part is drawn again when there is an answer. */
 export function usePlanned(): readonly Planned[] {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
 	useEffect(() => {
@@ -164,9 +172,12 @@ function askerOf(
 		waiting: (waiting: number) => change({ waiting }),
 	};
 	return {
-		ask: (route, parameters) => {
+		ask: async (route, parameters) => {
 			questions.push([route, parameters]);
-			return api.ask(route, parameters, signal, progress);
+			const answer = await api.ask(route, parameters, signal, progress);
+			metas.set(parameters, { ...metas.get(parameters), [route]: answer.meta });
+			plansChanged();
+			return answer;
 		},
 		get: (path) => api.get(path, signal),
 		canonical: (filters, accept) => api.canonical(filters, accept, signal),

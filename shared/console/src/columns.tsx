@@ -9,9 +9,10 @@ import { words } from './strings.columns';
 interface Props {
 	shown: readonly string[];
 	others: readonly string[]; // that are not shown
+	usual: readonly string[];
 	fields: readonly string[]; // of which a column can be made
 	nameOf(column: string): string;
-	change(columns: readonly string[] | null): void; // null: the usual ones
+	change(columns: readonly string[]): void;
 }
 
 /** A column that is dragged, and the place where it would be. */
@@ -21,29 +22,31 @@ interface Drag {
 }
 
 /** Columns shows and hides columns. Dragging, two buttons and two keys move a column; the order is used when it is dropped. */
-export function Columns({ shown, others, fields, nameOf, change }: Props) {
+export function Columns({ shown, others, usual, fields, nameOf, change }: Props) {
 	const { say } = useConsole();
 	const [drag, setDrag] = useState<Drag | null>(null);
+	const [field, setField] = useState('');
+	const box = useRef<HTMLDivElement>(null);
 	const list = useRef<HTMLOListElement>(null);
-	const focus = useRef<{ column: string; control: string } | null>(null); // after a move, which takes the focus away
+	const focus = useRef<{ column: string; control: string } | null>(null); // after a change, which takes the focus away
 	useLayoutEffect(() => {
 		if (!focus.current) return;
 		const { column, control } = focus.current;
 		focus.current = null;
-		const row = list.current?.querySelector(`[data-column="${column}"]`);
-		(row?.querySelector<HTMLElement>(`${control}:enabled`) ?? row?.querySelector<HTMLElement>('input'))?.focus();
+		const row = box.current?.querySelector(`[data-column="${column}"]`);
+		const wanted = row?.querySelector<HTMLElement>(`${control}:enabled`) ?? row?.querySelector<HTMLElement>('input:enabled');
+		(wanted ?? box.current?.querySelector<HTMLElement>('select'))?.focus(); // a field is an option there when it is no column
 	});
-	const move = (column: string, to: number, control: string): void => {
-		const next = moved(shown, shown.indexOf(column), to);
-		focus.current = { column, control };
+	const use = (next: readonly string[], column: string, control: string | null): void => {
+		if (next.length === 0) return;
+		if (control !== null) focus.current = { column, control };
 		change(next);
-		say(words.at(nameOf(column), next.indexOf(column) + 1, next.length));
+		say(next.includes(column) ? words.at(nameOf(column), next.indexOf(column) + 1, next.length) : words.off(nameOf(column)));
 	};
-	const toggle = (column: string): void => {
-		const next = toggled(shown, column);
-		if (next.length > 0) change(next);
-	};
-	return <div class="columns">
+	const move = (column: string, to: number, control: string): void =>
+		use(moved(shown, shown.indexOf(column), to), column, control);
+	const toggle = (column: string): void => use(toggled(shown, column), column, 'input');
+	return <div class="columns" ref={box}>
 		<h3 id="columns-shown">{words.shown}</h3>
 		<ol ref={list} aria-labelledby="columns-shown">{shown.map((column, i) => <li key={column} data-column={column}
 			class={classOf(drag, column, i, shown)}>
@@ -65,19 +68,24 @@ export function Columns({ shown, others, fields, nameOf, change }: Props) {
 		</li>)}</ol>
 		{others.length > 0 && <>
 			<h3>{words.others}</h3>
-			<ul>{others.map((column) => <li key={column}>
+			<ul>{others.map((column) => <li key={column} data-column={column}>
 				<label><input type="checkbox" checked={false} onChange={() => toggle(column)} /> {nameOf(column)}</label>
 			</li>)}</ul>
 		</>}
-		<label class="field"><span>{words.add}</span> <select class="small" value="" onChange={(event) => {
-			const field = event.currentTarget.value;
-			if (field !== '') change([...shown, field]);
+		<form class="row" onSubmit={(event) => {
+			event.preventDefault();
+			if (fields.includes(field)) use([...shown, field], field, null);
+			setField('');
 		}}>
-			<option value="">{words.choose}</option>
-			{fields.map((field) => <option key={field} value={field}>{field}</option>)}
-		</select></label>
+			<label class="field"><span>{words.add}</span> <select class="small" value={field}
+				onChange={(event) => setField(event.currentTarget.value)}>
+				<option value="">{words.choose}</option>
+				{fields.map((name) => <option key={name} value={name}>{name}</option>)}
+			</select></label>
+			<button type="submit" class="small">{words.addIt}</button>
+		</form>
 		<p class="quiet">{words.kept}</p>
-		<button type="button" class="small" onClick={() => change(null)}>{words.usual}</button>
+		<button type="button" class="small" onClick={() => change(usual)}>{words.usual}</button>
 	</div>;
 }
 

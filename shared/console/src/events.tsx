@@ -9,7 +9,7 @@ import { type Console, useConsole } from './context';
 import { keepColumns, keptColumns } from './kept';
 import { Later } from './later';
 import { type Live, rates, useLive } from './live';
-import { mostSegments, useMedia, wide } from './media';
+import { mostSegments, narrow, useMedia, wide } from './media';
 import { Older, type Pages, usePages } from './older';
 import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './rows';
 import { LiveField } from './refresh';
@@ -25,17 +25,17 @@ import { type LogRecord, referenceOf, textOf } from './pure/record';
 import { absolute, dateIn, momentIn, resolve, segmentFor } from './pure/time';
 import { words } from './strings';
 
-// They share code with the events, and are loaded with them.
+// It shares code with the events, and is loaded with them.
 export { QuickFind } from './find';
-export { RecordView } from './record';
 
 const pageSize = 200; // the vendor's default
 
 /** The columns beside a record, where there is less room. */
 const besideRecord: readonly Column[] = ['timestamp', 'result', 'status', 'target'];
 
-/** The columns of a window that is not wide. */
+/** The columns of a window that is not wide, and of cards. */
 const fewer: readonly Column[] = ['timestamp', 'result', 'method', 'status', 'ip', 'target'];
+const ofCards: readonly Column[] = ['timestamp', 'result', 'status', 'method', 'target'];
 
 interface Answers {
 	timeline: Answer<Segment>;
@@ -59,15 +59,16 @@ export function Events() {
 	const pages = live.cut ? { ...older, rows: live.rows, next: null } :
 		live.rows.length > 0 ? { ...older, rows: [...live.rows, ...older.rows] } : older;
 	const beside = useMedia(wide);
+	const cards = useMedia(narrow);
 	const listPane = useRef<HTMLDivElement>(null);
 	const recordPane = useRef<HTMLDivElement>(null);
 	useFocus(place.record !== null, beside, listPane, recordPane);
-	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : fewer;
+	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : cards ? ofCards : fewer;
 	const list = <div class="list-pane" hidden={place.record !== null && !beside} ref={listPane}>
 		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
 			{(answers) => pages.rows.length === 0 && live.waiting.length === 0 && place.live === 0 ? <Nothing meta={answers.logs.meta} /> :
 				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
-					chosen={shown} />}
+					chosen={place.record && beside ? shown : drawn} loaded={fieldsOf(shown)} />}
 		</Answered>
 	</div>;
 	return <div class={`events${place.record ? ' with-record' : ''}${place.panel === 'facets' ? ' with-facets' : ''}`}>
@@ -102,35 +103,37 @@ async function ask(asker: Asker, place: Place, shown: readonly Column[]): Promis
 	return { timeline, logs, parameters };
 }
 
-/** columnsOf returns the columns that the address names, or that the browser keeps, and whether these are any. */
+/** columnsOf returns the columns that the address names, or that the browser keeps, and whether they are not the usual ones. */
 function columnsOf({ place, fields }: Console): { own: boolean; shown: readonly Column[] } {
 	const known = (place.columns ?? keptColumns() ?? []).filter((name) => name in columns || fields.some((field) => field.name === name));
-	return known.length > 0 ? { own: true, shown: known } : { own: false, shown: usualColumns };
+	const own = known.length > 0 && known.join() !== usualColumns.join();
+	return { own, shown: own ? known : usualColumns };
 }
 
 /** List is the strip chart and the rows, to which older pages are added. */
-function List({ answers, pages, live, shown, chosen }: {
+function List({ answers, pages, live, shown, chosen, loaded }: {
 	answers: Answers; pages: Pages; live: Live; shown: readonly Column[];
-	chosen: readonly Column[]; // the window may be too narrow for them
+	chosen: readonly Column[]; // a record beside the list may leave too little room for them
+	loaded: readonly string[]; // members of the records
 }) {
 	const { place, zone, go } = useConsole();
 	const [wanted, setWanted] = useState('');
 	const [exporting, setExporting] = useState(false);
 	const { timeline, logs } = answers;
-	const { rows: loaded, next } = pages;
+	const { rows: all, next } = pages;
 	const searched = searchedIn(shown);
-	const rows = wanted === '' ? loaded : loaded.filter((row) => holds(row, searched, wanted));
+	const rows = wanted === '' ? all : all.filter((row) => holds(row, searched, wanted));
 	const { from, to } = logs.meta.period;
 	const days = dateIn(Date.parse(from), zone) !== dateIn(Date.parse(to), zone);
 	const selected = place.record ? rows.findIndex((row) => referenceOf(row) === place.record) : -1;
-	const oldest = Date.parse(textOf(loaded[loaded.length - 1] ?? {}, 'timestamp'));
+	const oldest = Date.parse(textOf(all[all.length - 1] ?? {}, 'timestamp'));
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />
 		<div class="over-rows">
-			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(loaded.length)) :
-				next || live.cut ? words.eventsShown(count(loaded.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
-					words.eventsAll(count(loaded.length))}</span>
+			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
+				next || live.cut ? words.eventsShown(count(all.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
+					words.eventsAll(count(all.length))}</span>
 			<Later part="find" given={{ value: wanted, change: setWanted, rows, searched }} />
 			{live.cut && <span>{words.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
 				live: 0, period: absolute({ from: Date.parse(from), to: oldest }),
@@ -150,10 +153,11 @@ function List({ answers, pages, live, shown, chosen }: {
 			filters: String(answers.parameters['filters']), period: { from: Date.parse(from), to: Date.parse(to) }, fields: fieldsOf(shown),
 			total: timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0), close: () => setExporting(false),
 		}} />}
-		<Rows rows={rows} shown={shown} dates={days} selected={selected} complete={!next && !live.cut} open={(row) => {
-			const record = rows[row];
-			if (record) go({ record: referenceOf(record) });
-		}} />
+		<Rows rows={rows} shown={shown} loaded={loaded} dates={days} selected={selected} complete={!next && !live.cut}
+			open={(row) => {
+				const record = rows[row];
+				if (record) go({ record: referenceOf(record) });
+			}} />
 		<Older pages={pages} />
 	</>;
 }
@@ -181,10 +185,8 @@ function ColumnChooser({ shown }: { shown: readonly Column[] }) {
 	const { fields, go } = useConsole();
 	const [open, setOpen] = useState(false);
 	const others = Object.keys(columns).filter((column) => !shown.includes(column));
-	const change = (wanted: readonly Column[] | null): void => {
-		const own = wanted?.join() === usualColumns.join() ? null : wanted;
-		keepColumns(own);
-		go({ columns: own && [...own] });
+	const change = (wanted: readonly Column[]): void => {
+		keepColumns(wanted.join() === usualColumns.join() ? null : wanted, () => go({ columns: [...wanted] }));
 	};
 	return <details class="chooser" onToggle={(event) => setOpen(event.currentTarget.open)} onKeyDown={(event) => {
 		if (event.key !== 'Escape') return;
@@ -194,7 +196,7 @@ function ColumnChooser({ shown }: { shown: readonly Column[] }) {
 	}}>
 		<summary>{words.chooseColumns}</summary>
 		{open && <div class="panel"><Later part="columns" given={{
-			shown, others, nameOf, change,
+			shown, others, usual: usualColumns, nameOf, change,
 			fields: fields.filter((field) => !field.key).map((field) => field.name)
 				.filter((name) => !(name in columns) && !shown.includes(name)),
 		}} /></div>}

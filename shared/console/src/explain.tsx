@@ -1,7 +1,8 @@
 // Explain: what a question means, and what it would read and cost. It asks for estimates only.
+import { useState } from 'preact/hooks';
 import './app';
-import { type Canonical, type Priced, Refusal } from './api';
-import { type Asker, type Planned, useAsked, usePlanned } from './ask';
+import { type Canonical, type Meta, Refusal } from './api';
+import { type Asker, metaOf, type Planned, useAsked, usePlanned } from './ask';
 import { useConsole } from './context';
 import { copy } from './menu';
 import { Answered } from './states';
@@ -11,14 +12,22 @@ import { bytes, count, dollars, milliseconds } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
 import type { Mistake } from './pure/mistakes';
+import { shorter } from './pure/narrower';
 import { addUp, type Estimate, rangeOf } from './pure/price';
-import { resolve } from './pure/time';
+import { type Period, periodCondition, resolve } from './pure/time';
 import { words } from './strings.explain';
 
 /** A question of the screen, and what it would read. */
 interface Estimated {
-	route: Priced;
+	question: Planned;
 	particulars: string; // beside the filter and the period of the page
+	estimate: Estimate;
+}
+
+/** A shorter period, and what the questions would read of it. */
+interface Narrower {
+	name: string;
+	period: string;
 	estimate: Estimate;
 }
 
@@ -50,6 +59,7 @@ export function Explain() {
 			{(answer) => ('mistakes' in answer ? <Mistakes mistaken={answer} /> : <>
 				<Means meaning={answer} />
 				<Reads estimates={answer.estimates} />
+				<Narrow planned={planned} />
 				<p class="quiet">{words.shell} <code>orrery explain logs {shell(answer.filters)}</code></p>
 			</>)}
 		</Answered>
@@ -62,17 +72,28 @@ async function ask(asker: Asker, place: Place, planned: readonly Planned[]): Pro
 	const filters = filtersOf(place.filter, period);
 	try {
 		const json = await asker.canonical(filters, 'application/json'); // first, because an error as text has no places
-		const [text, ...estimates] = await Promise.all([
+		const [text, estimates] = await Promise.all([
 			asker.canonical(filters, 'text/plain'),
-			...planned.map(async (one) => ({
-				route: one[0], particulars: particularsOf(one, planned, place.filter), estimate: await asker.estimate(...one),
-			})),
+			Promise.all(planned.map(async (question) => ({
+				question, particulars: particularsOf(question, planned, place.filter), estimate: await asker.estimate(...question),
+			}))),
 		]);
 		return { filters, text, json: json.text, estimates };
 	} catch (error) {
 		if (!(error instanceof Refusal) || error.mistakes.length === 0 || error.mistakes.some((one) => one.parameter)) throw error;
 		return { mistakes: error.mistakes, fixed: splitPeriod(error.fixed, Date.now()).filter };
 	}
+}
+
+/** within returns the questions about the period of the page, about a part of it. */
+function within(planned: readonly Planned[], part: Period): Planned[] {
+	const filters = planned.map(([, parameters]) => String(parameters['filters']));
+	const whole = filters.map((text) => conditionsOf(text)[0] ?? '').find((condition) => condition.startsWith('timestamp between '));
+	return planned.flatMap(([route, parameters], i): Planned[] => {
+		const text = filters[i] ?? '';
+		if (whole === undefined || !text.startsWith(whole)) return [];
+		return [[route, { ...parameters, filters: periodCondition(part) + text.slice(whole.length) }]];
+	});
 }
 
 /** particularsOf names the period and the conditions of a question that are not those of the page, and its other parameters. */
@@ -117,6 +138,7 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 		.sort((a, b) => b.n - a.n);
 	const most = columns[0]?.n ?? 1;
 	const together = addUp(estimates.map(({ estimate }) => estimate));
+	const actual = addActual(estimates.flatMap(({ question }) => metaOf(question) ?? []));
 	const number = (n: number | undefined): string => (n === undefined ? words.unknown : count(n));
 	return <>
 		<h3>{words.reads} <small>{words.readsHint}</small></h3>
@@ -124,19 +146,19 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 			<thead><tr>{[words.route, words.hours, words.objects, words.records, words.bytes, words.wait, words.cost].map((name) =>
 				<th scope="col" key={name}>{name}</th>)}</tr></thead>
 			<tbody>
-				{estimates.map(({ route, particulars, estimate }, i) => <tr key={i}>
-					<th scope="row">{words.routes[route]}{particulars !== '' && <small>{particulars}</small>}</th>
+				{estimates.map(({ question, particulars, estimate }, i) => <tr key={i}>
+					<th scope="row">{words.routes[question[0]]}{particulars !== '' && <small>{particulars}</small>}</th>
 					<td>{number(estimate.partitions)}</td><td>{number(estimate.objects)}</td><td>{number(estimate.rows)}</td>
-					<Amounts estimate={estimate} />
+					<Amounts estimate={estimate} actual={metaOf(question)} />
 				</tr>)}
 				{estimates.length > 1 && <tr class="together">
-					<th scope="row">{words.together}</th><td /><td /><td /><Amounts estimate={together} />
+					<th scope="row">{words.together}</th><td /><td /><td /><Amounts estimate={together} actual={actual} />
 				</tr>}
 			</tbody>
 		</table></div>
 		{(together.warnings ?? []).map((warning) => <p class="warning-of" key={warning}>{warning}</p>)}
 		{largest && columns.length > 0 && <>
-			<h3>{words.columns(words.routes[largest.route])}</h3>
+			<h3>{words.columns(words.routes[largest.question[0]])}</h3>
 			<ul class="columns-of">{columns.slice(0, mostColumns).map(({ name, n }) => <li key={name}>
 				<code>{name}</code><span class="size" aria-hidden="true"><i style={{ '--part': String(n / most) }} /></span>
 				<span>{bytes(n)}</span>
@@ -146,11 +168,53 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 	</>;
 }
 
-/** Amounts are the cells of what is read, how long it takes and what it costs. Without the bytes, the price is not known. */
-function Amounts({ estimate: e }: { estimate: Estimate }) {
+/** What questions really read and cost, and how long they took. */
+type Actual = Pick<Meta, 'bytes_scanned' | 'elapsed_ms' | 'cost_usd'>;
+
+/** addActual adds up questions that ran at the same time. */
+function addActual(metas: readonly Meta[]): Actual | undefined {
+	if (metas.length === 0) return undefined;
+	const sum = (of: (one: Meta) => number | undefined): number => metas.reduce((all, one) => all + (of(one) ?? 0), 0);
+	return {
+		bytes_scanned: sum((one) => one.bytes_scanned), elapsed_ms: Math.max(...metas.map((one) => one.elapsed_ms)),
+		...(metas.some((one) => one.cost_usd !== undefined) ? { cost_usd: sum((one) => one.cost_usd) } : {}),
+	};
+}
+
+/**
+ * Amounts are the cells of what is read, how long it takes and what it costs, and of what that was if the question ran.
+ * Without the bytes, the price is not known.
+ */
+function Amounts({ estimate: e, actual }: { estimate: Estimate; actual: Actual | undefined }) {
+	const cell = (estimated: string, was: string | undefined) =>
+		<td>{estimated}{was !== undefined && <small>{words.actual(was)}</small>}</td>;
 	return <>
-		<td>{e.bytes ? `${e.unknown ? words.atLeast : ''}${rangeOf(e.bytes, bytes)}` : words.unknown}</td>
-		<td>{e.wait_ms ? rangeOf(e.wait_ms, milliseconds) : words.unknown}</td>
-		<td>{e.cost_usd ? rangeOf(e.cost_usd, dollars) : e.bytes ? words.free : words.unknown}</td>
+		{cell(e.bytes ? `${e.unknown ? words.atLeast : ''}${rangeOf(e.bytes, bytes)}` : words.unknown,
+			actual && bytes(actual.bytes_scanned))}
+		{cell(e.wait_ms ? rangeOf(e.wait_ms, milliseconds) : words.unknown, actual && milliseconds(actual.elapsed_ms))}
+		{cell(e.cost_usd ? rangeOf(e.cost_usd, dollars) : e.bytes ? words.free : words.unknown,
+			actual?.cost_usd === undefined ? undefined : dollars(actual.cost_usd))}
 	</>;
+}
+
+/** Narrow offers shorter periods, with what the same questions would read of them. That is asked for when somebody wants it. */
+function Narrow({ planned }: { planned: readonly Planned[] }) {
+	const { api, place, round, go } = useConsole();
+	const [wanted, want] = useState(false);
+	const period = resolve(periodOf(place), Date.now());
+	const parts = period ? shorter(periodOf(place), period) : [];
+	const question = `narrower ${wanted} ${periodOf(place)} ${JSON.stringify(planned)}`;
+	const asked = useAsked<Narrower[]>(api, question, round, async (asker) => (!wanted ? [] : Promise.all(parts.map(async (one) => ({
+		name: one.name, period: one.period,
+		estimate: addUp(await Promise.all(within(planned, one.part).map((less) => asker.estimate(...less)))),
+	})))));
+	if (parts.length === 0) return null;
+	return <div>
+		<button type="button" class="small" aria-expanded={wanted} onClick={() => want(!wanted)}>{words.narrow}</button>
+		{wanted && <Answered asked={asked} metas={() => []}>
+			{(narrower) => <div class="row"><h3>{words.narrower}</h3>{narrower.map(({ name, period: shown, estimate }) =>
+				<button type="button" class="small" key={name} onClick={() => go({ period: shown })}>
+					{words.last(name, estimate.bytes ? rangeOf(estimate.bytes, bytes) : words.unknown)}</button>)}</div>}
+		</Answered>}
+	</div>;
 }

@@ -6,7 +6,7 @@ import type { API, Page } from './api';
 import { useConsole } from './context';
 import { saveFile } from './menu';
 import { ago, bytes, count } from './pure/format';
-import { fileName, type Format, headerOf, recordsIn, withoutHeader } from './pure/pieces';
+import { contentOf, fileName, type Format, type Frame, frameOf, recordsIn, wireOf } from './pure/pieces';
 import { addUp, type Estimate, isHeavy, priceOf } from './pure/price';
 import type { Period } from './pure/time';
 import { words } from './strings.export';
@@ -24,7 +24,8 @@ interface Props {
 
 /** Where an export goes. */
 interface Sink {
-	write(content: Uint8Array<ArrayBuffer>): Promise<void>;
+	/** write adds the records of a page. */
+	write(content: Uint8Array<ArrayBuffer>, frame: Frame): Promise<void>;
 	/** close completes the file; without that it is not complete. */
 	close(incomplete: boolean): Promise<void>;
 	abort(): Promise<void>;
@@ -36,7 +37,7 @@ interface Run {
 	sink: Sink;
 	own: AbortController;
 	next: string | null; // cursor of the next page
-	begun: boolean;
+	frame: Frame | null; // of its files, as soon as there is a page
 	events: number;
 	size: number;
 	skipped: number;
@@ -56,7 +57,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const run = useRef<Run | null>(null);
 	useEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => run.current?.own.abort(), []);
-	const parameters = { filters, limit: pageSize, format, ...(all ? {} : { fields }) };
+	const parameters = { filters, limit: pageSize, format: wireOf(format), ...(all ? {} : { fields }) };
 	const pages = Math.max(1, Math.ceil(total / pageSize));
 	const estimate = usePrice(filters, all ? null : fields, pages);
 	const heavy = estimate.price !== null && isHeavy(estimate.price);
@@ -83,7 +84,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 			return null;
 		});
 		if (!sink) return;
-		run.current = { sink, own: new AbortController(), next: null, begun: false, events: 0, size: 0, skipped: 0 };
+		run.current = { sink, own: new AbortController(), next: null, frame: null, events: 0, size: 0, skipped: 0 };
 		void goOn(run.current);
 	};
 	const r = run.current;
@@ -97,8 +98,9 @@ export function Export({ filters, period, fields, total, close }: Props) {
 			<h2 id="export-title">{words.title}</h2>
 			<fieldset disabled={state !== 'asked'}>
 				<legend>{words.format}</legend>
-				{(['csv', 'ndjson'] as const).map((one) => <label key={one}><input type="radio" name="format" checked={format === one}
-					onChange={() => setFormat(one)} /> {words.formats[one]}</label>)}
+				{(['csv', 'ndjson', 'json'] as const).map((one) => <label key={one}>
+					<input type="radio" name="format" checked={format === one} onChange={() => setFormat(one)} /> {words.formats[one]}
+				</label>)}
 			</fieldset>
 			<fieldset disabled={state !== 'asked'}>
 				<legend>{words.columns}</legend>
@@ -162,11 +164,12 @@ async function copyPages(
 		const cursor = run.next === null ? {} : { cursor: run.next };
 		const page: Page = await api.page({ ...parameters, ...cursor }, run.own.signal, progress);
 		note('');
-		const content = run.begun && format === 'csv' ? withoutHeader(page.content) : page.content;
-		await run.sink.write(content);
+		run.frame ??= frameOf(format, page.content);
+		const content = contentOf(format, page.content);
+		const only = page.next === null && run.events === 0; // a file without records has its frame
+		if (content.length > 0 || only) await run.sink.write(content, run.frame);
 		run.own.signal.throwIfAborted();
-		run.begun = true;
-		run.events += recordsIn(page.content, format);
+		run.events += recordsIn(page.content, wireOf(format));
 		run.size += content.length;
 		run.skipped = Math.max(run.skipped, page.skipped);
 		redraw();
@@ -191,28 +194,43 @@ async function sinkFor(period: Period, format: Format): Promise<Sink> {
 	if (!showSaveFilePicker) return inMemory(period, format);
 	const handle = await showSaveFilePicker({ suggestedName: fileName(period, format, 0, false) });
 	const file = await handle.createWritable();
-	return { write: (content) => file.write(content), close: () => file.close(), abort: () => file.abort(), files: 1 };
+	let frame: Frame | null = null;
+	return {
+		write: async (content, own) => {
+			await file.write(joined(frame ? own.between : own.before, content));
+			frame = own;
+		},
+		close: async () => {
+			if (frame && frame.behind.length > 0) await file.write(frame.behind);
+			await file.close();
+		},
+		abort: () => file.abort(),
+		files: 1,
+	};
 }
 
-/** inMemory keeps an export in memory, and saves a piece of it whenever it is large. Each piece of CSV has the names of the columns. */
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
+	const both = new Uint8Array(a.length + b.length);
+	both.set(a);
+	both.set(b, a.length);
+	return both;
+}
+
+/** inMemory keeps an export in memory, and saves a piece of it whenever it is large. Each piece is a whole file of its format. */
 function inMemory(period: Period, format: Format): Sink {
 	let parts: Uint8Array<ArrayBuffer>[] = [];
 	let [size, saved] = [0, 0];
-	let header: Uint8Array<ArrayBuffer> | null = null;
-	const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+	let behind = new Uint8Array();
 	const save = (incomplete: boolean, piece: number): void => {
-		saveFile(fileName(period, format, piece, incomplete), new Blob(parts, { type }));
+		saveFile(fileName(period, format, piece, incomplete), new Blob([...parts, behind], { type: types[format] }));
 		[parts, size] = [[], 0];
 		saved++;
 	};
 	return {
-		write: (content) => {
-			if (format === 'csv') header ??= headerOf(content);
-			if (size > 0 && size + content.length > pieceSize) {
-				save(false, saved + 1);
-				if (header) parts.push(header);
-			}
-			parts.push(content);
+		write: (content, frame) => {
+			behind = frame.behind;
+			if (size > 0 && size + content.length > pieceSize) save(false, saved + 1);
+			parts.push(parts.length === 0 ? frame.before : frame.between, content);
 			size += content.length;
 			return Promise.resolve();
 		},
@@ -226,3 +244,5 @@ function inMemory(period: Period, format: Format): Sink {
 		},
 	};
 }
+
+const types: Readonly<Record<Format, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson', json: 'application/json' };

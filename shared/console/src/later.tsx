@@ -1,5 +1,5 @@
 // Parts of the page that are loaded when they are opened, each with its own style. The events have that of the page, and their
-// script has the record and the quick search.
+// script has the quick search.
 import type { ComponentType } from 'preact';
 import { useEffect, useReducer, useState } from 'preact/hooks';
 import type { Asker } from './ask';
@@ -40,7 +40,7 @@ const parts = {
 	lines: { load: () => import('./lines').then((m) => m.Lines), style: linesStyle },
 	overlay: { load: () => import('./lines').then((m) => m.Overlay), style: linesStyle },
 	planets: { load: () => import('./planets').then((m) => m.Planets), style: planetsStyle },
-	record: { load: () => import('./events').then((m) => m.RecordView), style: recordStyle },
+	record: { load: () => import('./record').then((m) => m.RecordView), style: recordStyle },
 	reports: { load: () => import('./reports').then((m) => m.Reports), style: reportsStyle, also: planetsStyle },
 	split: { load: () => import('./split').then((m) => m.Split), style: splitStyle },
 	standout: { load: () => import('./standout').then((m) => m.StandOut), style: standoutStyle },

@@ -16,7 +16,7 @@ export interface Choice {
 	more: readonly Item[];
 }
 
-/** Value is a button with a value, whose menu it opens. */
+/** Value is a button with a value, whose menu it opens. A double click keeps only the value. */
 export function Value({ fact, children }: { fact: Fact; children: ComponentChildren }) {
 	const { choose } = useConsole();
 	const act = useActs(fact);
@@ -25,7 +25,8 @@ export function Value({ fact, children }: { fact: Fact; children: ComponentChild
 		choose(fact, event.currentTarget);
 	}}>
 		<button type="button" class="plain" aria-haspopup="menu" title={String(fact.value)}
-			onClick={(event) => choose(fact, event.currentTarget)} onKeyDown={(event) => keys(event, act)}>
+			onClick={(event) => (event.detail > 1 ? act.only() : choose(fact, event.currentTarget))}
+			onKeyDown={(event) => keys(event, act)}>
 			{children}
 		</button>
 		<Acts fact={fact} />

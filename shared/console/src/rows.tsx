@@ -1,15 +1,18 @@
 // The list of events: a grid that draws only the rows in view, with the keys of a grid.
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Console, useConsole } from './context';
+import { useConsole } from './context';
 import { narrow, useMedia } from './media';
-import { Acts, copy, type Item, useActs } from './menu';
-import { type Fact, only, type Value } from './pure/filter';
-import { factOfResult, listOf, type LogRecord, referenceOf, resultOf, textOf } from './pure/record';
-import { absolute, clockIn, dateIn, momentIn, otherZone } from './pure/time';
+import { Acts, useActs } from './menu';
+import { linesOf } from './pure/cards';
+import { addOnly, type Fact, type Value } from './pure/filter';
+import { factOfResult, listOf, type LogRecord, referenceOf, textOf } from './pure/record';
+import { clockIn, dateIn, momentIn, otherZone } from './pure/time';
 import { shortReason } from './pure/reason';
 import { leastWidth } from './pure/widths';
+import { resultFields, ResultMark } from './result';
 import { words } from './strings';
+import { waysOf } from './ways';
 
 /** A column of the list: one of those below, or a field of the catalogue. */
 export type Column = string;
@@ -25,9 +28,7 @@ interface Definition {
 
 export const columns: Readonly<Record<Known, Definition>> = {
 	timestamp: { fields: ['timestamp'], width: '7.6rem', fact: '' },
-	result: {
-		fields: ['result', 'blocked', 'challenge', 'ichallenge', 'monitor', 'upstream_status'], width: '10rem', fact: 'result',
-	},
+	result: { fields: resultFields, width: '10rem', fact: 'result' },
 	method: { fields: ['method'], width: '4.2rem', fact: 'method' },
 	status: { fields: ['status'], width: '3.6rem', fact: 'status' },
 	ip: { fields: ['ip'], width: 'minmax(7.5rem, 9.5rem)', fact: 'ip' },
@@ -52,11 +53,10 @@ export function nameOf(column: Column): string {
 
 export const usualColumns: readonly Column[] = ['timestamp', 'result', 'method', 'status', 'ip', 'country', 'target', 'reason'];
 
-export const shapes = { passed: '●', blocked: '■', challenged: '◆', monitored: '▲', refused: '✕' } as const;
-
 interface Props {
 	rows: readonly LogRecord[];
 	shown: readonly Column[];
+	loaded: readonly string[]; // members of the records
 	dates: boolean; // the period has more than one day
 	selected: number; // index, or -1
 	complete: boolean; // there are no older rows
@@ -64,12 +64,15 @@ interface Props {
 }
 
 const spare = 6; // rows drawn above and below those in view
+const cardLine = 25; // pixels
+const leastTarget = 44; // of a finger
 
 /** Rows is the grid. One element has the focus; the active cell is named by aria-activedescendant. */
-export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
-	const phone = useMedia(narrow);
-	const height = phone ? 50 : 28;
+export function Rows({ rows, shown, loaded, dates, selected, complete, open }: Props) {
+	const lines = useMedia(narrow) ? linesOf(shown) : null; // of cards
+	const height = lines ? Math.max(leastTarget, lines.length * cardLine) : 28;
 	const grid = useRef<HTMLDivElement>(null);
+	const { press, click } = useDoubleClick(open);
 	const [view, setView] = useState({ top: 0, height: 800 });
 	const opened = selected < 0 ? '' : referenceAt(rows, selected);
 	const [active, setActive] = useState<Active>({ reference: opened, row: Math.max(0, selected), column: 0 });
@@ -102,7 +105,7 @@ export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
 		setActive({ ...next, reference: referenceAt(rows, next.row) });
 		reveal(grid.current, next.row, height);
 	};
-	const onKeyDown = useGridKeys(rows, shown, { row, column: active.column }, Math.floor(view.height / height) - 1, move, open,
+	const onKeyDown = useGridKeys(rows, shown, loaded, { row, column: active.column }, Math.floor(view.height / height) - 1, move, open,
 		selected >= 0);
 	const tracks = shown.map((column) => (column === 'timestamp' && dates ? '12rem' : columnOf(column).width));
 	return <div class="rows" role="grid" aria-label={words.events} aria-description={words.eventKeys}
@@ -117,10 +120,15 @@ export function Rows({ rows, shown, dates, selected, complete, open }: Props) {
 		<div class="body" role="presentation" style={{ height: `${rows.length * height}px` }}>
 			{rows.slice(first, last).map((record, i) => {
 				const index = first + i;
+				const cell = (column: Column) => {
+					const at = shown.indexOf(column);
+					return <Cell key={column} id={cellID(index, at)} column={column} record={record} loaded={loaded} dates={dates}
+						card={lines !== null} active={index === row && at === active.column} press={press} />;
+				};
 				return <div class="event" role="row" key={index} aria-rowindex={index + 2} aria-selected={index === selected}
-					style={{ transform: `translateY(${index * height}px)` }} onClick={() => open(index)}>
-					{shown.map((column, at) => <Cell key={column} id={cellID(index, at)} column={column} record={record} dates={dates}
-						active={index === row && at === active.column} />)}
+					style={{ transform: `translateY(${index * height}px)` }} onClick={() => click(index)}>
+					{lines ? lines.map((line) => <div class="card-line" role="presentation" key={line[0]}>{line.map(cell)}</div>) :
+						shown.map(cell)}
 				</div>;
 			})}
 		</div>
@@ -156,8 +164,8 @@ function reveal(grid: HTMLElement | null, row: number, height: number): void {
 
 /** useGridKeys returns the handler of the keys of the grid. */
 function useGridKeys(
-	rows: readonly LogRecord[], shown: readonly Column[], active: { row: number; column: number }, page: number,
-	move: (to: { row: number; column: number }) => void, open: (row: number) => void, beside: boolean,
+	rows: readonly LogRecord[], shown: readonly Column[], loaded: readonly string[], active: { row: number; column: number },
+	page: number, move: (to: { row: number; column: number }) => void, open: (row: number) => void, beside: boolean,
 ) {
 	const console = useConsole();
 	const record = rows[active.row];
@@ -182,31 +190,12 @@ function useGridKeys(
 		else if ((event.key === '-' || event.key === '−') && fact) act.without();
 		else if ((event.key === 'm' || event.key === 'ContextMenu') && record) {
 			const cell = document.getElementById(cellID(row, at));
-			if (cell) console.choose(fact, cell, waysOf(record, console));
+			if (cell) console.choose(fact, cell, waysOf(record, loaded, console));
 		} else return;
 		event.preventDefault();
 		event.stopPropagation();
 	};
 }
-
-/** waysOf are the ways from a row: to the requests around it and to those like it, and a filter that finds it again. */
-function waysOf(record: LogRecord, { go, say }: Console): Item[] {
-	const ms = Date.parse(textOf(record, 'timestamp'));
-	const like = (name: string, ...fields: string[]): Item[] => {
-		const conditions = fields.filter((field) => textOf(record, field) !== '')
-			.map((field) => only({ field, value: textOf(record, field) }));
-		const filter = conditions.join(', ');
-		return textOf(record, fields[0] ?? '') === '' ? [] : [[name, filter, () => go({ filter, record: null })]];
-	};
-	return [
-		[words.around, '', () => go({ filter: '', record: null, period: absolute({ from: ms - around, to: ms + around }) })],
-		...like(words.sameAddress, 'ip'), ...like(words.sameSession, 'session'), ...like(words.sameRule, 'reason'),
-		...like(words.samePath, 'path', 'host'),
-		[words.copyFilter, '', () => copy(only({ field: 'record_ref', value: referenceOf(record) }), say)],
-	];
-}
-
-const around = 300_000; // milliseconds before and after a request
 
 /** factOf returns what the value of a cell says, or null if filters have no condition for it. */
 function factOf(column: Column, record: LogRecord): Fact | null {
@@ -222,18 +211,20 @@ function factOf(column: Column, record: LogRecord): Fact | null {
 	return name !== '' && plain ? { field: name, value: value as Value } : null;
 }
 
-function Cell({ id, column, record, dates, active }: {
-	id: string; column: Column; record: LogRecord; dates: boolean; active: boolean;
+function Cell({ id, column, record, loaded, dates, card, active, press }: {
+	id: string; column: Column; record: LogRecord; loaded: readonly string[]; dates: boolean; card: boolean; active: boolean;
+	press(fact: Fact | null): void;
 }) {
 	const console = useConsole();
 	const fact = factOf(column, record);
-	const open = (at: Element): void => console.choose(fact, at, waysOf(record, console));
+	const open = (at: Element): void => console.choose(fact, at, waysOf(record, loaded, console));
 	const touch = useLongTouch(open);
 	return <span id={id} role="gridcell" class={`cell ${column}${active ? ' active' : ''}`} onContextMenu={(event) => {
 		event.preventDefault();
 		open(event.currentTarget);
-	}} {...touch}>
-		<span class="text">{contentOf(column, record, dates)}</span>
+	}} onMouseDown={() => press(fact)} {...touch}>
+		{card && !isKnown(column) && <small>{column}</small>}
+		<span class="text">{contentOf(column, record, dates) || (card && '–')}</span>
 		{fact && <Acts fact={fact} />}
 	</span>;
 }
@@ -257,10 +248,30 @@ function Time({ record, dates }: { record: LogRecord; dates: boolean }) {
 	return <span title={`${momentIn(ms, other)} ${other}`}>{dates && `${dateIn(ms, zone)} `}{clockIn(ms, zone, 'milliseconds')}</span>;
 }
 
-/** ResultMark is what happened to a request: a shape, a word and a colour. */
-export function ResultMark({ record }: { record: LogRecord }) {
-	const result = resultOf(record);
-	return <span class={`verdict ${result}`}><span aria-hidden="true">{shapes[result]}</span> {words.results[result]}</span>;
+/**
+ * useDoubleClick returns the handlers of a click, which opens a row, and of a double click, which keeps only the value of the
+ * cell. The first click moves the cells, or covers them with the record: so the second one counts wherever it is.
+ */
+function useDoubleClick(open: (row: number) => void) {
+	const { place, go } = useConsole();
+	const pressed = useRef<Fact | null>(null);
+	return {
+		press: (fact: Fact | null): void => {
+			pressed.current = fact;
+		},
+		click: (row: number): void => {
+			const [fact, from] = [pressed.current, location.hash];
+			pressed.current = null;
+			open(row);
+			if (fact) addEventListener('click', (event) => {
+				if (event.detail !== 2) return;
+				event.preventDefault();
+				event.stopPropagation();
+				// Back leads to where the reader was before both clicks.
+				go({ filter: addOnly(place.filter, fact), record: null }, location.hash === from ? 'push' : 'replace');
+			}, { capture: true, once: true });
+		},
+	};
 }
 
 const longTouchTime = 500; // milliseconds

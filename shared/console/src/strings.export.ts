@@ -4,7 +4,7 @@ export const words = {
 	title: 'Export all matching events',
 	close: 'Close',
 	format: 'Format',
-	formats: { csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, a record on each line' },
+	formats: { csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, a record on each line', json: 'JSON, a list of records' },
 	columns: 'Members',
 	shown: (names: string) => `those of the list: ${names}`,
 	all: 'all members of each record',

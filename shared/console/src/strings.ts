@@ -1,4 +1,5 @@
-// Every text of the page, in one language. Sentences about records are in pure/why.ts.
+// The texts of the page, in one language. Those of a part that is loaded later are in a file of its own, sentences about records
+// in pure/why.ts.
 
 export const words = {
 	name: 'Orrery',
@@ -129,54 +130,15 @@ export const words = {
 	notLoaded: 'This screen could not be loaded.',
 	notLoadedHint: 'The server does not answer, or it has a newer console. Nothing that the address names is lost.',
 	reload: 'Load the page again',
-	eventKeys: 'Arrow keys move, Enter opens, + keeps only and − leaves out the value, m opens its menu.',
+	eventKeys: 'Arrow keys move, Enter opens, + or a double click keeps only and − leaves out the value, m opens its menu.',
 
 	record: 'Record',
-	back: 'Back to the events',
-	newer: 'Newer record',
-	older: 'Older record',
-	recordGone: 'No record of the data has this reference. It may have been deleted.',
-	groups: {
-		request: 'Request', headers: 'Headers and cookies', client: 'Client', decision: 'Decision', rules: 'Rules',
-		origin: 'Origin', timing: 'Timing', more: 'More',
-	},
-	stages: {
-		'global filter': 'Global filter', 'rate limit': 'Rate limit', acl: 'Access control',
-		'content filter': 'Content filter', origin: 'Origin',
-	},
-	stageStates: { passed: 'passed', stopped: 'stopped', 'not reached': 'not reached' },
-	wayThrough: 'The way of the request',
-	isFalsePositive: 'Is it a false positive?',
-	evidenceRule: (n: string, human: string, addresses: string) =>
-		`The same rule: ${n}, ${human} of them by humans${addresses === '' ? '' : `, from ${addresses}`}.`,
-	addresses: (n: string) => (n === '1' ? '1 address' : `${n} addresses`),
-	session: 'The session, up to half an hour later',
-	ofSession: (time: string, result: string, request: string) => `${time} ${result}: ${request}`,
-	evidenceSession: (n: string, passed: string) => `The same session: ${n}, ${passed} of them passed.`,
-	evidencePath: (n: string, share: string) => `The same path of the host: ${n}, ${share} of them passed.`,
-	evidenceShow: 'show',
-	around: '5 minutes around',
-	sameAddress: 'Same address',
-	sameSession: 'Same session',
-	sameRule: 'Same rule',
-	samePath: 'Same path',
-	copyFilter: 'Copy a filter that finds it',
-	raw: 'Raw JSON',
-	matched: ' a rule matched it',
-	reveal: 'Show the value',
-	hide: 'Hide the value',
-	secret: 'Hidden, because it may identify a person or give access',
-	showSecrets: 'Show hidden values',
-	copyRecord: 'Copy JSON',
-	copyCurl: 'Copy as curl',
-	copyCurlSecrets: 'Copy as curl, secrets included',
 	explain: 'explain',
 	explainTitle: 'What the question means, reads and costs (x)',
 	facets: 'Values',
 	facetsTitle: 'The most frequent values of fields (f)',
 	copyQuestion: 'copy as curl',
 	copyQuestionTitle: 'Copy what was asked as commands of curl',
-	copyLink: 'Copy link',
 
 	asking: 'Asking…',
 	cancel: 'Cancel',

@@ -10,12 +10,20 @@ export interface Leaf {
 	text: string;
 	value: Value | null; // null: filters have no condition for it
 	secret: boolean;
-	matched?: true; // a rule matched it
+	matched?: readonly string[]; // what rules matched in it; without texts, the rules do not say what
+}
+
+/** The triggers of a field: a row for each, a column for each member. A cell has as many leaves as the member has values. */
+export interface Triggers {
+	field: string;
+	members: string[];
+	rows: Leaf[][][];
 }
 
 /** A group of leaves. */
 export interface Group {
 	name: GroupName;
+	triggers: Triggers[];
 	leaves: Leaf[];
 }
 
@@ -46,22 +54,79 @@ export function groupsOf(record: LogRecord, sensitive: Sensitive): Group[] {
 	const named = new Set(groups.flatMap(([, fields]) => fields));
 	const rest = Object.keys(record).filter((field) => !named.has(field));
 	const matched = matchedIn(record);
-	return [...groups, ['more', rest] as const].map(([name, fields]) => ({
-		name,
-		leaves: fields.filter((field) => record[field] !== undefined).flatMap((field) => leavesOf(field, record[field], sensitive))
-			.map((leaf) => (matched.has(leaf.field) ? { ...leaf, matched: true as const } : leaf)),
-	})).filter((group) => group.leaves.length > 0);
+	return [...groups, ['more', rest] as const].map(([name, fields]): Group => {
+		const [tables, others] = [fields.filter((field) => isTable(record, field)), fields.filter((field) => !isTable(record, field))];
+		return {
+			name,
+			triggers: tables.map((field) => triggersOf(field, listOf(record, field).filter(isObject), sensitive)),
+			leaves: others.filter((field) => record[field] !== undefined).flatMap((field) => leavesOf(field, record[field], sensitive))
+				.map((leaf) => {
+					const texts = matched.get(placeOf(leaf.field));
+					return texts ? { ...leaf, matched: texts } : leaf;
+				}),
+		};
+	}).filter((group) => group.leaves.length + group.triggers.length > 0);
 }
 
-/** matchedIn returns the parts of the request that rules matched, as filters name them. */
-function matchedIn(record: LogRecord): Set<string> {
+/** isTable reports whether a record has triggers in a field, and nothing else. */
+function isTable(record: LogRecord, field: string): boolean {
+	const triggers = listOf(record, field);
+	return field.endsWith('_triggers') && triggers.length > 0 && triggers.every(isObject);
+}
+
+/** The members of triggers in the order of their columns: which rule, what it found, what it did. Others are behind them. */
+const triggerMembers = ['trigger_name', 'section', 'name', 'value', 'tags', 'threshold', 'risk_level', 'ruleid', 'trigger_id',
+	'acl_action', 'action', 'extra'];
+
+/** triggersOf returns the triggers of a field. Members that none of them has are left out. */
+function triggersOf(field: string, triggers: readonly LogRecord[], sensitive: Sensitive): Triggers {
+	const there = new Set(triggers.flatMap((one) => Object.keys(one).filter((name) => one[name] !== '' && one[name] !== null)));
+	const members = [...triggerMembers.filter((name) => there.delete(name)), ...there];
+	return { field, members, rows: triggers.map((one) => {
+		const leaves = elementOf(field, one, sensitive);
+		return members.map((name) => leaves.filter((leaf) => leaf.field === keyed(field, name) && leaf.text !== ''));
+	}) };
+}
+
+/** matchedIn returns the parts of the request that rules matched, and what they matched there. */
+function matchedIn(record: LogRecord): Map<string, string[]> {
 	const triggers = ['cf_triggers', 'cf_restrict_triggers', 'gf_triggers'].flatMap((field) => listOf(record, field)).filter(isObject);
-	return new Set(triggers.map((one) => {
+	const found = new Map<string, string[]>();
+	for (const one of triggers) {
 		const section = textOf(one, 'section');
 		const name = textOf(one, 'name');
 		const field = sectionFields[section] ?? section;
-		return name === '' || name === section ? field : keyed(field, name);
-	}));
+		const place = placeOf(name === '' || name === section ? field : keyed(field, name));
+		const text = textOf(one, 'value') || textOf(one, 'matched');
+		found.set(place, [...found.get(place) ?? [], ...(text === '' ? [] : [text])]);
+	}
+	return found;
+}
+
+/** placeOf names a part of the request. The names of headers have no case. */
+const placeOf = (field: string): string => (field.startsWith('headers[') ? field.toLowerCase() : field);
+
+/** A piece of a text. */
+export interface Piece {
+	text: string;
+	marked: boolean;
+}
+
+/** piecesOf cuts a text where others begin and end in it, whatever their case. Those that are not in it mark nothing. */
+export function piecesOf(text: string, others: readonly string[]): Piece[] {
+	const marked = new Array<boolean>(text.length).fill(false);
+	const searched = text.toLowerCase();
+	for (const other of others) {
+		const at = searched.length === text.length ? searched.indexOf(other.toLowerCase()) : text.indexOf(other);
+		if (at >= 0) marked.fill(true, at, at + other.length);
+	}
+	const pieces: Piece[] = [];
+	for (const [i, mark] of marked.entries()) {
+		const last = pieces.at(-1);
+		if (last?.marked === mark) last.text += text[i] ?? '';
+		else pieces.push({ text: text[i] ?? '', marked: mark });
+	}
+	return pieces;
 }
 
 function leavesOf(field: string, value: unknown, sensitive: Sensitive): Leaf[] {

@@ -1,6 +1,7 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
 import { adviceOf } from './advice';
 import { nearest, withoutEach } from './blame';
+import { linesOf as cardLines } from './cards';
 import { chipsOf, inverted, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { fieldOptions, operatorOptions, take, valueOptions } from './complete';
@@ -13,22 +14,26 @@ import { fuzzy } from './fuzzy';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, expectedAt, tokensOf } from './lex';
+import { likeFilter } from './like';
 import { aligned, classesOf, type Figures, ofClass, rest, total } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
+import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
-import { dots, groupsOf, sensitiveIn, withoutSecrets } from './parts';
-import { fileName, headerOf, recordsIn, withoutHeader } from './pieces';
+import { dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
+import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
+import { type Newest, stripOf } from './session';
 import {
 	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, shift, zoomOut,
 } from './time';
+import { timesOf } from './timing';
 import { conditionFor } from './wanted';
 import { stagesOf, why } from './why';
 import { leastWidth } from './widths';
@@ -442,7 +447,7 @@ test('what the catalogue calls sensitive is masked, and what repeats it', () => 
 		`'https://a.example/../[x]?token=${dots}&${dots}' -H 'Authorization: ${dots}' -H 'x-account: ${dots}' ` +
 		`-H 'Accept: */*' -b 'sid=${dots}'`);
 	equal(requestAsCurl(record).includes('sid=s3cret'), true);
-	const leaves = groupsOf(record, sensitive).flatMap((group) => group.leaves);
+	const leaves = groupsOf(record, sensitive).flatMap((group) => [...group.leaves, ...group.triggers.flatMap((one) => one.rows.flat(2))]);
 	equal(leaves.filter((leaf) => !leaf.secret).map((leaf) => leaf.text),
 		['POST', 'a.example', '/../[x]', '*/*', '192.0.2.1', 'args', 'token', 'r1', 'uri', '/x', '200']);
 });
@@ -759,6 +764,12 @@ test('pages of an export are one file', () => {
 	const page = encode('a,b\r\n1,"x\r\ny"\r\n2,""\r\n');
 	equal([decode(headerOf(page)), decode(withoutHeader(page))], ['a,b\r\n', '1,"x\r\ny"\r\n2,""\r\n']);
 	equal([recordsIn(page, 'csv'), recordsIn(encode('{"a":"\\"x"}\n{}\n'), 'ndjson'), recordsIn(encode('a\r\n'), 'csv')], [2, 2, 0]);
+	for (const pages of [['{"a":1}\n{"a":2}\n', '{"a":"\\n"}\n'], ['']]) {
+		const { before, between, behind } = frameOf('json', encode(pages[0] ?? ''));
+		const content = pages.map((lines) => decode(contentOf('json', encode(lines)))).join(decode(between));
+		equal(JSON.parse(decode(before) + content + decode(behind)), pages.join('').split('\n').filter((line) => line !== '')
+			.map((line) => JSON.parse(line) as unknown));
+	}
 	const day = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 2) };
 	equal(fileName(day, 'csv', 0, false), 'orrery-logs-20260101T0000-20260102T0000.csv');
 	equal(fileName(day, 'ndjson', 2, true), 'orrery-logs-20260101T0000-20260102T0000-2-incomplete.ndjson');
@@ -802,9 +813,83 @@ test('a column is moved, shown and hidden', () => {
 
 test('the parts of a request that rules matched are marked', () => {
 	const groups = groupsOf({
-		path: '/a', query: 'q=1', arguments: { q: '1', p: '2' }, headers: { 'user-agent': 'x' },
-		cf_triggers: [{ section: 'args', name: 'q', value: '1' }], gf_triggers: [{ section: 'uri', name: '', value: '/a' }],
+		path: '/a', query: 'q=1', arguments: { q: '1', p: '2' }, headers: { 'User-Agent': 'x' },
+		cf_triggers: [{ section: 'args', name: 'q', value: '1' }, { section: 'headers', name: 'user-agent' }],
+		gf_triggers: [{ section: 'uri', name: '', value: '/a' }],
 	}, () => false);
-	const marked = groups.flatMap((group) => group.leaves).filter((leaf) => leaf.matched).map((leaf) => leaf.field);
-	equal(marked, ['path', 'arguments["q"]']);
+	const marked = groups.flatMap((group) => group.leaves).filter((leaf) => leaf.matched).map((leaf) => [leaf.field, leaf.matched]);
+	equal(marked, [['path', ['/a']], ['arguments["q"]', ['1']], ['headers["User-Agent"]', []]]);
+	const pieces = (text: string, ...others: string[]): string =>
+		piecesOf(text, others).map((piece) => (piece.marked ? `<${piece.text}>` : piece.text)).join('');
+	equal(pieces('a UNION select b', 'union select'), 'a <UNION select> b');
+	equal(pieces('abcd', 'bc', 'cd', 'x', ''), 'a<bcd>');
+	equal(pieces('😀1', '1'), '😀<1>');
+	equal(pieces('İ1', '1'), 'İ<1>');
+	equal(piecesOf('', ['a']), []);
+});
+
+test('triggers are tables, in which no column is empty', () => {
+	const [group] = groupsOf({ gf_triggers: [
+		{ trigger_id: 'gf1', trigger_name: 'A', extra: '', section: 'uri', value: '/a', tags: ['x', 'y'] },
+		{ trigger_id: 'gf2', trigger_name: 'B', extra: '', other: 1 },
+	] }, () => false);
+	const [table] = group?.triggers ?? [];
+	equal(table?.members, ['trigger_name', 'section', 'value', 'tags', 'trigger_id', 'other']);
+	equal(table?.rows.map((cells) => cells.map((leaves) => leaves.map((leaf) => leaf.text).join())),
+		[['A', 'uri', '/a', 'x,y', 'gf1', ''], ['B', '', '', '', 'gf2', '1']]);
+	equal(table?.rows[0]?.[4]?.[0]?.field, 'gf_triggers["trigger_id"]');
+	equal(groupsOf({ gf_triggers: ['text'] }, () => false)[0]?.leaves.length, 1, 'triggers of another form are leaves');
+});
+
+test('the strip of a session always has its record', () => {
+	const record = (n: number, ms: number): LogRecord => ({ record_ref: String(n), timestamp: new Date(ms).toISOString() });
+	const many = (from: number, n: number): LogRecord[] => Array.from({ length: n }, (_, i) => record(from - i, (from - i) * 1000));
+	const period = { from: 0, to: 9_000_000 };
+	const strip = (at: LogRecord, before: Newest, after: Newest) => {
+		const found = stripOf(at, period, before, after);
+		return { ...found, records: found.records.map((one) => Number(one['record_ref'])) };
+	};
+	const all = strip(record(2, 2000), { records: many(2, 2), more: false }, { records: many(4, 2), more: false });
+	equal(all, { records: [1, 2, 3, 4], earlier: null, later: null });
+	const long = strip(record(100, 100_000), { records: many(100, 21), more: true }, { records: many(150, 50), more: false });
+	equal([long.records.length, long.records[0], long.records.at(-1)], [41, 80, 120]);
+	equal([long.earlier, long.later], [{ from: 0, to: 80_000 }, { from: 120_000, to: 1_900_000 }]);
+	const flood = strip(record(100, 100_000), { records: many(100, 21), more: true }, { records: many(9000, 2500), more: true });
+	equal([flood.records.at(-1), flood.later], [100, { from: 100_000, to: 1_900_000 }]);
+	const same = [record(7, 1000), record(6, 1000), record(5, 1000), record(4, 900)];
+	equal(strip(record(6, 1000), { records: same, more: false }, { records: [record(8, 1001)], more: false }).records, [4, 5, 6, 7, 8]);
+	equal(strip(record(3, 1000), { records: same, more: true }, { records: [], more: false }).records, [4, 5, 6, 7, 3]);
+});
+
+test('what requests have in common is a filter', () => {
+	const record = { ip: '192.0.2.1', path: '/a', monitor_reasons: ['m "1"'], session: '' };
+	equal((['ip', 'session', 'rule', 'path'] as const).map((likeness) => likeFilter(record, likeness)),
+		['ip="192.0.2.1"', '', 'monitor_reasons="m \\"1\\""', 'path="/a"']);
+	equal(likeFilter({ ...record, host: 'a', reason: 'r' }, 'path'), 'path="/a", host="a"');
+	equal(likeFilter({ ...record, reason: 'r' }, 'rule'), 'reason="r"');
+	equal(likeFilter({ host: 'a' }, 'path'), '');
+});
+
+test('columns are lines of a card', () => {
+	equal(cardLines(['timestamp', 'result', 'status', 'method', 'target']), [['timestamp', 'result', 'status'], ['method', 'target']]);
+	equal(cardLines(['timestamp', 'result', 'method', 'status', 'ip', 'country', 'target', 'reason']),
+		[['timestamp', 'result', 'method'], ['status', 'ip', 'country'], ['target'], ['reason']]);
+	equal(cardLines(['protocol', 'status']), [['protocol'], ['status']]);
+});
+
+test('the parts of the time of a request are those that it has', () => {
+	const times = timesOf({ request_time: 0.1, svc_latency: 10_000, upstream_response_time: 0.08 });
+	equal(times?.parts.map(({ name, ms }) => `${name} ${Math.round(ms)}`), ['service 10', 'origin 80', 'rest 10']);
+	equal(timesOf({ request_time: 0.001, svc_latency: 1000, upstream_response_time: null })?.parts.map(({ name }) => name), ['service']);
+	equal(timesOf({ svc_latency: 5 }), null);
+});
+
+test('shorter periods end where the period does', () => {
+	const day = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 2) };
+	equal(shorter('24h', day).map(({ name, period }) => `${name} ${period}`), ['15m 15m', '1h 1h', '6h 6h']);
+	equal(shorter(absolute(day), day)[1], {
+		name: '1h', part: { from: Date.UTC(2026, 0, 1, 23), to: day.to }, period: '2026-01-01T23:00Z..2026-01-02T00:00Z',
+	});
+	equal(shorter('30d', { from: 0, to: 30 * 86_400_000 }).map(({ name }) => name), ['6h', '24h', '7d']);
+	equal(shorter('5m', { from: 0, to: 300_000 }), []);
 });
