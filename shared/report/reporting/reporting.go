@@ -2,9 +2,11 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,7 +76,8 @@ func Make(
 	answered := 0
 	var group errgroup.Group
 	group.SetLimit(AtOnce)
-	for i, q := range questions {
+	for _, i := range askingOrder(questions) {
+		q := questions[i]
 		group.Go(func() error {
 			body, err := from.Ask(ctx, q.Route, q.Params)
 			answers[i].Body, errs[i] = body, err
@@ -105,6 +108,28 @@ func Make(
 		return report.Report{}, fmt.Errorf("ask the questions of a report: %w", errs[0])
 	}
 	return report.New(s, byPart), nil
+}
+
+// longest lists the routes by the time that their questions take, the longest first.
+var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram", "logs"}
+
+// askingOrder returns the indexes of the questions in the order in which they are asked: first those about the period
+// itself, because queries that run at the same time share what they read, and the longest first, so that none of them
+// runs alone at the end.
+func askingOrder(questions []report.Question) []int {
+	order := make([]int, len(questions))
+	for i := range order {
+		order[i] = i
+	}
+	before := func(q report.Question) int { return strings.Count(string(q.Part), " before") }
+	slices.SortStableFunc(order, func(a, b int) int {
+		first, second := questions[a], questions[b]
+		return cmp.Or(
+			cmp.Compare(before(first), before(second)),
+			cmp.Compare(slices.Index(longest, first.Route), slices.Index(longest, second.Route)),
+		)
+	})
+	return order
 }
 
 // SettingOf returns the setting of the report that a request asks for.
