@@ -182,8 +182,8 @@ func cannotReach(least float64, n, all Sides) bool {
 	return 2*margin*cross*cross*(selected+baseline) < least*(a+b)*others*selected*baseline
 }
 
-// differenceOf returns the difference between the shares of a value on the two sides: its sign, positive if the selected
-// side has the larger share, and its size, multiplied by the requests of both sides.
+// differenceOf returns the difference between the shares of a value on the two sides: its sign, positive if the
+// selected side has the larger share, and its size, multiplied by the requests of both sides.
 func differenceOf(n, all Sides) (sign int, size product) {
 	a, b := times(n.Selected, all.Baseline), times(n.Baseline, all.Selected)
 	sign = a.compare(b)

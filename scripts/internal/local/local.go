@@ -93,8 +93,8 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	}
 	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir()}
 	p.Engine = p.demo
-	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller share
-	// what they read.
+	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
+	// share what they read.
 	return p, p.complete(ctx, data, p.demo, max(fewQueries, runtime.NumCPU()), canWrite)
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Crews are the workers of scans. The scans of one caller that run at the same time have the same workers: a worker reads
-// a row group for all of them that need it, one scan after the other, and each column once. So the scans take less
+// Crews are the workers of scans. The scans of one caller that run at the same time have the same workers: a worker
+// reads a row group for all of them that need it, one scan after the other, and each column once. So the scans take less
 // processor time, and the memory of one row group per worker. The zero value is ready for use.
 type Crews struct {
 	mu       sync.Mutex
@@ -113,8 +113,8 @@ func newPass(
 	return p
 }
 
-// begin adds a pass, and starts workers. If a worker is reading one of its row groups, the pass begins there: the rest of
-// the way is the same, too.
+// begin adds a pass, and starts workers. If a worker is reading one of its row groups, the pass begins there: the rest
+// of the way is the same, too.
 func (c *crew) begin(p *pass) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,9 +183,9 @@ func (p *pass) readGroup(w *worker, i int) error {
 }
 
 // take returns a pass and the index of the row group that a worker reads for it, after some time with another pass: the
-// same row group, or one that no other worker is reading, or any. The pass on which the workers have spent the least time
-// chooses, so that a small one does not wait for the end of a large one. If there is no row group, the worker becomes
-// idle.
+// same row group, or one that no other worker is reading, or any. The pass on which the workers have spent the least
+// time chooses, so that a small one does not wait for the end of a large one. If there is no row group, the worker
+// becomes idle.
 func (c *crew) take(w *worker, after *pass, spent time.Duration) (*pass, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -255,8 +255,8 @@ func (w *worker) end() {
 	w.run, w.ctx = nil, nil
 }
 
-// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next scan uses again. The
-// garbage collector empties pools.
+// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next scan uses again.
+// The garbage collector empties pools.
 var freeColumns sync.Map // of *sync.Pool by parquet.Column
 
 // free removes all columns and gives back their memory.

@@ -306,8 +306,8 @@ func TestMemoryIsSharedBetweenCallers(t *testing.T) {
 	}
 }
 
-// TestScansAtTheSameTime: scans that share workers have the same answers as alone, whatever they ask, and one that fails
-// fails alone.
+// TestScansAtTheSameTime: scans that share workers have the same answers as alone, whatever they ask, and one that
+// fails fails alone.
 func TestScansAtTheSameTime(t *testing.T) {
 	rows := enginetest.Records(t, 600, 47)
 	objects := stored(t, rows)
