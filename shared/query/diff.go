@@ -99,10 +99,11 @@ func Findings(shape Diff, a DiffAnswer) []Finding {
 	for i, t := range a.Terms {
 		for j := range t.Values {
 			v := &t.Values[j]
-			if cannotReach(least, v.Sides, a.Requests) {
+			sign, difference := differenceOf(v.Sides, a.Requests)
+			if first.isBefore(difference) || cannotReach(least, v.Sides, a.Requests) {
 				continue
 			}
-			score, difference := compare(v.Sides, a.Requests)
+			score := float64(sign) * scoreOf(v.Sides, a.Requests)
 			side := v.Selected
 			if score < 0 {
 				side = v.Baseline
@@ -151,6 +152,12 @@ func (f *firstFindings) compare(a, b candidate) int {
 	)
 }
 
+// isBefore reports whether the list is full of candidates with a greater difference.
+func (f *firstFindings) isBefore(difference product) bool {
+	n := len(f.list)
+	return n == f.limit && n > 0 && difference.compare(f.list[n-1].difference) < 0
+}
+
 // add inserts a candidate after those that are before or equal to it, unless the list is full of them.
 func (f *firstFindings) add(c candidate) {
 	n := len(f.list)
@@ -175,24 +182,26 @@ func cannotReach(least float64, n, all Sides) bool {
 	return 2*margin*cross*cross*(selected+baseline) < least*(a+b)*others*selected*baseline
 }
 
-// compare returns the score of a value, see Finding, before it is rounded, and the size of the difference between its
-// shares on the two sides, multiplied by the requests of both sides.
-func compare(n, all Sides) (score float64, difference product) {
+// differenceOf returns the difference between the shares of a value on the two sides: its sign, positive if the
+// selected side has the larger share, and its size, multiplied by the requests of both sides.
+func differenceOf(n, all Sides) (sign int, size product) {
 	a, b := times(n.Selected, all.Baseline), times(n.Baseline, all.Selected)
-	sign := a.compare(b)
-	if sign == 0 {
-		return 0, product{}
-	}
+	sign = a.compare(b)
 	if sign < 0 {
 		a, b = b, a
 	}
+	return sign, a.minus(b)
+}
+
+// scoreOf returns the size of the score of a value, see Finding, before it is rounded.
+func scoreOf(n, all Sides) (score float64) {
 	requests := float64(all.Selected + all.Baseline)
 	for _, has := range []Sides{n, {all.Selected - n.Selected, all.Baseline - n.Baseline}} {
 		row := float64(has.Selected + has.Baseline)
 		score += unexpected(has.Selected, row, float64(all.Selected)/requests)
 		score += unexpected(has.Baseline, row, float64(all.Baseline)/requests)
 	}
-	return 2 * score * float64(sign), a.minus(b)
+	return 2 * score
 }
 
 // unexpected returns a term of the G-test: n·ln(n/expected), where the expected number is a share of the row.

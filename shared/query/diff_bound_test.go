@@ -22,9 +22,9 @@ func TestValuesThatCannotReach(t *testing.T) {
 			n = Sides{Selected: int64(share * float64(all.Selected)), Baseline: int64(share * float64(all.Baseline))}
 			alike++
 		}
-		score, _ := compare(n, all)
+		score := scoreOf(n, all)
 		cannot := cannotReach(least, n, all)
-		if cannot && math.Abs(score) >= least {
+		if cannot && score >= least {
 			t.Fatalf("%+v of %+v has the score %g, of at least %g", n, all, score, least)
 		}
 		if isAlike && cannot {

@@ -3,6 +3,7 @@
 package query
 
 import (
+	"math"
 	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -114,6 +115,18 @@ type IntIn struct{ Values []int64 }
 // IntRange holds between the bounds, both included; a nil bound is unlimited. The operators gt and lt are bound to the
 // next integer, so there are no strict bounds. A range with Min above Max holds for nothing.
 type IntRange struct{ Min, Max *int64 }
+
+// Bounds returns the least and the greatest integer for which r holds.
+func (r IntRange) Bounds() (least, most int64) {
+	least, most = math.MinInt64, math.MaxInt64
+	if r.Min != nil {
+		least = *r.Min
+	}
+	if r.Max != nil {
+		most = *r.Max
+	}
+	return least, most
+}
 
 // NumberRange holds for a text that is a number (see catalog.NumericText) between the bounds.
 type NumberRange struct {

@@ -37,6 +37,7 @@ import (
 // Limits of queries on one machine.
 const (
 	queryTimeout = 60 * time.Second // of an answer
+	fewQueries   = 4                // of one caller at the same time, or more on a machine with more cores
 	maxWaiting   = 64               // queries in the queue
 	retryAfter   = 2 * time.Second  // for requests refused because the queue is full
 )
@@ -98,8 +99,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	}
 	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir()}
 	p.Engine = p.demo
-	// One query uses every core, so more than a few concurrent queries only slow each other down.
-	return p, p.complete(ctx, data, p.demo, max(2, runtime.NumCPU()), canWrite)
+	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
+	// share what they read.
+	return p, p.complete(ctx, data, p.demo, max(fewQueries, runtime.NumCPU()), canWrite)
 }
 
 // dataEngine is the engine over the objects of a data directory.

@@ -61,8 +61,10 @@ func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 		index:   index,
 		duckDB:  duckDB,
 		records: newRecords(),
-		scan:    scan.Options{NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare)},
-		sizes:   defaultSizes,
+		scan: scan.Options{
+			NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare), Crews: &scan.Crews{},
+		},
+		sizes: defaultSizes,
 	}, nil
 }
 

@@ -3,6 +3,8 @@ package scan
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
@@ -10,22 +12,19 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// chosen returns the rows of the group that belong to the answer, ascending. It reads the columns of further conditions
-// only while rows are left.
+// chosen returns the rows of the group that belong to the answer, ascending. They must not be changed. It reads the
+// columns of further conditions only while rows are left.
 func (w *worker) chosen() ([]int32, error) {
 	ts, err := w.column("ts_ms", "")
 	if err != nil {
 		return nil, err
 	}
-	spans := w.run.reach.Spans()
-	first, last := spans[0], spans[len(spans)-1] // there are at most two
-	rows := make([]int32, 0, len(ts.Ints))
-	for row, ms := range ts.Ints {
-		if first.FromMs <= ms && ms <= first.ToMs || last.FromMs <= ms && ms <= last.ToMs {
-			rows = append(rows, int32(row))
-		}
+	conditions := w.run.query.Conditions
+	rows := w.inReach(ts.Ints)
+	if len(conditions) > 0 {
+		rows = slices.Clone(rows)
 	}
-	for _, c := range w.run.query.Conditions {
+	for _, c := range conditions {
 		if len(rows) == 0 {
 			return nil, nil
 		}
@@ -39,9 +38,50 @@ func (w *worker) chosen() ([]int32, error) {
 	return rows, w.inOrder(ts.Ints, rows)
 }
 
-// matching returns those of the rows for which a condition holds: any of its terms holds, or, if it is negated, no term
-// does.
+// inReach returns the rows of which the times are within the reach of the query. They must not be changed.
+func (w *worker) inReach(ts []int64) []int32 {
+	spans := w.run.reach.Spans()
+	for _, span := range spans {
+		if span.FromMs <= w.group.MinTsMs && w.group.MaxTsMs <= span.ToMs {
+			return firstRows(len(ts)) // inOrder checks that the times are those of the footer
+		}
+	}
+	first, last := spans[0], spans[len(spans)-1] // there are at most two
+	rows := make([]int32, 0, len(ts))
+	for row, ms := range ts {
+		if first.FromMs <= ms && ms <= first.ToMs || last.FromMs <= ms && ms <= last.ToMs {
+			rows = append(rows, int32(row))
+		}
+	}
+	return rows
+}
+
+// ascending holds the numbers from 0 on, enough for the longest row group so far. They are never changed.
+var ascending atomic.Pointer[[]int32]
+
+// ordinaryRows is more than the rows of a row group of this program.
+const ordinaryRows = 1 << 17
+
+// firstRows returns the numbers of the first n rows, which must not be changed.
+func firstRows(n int) []int32 {
+	known := ascending.Load()
+	if known == nil || len(*known) < n {
+		more := make([]int32, max(n, ordinaryRows))
+		for row := range more {
+			more[row] = int32(row)
+		}
+		known = &more
+		ascending.Store(known)
+	}
+	return (*known)[:n:n]
+}
+
+// matching returns those of the rows for which a condition holds, in their memory: any of its terms holds, or, if it is
+// negated, no term does.
 func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
+	if len(c.Terms) == 1 && c.Terms[0].Source.Type == catalog.Bool && c.Terms[0].Source.Layout == catalog.Scalar {
+		return w.flaggedRows(rows, c)
+	}
 	terms := make([]func(row int32) bool, len(c.Terms))
 	for i, t := range c.Terms {
 		var err error
@@ -58,6 +98,23 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 			}
 		}
 		if holds != c.Negated {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+// flaggedRows is matching for a condition on a single flag.
+func (w *worker) flaggedRows(rows []int32, c query.Condition) ([]int32, error) {
+	t := c.Terms[0]
+	values, err := w.column(t.Source.Column, valueMember(t.Source))
+	if err != nil {
+		return nil, err
+	}
+	holds := [3]bool{c.Negated, t.PassesBool(false) != c.Negated, t.PassesBool(true) != c.Negated} // by flag, plus one
+	kept := rows[:0]
+	for _, row := range rows {
+		if holds[values.Flags[row]+1] {
 			kept = append(kept, row)
 		}
 	}
@@ -148,6 +205,13 @@ func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 		return onEntries(values, func(entry int32) bool { return t.PassesText(string(values.Texts.At(entry))) })
 	case len(values.Codes) > 0:
 		return onEntries(values, func(entry int32) bool { return t.PassesInt(values.Ints[entry]) })
+	}
+	if between, ok := t.Test.(query.IntRange); ok {
+		least, most := between.Bounds()
+		return func(i int32) bool {
+			n := values.Ints[i]
+			return least <= n && n <= most && (len(values.Present) == 0 || values.Present[i])
+		}
 	}
 	return func(i int32) bool {
 		return (len(values.Present) == 0 || values.Present[i]) && t.PassesInt(values.Ints[i])

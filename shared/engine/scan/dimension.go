@@ -11,6 +11,15 @@ import (
 
 // valuesOf returns the different values of each row for a dimension. They are valid until the next call.
 func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
+	k, err := w.elementsOf(d)
+	if err == nil && k.repeats {
+		k = w.differentCodes(k.starts, k.codes, k.entries, nil)
+	}
+	return k, err
+}
+
+// elementsOf is like valuesOf, but a row may have a value of a list several times: then repeats is set.
+func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	terms := d.Terms()
 	values, err := w.column(terms[0].Source.Column, valueMember(terms[0].Source))
 	if err != nil {
@@ -28,7 +37,7 @@ func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
 		return keyColumn{codes: codes, entries: entries}, nil
 	}
 	if terms[0].Source.Layout != catalog.Pairs {
-		return w.differentCodes(values.Starts, codes, entries, nil), nil
+		return keyColumn{starts: values.Starts, codes: codes, entries: entries, repeats: true}, nil
 	}
 	names, err := w.column(terms[0].Source.Column, "name")
 	if err != nil {

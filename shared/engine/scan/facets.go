@@ -102,12 +102,12 @@ func (f *facets[C]) read(w *worker, group int) error {
 
 // read counts the values of a row group.
 func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCounts, *C)) error {
-	of, err := w.valuesOf(f.dimension)
+	of, err := w.elementsOf(f.dimension)
 	if err != nil {
 		return err
 	}
 	w.counts = cleared(w.counts, of.entries.Len())
-	counts, present := w.counts, of.count(w.counts, rows, flags)
+	counts, present := w.counts, w.count(&of, rows, flags)
 	w.met, w.hashes = w.met[:0], w.hashes[:0]
 	for code := range counts {
 		if counts[code] != (flagCounts{}) && f.passes(of.entries, int32(code)) {
@@ -140,8 +140,9 @@ func (f *facet[C]) bytes() int64 { return f.values.Memory() + int64(cap(f.counts
 // flagCounts counts records by their flags.
 type flagCounts [manyFlags]int32
 
-// count adds the rows that have each of the keys to counts. It returns the counts of the rows that have any.
-func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (present flagCounts) {
+// count adds the rows that have each of the keys to w.counts. It returns the counts of the rows that have any.
+func (w *worker) count(k *keyColumn, rows []int32, flags []uint8) (present flagCounts) {
+	counts := w.counts
 	if k.starts == nil {
 		for _, row := range rows {
 			if code := k.codes[row]; code != parquet.Absent {
@@ -151,13 +152,25 @@ func (k *keyColumn) count(counts []flagCounts, rows []int32, flags []uint8) (pre
 		}
 		return present
 	}
+	if k.repeats {
+		w.lastRow = cleared(w.lastRow, len(counts))
+	}
 	for _, row := range rows {
-		codes := k.codes[k.starts[row]:k.starts[row+1]]
+		codes, flag := k.codes[k.starts[row]:k.starts[row+1]], flags[row]%manyFlags
 		if len(codes) > 0 {
-			present[flags[row]%manyFlags]++
+			present[flag]++
+		}
+		if !k.repeats {
+			for _, code := range codes {
+				counts[code][flag]++
+			}
+			continue
 		}
 		for _, code := range codes {
-			counts[code][flags[row]%manyFlags]++
+			if w.lastRow[code] != row+1 {
+				w.lastRow[code] = row + 1
+				counts[code][flag]++
+			}
 		}
 	}
 	return present

@@ -13,13 +13,17 @@ const (
 	manyFlags = 1 << 4 // the number of combinations of flags without isBot
 )
 
-// flags returns the flags of each row, without isBot.
+// flags returns the flags of each row, without isBot. They must not be changed.
 func (w *worker) flags() ([]uint8, error) {
+	if w.hasFlags {
+		return w.flagged, nil
+	}
 	columns, err := w.all("blocked", "challenge", "ichallenge", "monitor", "human", "monitor_reasons")
 	if err != nil {
 		return nil, err
 	}
-	flags := make([]uint8, len(columns[0].Flags))
+	w.flagged = cleared(w.flagged, len(columns[0].Flags))
+	flags := w.flagged
 	for i, flag := range []uint8{isBlocked, isChallenged, isChallenged, isMonitored, isHuman} {
 		addFlag(flags, flag, columns[i])
 	}
@@ -29,14 +33,14 @@ func (w *worker) flags() ([]uint8, error) {
 			flags[row] |= isMonitored
 		}
 	}
+	w.hasFlags = true
 	return flags, nil
 }
 
 // addFlag sets a flag of the rows for which a column is true.
 func addFlag(flags []uint8, flag uint8, column *parquet.ColumnValues) {
+	add := [3]uint8{2: flag} // by the flag plus one
 	for row, is := range column.Flags {
-		if is == 1 {
-			flags[row] |= flag
-		}
+		flags[row] |= add[is+1]
 	}
 }

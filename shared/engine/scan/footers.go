@@ -11,7 +11,7 @@ import (
 
 // open opens an object, calls read with what its footer says, and closes the object. It returns an error if the file is
 // not the object that the index lists.
-func open(object lake.Object, read func(*parquet.ColumnReader) error) error {
+func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) error) error {
 	path := object.Path
 	return openFile(path, func(file *os.File) error {
 		info, err := file.Stat()
@@ -23,14 +23,14 @@ func open(object lake.Object, read func(*parquet.ColumnReader) error) error {
 		}
 		version := fileVersion{path, info.Size(), info.ModTime().UnixNano()}
 		if known, ok := footers.find(version); ok {
-			return read(known.From(file))
+			return read(known.From(file), version)
 		}
 		columns, err := parquet.OpenColumns(file, info.Size())
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
 		footers.add(version, columns)
-		return read(columns)
+		return read(columns, version)
 	})
 }
 

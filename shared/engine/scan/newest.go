@@ -118,8 +118,8 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 // readObject returns the newest matching records of an object. It reads the last row groups first, and no row group of
 // which all records are older than those found.
 func (n *newest) readObject(w *worker, object lake.Object) (found []record, err error) {
-	err = open(object, func(c *parquet.ColumnReader) error {
-		for _, g := range slices.Backward(n.run.groups(c, object.Path)) {
+	err = open(object, func(c *parquet.ColumnReader, file fileVersion) error {
+		for _, g := range slices.Backward(n.run.groups(c, file)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue
 			}
@@ -171,7 +171,7 @@ func (n *newest) readGroup(w *worker) ([]record, error) {
 			tsNanos: nanos[row],
 			source:  name,
 			line:    line[row],
-			place:   engine.Place{Path: w.group.path, Row: w.group.first + int64(row)},
+			place:   engine.Place{Path: w.group.file.path, Row: w.group.first + int64(row)},
 		}
 	}
 	return records, nil
@@ -191,7 +191,7 @@ func (n *newest) between(w *worker, ts []int64, rows []int32) ([]int32, error) {
 		return nil, err
 	}
 	nanos, source, line := columns[0].Ints, columns[1], columns[2].Ints
-	kept := rows[:0]
+	var kept []int32
 	for _, row := range rows {
 		if newest != nil && ts[row] == newest.TsMs || oldest != nil && ts[row] == oldest.TsMs {
 			text := string(source.Texts.At(source.Codes[row]))

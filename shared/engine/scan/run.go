@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -26,20 +27,25 @@ type run struct {
 	noFallback bool
 	hash       func(key []byte) uint64 // of the keys of topx
 	used       atomic.Int64            // bytes of memory
+	rows       int64                   // of all row groups that were surveyed
 
 	shared *engine.Memory // from which the memory is taken
 	caller string
 	taken  atomic.Int64 // bytes
 
+	crews *Crews
+	crew  *crew // of the caller
+
 	mu   sync.Mutex
-	idle []*worker // of earlier passes; their columns' memory is used again
+	idle []*worker // of each; their columns' memory is used again
 }
 
-// newRun returns the state of a scan. The caller must call giveBack at its end.
+// newRun returns the state of a scan. The caller must call giveBack at its end, unless the options have nothing that
+// scans share.
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.Reach(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx),
+		shared: o.Shared, caller: engine.CallerOf(ctx), crews: o.Crews,
 	}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -50,6 +56,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	if r.hash == nil {
 		r.hash = hashOfKey
 	}
+	r.crew = r.crews.join(r.caller, r.workers)
 	return r
 }
 
@@ -104,12 +111,15 @@ func (h *holding) hold(bytes int64) error {
 	return nil
 }
 
-// giveBack gives back the memory that all queries share.
-func (r *run) giveBack() { r.shared.Give(r.caller, r.taken.Swap(0)) }
+// giveBack gives back the memory that all queries share, and leaves the workers to other scans of the caller.
+func (r *run) giveBack() {
+	r.shared.Give(r.caller, r.taken.Swap(0))
+	r.crews.leave(r.caller)
+}
 
 // group is one row group of an object.
 type group struct {
-	path   string
+	file   fileVersion
 	number int
 	first  int64 // number of its first row in the object
 	parquet.RowGroup
@@ -119,12 +129,15 @@ type group struct {
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 }
 
+// id returns what identifies the row group among those of all objects.
+func (g *group) id() groupID { return groupID{g.file, g.number} }
+
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
-func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
+func (r *run) groups(c *parquet.ColumnReader, file fileVersion) (found []*group) {
 	first := int64(0)
 	for number, g := range c.RowGroups() {
 		if g.Rows > 0 && r.reach.Touches(g.MinTsMs, g.MaxTsMs) {
-			found = append(found, &group{path: path, number: number, first: first, RowGroup: g, reader: c})
+			found = append(found, &group{file: file, number: number, first: first, RowGroup: g, reader: c})
 		}
 		first += int64(g.Rows)
 	}
@@ -135,23 +148,16 @@ func (r *run) groups(c *parquet.ColumnReader, path string) (found []*group) {
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i], func(c *parquet.ColumnReader) error {
-			found[i] = r.groups(c, objects[i].Path)
+		return open(objects[i], func(c *parquet.ColumnReader, file fileVersion) error {
+			found[i] = r.groups(c, file)
 			return r.reserve(c.Memory())
 		})
 	})
-	return slices.Concat(found...), err
-}
-
-// scan calls read once for each row group, on several workers. i is the index of the row group.
-func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
-	return r.each(ctx, len(groups), func(w *worker, i int) error {
-		g := groups[i]
-		return openFile(g.path, func(file *os.File) error {
-			w.begin(g.reader.From(file), g)
-			return read(w, i)
-		})
-	})
+	all := slices.Concat(found...)
+	for _, g := range all {
+		r.rows += int64(g.Rows)
+	}
+	return all, err
 }
 
 // each calls do for each i from 0 to n-1, on several workers. The first error stops all workers.
@@ -183,11 +189,11 @@ func (r *run) each(ctx context.Context, n int, do func(w *worker, i int) error) 
 func (r *run) worker(ctx context.Context) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &worker{run: r, columns: map[parquet.Column]*parquet.ColumnValues{}}
+	w := newWorker()
 	if last := len(r.idle) - 1; last >= 0 {
 		w, r.idle = r.idle[last], r.idle[:last]
 	}
-	w.ctx = ctx
+	w.run, w.ctx = r, ctx
 	return w
 }
 
@@ -225,11 +231,16 @@ func openFile(path string, read func(*os.File) error) (err error) {
 
 // worker reads row groups, one at a time.
 type worker struct {
-	run     *run
-	ctx     context.Context //nolint:containedctx // of the current pass
-	reader  *parquet.ColumnReader
-	group   *group
-	columns map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
+	run    *run
+	ctx    context.Context //nolint:containedctx // of the current pass
+	reader *parquet.ColumnReader
+	group  *group
+
+	at       groupID                                  // the row group that it is reading; the lock of the crew guards it
+	columns  map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
+	spare    map[parquet.Column]*parquet.ColumnValues // of earlier groups, for their memory
+	flagged  []uint8                                  // what flags returns for this group
+	hasFlags bool                                     // flagged is of this group
 
 	// Memory for the values of a dimension in a group, used again for the next one.
 	starts, codes []int32
@@ -244,14 +255,35 @@ type worker struct {
 	pairs         pairs
 }
 
-// begin makes g the row group that the worker reads.
-func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
-	w.reader, w.group = reader, g
-	free(w.columns)
+func newWorker() *worker {
+	return &worker{
+		columns: map[parquet.Column]*parquet.ColumnValues{}, spare: map[parquet.Column]*parquet.ColumnValues{},
+	}
 }
 
-// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next row group or the
-// next scan uses again. The garbage collector empties pools.
+// begin makes g the row group that the worker reads.
+func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
+	w.leave()
+	w.reader, w.group = reader, g
+}
+
+// leave ends the reading of a row group. The memory of its columns is for the next one.
+func (w *worker) leave() {
+	maps.Copy(w.spare, w.columns)
+	clear(w.columns)
+	w.hasFlags = false
+	w.at, w.reader, w.group = groupID{}, nil, nil
+}
+
+// end makes the memory of the worker's columns free for other workers.
+func (w *worker) end() {
+	w.leave()
+	free(w.spare)
+	w.run, w.ctx = nil, nil
+}
+
+// freeColumns has a pool for each column: columns that no scan uses any more, whose memory the next scan uses again.
+// The garbage collector empties pools.
 var freeColumns sync.Map // of *sync.Pool by parquet.Column
 
 // free removes all columns and gives back their memory.
@@ -264,7 +296,11 @@ func free(columns map[parquet.Column]*parquet.ColumnValues) {
 }
 
 // newColumn returns values to read a column into.
-func newColumn(stored parquet.Column) *parquet.ColumnValues {
+func (w *worker) newColumn(stored parquet.Column) *parquet.ColumnValues {
+	if values, known := w.spare[stored]; known {
+		delete(w.spare, stored)
+		return values
+	}
 	if pool, used := freeColumns.Load(stored); used {
 		if values, ok := pool.(*sync.Pool).Get().(*parquet.ColumnValues); ok {
 			return values
@@ -276,7 +312,7 @@ func newColumn(stored parquet.Column) *parquet.ColumnValues {
 // end ends the scan. Nothing of its columns is used after that.
 func (r *run) end(groups []*group) {
 	for _, w := range r.idle {
-		free(w.columns)
+		w.end()
 	}
 	for _, g := range groups {
 		free(g.columns)
@@ -298,15 +334,19 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
-	values := newColumn(stored)
+	values := w.newColumn(stored)
 	if err := w.reader.Read(w.group.number, stored, values); err != nil {
-		return nil, &engine.ObjectError{Path: w.group.path, Err: err}
+		return nil, &engine.ObjectError{Path: w.group.file.path, Err: err}
 	}
 	w.columns[stored] = values
 	return values, nil
 }
 
-// keep keeps columns of the group for another pass, unless memory is short. Then they are read again.
+// fewKept is the part of the columns of a scan below which it does not pay to keep any.
+const fewKept = 1. / 4
+
+// keep keeps columns of the group for another pass, unless memory is short, or only few would fit. Then they are read
+// again.
 func (w *worker) keep(names []string) {
 	kept := map[parquet.Column]*parquet.ColumnValues{}
 	bytes := int64(0)
@@ -317,8 +357,11 @@ func (w *worker) keep(names []string) {
 			bytes += values.Memory()
 		}
 	}
-	// The rest is for what cannot be read again.
-	if w.run.used.Add(bytes) > 3*w.run.memory/8 || !w.run.take(bytes) {
+	most := 3 * w.run.memory / 8 // the rest is for what cannot be read again
+	if all := float64(bytes) * float64(w.run.rows) / float64(w.group.Rows); float64(most) < all*fewKept {
+		return
+	}
+	if w.run.used.Add(bytes) > most || !w.run.take(bytes) {
 		w.run.used.Add(-bytes)
 		return
 	}
@@ -349,12 +392,12 @@ func (w *worker) inOrder(ts []int64, rows []int32) error {
 	last := w.group.MinTsMs
 	for _, row := range rows {
 		if ts[row] < last {
-			return fmt.Errorf("%w: the records of %s are not in order", ErrUnsupported, w.group.path)
+			return fmt.Errorf("%w: the records of %s are not in order", ErrUnsupported, w.group.file.path)
 		}
 		last = ts[row]
 	}
 	if last > w.group.MaxTsMs {
-		return &engine.ObjectError{Path: w.group.path, Err: errLateRecord}
+		return &engine.ObjectError{Path: w.group.file.path, Err: errLateRecord}
 	}
 	return nil
 }

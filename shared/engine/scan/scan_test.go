@@ -1,12 +1,14 @@
 package scan_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -88,7 +90,15 @@ func TestSupports(t *testing.T) {
 // answer answers a query about rows. It checks that the answer is the reference's, unless there is an error.
 func answer(t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options) error {
 	t.Helper()
-	got, err := scan.Answer(t.Context(), q, objects, o)
+	return answerTo(t.Context(), t, q, rows, objects, o)
+}
+
+// answerTo is answer for the caller of a context.
+func answerTo(
+	ctx context.Context, t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options,
+) error {
+	t.Helper()
+	got, err := scan.Answer(ctx, q, objects, o)
 	if err != nil {
 		return err
 	}
@@ -294,4 +304,38 @@ func TestMemoryIsSharedBetweenCallers(t *testing.T) {
 			t.Errorf("%T: a scan has not given back its memory", shape)
 		}
 	}
+}
+
+// TestScansAtTheSameTime: scans that share workers have the same answers as alone, whatever they ask, and one that
+// fails fails alone.
+func TestScansAtTheSameTime(t *testing.T) {
+	rows := enginetest.Records(t, 600, 47)
+	objects := stored(t, rows)
+	crews := &scan.Crews{}
+	bad := damaged(t, objects, func(column string) bool { return column == "ts_ms" })
+	var running sync.WaitGroup
+	for _, shape := range shapes {
+		for _, text := range []string{
+			hours, hours + ", status>=400, blocked is false", "timestamp between 2026-01-01 23:10 and 2026-01-02 01:20",
+		} {
+			q := bind(t, text, shape)
+			for _, caller := range []string{"a", "b"} {
+				o := scan.Options{Workers: 2, Crews: crews}
+				ctx := engine.WithCaller(t.Context(), caller)
+				running.Go(func() {
+					if err := answerTo(ctx, t, q, rows, objects, o); err != nil {
+						t.Errorf("%s: %v", q, err)
+					}
+				})
+				running.Go(func() {
+					_, err := scan.Answer(ctx, q, bad, o)
+					var named *engine.ObjectError
+					if !errors.As(err, &named) {
+						t.Errorf("%s of damaged objects: %v", q, err)
+					}
+				})
+			}
+		}
+	}
+	running.Wait()
 }

@@ -74,11 +74,7 @@ func (t *topX) rank(w *worker, i int) error {
 			return err
 		}
 		w.tallies = cleared(w.tallies, of.entries.Len())
-		w.pairs.each(&of, nil, rows, func(rows, codes []int32) {
-			for n, code := range codes {
-				w.tallies[code] += oneRequest[blocked.Flags[rows[n]]+1]
-			}
-		})
+		w.tally(&of, rows, blocked.Flags)
 		err = k.keep(i, w.tallies, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
 		if err != nil {
 			return err
@@ -89,6 +85,24 @@ func (t *topX) rank(w *worker, i int) error {
 	}
 	w.keep(t.columns())
 	return nil
+}
+
+// tally counts the requests of each key in w.tallies.
+func (w *worker) tally(of *keyColumn, rows []int32, blocked []int8) {
+	tallies := w.tallies
+	if of.starts != nil {
+		w.pairs.each(of, nil, rows, func(rows, codes []int32) {
+			for n, code := range codes {
+				tallies[code] += oneRequest[blocked[rows[n]]+1]
+			}
+		})
+		return
+	}
+	for _, row := range rows {
+		if code := of.codes[row]; code != parquet.Absent {
+			tallies[code] += oneRequest[blocked[row]+1]
+		}
+	}
 }
 
 // slowest finds the n slowest keys of row group i, if any label of theirs ranks by time.
@@ -310,6 +324,7 @@ func (w *worker) limitTimes(
 type keyColumn struct {
 	starts, codes []int32
 	entries       texts
+	repeats       bool // a row may have a key several times, and counts once
 }
 
 // texts are the entries of a dictionary.

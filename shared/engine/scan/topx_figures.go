@@ -165,6 +165,7 @@ func (w *worker) measures() (*measures, error) {
 	if err != nil {
 		return nil, err
 	}
+	flags = slices.Clone(flags)
 	addFlag(flags, isBot, columns[8])
 	return &measures{
 		bytesSent:     columns[0].Ints,

@@ -98,8 +98,8 @@ type values struct {
 // look adds the values of an object.
 func (v *values) look(w *worker, object lake.Object) error {
 	whole := false // whether columns were read
-	err := open(object, func(c *parquet.ColumnReader) error {
-		for _, g := range v.run.groups(c, object.Path) {
+	err := open(object, func(c *parquet.ColumnReader, file fileVersion) error {
+		for _, g := range v.run.groups(c, file) {
 			w.begin(c, g)
 			complete, err := v.fromDictionary(w)
 			if err == nil && !complete {
@@ -138,7 +138,7 @@ func (v *values) fromDictionary(w *worker) (complete bool, err error) {
 	}
 	entries, bytes, complete, err := w.reader.Dictionary(w.group.number, stored)
 	if err != nil {
-		return false, &engine.ObjectError{Path: w.group.path, Err: err}
+		return false, &engine.ObjectError{Path: w.group.file.path, Err: err}
 	}
 	v.found.Dictionary += bytes
 	for i := range int32(entries.Len()) {

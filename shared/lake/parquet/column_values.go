@@ -59,7 +59,7 @@ func (v *ColumnValues) grow(l *leaf, rows int) {
 	case l.maxRep > 0:
 		v.Starts = slices.Grow(v.Starts, rows+1)
 	case l.kind == lake.Bool:
-		v.Flags = slices.Grow(v.Flags, rows)
+		v.Flags = slices.Grow(v.Flags, rows+7) // appendBits writes eight at a time
 	case l.kind == lake.Int && !l.dictionary:
 		v.Ints = slices.Grow(v.Ints, rows)
 	default:
@@ -187,12 +187,33 @@ func (v *ColumnValues) appendFlags(p *pageReader) error {
 	if p.coded {
 		return errors.New("flags have codes")
 	}
-	v.pageFlags = v.pageFlags[:0]
-	for i := range p.numPresent {
-		v.pageFlags = append(v.pageFlags, int8(p.plain.bit(i)))
+	if p.numPresent == p.numValues {
+		v.Flags = appendBits(v.Flags, p.plain.bits, p.numPresent)
+		return nil
 	}
+	v.pageFlags = appendBits(v.pageFlags[:0], p.plain.bits, p.numPresent)
 	v.Flags = appendByRow(v, v.Flags, p, v.pageFlags, Absent)
 	return nil
+}
+
+// flagsOfByte has the eight flags of each byte, the lowest bit first.
+var flagsOfByte = func() (all [256][8]int8) {
+	for b := range all {
+		for i := range all[b] {
+			all[b][i] = int8(b >> i & 1)
+		}
+	}
+	return all
+}()
+
+// appendBits appends the first n bits as flags.
+func appendBits(flags []int8, bits []byte, n int) []int8 {
+	first := len(flags)
+	flags = slices.Grow(flags, n+7)[:first+(n+7)/8*8]
+	for i, b := range bits[:(n+7)/8] {
+		*(*[8]int8)(flags[first+8*i:]) = flagsOfByte[b]
+	}
+	return flags[:first+n]
 }
 
 // appendByRow appends the values of a page, given without absent ones. It appends absent for each row without a value.
@@ -201,15 +222,17 @@ func appendByRow[T any](v *ColumnValues, all []T, p *pageReader, values []T, abs
 	max, next := p.leaf.maxDef, 0
 	switch {
 	case p.leaf.maxRep > 0:
+		start := int32(len(all))
+		reps := p.reps[:len(p.defs)]
 		for i, def := range p.defs {
-			if p.reps[i] == 0 {
-				v.Starts = append(v.Starts, int32(len(all)))
+			if reps[i] == 0 {
+				v.Starts = append(v.Starts, start)
 			}
 			if def == max {
-				all = append(all, values[next])
-				next++
+				start++
 			}
 		}
+		return append(all, values[:p.numPresent]...)
 	case p.numPresent == p.numValues:
 		return append(all, values...)
 	default:

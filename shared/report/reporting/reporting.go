@@ -2,9 +2,11 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -104,16 +106,39 @@ func Make(
 	return report.New(s, byPart), nil
 }
 
-// each calls a function with each question, with atOnce of them at the same time; 0: with all.
+// each calls a function with each question, with atOnce of them at the same time (0: with all), in
+// the order of askingOrder.
 func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
 	var group errgroup.Group
 	if atOnce > 0 {
 		group.SetLimit(atOnce)
 	}
-	for i, q := range questions {
-		group.Go(func() error { ask(i, q); return nil })
+	for _, i := range askingOrder(questions) {
+		group.Go(func() error { ask(i, questions[i]); return nil })
 	}
 	_ = group.Wait() // the functions return no errors
+}
+
+// longest lists the routes by the time that their questions take, the longest first.
+var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram", "logs"}
+
+// askingOrder returns the indexes of the questions in the order in which they are asked: first those about the period
+// itself, because queries that run at the same time share what they read, and the longest first, so that none of them
+// runs alone at the end.
+func askingOrder(questions []report.Question) []int {
+	order := make([]int, len(questions))
+	for i := range order {
+		order[i] = i
+	}
+	before := func(q report.Question) int { return strings.Count(string(q.Part), " before") }
+	slices.SortStableFunc(order, func(a, b int) int {
+		first, second := questions[a], questions[b]
+		return cmp.Or(
+			cmp.Compare(before(first), before(second)),
+			cmp.Compare(slices.Index(longest, first.Route), slices.Index(longest, second.Route)),
+		)
+	})
+	return order
 }
 
 // SettingOf returns the setting of the report that a request asks for.

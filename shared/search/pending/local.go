@@ -56,10 +56,12 @@ type job struct {
 
 	done   chan struct{}
 	ended  time.Time
-	bytes  int64 // of the answer in memory, about
 	answer query.Answer
 	cost   engine.Cost
 	err    error
+
+	sized chan struct{} // closed after done, when bytes is set
+	bytes int64         // of the answer in memory, about
 }
 
 func newLocal(e engine.Engine, o Options) *local {
@@ -87,7 +89,8 @@ func (l *local) start(ctx context.Context, caller string, p Query, clamped query
 		return j, true, nil
 	}
 	j := &job{
-		local: l, query: p, caller: caller, expected: expectedBytes(clamped), waiting: 1, done: make(chan struct{}),
+		local: l, query: p, caller: caller, expected: expectedBytes(clamped), waiting: 1,
+		done: make(chan struct{}), sized: make(chan struct{}),
 	}
 	ctx = engine.WithCaller(context.WithoutCancel(ctx), caller)
 	ctx, j.cancel = context.WithTimeout(ctx, l.longest)
@@ -96,13 +99,17 @@ func (l *local) start(ctx context.Context, caller string, p Query, clamped query
 	return j, false, nil
 }
 
-// run answers the query in the background. It recovers from panics, which would end the program there.
+// run answers the query in the background. The callers get the answer before its size is known, which takes time. run
+// recovers from panics, which would end the program there.
 func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
+	defer func() {
+		j.bytes = memoryOf(j.answer)
+		close(j.sized)
+	}()
 	defer func() {
 		if cause := recover(); cause != nil {
 			j.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
-		j.bytes = memoryOf(j.answer)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if j.ended = l.now(); j.err != nil && l.byKey[j.query.Key] == j {
@@ -161,7 +168,7 @@ func (l *local) forgetOld() {
 	slices.SortFunc(others, func(a, b *job) int { return b.ended.Compare(a.ended) }) // newest first
 	var bytes int64
 	for i, j := range others {
-		if bytes += j.bytes; i >= maxKept || bytes > maxKeptBytes {
+		if bytes += j.size(); i >= maxKept || bytes > maxKeptBytes {
 			l.remove(j)
 		}
 	}
@@ -205,6 +212,7 @@ func (l *local) promise(next *job) error {
 // lock.
 func (j *job) size() int64 {
 	if j.finished() {
+		<-j.sized
 		return j.bytes
 	}
 	return j.expected

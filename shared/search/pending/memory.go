@@ -12,8 +12,18 @@ func memoryOf(a query.Answer) (bytes int64) {
 		bytes += row.Memory()
 	}
 	a.Logs = nil
+	for _, term := range a.Diff.Terms { // which may have a hundred thousand values
+		bytes += sizeOf(reflect.ValueOf(query.DiffTerm{})) + int64(len(term.Values))*diffValueBytes
+		for i := range term.Values {
+			bytes += int64(len(term.Values[i].Value))
+		}
+	}
+	a.Diff.Terms = nil
 	return bytes + sizeOf(reflect.ValueOf(a))
 }
+
+// diffValueBytes is the size of a value of a diff without its text.
+var diffValueBytes = int64(reflect.TypeFor[query.DiffValue]().Size())
 
 // sizeOf returns the size of a value with everything that it refers to.
 func sizeOf(v reflect.Value) (bytes int64) {
