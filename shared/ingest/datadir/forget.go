@@ -27,8 +27,8 @@ func (s *Store) Imports(ctx context.Context) ([]ledger.Source, error) {
 
 // sources returns the sources of the ledger.
 func (s *Store) sources(ctx context.Context) ([]ledger.Source, error) {
-	if s.readOnly != nil {
-		return nil, s.readOnly
+	if err := s.toWrite(ctx); err != nil {
+		return nil, err
 	}
 	return s.ledger.Sources(ctx)
 }
