@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -119,10 +120,30 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 			disk := smallDisk(t)
 			folder := filepath.Join(disk, "data")
 			prepare(t, folder)
+			waiting := filepath.Join(folder, "raw", "c.log")
+			err := os.MkdirAll(filepath.Dir(waiting), 0o700)
+			if err == nil {
+				err = os.WriteFile(waiting, []byte(`{"timestamp":"2026-01-01T11:00:00Z"}`+"\n"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			free := fillDisk(t, disk)
 			product := openProduct(t, folder)
 			answersAll(t, product)
-			_, err := product.Store.Import(t.Context(), "b.log", strings.NewReader("{}\n"), ingest.Options{})
+			watcher, err := datadir.NewWatcher(product.Store, ingest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, watched := time.Now(), int64(0)
+			poll := func() error {
+				now = now.Add(datadir.SettleTime)
+				return watcher.Poll(t.Context(), now, func(r datadir.FileResult) { watched += r.Report.Records })
+			}
+			if err := poll(); fault.KindOf(err) != fault.Full {
+				t.Errorf("watching: %v", err)
+			}
+			_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader("{}\n"), ingest.Options{})
 			if fault.KindOf(err) != fault.Full {
 				t.Errorf("import: %v", err)
 			}
@@ -151,6 +172,9 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 			}
 
 			free()
+			if err := errors.Join(poll(), poll()); err != nil || watched != 1 {
+				t.Errorf("watching imported %d records with space, %v", watched, err)
+			}
 			for _, one := range []struct{ method, path, body string }{
 				{http.MethodPut, filter, `{"filters":"status>=500"}`},
 				{http.MethodGet, "/conf/prod/planets", ""},
