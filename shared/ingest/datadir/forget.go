@@ -219,20 +219,13 @@ type hourRemoval struct {
 func (s *Store) planRemoval(
 	ctx context.Context, source ledger.Source, staging string,
 ) (map[lake.Partition]*hourRemoval, error) {
-	names, err := s.ledger.ObjectsOf(ctx, source.ID)
+	hours, err := s.ledger.HoursOf(ctx, source.ID)
 	if err != nil {
 		return nil, err
 	}
 	plan := map[lake.Partition]*hourRemoval{}
 	var unreadable unreadableObjects
-	for _, name := range names {
-		hour, err := lake.PartitionOfName(name)
-		if err != nil {
-			return nil, err
-		}
-		if plan[hour] != nil {
-			continue
-		}
+	for _, hour := range hours {
 		planned, err := s.planHour(ctx, source.ID, hour, staging)
 		var more unreadableObjects
 		switch {
