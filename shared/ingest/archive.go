@@ -176,7 +176,7 @@ func openZip(file interface {
 			r, err := f.Open()
 			if err != nil {
 				m.Reader = &failing{err}
-				return m, nil
+				return m, nil //nolint:nilerr // reading the member returns it
 			}
 			open = r
 			m.Reader = a.limit.reader(r)

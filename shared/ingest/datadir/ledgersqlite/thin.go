@@ -30,13 +30,12 @@ func isOld(generation, newest int) bool {
 
 // thinRow is a row of an import, as far as joining needs it.
 type thinRow struct {
-	generation                          int
-	name, log, format, settings, places string
-	rules, retries                      int
-	records, rejected, imports          int64
-	published                           bool
-	objects                             string
-	from, to                            sql.NullInt64
+	generation, rules, retries  int
+	name, log, settings, places string
+	records, rejected, imports  int64
+	published                   bool
+	objects                     string // JSON: their names
+	from, to                    sql.NullInt64
 
 	joined bool // it has the sums of an earlier row
 }
