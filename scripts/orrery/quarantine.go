@@ -172,8 +172,8 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "import\tname\treason\tlines\tline\texample")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", r.Import, cmp.Or(printable(r.Name), "-"), r.Reason, r.Lines, r.Line,
-			printable(beginningOf(cmp.Or(r.Example, r.Message))))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", printable(r.Import), cmp.Or(printable(r.Name), "-"), r.Reason,
+			r.Lines, r.Line, printable(beginningOf(cmp.Or(r.Example, r.Message))))
 	}
 	return w.Flush()
 }

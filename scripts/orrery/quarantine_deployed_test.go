@@ -140,6 +140,18 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		rows[0].Example != "garbage" || rows[0].Format != "orrery" {
 		t.Errorf("%v, %+v", err, rows)
 	}
+	t.Run("keys cannot change what a terminal shows", func(t *testing.T) {
+		const key = "raw/\u202e.csv"
+		if err := raw.Put(t.Context(), key, strings.NewReader("a,b\n"), blob.Always); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+			t.Fatal(err)
+		}
+		if list, _ := command(); !strings.Contains(list, `raw/\u{202e}.csv`) || strings.Contains(list, "\u202e") {
+			t.Errorf("the list is %q", list)
+		}
+	})
 	t.Run("an unknown import", func(t *testing.T) {
 		for _, id := range []string{"none", "raw/none.log"} {
 			_, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", id)

@@ -152,7 +152,7 @@ func TestScheduledReports(t *testing.T) {
 	if err := json.Unmarshal(text, &document); err != nil || *document.Report.Figures[0].Value != 3 {
 		t.Errorf("%v requests, want those of the branch, %v", document.Report.Figures[0], err)
 	}
-	// The server was off for two reports. The third one does not wait for its data any more, which is complete through now.
+	// The server was off for two reports. The third one does not wait any more for its data, which cannot be complete.
 	due := s.now.UTC().Truncate(24 * time.Hour).Add(7 * time.Hour)
 	if due.Before(s.now) {
 		due = due.AddDate(0, 0, 1)

@@ -1,5 +1,5 @@
-// Package rawbucket puts logs into the bucket of raw logs of a deployment, which imports them, and has what the deployment
-// put into quarantine imported again.
+// Package rawbucket puts logs into the bucket of raw logs of a deployment, which imports them, and has what the
+// deployment put into quarantine imported again.
 package rawbucket
 
 import (

@@ -99,7 +99,7 @@ func (c *Store) withScratch(pattern string, do func(dir string) error) error {
 }
 
 // importOf returns the number of lines and the name of an import, and the format of its source. An error of kind
-// fault.NotFound means that the ledger does not have it, or that an earlier version has imported the beginning of the log.
+// fault.NotFound means that the ledger does not have it, or that an earlier version imported the beginning of the log.
 func (c *Store) importOf(ctx context.Context, source string, generation int) (ingest.Entry, error) {
 	unknown := fault.New(fault.NotFound, "the ledger does not have import %d of source %s", generation, source)
 	var family sourceFamilyItem

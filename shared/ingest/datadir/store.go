@@ -53,9 +53,9 @@ type Store struct {
 // Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.
 // open opens the ledger, and now is the clock for the times in the ledger and the manifests.
 //
-// A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only complete
-// and published objects, so nothing has to be finished first. Import, Compact and Watcher.Poll then try again to open the
-// ledger, and return an error that gives the reason as long as that fails.
+// A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only
+// complete and published objects, so nothing has to be finished first. Import, Compact and Watcher.Poll then try again
+// to open the ledger, and return an error that gives the reason as long as that fails.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, open: open, now: now}
 	if err := s.makeLake(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TestLedgerJoinsOldImports: a log that is imported again and again as it grows has few rows in the ledger, and the ledger
-// reports the same of it.
+// TestLedgerJoinsOldImports: a log that is imported again and again as it grows has few rows in the ledger, and the
+// ledger reports the same of it.
 func TestLedgerJoinsOldImports(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	const newest, perHour = 120, 10
