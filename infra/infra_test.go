@@ -574,3 +574,18 @@ func TestLogMetricsHaveFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestDashboardShowsLogMetrics: every metric of the logs is on the dashboard.
+func TestDashboardShowsLogMetrics(t *testing.T) {
+	ops := deployed(t).ops
+	dashboards := ops.of("AWS::CloudWatch::Dashboard")
+	if len(dashboards) != 1 {
+		t.Fatalf("%d dashboards", len(dashboards))
+	}
+	body := flat(ops.Resources[dashboards[0]].Properties["DashboardBody"])
+	for _, m := range allLogMetrics {
+		if !strings.Contains(body, `"`+m.in(defaults)+`"`) {
+			t.Errorf("the dashboard lacks the metric %s", m.name)
+		}
+	}
+}

@@ -205,7 +205,7 @@ func (o *opsStack) addAlarm(a alarm) awscloudwatch.Alarm {
 }
 
 // addDashboard adds a dashboard that shows, from top to bottom, the alarms, the requests, the functions, the arriving
-// logs, the ages and the throttling, the scheduled reports, and the cost.
+// logs, the ages and the throttling, the scheduled reports, the cost, and what is wrong with logs and objects.
 func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
@@ -260,8 +260,12 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 			row(
 				graph("Scanned by queries, bytes per hour", o.scanned(interactive), o.scanned(reports)),
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact"), o.deadLetters("reconcile")),
-				graph("Put into quarantine, copies of imported logs, damaged objects, lost logs, objects of a newer schema",
-					o.logged(quarantinedLogs, "Sum", 5), o.logged(overlappingLogs, "Sum", 5),
+			),
+			row(
+				graph("Put into quarantine", o.logged(quarantinedLogs, "Sum", 5)),
+				graph("Copies of imported logs, and logs not checked for copies",
+					o.logged(overlappingLogs, "Sum", 5), o.logged(uncheckedLogs, "Sum", 5)),
+				graph("Damaged objects, lost logs, objects of a newer schema",
 					o.logged(damagedObjects, "Sum", 5), o.logged(lostLogs, "Sum", 60), o.logged(newerObjects, "Sum", 5)),
 			),
 		},

@@ -30,7 +30,7 @@ func (p *putCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
 	}
-	bucket, err := p.bucket(ctx)
+	bucket, err := rawBucketOf(ctx, p.Stack, p.Dir, p.Region)
 	if err != nil {
 		return err
 	}
@@ -65,20 +65,21 @@ func isRefusal(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// bucket returns the bucket of the deployment.
-func (p *putCommand) bucket(ctx context.Context) (*rawbucket.Bucket, error) {
-	if p.Dir != "" {
-		return rawbucket.OfFolder(p.Dir)
+// rawBucketOf returns the bucket of raw logs of the deployment with a name or, if dir is not empty, of the one that runs
+// in a folder. region may be empty.
+func rawBucketOf(ctx context.Context, stack, dir, region string) (*rawbucket.Bucket, error) {
+	if dir != "" {
+		return rawbucket.OfFolder(dir)
 	}
 	var options []func(*config.LoadOptions) error
-	if p.Region != "" {
-		options = append(options, config.WithRegion(p.Region))
+	if region != "" {
+		options = append(options, config.WithRegion(region))
 	}
 	configuration, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
-	return rawbucket.OfStack(ctx, configuration, p.Stack)
+	return rawbucket.OfStack(ctx, configuration, stack)
 }
 
 // one puts one log.

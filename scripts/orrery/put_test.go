@@ -24,23 +24,29 @@ import (
 // startBucket starts a server with an empty bucket of raw logs, as if a deployment ran in a folder.
 func startBucket(t *testing.T) (dir string, client *s3.Client) {
 	t.Helper()
-	dir, client = t.TempDir(), s3test.New(t, nil, "raw-logs")
+	client = s3test.New(t, nil, "raw-logs")
+	return runningDeployment(t, *client.Options().BaseEndpoint, map[string]string{
+		"RawBucketName": "raw-logs", "ProjectionFrom": "2020", "HorizonDays": "35",
+	}), client
+}
+
+// runningDeployment returns a folder as if a deployment with that endpoint and those outputs ran in it.
+func runningDeployment(t *testing.T, endpoint string, outputs map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	lock, err := filelock.TryAcquire(filepath.Join(dir, "lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = lock.Release() })
-	text, err := json.Marshal(localaws.Connection{
-		AWSEndpoint: *client.Options().BaseEndpoint, Region: localaws.Region,
-		Outputs: map[string]string{"RawBucketName": "raw-logs", "ProjectionFrom": "2020", "HorizonDays": "35"},
-	})
+	text, err := json.Marshal(localaws.Connection{AWSEndpoint: endpoint, Region: localaws.Region, Outputs: outputs})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "deployment.json"), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, client
+	return dir
 }
 
 // runHere runs a command in this process.

@@ -6,17 +6,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
 type quarantineCommand struct {
 	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Import string   `help:"ID of an import, or its unique beginning: import its lines again; those that are records now leave the quarantine." placeholder:"ID"`
+	Stack  string   `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
+	Dir    string   `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
+	Region string   `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
+	Import string   `help:"ID of an import, or its unique beginning: import its lines again; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused." placeholder:"ID"`
 	Format string   `default:"auto" help:"With --import: format of the lines, if it is not that of the log." placeholder:"NAME"`
 	Set    []string `sep:"none" help:"With --import: value for a field that records lack, instead of those of the log." placeholder:"FIELD=VALUE"`
 	GeoIP  []string `name:"geoip" sep:"none" help:"With --import: MaxMind database with the places of clients, instead of those of the log." placeholder:"FILE"`
@@ -25,12 +31,6 @@ type quarantineCommand struct {
 
 // Run lists rejected lines by import and reason, with an example for each, or imports them again.
 func (q *quarantineCommand) Run(ctx context.Context, c console) error {
-	if err := q.Data.mustExist(); err != nil {
-		return err
-	}
-	if q.Import == "" {
-		return withStore(ctx, q.Data, func(store *datadir.Store) error { return q.list(ctx, c, store) })
-	}
 	defaults, err := defaultsOf(q.Set)
 	if err != nil {
 		return err
@@ -40,35 +40,88 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 			return &exitError{code: exitUsage, message: err.Error()}
 		}
 	}
+	options := ingest.Options{Format: q.Format, Defaults: defaults}
+	if q.Stack != "" || q.Dir != "" {
+		return q.ofDeployment(ctx, c, options)
+	}
+	if err := q.Data.mustExist(); err != nil {
+		return err
+	}
+	if q.Import == "" {
+		return withStore(ctx, q.Data, func(store *datadir.Store) error { return q.list(ctx, c, store) })
+	}
 	defer forImport()()
 	return withStore(ctx, q.Data, func(store *datadir.Store) error {
 		id, err := findImport(ctx, store, q.Import)
 		if err != nil {
 			id = q.Import // perhaps of a log without records
 		}
-		return q.retry(ctx, c, store, id, ingest.Options{Format: q.Format, Defaults: defaults})
+		if options.GeoIP, err = q.places(ctx, store, id); err != nil {
+			return err
+		}
+		return withPlaces(options, func(options ingest.Options) error {
+			report, err := store.Retry(ctx, id, options)
+			if err != nil {
+				return err
+			}
+			return printRetried(c, id, report.Records, report.Rejected+report.Kept)
+		})
 	})
 }
 
-// retry imports the lines of an import again.
-func (q *quarantineCommand) retry(
-	ctx context.Context, c console, store *datadir.Store, id string, options ingest.Options,
-) (err error) {
-	if options.GeoIP, err = q.places(ctx, store, id); err != nil {
+// ofDeployment lists or imports again what is in the quarantine of a deployment.
+func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options ingest.Options) (err error) {
+	bucket, err := rawBucketOf(ctx, q.Stack, q.Dir, q.Region)
+	if err != nil {
 		return err
 	}
+	scratch, err := os.MkdirTemp("", "orrery-quarantine-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	deployed, err := bucket.Quarantine(scratch)
+	if err != nil {
+		return err
+	}
+	switch {
+	case q.Import == "":
+		return q.list(ctx, c, deployed)
+	case strings.HasPrefix(q.Import, cloud.RawPrefix):
+		if err := deployed.Release(ctx, q.Import); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", q.Import)
+		return err
+	}
+	defer forImport()()
+	if options.GeoIP, err = absolute(q.GeoIP); err != nil {
+		return err
+	}
+	return withPlaces(options, func(options ingest.Options) error {
+		report, err := deployed.Retry(ctx, q.Import, options)
+		if err != nil {
+			return err
+		}
+		for _, key := range report.Logs {
+			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, key)
+		}
+		return printRetried(c, report.Source, report.Records, report.Rejected)
+	})
+}
+
+// withPlaces calls retry with options that complete records by the databases of the options.
+func withPlaces(options ingest.Options, retry func(ingest.Options) error) error {
 	places, err := geoip.Open(options.GeoIP)
 	if err != nil {
 		return fmt.Errorf("%w; name the databases with --geoip", err)
 	}
-	defer func() { err = errors.Join(err, places.Close()) }()
 	options.Complete = places.Complete
-	report, err := store.Retry(ctx, id, options)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n",
-		id, report.Records, report.Rejected+report.Kept)
+	return errors.Join(retry(options), places.Close())
+}
+
+func printRetried(c console, id string, records, rejected int64) error {
+	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", id, records, rejected)
 	return err
 }
 
@@ -98,7 +151,10 @@ type rejectedRow struct {
 	Example string `json:"example"`
 }
 
-func (q *quarantineCommand) list(ctx context.Context, c console, store *datadir.Store) error {
+// list prints what a data folder or a deployment has in quarantine.
+func (q *quarantineCommand) list(ctx context.Context, c console, store interface {
+	Quarantine(ctx context.Context) ([]ingest.Rejected, error)
+}) error {
 	all, err := store.Quarantine(ctx)
 	if err != nil {
 		return err
@@ -116,11 +172,14 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store *datadir.
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "import\tname\treason\tlines\tline\texample")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", r.Import, cmp.Or(printable(r.Name), "-"), r.Reason, r.Lines, r.Line,
-			printable(r.Example[:min(len(r.Example), exampleBytes)]))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", printable(r.Import), cmp.Or(printable(r.Name), "-"), r.Reason,
+			r.Lines, r.Line, printable(beginningOf(cmp.Or(r.Example, r.Message))))
 	}
 	return w.Flush()
 }
 
-// exampleBytes is the number of bytes of a rejected line that the table has.
+// exampleBytes is the number of bytes of a rejected line, or of the reason for which a log was refused, that the table
+// has.
 const exampleBytes = 100
+
+func beginningOf(text string) string { return text[:min(len(text), exampleBytes)] }

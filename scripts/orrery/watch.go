@@ -40,12 +40,14 @@ func watch(
 	defer compacting.Wait()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	if err := watcher.Run(ctx, ticker.C, func(r datadir.FileResult) { logResult(logger, r) }); err != nil {
-		logger.Error("watching has ended", "error", err)
-	}
+	watcher.Run(ctx, ticker.C, func(r datadir.FileResult) { logResult(logger, r) })
 }
 
 func logResult(logger *slog.Logger, r datadir.FileResult) {
+	if r.Again {
+		logger.Error("not imported yet; it is tried again", "file", r.Path, "error", r.Err)
+		return
+	}
 	if r.Err != nil {
 		logger.Error("not imported", "file", r.Path, "error", r.Err)
 		return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -44,5 +45,20 @@ func TestLogOfWatching(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLogOfFailures: the log tells a failure that is tried again from a refusal.
+func TestLogOfFailures(t *testing.T) {
+	for again, want := range map[bool]string{
+		true:  `"msg":"not imported yet; it is tried again","file":"a.log","error":"cause"`,
+		false: `"msg":"not imported","file":"a.log","error":"cause"`,
+	} {
+		var out bytes.Buffer
+		result := datadir.FileResult{Path: "a.log", Err: errors.New("cause"), Again: again}
+		logResult(slog.New(slog.NewJSONHandler(&out, nil)), result)
+		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), `"level":"ERROR"`) {
+			t.Errorf("logged %s", out.String())
+		}
 	}
 }

@@ -149,7 +149,7 @@ func openZip(file interface {
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	files, err := zip.NewReader(file, size)
+	files, err := zip.NewReader(originAt{file}, size)
 	if err != nil {
 		return nil, archiveError(err)
 	}
@@ -175,8 +175,8 @@ func openZip(file interface {
 			}
 			r, err := f.Open()
 			if err != nil {
-				m.Reader = &failing{archiveError(err)}
-				return m, nil
+				m.Reader = &failing{err}
+				return m, nil //nolint:nilerr // reading the member returns it
 			}
 			open = r
 			m.Reader = a.limit.reader(r)
@@ -185,6 +185,17 @@ func openZip(file interface {
 		return Member{}, io.EOF
 	}
 	return a, nil
+}
+
+// originAt marks the errors of a file as originError.
+type originAt struct{ io.ReaderAt }
+
+func (o originAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := o.ReaderAt.ReadAt(p, at)
+	if err != nil && err != io.EOF { //nolint:errorlint // a wrapped io.EOF is not the end
+		err = &originError{err}
+	}
+	return n, err
 }
 
 // noTime is after the times that archives have for members without one: 1970 in Unix, and 1980 in DOS, in any zone.

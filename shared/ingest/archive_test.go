@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/orrery/orrery/shared/fault"
 )
 
 // TestLimitOfAnArchive: the content of all members together is bounded, and so is that of compressed members.
@@ -89,4 +92,50 @@ func readAll(member Member, size int64) error {
 		err = fmt.Errorf("%d bytes", n)
 	}
 	return errors.Join(err, log.Close())
+}
+
+// brokenFile is a file on a disk that fails after some reads.
+type brokenFile struct {
+	*bytes.Reader
+	reads *int // that succeed
+}
+
+func (f brokenFile) ReadAt(p []byte, at int64) (int, error) {
+	if *f.reads--; *f.reads < 0 {
+		return 0, syscall.EIO
+	}
+	return f.Reader.ReadAt(p, at)
+}
+
+// TestZipOnABrokenDisk: an archive that cannot be read is not taken for a damaged one, which would be refused for good.
+func TestZipOnABrokenDisk(t *testing.T) {
+	var content bytes.Buffer
+	w := zip.NewWriter(&content)
+	to, err := w.Create("a.log")
+	if err == nil {
+		_, err = io.WriteString(to, "a line\n")
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for reads := 0; ; reads++ {
+		left := reads
+		archive, _, err := OpenArchive(brokenFile{bytes.NewReader(content.Bytes()), &left})
+		var member Member
+		if err == nil {
+			member, err = archive.Next()
+		}
+		if err == nil {
+			_, err = io.ReadAll(member)
+		}
+		if err == nil {
+			if reads == 0 {
+				t.Error("the archive was not read")
+			}
+			return
+		}
+		if !errors.Is(err, syscall.EIO) || fault.KindOf(err) == fault.Invalid {
+			t.Errorf("after %d reads: %v", reads, err)
+		}
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/record"
@@ -17,6 +19,26 @@ import (
 
 // QuarantineFile is the file of rejected lines in the staging directory.
 const QuarantineFile = "quarantine.ndjson"
+
+// QuarantineName returns the name of the file in quarantine with the rejected lines of an import: <source>.ndjson for the
+// first import of a source, and <source>.<generation>.ndjson for the later ones.
+func QuarantineName(source string, generation int) string {
+	if generation > 1 {
+		return fmt.Sprintf("%s.%d.ndjson", source, generation)
+	}
+	return source + ".ndjson"
+}
+
+// ParseQuarantineName returns the import with that file in quarantine. ok is false for the name of any other file.
+func ParseQuarantineName(name string) (source string, generation int, ok bool) {
+	stem, ok := strings.CutSuffix(name, ".ndjson")
+	source, number, later := strings.Cut(stem, ".")
+	if !ok || !later {
+		return source, 1, ok
+	}
+	generation, err := strconv.Atoi(number)
+	return source, generation, err == nil
+}
 
 // quarantine writes the lines that are not records to a file, as NDJSON:
 //

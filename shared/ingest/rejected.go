@@ -6,9 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/record"
 )
+
+// Rejected describes the lines of a source that were rejected for one reason.
+type Rejected struct {
+	Source ledger.Source // has only the ID if the ledger does not have the source, because it has no records
+	Code   string
+	Lines  int64
+	First  RejectedLine // an example
+}
+
+// AddRejected adds the lines of a file of rejected lines, which is of a source, to a list.
+func AddRejected(all []Rejected, source ledger.Source, path string) ([]Rejected, error) {
+	first := slices.IndexFunc(all, func(r Rejected) bool { return r.Source.ID == source.ID })
+	if first < 0 {
+		first = len(all)
+	}
+	err := EachRejected(path, func(line RejectedLine, _ []byte) error {
+		i := slices.IndexFunc(all[first:], func(r Rejected) bool {
+			return r.Source.ID == source.ID && r.Code == string(line.Code)
+		})
+		if i < 0 {
+			i = len(all) - first
+			line.Text = bytes.Clone(line.Text)
+			all = append(all, Rejected{Source: source, Code: string(line.Code), First: line})
+		}
+		all[first+i].Lines++
+		return nil
+	})
+	return all, err
+}
 
 // firstTail is how much of a file of rejected lines is read first to find its last line.
 const firstTail = 64 << 10

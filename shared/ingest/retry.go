@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
@@ -23,6 +24,9 @@ type Retry struct {
 	Generation int    // of that import
 	Lines      int64  // number of the last line that the ledger recorded with it: an import reads those after it again
 	Newest     Entry  // the latest import of the source
+	// Keep, if set, is called with each record. Those for which it returns false are counted and not written. Several
+	// goroutines call it at the same time.
+	Keep func(row *lake.Row) bool
 }
 
 // Retried is the result of a retry.
@@ -52,7 +56,7 @@ func ConvertRejected(ctx context.Context, r Retry, staging string, options Optio
 	p := newPipeline(&input{}, position{base: r.Newest, sum: newPrefixSum()}, e, format, staging, options)
 	p.bad.left = math.MaxInt64 // the lines are in quarantine already
 	lines := rejectedLines{retry: r}
-	p.feed = lines.run
+	p.feed, p.keep = lines.run, r.Keep
 	if err := p.run(ctx); err != nil {
 		return Retried{}, err
 	}

@@ -2,10 +2,8 @@ package local_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,32 +17,12 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
-func openProduct(t *testing.T, folder string) *local.Product {
-	t.Helper()
-	product, err := local.Open(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return product
-}
-
 // requests asks for the statistics of a day and returns the number of requests and whether it is the demo day.
 func requests(t *testing.T, product *local.Product) (n int, demo bool) {
 	t.Helper()
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	members := metatest.Members(t, filepath.Join("..", "..", "..", "shared", "api", "README.md"))
-	target := "http://localhost/api/v4.0/data/stats?segment=1d&filters=" +
-		url.QueryEscape("timestamp between 2026-01-01 and 2026-01-01 23:59:59.999")
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+	const day = "timestamp between 2026-01-01 and 2026-01-01 23:59:59.999"
+	w := askedData(t, product, "stats", day, "&segment=1d")
 	metatest.Check(t, members, "stats", metatest.OneMachine, w.Body.Bytes())
 	var answer struct {
 		Data struct {
@@ -57,8 +35,7 @@ func requests(t *testing.T, product *local.Product) (n int, demo bool) {
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer.Data.Results) != 1 {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
-	w = httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target+"&format=csv", nil))
+	w = askedData(t, product, "stats", day, "&segment=1d&format=csv")
 	if got := w.Header().Get("X-Orrery-Demo"); w.Code != http.StatusOK || (got == "true") != answer.Meta.Demo {
 		t.Errorf("as CSV: status %d, X-Orrery-Demo %q, but meta has demo %v", w.Code, got, answer.Meta.Demo)
 	}
@@ -95,10 +72,7 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 		})
 		expectMetric(t, product, "orrery_demo_day 1")
 	}
-	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
-	if _, err := other.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	importLog(t, other, "a.log", `{"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
 	for name, product := range map[string]*local.Product{"server": server, "another process": other} {
 		if n, demo := requests(t, product); n != 1 || demo {
 			t.Errorf("%s, after an import: %d requests, demo %v", name, n, demo)
@@ -148,10 +122,7 @@ func TestFirstImportLeavesOtherFolders(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"timestamp":"2026-01-01T10:00:00Z"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
-	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	importLog(t, product, "a.log", `{"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}

@@ -3,10 +3,7 @@ package local_test
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -71,27 +69,11 @@ func importThree(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Repeat(`{"timestamp":"2026-01-01T10:00:00Z","host":"a.example","status":200}`+"\n", 3)
-	_, err = product.Store.Import(t.Context(), "a.log", strings.NewReader(text), ingest.Options{})
-	if err := errors.Join(err, product.Close()); err != nil {
+	record := `{"timestamp":"2026-01-01T10:00:00Z","host":"a.example","status":200}` + "\n"
+	importLog(t, product, "a.log", strings.Repeat(record, 3))
+	if err := product.Close(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// asked sends a request to the API of a product, and returns the status and the body.
-func asked(t *testing.T, product *local.Product, method, path, body string) (status int, answer string) {
-	t.Helper()
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/api/v4.0"+path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r)
-	return w.Code, w.Body.String()
 }
 
 // questions are paths of which the answers of importThree's records contain a text.
@@ -106,19 +88,17 @@ func answersAll(t *testing.T, product *local.Product) {
 	t.Helper()
 	for route, want := range questions {
 		for _, filters := range []string{
-			"timestamp between 2026-01-01 and 2026-01-02",
-			`timestamp between 2026-01-01 and 2026-01-02, not ip="192.0.2.1", headers["x"]!="y"`,
+			testDay, testDay + `, not ip="192.0.2.1", headers["x"]!="y"`,
 		} {
-			path := "/data/" + route + "?filters=" + url.QueryEscape(filters)
-			status, answer := asked(t, product, http.MethodGet, path, "")
-			if status != http.StatusOK || !strings.Contains(answer, want) {
-				t.Errorf("%s: %d %s", path, status, answer)
+			w := askedData(t, product, route, filters, "")
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s of %s: %d %s", route, filters, w.Code, w.Body)
 			}
 		}
 	}
-	status, answer := asked(t, product, http.MethodGet, "/status", "")
-	if status != http.StatusOK || !strings.Contains(answer, `"records":3`) {
-		t.Errorf("status: %d %s", status, answer)
+	w := asked(t, product, http.MethodGet, "/status", "")
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"records":3`) {
+		t.Errorf("status: %d %s", w.Code, w.Body)
 	}
 }
 
@@ -140,10 +120,30 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 			disk := smallDisk(t)
 			folder := filepath.Join(disk, "data")
 			prepare(t, folder)
+			waiting := filepath.Join(folder, "raw", "c.log")
+			err := os.MkdirAll(filepath.Dir(waiting), 0o700)
+			if err == nil {
+				err = os.WriteFile(waiting, []byte(`{"timestamp":"2026-01-01T11:00:00Z"}`+"\n"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			free := fillDisk(t, disk)
 			product := openProduct(t, folder)
 			answersAll(t, product)
-			_, err := product.Store.Import(t.Context(), "b.log", strings.NewReader("{}\n"), ingest.Options{})
+			watcher, err := datadir.NewWatcher(product.Store, ingest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, watched := time.Now(), int64(0)
+			poll := func() error {
+				now = now.Add(datadir.SettleTime)
+				return watcher.Poll(t.Context(), now, func(r datadir.FileResult) { watched += r.Report.Records })
+			}
+			if err := poll(); fault.KindOf(err) != fault.Full {
+				t.Errorf("watching: %v", err)
+			}
+			_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader("{}\n"), ingest.Options{})
 			if fault.KindOf(err) != fault.Full {
 				t.Errorf("import: %v", err)
 			}
@@ -153,9 +153,9 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 				{http.MethodPut, filter, `{"filters":"status>=500"}`},
 				{http.MethodGet, filter, ""},
 			} {
-				status, answer := asked(t, product, one.method, one.path, one.body)
-				if status != http.StatusInsufficientStorage || !strings.Contains(answer, "disk is full") {
-					t.Errorf("%s %s: %d %s", one.method, one.path, status, answer)
+				w := asked(t, product, one.method, one.path, one.body)
+				if w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "disk is full") {
+					t.Errorf("%s %s: %d %s", one.method, one.path, w.Code, w.Body)
 				}
 			}
 			known, err := local.OpenKeys(t.Context(), folder)
@@ -172,12 +172,15 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 			}
 
 			free()
+			if err := errors.Join(poll(), poll()); err != nil || watched != 1 {
+				t.Errorf("watching imported %d records with space, %v", watched, err)
+			}
 			for _, one := range []struct{ method, path, body string }{
 				{http.MethodPut, filter, `{"filters":"status>=500"}`},
 				{http.MethodGet, "/conf/prod/planets", ""},
 			} {
-				if status, answer := asked(t, product, one.method, one.path, one.body); status/100 != 2 {
-					t.Errorf("%s %s with space: %d %s", one.method, one.path, status, answer)
+				if w := asked(t, product, one.method, one.path, one.body); w.Code/100 != 2 {
+					t.Errorf("%s %s with space: %d %s", one.method, one.path, w.Code, w.Body)
 				}
 			}
 			other, err := local.OpenKeys(t.Context(), folder)
@@ -245,9 +248,8 @@ func TestNewProcessOnAReadOnlyDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	answersAll(t, openProduct(t, folder))
-	status, answer := asked(t, openProduct(t, onlyKeys), http.MethodGet,
-		"/data/logs?filters="+url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02"), "")
-	if status != http.StatusOK || !strings.Contains(answer, `"results":[]`) {
-		t.Errorf("a folder without records: %d %s", status, answer)
+	w := askedData(t, openProduct(t, onlyKeys), "logs", testDay, "")
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"results":[]`) {
+		t.Errorf("a folder without records: %d %s", w.Code, w.Body)
 	}
 }

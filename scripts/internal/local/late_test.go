@@ -2,34 +2,18 @@ package local_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 // TestLate follows a log as a client does, with the meta.head of the answer before, while logs are imported and
 // compacted. Every answer counts the late records since the answer before.
 func TestLate(t *testing.T) {
-	product, err := local.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	product := openProduct(t, t.TempDir())
 	imports := 0
 	put := func(times ...string) {
 		t.Helper()
@@ -38,21 +22,16 @@ func TestLate(t *testing.T) {
 		for i, at := range times {
 			fmt.Fprintf(&log, `{"timestamp":"2026-01-01T%sZ","status":%d,"ip":"192.0.2.%d"}`+"\n", at, 200+i, imports)
 		}
-		name := fmt.Sprintf("%d.log", imports)
-		if _, err := product.Store.Import(t.Context(), name, strings.NewReader(log.String()), ingest.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		importLog(t, product, fmt.Sprintf("%d.log", imports), log.String())
 	}
 	head := ""
 	ask := func(filter string) (late string, records string) {
 		t.Helper()
-		target := "http://localhost/api/v4.0/data/logs?limit=1&filters=" +
-			url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02"+filter)
+		parameters := "&limit=1"
 		if head != "" {
-			target += "&since=" + head
+			parameters += "&since=" + head
 		}
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		w := askedData(t, product, "logs", testDay+filter, parameters)
 		if w.Code != http.StatusOK {
 			t.Fatal(w.Body)
 		}

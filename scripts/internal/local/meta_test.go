@@ -1,11 +1,6 @@
 package local_test
 
 import (
-	"encoding/json"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,38 +11,17 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/metatest"
-	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 )
 
 // TestAnswersHaveTheMembersOfMeta: the answer of every data route of one machine has the members that the table in the
 // README of package api lists for it, and the bytes are within the estimate.
 func TestAnswersHaveTheMembersOfMeta(t *testing.T) {
-	product, err := local.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}` + "\n" +
-		`{"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}` + "\n")
-	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{Format: "orrery"}); err != nil {
-		t.Fatal(err)
-	}
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	product := twoCountries(t)
 	members := metatest.Members(t, filepath.Join("..", "..", "..", "shared", "api", "README.md"))
-	filters := url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02")
 	for _, c := range everyRoute {
 		t.Run(c.route+c.query, func(t *testing.T) {
-			target := "http://localhost/api/v4.0/data/" + c.route + "?filters=" + filters + c.query
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+			w := askedData(t, product, c.route, testDay, c.query)
 			metatest.Check(t, members, c.route, metatest.OneMachine, w.Body.Bytes())
 			if m := metaOf(t, w.Body.Bytes()); string(m["exact"]) != strconv.FormatBool(c.exact) {
 				t.Errorf("exact is %s", m["exact"])
@@ -94,39 +68,19 @@ func TestEveryDataRouteIsAsked(t *testing.T) {
 	}
 }
 
-// closeAfter closes a product, which was opened with an error or nil, after the test.
-func closeAfter(t *testing.T, product *local.Product, err error) *local.Product {
+// twoCountries returns a product with two records of different hours and countries.
+func twoCountries(t *testing.T) *local.Product {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	product := openProduct(t, t.TempDir())
+	importLog(t, product, "a.log", `{"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}`+"\n"+
+		`{"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}`+"\n")
 	return product
-}
-
-func metaOf(t *testing.T, body []byte) map[string]json.RawMessage {
-	t.Helper()
-	var answer struct{ Meta map[string]json.RawMessage }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatalf("%v in %s", err, body)
-	}
-	return answer.Meta
 }
 
 // TestNoAnswerIsExactWithoutAnObject: every data route names an object that it could not read, and reports that its
 // answer is not exact.
 func TestNoAnswerIsExactWithoutAnObject(t *testing.T) {
-	product, err := local.Open(t.Context(), t.TempDir())
-	product = closeAfter(t, product, err)
-	log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}` + "\n" +
-		`{"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}` + "\n")
-	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{Format: "orrery"}); err != nil {
-		t.Fatal(err)
-	}
+	product := twoCountries(t)
 	objects, err := product.Store.Index().Objects(t.Context(), 0, 1<<40)
 	if err != nil || len(objects) != 2 {
 		t.Fatal(objects, err)
@@ -134,16 +88,9 @@ func TestNoAnswerIsExactWithoutAnObject(t *testing.T) {
 	if err := os.WriteFile(objects[1].Path, []byte("not Parquet"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	filters := url.QueryEscape("timestamp between 2026-01-01 and 2026-01-02")
 	for _, c := range everyRoute {
 		t.Run(c.route+c.query, func(t *testing.T) {
-			target := "http://localhost/api/v4.0/data/" + c.route + "?filters=" + filters + c.query
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+			w := askedData(t, product, c.route, testDay, c.query)
 			m := metaOf(t, w.Body.Bytes())
 			if string(m["exact"]) != "false" || !strings.Contains(string(m["skipped"]), lake.NameOf(objects[1].Path)) {
 				t.Errorf("exact is %s, skipped %s", m["exact"], m["skipped"])

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
@@ -31,7 +32,11 @@ func fill(t *testing.T, folder string) {
 	if _, err := product.Store.Compact(t.Context(), datadir.CompactOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.NewWatcher(product.Store, ingest.Options{}); err != nil {
+	watcher, err := datadir.NewWatcher(product.Store, ingest.Options{})
+	if err == nil {
+		err = watcher.Poll(t.Context(), time.Now(), nil)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	known, err := local.OpenKeys(t.Context(), folder)

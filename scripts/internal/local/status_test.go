@@ -3,7 +3,6 @@ package local_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,12 +18,7 @@ import (
 // statusOf returns the answer of /status of a product.
 func statusOf(t *testing.T, product *local.Product) map[string]json.RawMessage {
 	t.Helper()
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler), Version: "1.2.3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/api/v4.3/status", nil))
+	w := asked(t, product, http.MethodGet, "/status", "")
 	var answer struct{ Data map[string]json.RawMessage }
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("%d %s %v", w.Code, w.Body, err)
@@ -43,8 +37,7 @@ func expectMembers(t *testing.T, got map[string]json.RawMessage, want map[string
 }
 
 func TestStatusOfAFolder(t *testing.T) {
-	product, err := local.Open(t.Context(), t.TempDir())
-	product = closeAfter(t, product, err)
+	product := openProduct(t, t.TempDir())
 	expectMembers(t, statusOf(t, product), map[string]string{
 		"version": `"1.2.3"`, "extent": "null", "records": "0", "objects": "0", "bytes": "0", "hours": "[]",
 		"price": "null", "key": "null",

@@ -105,6 +105,10 @@ func noBucket(name string) error {
 		dataStack)
 }
 
+func noOutput(name string) error {
+	return fmt.Errorf("the deployment has no output %s: name the deployment with --stack, or deploy it again", name)
+}
+
 func stackFailed(name string, err error) error {
 	if remedy := remedyOf(err, "cloudformation:DescribeStacks"); remedy != "" {
 		return fmt.Errorf("read the stack of %s: %s (%w)", name, remedy, err)

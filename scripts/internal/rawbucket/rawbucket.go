@@ -1,4 +1,5 @@
-// Package rawbucket puts logs into the bucket of raw logs of a deployment, which imports them.
+// Package rawbucket puts logs into the bucket of raw logs of a deployment, which imports them, and has what the
+// deployment put into quarantine imported again.
 package rawbucket
 
 import (
@@ -22,8 +23,10 @@ import (
 type Bucket struct {
 	Name string
 
-	client *s3.Client
-	keeps  period
+	client  *s3.Client
+	keeps   period
+	aws     aws.Config
+	outputs map[string]string // of the deployment
 }
 
 // period describes the times of the records that a deployment keeps.
@@ -116,7 +119,7 @@ func open(c aws.Config, outputs map[string]string, widen string) (*Bucket, error
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.DisableLogOutputChecksumValidationSkipped = true // it would be printed between the messages
 	})
-	b := &Bucket{Name: outputs[bucketOutput], client: client, keeps: period{widen: widen}}
+	b := &Bucket{Name: outputs[bucketOutput], client: client, keeps: period{widen: widen}, aws: c, outputs: outputs}
 	if outputs[yearOutput] == "" || outputs[horizonOutput] == "" {
 		return b, nil // of an earlier version
 	}

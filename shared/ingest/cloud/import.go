@@ -136,7 +136,7 @@ func (c *Store) importOpen(
 			}
 		}
 	case conversion.RejectedFile != "":
-		report.Quarantine = refusedRoot + log.Key + ".ndjson"
+		report.Quarantine = refusedRoot + log.Key + linesSuffix
 		err = c.putFile(ctx, report.Quarantine, conversion.RejectedFile, blob.Always)
 	}
 	if err != nil {
@@ -323,24 +323,30 @@ func extentOf(objects []lake.Object) lake.Extent {
 
 // quarantineName returns the name of the object with the rejected lines of an import, as in a data directory.
 func quarantineName(e ingest.Entry) string {
-	if e.Generation > 1 {
-		return fmt.Sprintf("%s%s.%d.ndjson", quarantineRoot, e.Source, e.Generation)
-	}
-	return quarantineRoot + e.Source + ".ndjson"
+	return quarantineRoot + ingest.QuarantineName(e.Source, e.Generation)
 }
+
+// refusal is a note that a log is refused as a whole.
+type refusal struct {
+	Key     string    `json:"key"`
+	Version string    `json:"version,omitempty"`
+	At      time.Time `json:"at"`
+	Reason  string    `json:"reason"`
+}
+
+// What follows the key of a log in the names of the note that it is refused, and of its lines if none is a record.
+const (
+	refusalSuffix = ".json"
+	linesSuffix   = ".ndjson"
+)
 
 // refuse writes a note that a log is refused as a whole, with the reason.
 func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
-	note, err := json.MarshalIndent(struct {
-		Key     string    `json:"key"`
-		Version string    `json:"version,omitempty"`
-		At      time.Time `json:"at"`
-		Reason  string    `json:"reason"`
-	}{log.Key, log.Version, c.config.Now().UTC(), reason.Error()}, "", "  ")
+	note, err := json.MarshalIndent(refusal{log.Key, log.Version, c.config.Now().UTC(), reason.Error()}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return c.lake.Put(ctx, refusedRoot+log.Key+".json", bytes.NewReader(append(note, '\n')), blob.Always)
+	return c.lake.Put(ctx, refusedRoot+log.Key+refusalSuffix, bytes.NewReader(append(note, '\n')), blob.Always)
 }
 
 // putFile puts a local file into the bucket of the lake.

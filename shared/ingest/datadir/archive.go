@@ -25,8 +25,8 @@ func (s *Store) importAll(
 	ctx context.Context, name string, r io.Reader, options ingest.Options, skipForgotten bool,
 	report func(string, ingest.Report, error),
 ) (err error) {
-	if s.readOnly != nil {
-		return s.readOnly
+	if err := s.toWrite(ctx); err != nil {
+		return err
 	}
 	fail := func(err error) error {
 		if err != nil {

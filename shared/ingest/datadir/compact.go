@@ -60,8 +60,8 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 		options.Grace = DefaultGrace
 	}
 	var report CompactReport
-	if s.readOnly != nil {
-		return report, s.readOnly
+	if err := s.toWrite(ctx); err != nil {
+		return report, err
 	}
 	hours, err := s.index.Hours(ctx)
 	if err != nil {

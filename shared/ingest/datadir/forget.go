@@ -27,8 +27,8 @@ func (s *Store) Imports(ctx context.Context) ([]ledger.Source, error) {
 
 // sources returns the sources of the ledger.
 func (s *Store) sources(ctx context.Context) ([]ledger.Source, error) {
-	if s.readOnly != nil {
-		return nil, s.readOnly
+	if err := s.toWrite(ctx); err != nil {
+		return nil, err
 	}
 	return s.ledger.Sources(ctx)
 }
@@ -219,20 +219,13 @@ type hourRemoval struct {
 func (s *Store) planRemoval(
 	ctx context.Context, source ledger.Source, staging string,
 ) (map[lake.Partition]*hourRemoval, error) {
-	names, err := s.ledger.ObjectsOf(ctx, source.ID)
+	hours, err := s.ledger.HoursOf(ctx, source.ID)
 	if err != nil {
 		return nil, err
 	}
 	plan := map[lake.Partition]*hourRemoval{}
 	var unreadable unreadableObjects
-	for _, name := range names {
-		hour, err := lake.PartitionOfName(name)
-		if err != nil {
-			return nil, err
-		}
-		if plan[hour] != nil {
-			continue
-		}
+	for _, hour := range hours {
 		planned, err := s.planHour(ctx, source.ID, hour, staging)
 		var more unreadableObjects
 		switch {

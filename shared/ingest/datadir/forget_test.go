@@ -234,6 +234,9 @@ func TestWatcherLeavesForgottenLogs(t *testing.T) {
 	again.write("b.log", lines(0, 15))
 	again.expect(time.Second, none)
 	again.expect(SettleTime, map[string]int64{"a.log": 0, "b.log": 15})
+	again.write("a.log", lines(0, 16))
+	again.expect(time.Second, none)
+	again.expect(SettleTime, none)    // it was reported
 	again.write("a.log", lines(5, 3)) // after its rotation
 	again.expect(time.Second, none)
 	again.expect(SettleTime, map[string]int64{"a.log": 3})

@@ -55,7 +55,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 			}
 			_, imported := s.Import(t.Context(), "x", strings.NewReader(lines(0, 20)), ingest.Options{})
 			_, compacted := s.Compact(t.Context(), CompactOptions{})
-			_, watched := NewWatcher(s, ingest.Options{})
+			watched := newWatcherTest(t, s).w.Poll(t.Context(), testTime, nil)
 			for what, err := range map[string]error{"import": imported, "compact": compacted, "watch": watched} {
 				if fault.KindOf(err) != fault.Full || !strings.HasPrefix(err.Error(), "the disk is full") {
 					t.Errorf("%s: %v", what, err)

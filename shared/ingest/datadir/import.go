@@ -24,8 +24,8 @@ import (
 // An error of kind fault.Invalid means that the log is refused, or that the format or a default is wrong. Rejected
 // lines are not an error.
 func (s *Store) Import(ctx context.Context, name string, r io.Reader, options ingest.Options) (ingest.Report, error) {
-	if s.readOnly != nil {
-		return ingest.Report{}, s.readOnly
+	if err := s.toWrite(ctx); err != nil {
+		return ingest.Report{}, err
 	}
 	end, err := s.announce(ctx)
 	if err != nil {

@@ -1,7 +1,6 @@
 package datadir
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,14 +26,9 @@ const (
 	temporaryAge = 24 * time.Hour // from which on no process is writing them
 )
 
-// quarantinePath returns the file of the rejected lines of an import: <source>.ndjson for the first import of a source,
-// and <source>.<generation>.ndjson for the later ones.
+// quarantinePath returns the file of the rejected lines of an import.
 func (s *Store) quarantinePath(source string, generation int) string {
-	name := source + ".ndjson"
-	if generation > 1 {
-		name = fmt.Sprintf("%s.%d.ndjson", source, generation)
-	}
-	return filepath.Join(s.quarantineDir(), name)
+	return filepath.Join(s.quarantineDir(), ingest.QuarantineName(source, generation))
 }
 
 // placeQuarantine moves the file of the rejected lines of an import into place. If there are none, it removes the file
@@ -68,16 +61,9 @@ func (s *Store) quarantineFiles(source string) ([]quarantineFile, error) {
 	}
 	var files []quarantineFile
 	for _, e := range entries {
-		stem, ok := strings.CutSuffix(e.Name(), ".ndjson")
-		id, number, later := strings.Cut(stem, ".")
+		id, generation, ok := ingest.ParseQuarantineName(e.Name())
 		if !ok || !e.Type().IsRegular() || source != "" && id != source {
 			continue
-		}
-		generation := 1
-		if later {
-			if generation, err = strconv.Atoi(number); err != nil {
-				continue
-			}
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -217,16 +203,8 @@ func rewriteQuarantine(path string, keep func(line ingest.RejectedLine) bool) (e
 	return moveDurably(f.Name(), path)
 }
 
-// Rejected describes the lines of a source that were rejected for one reason.
-type Rejected struct {
-	Source ledger.Source // has only the ID if the ledger does not have the source, because it has no records
-	Code   string
-	Lines  int64
-	First  ingest.RejectedLine // an example
-}
-
 // Quarantine returns what is in quarantine, by source and reason.
-func (s *Store) Quarantine(ctx context.Context) ([]Rejected, error) {
+func (s *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 	sources, err := s.Imports(ctx)
 	if err != nil {
 		return nil, err
@@ -235,20 +213,9 @@ func (s *Store) Quarantine(ctx context.Context) ([]Rejected, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Rejected
+	var all []ingest.Rejected
 	for _, f := range files {
-		err := ingest.EachRejected(f.path, func(line ingest.RejectedLine, _ []byte) error {
-			i := slices.IndexFunc(all, func(r Rejected) bool {
-				return r.Source.ID == f.source && r.Code == string(line.Code)
-			})
-			if i < 0 {
-				i = len(all)
-				line.Text = bytes.Clone(line.Text)
-				all = append(all, Rejected{Source: sourceIn(sources, f.source), Code: string(line.Code), First: line})
-			}
-			all[i].Lines++
-			return nil
-		})
+		all, err = ingest.AddRejected(all, sourceIn(sources, f.source), f.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

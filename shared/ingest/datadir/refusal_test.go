@@ -248,7 +248,7 @@ func expectReadOnly(t *testing.T, s *Store) {
 	t.Helper()
 	_, imported := s.Import(t.Context(), "x", strings.NewReader(lines(0, 20)), ingest.Options{})
 	_, compacted := s.Compact(t.Context(), CompactOptions{})
-	_, watched := NewWatcher(s, ingest.Options{})
+	watched := newWatcherTest(t, s).w.Poll(t.Context(), testTime, nil)
 	for what, err := range map[string]error{"import": imported, "compact": compacted, "watch": watched} {
 		if err == nil || !strings.Contains(err.Error(), "can be read, but not changed") {
 			t.Errorf("%s: %v", what, err)

@@ -57,7 +57,7 @@ func newestHours(objects []lake.Object) []status.Hour {
 
 // imports describes the imports, or returns nil if the directory is read-only, because its ledger is not open then.
 func (s *Store) imports(ctx context.Context) (*status.Ingest, error) {
-	if s.ledger == nil {
+	if !s.opened() {
 		return nil, nil
 	}
 	sum, err := s.ledger.Summary(ctx)

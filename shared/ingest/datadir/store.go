@@ -35,57 +35,98 @@ import (
 //
 // Many goroutines may use a Store, and many processes may use Stores over the same directory.
 type Store struct {
-	dir      string
-	index    *manifest.Store
-	ledger   ledger.Ledger
-	readOnly error // why the directory is read-only, and then ledger is nil; nil if it can be written
-	now      func() time.Time
+	dir    string
+	index  *manifest.Store
+	open   ledger.Open
+	ledger ledger.Ledger // nil while the directory is read-only; it must only be used after toWrite
+	now    func() time.Time
 	// onStep, if set, is called before each step of a change that a crash can separate from the next one.
 	onStep func(step string)
 
-	mu       sync.Mutex
-	watching bool      // a Watcher of this Store has begun
-	watched  time.Time // see setWatched
+	opening sync.Mutex // held while the ledger is opened
+
+	mu       sync.Mutex // also held when the ledger is set
+	watching bool       // a Watcher of this Store has begun
+	watched  time.Time  // see setWatched
 }
 
 // Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.
 // open opens the ledger, and now is the clock for the times in the ledger and the manifests.
 //
-// A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only complete
-// and published objects, so nothing has to be finished first. Import, Compact and NewWatcher then return an error that
-// gives the reason.
+// A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only
+// complete and published objects, so nothing has to be finished first. Import, Compact and Watcher.Poll then try again
+// to open the ledger, and return an error that gives the reason as long as that fails.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
-	s := &Store{dir: dir, now: now}
-	err := os.MkdirAll(s.lakeDir(), 0o700)
-	if err != nil {
-		err = fmt.Errorf("make data directory: %w", err)
+	s := &Store{dir: dir, open: open, now: now}
+	if err := s.makeLake(); err != nil {
 		if _, missing := os.Stat(dir); missing != nil || !preventsWriting(err) {
 			return nil, err
 		}
 	}
-	var broken error
-	if s.index, broken = manifest.Open(s.lakeDir()); broken != nil { // without a directory, it is empty
-		return nil, broken
+	var err error
+	if s.index, err = manifest.Open(s.lakeDir()); err != nil { // without a directory, it is empty
+		return nil, err
 	}
-	if err == nil {
-		s.ledger, err = open(ctx, filepath.Join(dir, ledgerFile))
+	if err := s.toWrite(ctx); err != nil && !preventsWriting(err) {
+		return nil, err
 	}
-	if err == nil {
-		err = s.recover(ctx)
-	}
-	if err == nil {
-		return s, nil
-	}
-	if closed := s.Close(); closed != nil || !preventsWriting(err) {
-		return nil, errors.Join(err, closed)
-	}
-	s.ledger, s.readOnly = nil, cannotWrite(dir, err)
 	return s, nil
+}
+
+func (s *Store) makeLake() error {
+	if err := os.MkdirAll(s.lakeDir(), 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	return nil
+}
+
+// toWrite returns nil if the directory can be changed. If it is read-only, toWrite tries to open the ledger first, and
+// finishes or removes the imports of processes that have died.
+func (s *Store) toWrite(ctx context.Context) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.opened() {
+		return nil
+	}
+	opened, err := s.openLedger(ctx)
+	if err != nil && preventsWriting(err) {
+		return cannotWrite(s.dir, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger = opened
+	return nil
+}
+
+// opened reports whether the ledger is open.
+func (s *Store) opened() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ledger != nil
+}
+
+// openLedger opens the ledger and makes the directory agree with it.
+func (s *Store) openLedger(ctx context.Context) (ledger.Ledger, error) {
+	if err := s.makeLake(); err != nil {
+		return nil, err
+	}
+	opened, err := s.open(ctx, filepath.Join(s.dir, ledgerFile))
+	if err != nil {
+		return nil, err
+	}
+	recovering := &Store{dir: s.dir, index: s.index, ledger: opened, now: s.now}
+	if err := recovering.recover(ctx); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
 }
 
 // Close closes the ledger.
 func (s *Store) Close() error {
-	if s.ledger == nil {
+	if !s.opened() {
 		return nil
 	}
 	return s.ledger.Close()
@@ -267,7 +308,7 @@ func namesOf(objects []lake.Object) []string {
 func cannotWrite(dir string, cause error) error {
 	if fault.IsFull(cause) {
 		return fault.Wrap(fault.Full, cause,
-			"the disk is full, so the data in %s can be read, but not changed; free space and start again", dir)
+			"the disk is full, so the data in %s can be read, but not changed; free space", dir)
 	}
 	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
 }

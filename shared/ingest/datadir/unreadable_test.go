@@ -35,8 +35,8 @@ func TestPollReportsUnreadableFoldersOnce(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "b.log")
 	listing := errors.Join(&source.UnreadableError{Path: filepath.Join(w.w.dir, "denied"), Err: fs.ErrPermission})
 	w.w.Watch(Watched{List: func() ([]string, error) { return []string{other}, listing }})
-	unreadableFolder(t, w.w.dir)
 	w.write("z.log", lines(0, 2))
+	unreadableFolder(t, w.w.dir)
 	if err := os.WriteFile(other, []byte(lines(5, 3)), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/source"
 )
@@ -20,13 +22,14 @@ import (
 const (
 	// SettleTime is how long a file must be unchanged before it is imported.
 	SettleTime = 2 * time.Second
-	// BusyTime is how long the new lines of a plain file that is never unchanged for SettleTime wait for their import.
+	// BusyTime is how long the new lines of a plain file that is never unchanged for SettleTime wait for their import. It
+	// is also how long the Watcher waits before it tries again what has failed once.
 	BusyTime = 10 * time.Second
 	// busyShare is how many times as long as the last import of such a file the next one waits, because every import reads
-	// the file from its beginning. maxBusyWait is the longest time that new lines wait for that reason, or after imports
-	// that failed.
-	busyShare   = 10
-	maxBusyWait = 10 * time.Minute
+	// the file from its beginning. maxWait is the longest time that new lines wait for that reason, and that the Watcher
+	// waits before it tries again what has failed.
+	busyShare = 10
+	maxWait   = 10 * time.Minute
 )
 
 // Watcher imports the files of a directory and its subdirectories. It does not move or remove files: the ledger records
@@ -34,9 +37,13 @@ const (
 // newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that are
 // still being written: their names begin with '.' or '_', or end in .part or .tmp. Of a plain log that is written to
 // all the time, it imports the complete lines every BusyTime.
+//
+// A file that is refused for its content is imported again when it has changed. After any other failure, such as that of
+// a full disk, the Watcher tries again after BusyTime, and waits twice as long after each further failure, up to maxWait.
 type Watcher struct {
 	store    *Store
 	dir      string // absolute
+	begun    bool   // the data directory can be changed and has a raw directory
 	options  ingest.Options
 	others   []Watched
 	seen     map[string]fileState
@@ -63,11 +70,14 @@ func (w *Watcher) Watch(files Watched) {
 type fileState struct {
 	size    int64
 	changed time.Time
-	since   time.Time     // time of the first poll with this size and modification time
-	done    bool          // the file was imported or refused; it is not imported again until it changes
-	put     time.Time     // the file, or what is not imported of it, was put there at this time or later
-	waits   time.Time     // time of the first poll with something that is not imported
-	wait    time.Duration // from waits to the import of a file that is written to all the time
+	since   time.Time         // time of the first poll with this size and modification time
+	done    bool              // the file was imported or refused; it is not imported again until it changes
+	unsaved bool              // the file was imported, which the ledger does not know yet
+	put     time.Time         // the file, or what is not imported of it, was put there at this time or later
+	waits   time.Time         // time of the first poll with something that is not imported
+	wait    time.Duration     // from waits to the import of a file that is written to all the time
+	retry   time.Time         // after a failure that may pass, the time before which the file is not imported
+	said    map[string]string // what was reported and need not be reported again, by path; see saying
 }
 
 // FileResult is the result of importing one file, or one member of an archive. For a folder, Err is why its files
@@ -76,19 +86,39 @@ type FileResult struct {
 	Path   string // of a member, the path of the archive and the member's name
 	Report ingest.Report
 	Err    error // why the file cannot be imported
+	Again  bool  // Err may pass, and the Watcher tries again
 	Busy   bool  // the file is written to all the time: a last line without newline is probably being written
 }
 
-// NewWatcher returns a Watcher of the raw directory of the store, which it creates if needed. The options apply to
-// every file. The Watcher sets their Arrival.
+// saying returns what a result of a file in a state reports. A result that reports the same as the one before is no news.
+func (r FileResult) saying(state fileState) string {
+	switch {
+	case r.Report.Forgotten != "":
+		return "forgotten " + r.Report.Forgotten
+	case r.Again:
+		return causeOf(r.Err)
+	}
+	return fmt.Sprint(state.size, state.changed, r.Busy, r.Err)
+}
+
+// causeOf returns the cause of an error that may pass. Errors of one cause may have different texts, because a full disk
+// may stop an import at any step.
+func causeOf(err error) string {
+	var system syscall.Errno
+	switch {
+	case fault.IsFull(err):
+		return "full"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission"
+	case errors.As(err, &system):
+		return system.Error()
+	}
+	return err.Error()
+}
+
+// NewWatcher returns a Watcher of the raw directory of the store, which the first Poll creates if needed. The options
+// apply to every file. The Watcher sets their Arrival.
 func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
-	if store.readOnly != nil {
-		store.setWatched(time.Time{}) // the files in the directory are not imported, so no time is known
-		return nil, store.readOnly
-	}
-	if err := os.MkdirAll(store.RawDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("make watched directory: %w", err)
-	}
 	dir, err := filepath.Abs(store.RawDir())
 	if err != nil {
 		return nil, fmt.Errorf("find watched directory: %w", err)
@@ -99,27 +129,46 @@ func NewWatcher(store *Store, options ingest.Options) (*Watcher, error) {
 }
 
 // Run polls at every tick until the context ends or the channel is closed. It calls report with the result of each
-// file.
-func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, report func(FileResult)) error {
+// file. If a poll fails, Run reports the error as that of the raw directory, once for each cause, and polls again after
+// BusyTime, and after twice as long for each further failure.
+func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, report func(FileResult)) {
+	var retry time.Time
+	wait, said := BusyTime, ""
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case now, ok := <-ticks:
 			if !ok {
-				return nil
+				return
 			}
-			if err := w.Poll(ctx, now, report); err != nil && ctx.Err() == nil {
-				return err
+			if now.Before(retry) {
+				continue
 			}
+			err := w.Poll(ctx, now, report)
+			if ctx.Err() != nil {
+				return
+			}
+			if err == nil {
+				wait, said = BusyTime, ""
+				continue
+			}
+			if cause := causeOf(err); cause != said {
+				said = cause
+				report(FileResult{Path: w.dir, Err: err, Again: true})
+			}
+			retry, wait = now.Add(wait), min(2*wait, maxWait)
 		}
 	}
 }
 
 // Poll imports the files that have not changed for SettleTime, and plain files that have new lines for BusyTime, and calls
 // report with the result of each. What cannot be read is reported by the first poll that meets it, and the others
-// continue. Poll returns errors of the ledger.
+// continue. Poll returns errors of the ledger, and that of a data directory that cannot be changed.
 func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResult)) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
 	p := &poll{Watcher: w, now: now, report: report, present: map[string]bool{}, failed: map[string]error{}}
 	for _, other := range w.others {
 		if err := p.files(ctx, other); err != nil {
@@ -144,6 +193,21 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 		}
 	}
 	w.store.setWatched(through)
+	return nil
+}
+
+// begin makes the raw directory, once the data directory can be changed.
+func (w *Watcher) begin(ctx context.Context) error {
+	if w.begun {
+		return nil
+	}
+	if err := w.store.toWrite(ctx); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return fmt.Errorf("make watched directory: %w", err)
+	}
+	w.begun = true
 	return nil
 }
 
@@ -190,7 +254,7 @@ func (p *poll) reportFailed() {
 	for _, path := range slices.Sorted(maps.Keys(p.failed)) {
 		err := p.failed[path]
 		if p.reported[path] = err.Error(); before[path] != err.Error() {
-			p.report(FileResult{Path: path, Err: err})
+			p.report(FileResult{Path: path, Err: err, Again: true})
 		}
 	}
 }
@@ -228,7 +292,10 @@ func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ing
 		case !known || last.done:
 			put = w.polled // the latest poll has not seen it
 		}
-		next := fileState{size: info.Size(), changed: info.ModTime(), since: now, put: put, waits: now, wait: BusyTime}
+		next := fileState{
+			size: info.Size(), changed: info.ModTime(), since: now, put: put, waits: now, wait: BusyTime,
+			retry: last.retry, said: last.said,
+		}
 		if known {
 			next.wait = last.wait
 		}
@@ -240,7 +307,7 @@ func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ing
 			return err
 		}
 	}
-	if !last.done {
+	if !last.done && !now.Before(last.retry) {
 		busy := now.Sub(last.since) < SettleTime
 		if !busy || now.Sub(last.waits) >= last.wait && isPlain(path) {
 			if last, err = p.take(ctx, path, last, options, busy); err != nil {
@@ -248,6 +315,14 @@ func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ing
 			}
 		}
 	}
+	w.seen[path] = last
+	if !last.unsaved {
+		return nil
+	}
+	if err := w.store.ledger.RememberWatched(ctx, w.nameOf(path), last.size, last.changed); err != nil {
+		return err
+	}
+	last.unsaved = false
 	w.seen[path] = last
 	return nil
 }
@@ -262,34 +337,54 @@ func isPlain(path string) bool {
 	return f.Close() == nil && plain
 }
 
-// take imports a file, reports the result, and returns the state of the file afterwards. A busy file has changed within
+// take imports a file, reports what is news, and returns the state of the file afterwards. A busy file has changed within
 // SettleTime. If its last line is left, it is imported once more when it has not changed for that long, so that the line
 // is reported then.
 func (p *poll) take(
 	ctx context.Context, path string, state fileState, options ingest.Options, busy bool,
 ) (fileState, error) {
-	w, name, began := p.Watcher, p.nameOf(path), p.store.now()
-	results, err := w.importFile(ctx, name, path, state, options, busy)
+	w, began := p.Watcher, p.store.now()
+	results, err := w.importFile(ctx, p.nameOf(path), path, state, options, busy)
 	if ctx.Err() != nil {
 		return state, ctx.Err()
 	}
-	before := state.wait
-	state.done = true
-	state.wait = min(max(BusyTime, busyShare*w.store.now().Sub(began)), maxBusyWait)
+	wait, again, left := state.wait, false, false
+	state.wait = min(max(BusyTime, busyShare*w.store.now().Sub(began)), maxWait)
 	if err != nil {
-		state.wait = min(2*max(BusyTime, before), maxBusyWait)
+		state.wait = min(2*wait, maxWait)
 	}
-	for _, r := range results {
-		r.Busy = busy
-		if busy && r.Report.Left > 0 {
-			state.done, state.put, state.waits = false, p.now, p.now
-		}
-		p.report(r)
+	for i := range results {
+		r := &results[i]
+		r.Busy, r.Again = busy, r.Err != nil && fault.KindOf(r.Err) != fault.Invalid
+		again, left = again || r.Again, left || r.Report.Left > 0
 	}
-	if err == nil && state.done {
-		return state, w.store.ledger.RememberWatched(ctx, name, state.size, state.changed)
+	state.done, state.retry = false, time.Time{}
+	switch {
+	case again:
+		state.retry = p.now.Add(wait)
+	case busy && left:
+		state.put, state.waits = p.now, p.now
+	default:
+		state.done, state.unsaved = true, err == nil
 	}
+	state.said = p.reportNews(results, state, again)
 	return state, nil
+}
+
+// reportNews reports the results of a file in a state, without those that say what was reported before. It returns what
+// the next results may repeat: everything if the file is imported again, and otherwise that a log was forgotten.
+func (p *poll) reportNews(results []FileResult, state fileState, again bool) (said map[string]string) {
+	said = map[string]string{}
+	for _, r := range results {
+		text := r.saying(state)
+		if state.said[r.Path] != text {
+			p.report(r)
+		}
+		if again || r.Report.Forgotten != "" {
+			said[r.Path] = text
+		}
+	}
+	return said
 }
 
 // importFile imports a file, which may be an archive with several logs. The horizon is that before the last change of
@@ -302,7 +397,13 @@ func (w *Watcher) importFile(
 	if err != nil {
 		return []FileResult{{Path: path, Err: err}}, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		err = errors.Join(err, f.Close())
+		failed := func(r FileResult) bool { return r.Err != nil }
+		if err != nil && !slices.ContainsFunc(results, failed) {
+			results = append(results, FileResult{Path: path, Err: err})
+		}
+	}()
 	options.Path = path
 	options.Arrival = w.store.now()
 	if state.changed.Before(options.Arrival) {
