@@ -28,6 +28,14 @@ const planned = new Map<object, readonly Planned[]>();
 const watchers = new Set<() => void>();
 const plansChanged = (): void => watchers.forEach((changed) => changed());
 
+/** The parts of the page that wait for an answer. */
+const asking = new Set<object>();
+
+/** isAsking reports whether any part of the page waits for an answer. */
+export function isAsking(): boolean {
+	return asking.size > 0;
+}
+
 /** usePlanned returns what all parts of the page ask about requests. */
 export function usePlanned(): readonly Planned[] {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
@@ -94,6 +102,8 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		const change = (changes: Partial<Mutable<T>>): void => {
 			if (controller.current !== own) return; // the answer of an earlier question
 			current.current = { ...current.current, ...changes };
+			if (current.current.state === 'asking') asking.add(current);
+			else asking.delete(current);
 			redraw(0);
 		};
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
@@ -126,6 +136,7 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		const own = controller.current;
 		controller.current = null; // what comes now changes nothing
 		own?.abort();
+		asking.delete(current);
 		if (planned.delete(current)) plansChanged();
 	}, []);
 
