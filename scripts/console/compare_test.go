@@ -57,6 +57,7 @@ func TestCompare(t *testing.T) {
 		b.holds("location.hash.includes('vs=1d') && document.querySelector('.one-side.baseline')?.innerText.includes('2025-12-31')", "compares again")
 		b.holds("document.activeElement.textContent === 'Compare'", "has the focus on the button")
 		b.holds("document.querySelector('#select').value === '' && document.querySelector('#against').value === ''", "has the other fields empty")
+		b.answered()
 		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
 		b.sees("What differs")
 		b.run(chromedp.Focus(".findings .act button"))

@@ -200,6 +200,7 @@ func TestRefresh(t *testing.T) {
 				t.Errorf("the periods end at %s, as those before at %s", now, before)
 			}
 			b.holds(fmt.Sprintf("document.querySelector(%q)?.value === '7'", rate), "keeps the control")
+			b.answered()
 			b.accessible("no requests")
 			if at := b.fragment(); at != address {
 				t.Errorf("the address is %s", at)

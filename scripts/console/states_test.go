@@ -399,6 +399,8 @@ func TestViews(t *testing.T) {
 		}
 		b.enter()
 		b.holds("location.hash.includes('vs=7d') && document.activeElement.id === 'compared'", "has the side of the list")
+		b.holds("document.querySelector('.tile.requests').innerText.includes('none before')", "has the figures of the other period")
+		b.answered()
 		b.keys(kb.ArrowUp)
 		b.accessible("moved list")
 		b.keys(kb.Tab)
