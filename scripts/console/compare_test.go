@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestCompare walks through the comparison of two sides.
@@ -42,6 +43,28 @@ func TestCompare(t *testing.T) {
 		b.fill("#against", "2026-01-01T00:00Z..2026-01-01T03:00Z")
 		b.run(chromedp.Evaluate("document.querySelector('#against').form?.requestSubmit()", nil))
 		b.sees("2026-01-01 00:00 – 03:00")
+	})
+	walk("the focus stays where the reader is", func(t *testing.T, b *tab, s *served) {
+		b.open("#/compare?t=" + hours)
+		b.sees("Before")
+		b.fill("#select", "blocked is true")
+		b.keys(kb.Enter)
+		b.holds("location.hash.includes('where=') && document.querySelector('.one-side.selected')?.innerText.includes('blocked is true')", "compares")
+		b.holds("document.activeElement.id === 'select'", "has the focus in the field")
+		b.fill("#against", "1d")
+		b.run(chromedp.Focus("#against ~ button"))
+		b.keys(kb.Enter)
+		b.holds("location.hash.includes('vs=1d') && document.querySelector('.one-side.baseline')?.innerText.includes('2025-12-31')", "compares again")
+		b.holds("document.activeElement.textContent === 'Compare'", "has the focus on the button")
+		b.holds("document.querySelector('#select').value === '' && document.querySelector('#against').value === ''", "has the other fields empty")
+		b.answered()
+		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
+		b.sees("What differs")
+		b.run(chromedp.Focus(".findings .act button"))
+		b.keys(kb.Enter)
+		b.holds("document.querySelector('#filter').value !== ''", "has the condition")
+		b.answered()
+		b.holds("document.activeElement !== document.body", "has the focus in the answer")
 	})
 	walk("conditions with mistakes are marked at their field", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 400"}

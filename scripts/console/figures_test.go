@@ -55,6 +55,26 @@ func TestFigures(t *testing.T) {
 			}
 		})
 	}
+	walk("a comparison has the figures of the dashboard", func(t *testing.T, b *tab, s *served) {
+		b.open("#/compare?vs=1d&t=" + demoDay)
+		b.sees("Both sides over time")
+		for name, want := range map[string]int{"requests": 13, "blocked": 1, "challenged": 2, "human": 1, "refused": 3} {
+			if n := b.figure(name); n != want {
+				t.Errorf("the tile %s has %d, want %d", name, n, want)
+			}
+		}
+		b.open(`#/compare?f=status=200&f2=upstream_status>=400&t=` + demoDay)
+		b.holds("document.querySelector('.overlay .tile.refused .change')?.textContent === 'other 3 · 100 %'", "has no part of more than all")
+	})
+	walk("the busiest reasons have those of monitored requests", func(t *testing.T, b *tab, s *served) {
+		const reason = `Monitor - acl Deny ["all"] - acl1 - [request]`
+		b.open("#/?sort=requests&t=" + demoDay)
+		b.holds(fmt.Sprintf("[...document.querySelectorAll('.list .value button')].some((e) => e.title === %q)", reason), "has the reason")
+		b.evaluate(fmt.Sprintf("[...document.querySelectorAll('.list .value button')].find((e) => e.title === %q).click()", reason))
+		b.click("[role=menuitem]", "Only")
+		b.holds("document.querySelector('#filter').value.startsWith('monitor_reasons=')", "has the condition")
+		b.holds(numberOf("requests")+" === 1", "has the request")
+	})
 	for _, field := range []string{"upstream_status", "human", "monitor", "status", "result"} {
 		walk("requests without a value of "+field+" are found", func(t *testing.T, b *tab, s *served) {
 			b.open("#/events?panel=facets&by=" + field + "&t=" + demoDay)

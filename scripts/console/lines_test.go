@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -113,6 +114,30 @@ func TestCharts(t *testing.T) {
 		b.run(chromedp.MouseClickXY(box[0]+2, box[1]+box[3]/2))
 		b.holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment")
 	})
+	walk("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
+		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":1}`)
+		var read struct {
+			Data struct{ Results []struct{ Label, Key string } }
+		}
+		if err := json.Unmarshal([]byte(answer), &read); err != nil {
+			t.Fatal(err)
+		}
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelectorAll('.slow tbody tr').length >= 5", "has the targets")
+		targets := value[[]string](b, "[...document.querySelectorAll('.slow tbody .value button')].map((e) => e.title)")
+		found := 0
+		for _, one := range read.Data.Results {
+			if strings.HasSuffix(one.Label, "_time") {
+				found++
+				if !slices.Contains(targets, one.Key) {
+					t.Errorf("%s, the first of %s, is not in the table", one.Key, one.Label)
+				}
+			}
+		}
+		if cells := value[int](b, "document.querySelectorAll('.slow tbody tr:first-child td').length"); found != 3 || cells != 7 {
+			t.Errorf("%d times, %d cells", found, cells)
+		}
+	})
 	walk("the top values by requests, also those of which none was blocked", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + demoDay)
 		b.holds("document.querySelectorAll('.list').length === 9", "has nine lists")
@@ -157,6 +182,12 @@ func TestOverlay(t *testing.T) {
 		b.run(chromedp.Focus(".overlay .plot"))
 		b.keys(kb.ArrowRight)
 		b.holds("document.querySelector('.overlay .moment').textContent === '2026-01-01 12:00, beside 2026-01-01 00:00'", "names both times")
+		number := func(line string) string {
+			return "document.querySelector('.overlay .series li:" + line + "-child b').textContent"
+		}
+		b.holds(number("first")+" === '–' && "+number("last")+" !== '–'", "leaves out the first segment before, of which the period has a part")
+		b.keys(kb.End)
+		b.holds(number("last")+" === '–'", "leaves out the last segment, of which the period has a part")
 	})
 	walk("some requests and the rest", func(t *testing.T, b *tab, s *served) {
 		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
@@ -216,66 +247,6 @@ func TestOverlay(t *testing.T) {
 				}
 				b.check()
 			}
-		}
-	})
-}
-
-// TestRefresh walks through a dashboard that is asked for again and again.
-func TestRefresh(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
-	// recent answers about the generated day whatever the period is, and counts the answers. The estimates are heavy on demand.
-	recent := func(t *testing.T, s *served, asked *atomic.Int32, expensive *atomic.Bool) {
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if body["filters"] == nil || strings.HasSuffix(r.URL.Path, "/parse") {
-				return false
-			}
-			if strings.HasSuffix(r.URL.Path, "/timeline") && body["dry_run"] != true {
-				asked.Add(1)
-			}
-			body["filters"] = "timestamp between 2026-01-01 and 2026-01-02"
-			delete(body, "segment")
-			return changed(t, s, w, r, body, func(meta map[string]any) {
-				if expensive.Load() && body["dry_run"] == true {
-					costly(meta)
-				}
-			})
-		})
-	}
-
-	walk("live asks for the dashboard again, until it is switched off", func(t *testing.T, b *tab, s *served) {
-		var asked atomic.Int32
-		var expensive atomic.Bool
-		recent(t, s, &asked, &expensive)
-		b.open("#/?t=30m")
-		b.sees("Requests over time")
-		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
-		if n := asked.Load(); n != 2 { // of the period, and of the one before
-			t.Errorf("the timelines were asked for %d times, want 2", n)
-		}
-		b.keys("l")
-		b.holds("location.hash.includes('live=30')", "is live")
-		b.keys("l")
-		b.holds("!location.hash.includes('live')", "is live no more")
-		b.open("#/?t=30m&live=1")
-		for range 3 {
-			before := asked.Load()
-			b.until(func() bool { return asked.Load() >= before+2 }, "asks again")
-		}
-		expensive.Store(true)
-		b.sees("This is a heavy question")
-		b.holds("document.querySelector('.tile.requests .number').textContent === '3,000'", "keeps the answer before")
-		b.fill(".over-rows select:not([id])", "0")
-		b.holds("!location.hash.includes('live')", "is live no more")
-	})
-	walk("a period that has ended is not live", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.keys("l")
-		b.holds("![...document.querySelectorAll('.over-rows label')].some((e) => e.textContent.startsWith('Live'))", "has no choice")
-		if at := b.fragment(); strings.Contains(at, "live") {
-			t.Errorf("the address is %s", at)
 		}
 	})
 }

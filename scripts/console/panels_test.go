@@ -1,12 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
+
+// facetOf is the part of the page with the values of a field.
+func facetOf(field string) string {
+	return fmt.Sprintf("[...document.querySelectorAll('.facet')].find((e) => e.querySelector('h4').textContent.startsWith(%q))", field)
+}
 
 // TestPanels walks through what opens beside an answer.
 func TestPanels(t *testing.T) {
@@ -41,7 +47,7 @@ func TestPanels(t *testing.T) {
 	})
 	walk("what a comparison would cost", func(t *testing.T, b *tab, s *served) {
 		b.open("#/compare?where=blocked+is+true&panel=explain&t=" + demoDay)
-		b.holds("document.querySelectorAll('.explain tbody th').length === 4", "has only the questions of the screen, and their sum")
+		b.holds("document.querySelectorAll('.explain tbody th').length === 8", "has only the questions of the screen, and their sum")
 		b.holds("document.querySelector('.explain tbody th').textContent.startsWith('Comparison')", "has the comparison")
 	})
 	walk("a filter with mistakes is corrected", func(t *testing.T, b *tab, s *served) {
@@ -60,8 +66,8 @@ func TestPanels(t *testing.T) {
 		b.click(".facet .value button", "Germany")
 		b.click("[role=menuitem]", "Only")
 		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
-		b.holds(`document.querySelector('.facet:nth-child(2) small')?.textContent === '1 value'`, "counts the requests of the filter")
-		b.run(chromedp.Focus(".facet:nth-child(2) .value button"))
+		b.holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter")
+		b.evaluate(facetOf("country") + ".querySelector('.value button').focus()")
 		b.keys("-")
 		b.holds(`document.querySelector('#filter').value === 'country!="Germany"'`, "is without Germany")
 		b.run(chromedp.Evaluate("history.back()", nil))
@@ -72,9 +78,9 @@ func TestPanels(t *testing.T) {
 		b.holds("document.querySelectorAll('.facet').length === 8", "has the usual fields")
 		b.fill("#facet-field", `headers["referer"]`)
 		b.run(chromedp.Evaluate("document.querySelector('#facet-field').form.requestSubmit()", nil))
-		b.holds(`document.querySelector('.facet h3').textContent.startsWith('headers["referer"]')`, "has the new field first")
+		b.holds(facetOf(`headers["referer"]`)+"?.closest('.facet-group').querySelector('h3').textContent === 'Request'", "has the new field")
 		b.holds("document.querySelectorAll('.facet').length === 9", "has nine fields")
-		b.click(".facet button.link", "without a value")
+		b.evaluate("[..." + facetOf(`headers["referer"]`) + ".querySelectorAll('.link')].find((e) => e.textContent.includes('without a value')).click()")
 		b.holds(`document.querySelector('#filter').value === 'not headers["referer"]~""'`, "keeps the requests without it")
 		b.sees("No request has this field")
 		b.click(".facet button", "Remove result")
@@ -82,7 +88,39 @@ func TestPanels(t *testing.T) {
 		b.click("button", "Show more values")
 		b.holds("[...document.querySelectorAll('.facet')].some((e) => e.querySelectorAll('li').length === 20)", "has twenty values")
 		b.click("button", "Usual fields")
-		b.holds("!location.hash.includes('by=')", "has the usual fields again")
+		b.holds("!location.hash.includes('facets=')", "has the usual fields again")
+	})
+	walk("the values of fields beside the dashboard, in the groups of the catalogue", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?by=method&t=" + demoDay)
+		b.sees("Requests over time by method")
+		b.keys("f")
+		b.holds("document.querySelectorAll('.facet').length === 8", "has the usual fields")
+		groups := value[string](b, "[...document.querySelectorAll('.facet-group > h3')].map((e) => e.textContent).join()")
+		if groups != "Client,Request,Decision,Rules,Origin,Geography" {
+			t.Errorf("the groups are %s", groups)
+		}
+		b.click(".other-fields button", "Add upstream_status")
+		b.holds(facetOf("upstream_status")+"?.closest('.facet-group').ariaLabel === 'Origin'", "has the field in its group")
+		b.holds("location.hash.includes('by=method')", "splits the chart as before")
+		b.answered()
+		b.click(".facet .value button", "Germany")
+		b.click("[role=menuitem]", "Only")
+		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
+		b.holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter")
+		b.answered()
+		b.click(".other-fields button", "Add reason")
+		b.holds(facetOf("reason"), "has the reasons")
+		b.answered()
+		b.evaluate("[..." + facetOf("reason") + ".querySelectorAll('.link')].find((e) => e.textContent === 'only with a value').click()")
+		b.holds(`document.querySelector('#filter').value === 'country="Germany", reason~""'`, "has a further condition")
+		b.sees("Requests over time by method")
+		b.answered()
+		b.click("nav a", "Events")
+		b.holds(facetOf("upstream_status"), "has the values beside the events")
+		b.answered()
+		b.open("#/?panel=facets&facets=tags&t=" + demoDay)
+		b.holds("document.querySelectorAll('.facet h5').length === 4 && document.querySelectorAll('.facet li').length === 20", "has five tags of each group")
+		b.answered()
 	})
 	walk("a field that cannot be grouped has its reason", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 422"}
@@ -96,10 +134,11 @@ func TestPanels(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			for width, name := range map[int64]string{360: "360", 768: "768", 1280: "1280", 1920: "1920"} {
 				b := newTab(t, browser, s.url, width, scheme)
-				for screen, panel := range map[string]string{"": "explain", "events": "facets"} {
-					b.open("#/" + screen + "?panel=" + panel + "&t=" + demoDay)
+				for _, at := range []struct{ screen, panel string }{{"", "explain"}, {"", "facets"}, {"events", "facets"}} {
+					panel := at.panel
+					b.open("#/" + at.screen + "?panel=" + panel + "&t=" + demoDay)
 					b.holds("document.querySelector('.columns-of li, .facet li')", "has the panel")
-					b.screenshot(strings.Join([]string{panel, scheme, name}, "-"))
+					b.screenshot(strings.Join([]string{at.screen, panel, scheme, name}, "-"))
 					b.accessible(panel)
 					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 						t.Errorf("%s is wider than the window of %s", panel, name)

@@ -23,6 +23,21 @@ func (b *tab) dragAcross(selector string, from, to float64) {
 	b.drag(box[0]+from*box[2], box[1], box[0]+to*box[2], box[1])
 }
 
+// manualTouch lets a test touch the cells of the first row, and end the pauses of long touches by itself. touch(kind, cell)
+// returns whether the browser would go on with the touch.
+const manualTouch = `{
+	window.longTouches = new Map();
+	const [set, clear] = [setTimeout, clearTimeout];
+	window.setTimeout = (run, ms, ...rest) => {
+		if (ms !== 500) return set(run, ms, ...rest);
+		longTouches.set(-1 - longTouches.size, run);
+		return -longTouches.size;
+	};
+	window.clearTimeout = (timer) => { longTouches.delete(timer); clear(timer); };
+	window.touch = (kind, cell) => document.querySelector('#cell-0-' + cell).dispatchEvent(new Event(
+		'ontouchstart' in document.body ? kind.toLowerCase() : kind, {bubbles: true, cancelable: true})); // as the library names them
+}`
+
 // TestParts walks through parts of a page that depend on each other.
 func TestParts(t *testing.T) {
 	browser := chromium(t)
@@ -41,6 +56,13 @@ func TestParts(t *testing.T) {
 		b.dragAcross(".split .u-over", 0.25, 0.75)
 		b.holds("!location.hash.includes('t=2026-01-01T00:00Z') && location.hash.includes('t=2026-01-01T0')", "has a shorter period")
 		b.sees("Requests over time by country")
+	})
+	walk("a split chart leaves out a segment of which the period has a part", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?by=country&seg=5m&t=2026-01-01T10:00Z..2026-01-01T11:02Z")
+		b.run(chromedp.WaitVisible(".split .u-over"), chromedp.Focus(".split .plot"))
+		b.keys(kb.End)
+		b.holds("document.querySelector('.split .moment').textContent === '2026-01-01 11:00'", "names the last segment")
+		b.holds("[...document.querySelectorAll('.split .series b')].every((e) => e.textContent === '–')", "has no numbers for it")
 	})
 	walk("a dashboard with a split chart says that its figures failed", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 500"}
@@ -193,27 +215,42 @@ func TestParts(t *testing.T) {
 		b.holds(`/% of them \([0-9,]+\) have .*% of the other requests \([0-9,]+\)/.test(document.querySelector('.stand-out li')?.textContent)`,
 			"has the numbers of requests")
 	})
+	walk("a long touch opens the menu of a value, and its end no record", func(t *testing.T, _ *tab, s *served) {
+		b := newTab(t, browser, s.url, 360, "light")
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.evaluate(manualTouch)
+		for _, step := range []struct {
+			cell int // in the first row
+			item string
+			want string // pattern of the filter
+		}{
+			{1, "Only", `^(result="\w+"|upstream_status>=400)$`}, {3, "Without", `, status!=\d+$`},
+		} {
+			b.evaluate(fmt.Sprintf("touch('TouchStart', %d)", step.cell))
+			b.holds("longTouches.size === 1", "waits for a long touch")
+			b.evaluate("for (const run of [...longTouches.values()]) run(); longTouches.clear()")
+			b.holds("document.activeElement.role === 'menuitem'", "has the focus in the menu")
+			if value[bool](b, fmt.Sprintf("touch('TouchEnd', %d)", step.cell)) {
+				t.Error("the end of a long touch is also a click")
+			}
+			b.click("[role=menuitem]", step.item)
+			b.holds(fmt.Sprintf("new RegExp(%q).test(document.querySelector('#filter').value)", step.want), "has the condition")
+			b.answered()
+		}
+		b.holds("!document.querySelector('.record')", "shows the list")
+		b.check()
+	})
 	walk("a touch that moves does not act, also if its cell is drawn again", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
 		b.sees("200 shown")
-		b.run(chromedp.Evaluate(`{
-			window.longTouches = new Map();
-			const [set, clear] = [setTimeout, clearTimeout];
-			window.setTimeout = (run, ms, ...rest) => {
-				if (ms !== 500) return set(run, ms, ...rest);
-				longTouches.set(-1 - longTouches.size, run);
-				return -longTouches.size;
-			};
-			window.clearTimeout = (timer) => { longTouches.delete(timer); clear(timer); };
-			window.touch = (kind) => document.querySelector('#cell-0-1').dispatchEvent(new Event(
-				'ontouchstart' in document.body ? kind.toLowerCase() : kind, {bubbles: true, cancelable: true})); // as the library names them
-			touch('TouchStart');
-		}`, nil))
+		b.evaluate(manualTouch)
+		b.evaluate("touch('TouchStart', 1)")
 		b.holds("longTouches.size === 1", "waits for a long touch")
 		b.run(chromedp.Focus(".rows"))
 		b.keys(kb.ArrowRight)
 		b.holds("document.querySelector('#cell-0-1.active')", "has drawn the cell again")
-		b.run(chromedp.Evaluate("touch('TouchMove')", nil))
+		b.evaluate("touch('TouchMove', 1)")
 		if n := value[int](b, "longTouches.size"); n != 0 {
 			t.Error("the touch acts although it moved")
 		}

@@ -196,6 +196,28 @@ func TestPlanets(t *testing.T) {
 			t.Errorf("the settings are %s\nwant %s", got, want)
 		}
 	})
+	walk("a server that misses the condition of a change says so, and the change is kept", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 428"}
+		newPlanet(t, s, "strict")
+		before := settings(t, s, "strict")
+		b.open("#/planets/strict")
+		b.sees("Planet of strict")
+		b.fill("#comment-0", "all offices")
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool { // as if a proxy left out If-Match
+			return r.Method == http.MethodPut && refuse(w, http.StatusPreconditionRequired, "send If-Match with the ETag of what you read")
+		})
+		b.click(".save-bar button", "Review")
+		b.click(".save-bar button", "Save 1 change")
+		b.sees("send If-Match with the ETag of what you read")
+		b.sees("id-of-the-request")
+		b.accessible("precondition required")
+		if got := settings(t, s, "strict"); got != before {
+			t.Errorf("the settings are %s", got)
+		}
+		s.answer(nil)
+		b.click(".save-bar button", "Save 1 change")
+		b.versions(2)
+	})
 	walk("restoring shows the difference first", func(t *testing.T, b *tab, s *served) {
 		newPlanet(t, s, "old")
 		first := settings(t, s, "old")

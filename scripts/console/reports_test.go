@@ -223,6 +223,10 @@ func TestReports(t *testing.T) {
 		}
 		b.screenshot("report-preview")
 		b.accessible("preview")
+		b.click("[role=tab]", "Versions")
+		b.click("[role=tab]", "Preview")
+		b.holds("document.querySelector('#about-from')?.value === '2026-01-01' && document.querySelector('#about-to').value === '2026-01-02'",
+			"has the period that was typed")
 		b.fill("#about-from", "nonsense")
 		b.sees("Not a time")
 	})

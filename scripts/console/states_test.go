@@ -168,6 +168,27 @@ func TestStates(t *testing.T) {
 		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
 		b.holds("sessionStorage.length === 0", "has forgotten the query")
 	})
+	walk("what is asked after a reload is of the present as soon as nothing runs any more", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504"}
+		query := newLongQuery("topx")
+		s.answer(query.answer(t))
+		b.takeClock()
+		b.open("#/?f=status=200&t=30m")
+		b.sees("The query has been running")
+		b.run(chromedp.Reload())
+		b.sees("The query has been running")
+		close(query.released)
+		b.answered()
+		before := query.asOf()
+		b.evaluate("pass(60_000)")
+		b.keys("r")
+		b.until(func() bool { return len(query.asOf()) >= len(before)+2 }, "asks again")
+		for _, filters := range query.asOf()[len(before):] {
+			if slices.Contains(before, filters) {
+				t.Errorf("it asks again about %s", filters)
+			}
+		}
+	})
 	walk("a query that has gone meanwhile is asked again", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 504", "status of 404"}
 		query := newLongQuery("topx")
@@ -364,6 +385,31 @@ func TestViews(t *testing.T) {
 		b.open("#/?vs=2026-01-01T00:00Z..2026-01-01T06:00Z&t=" + hours)
 		b.holds("document.querySelector('.legend .before')", "has a line of the other period")
 		b.holds("document.querySelector('#compared').value.startsWith('2026-01-01T00:00Z')", "names the other period")
+	})
+	walk("a list that keys move through acts on Enter, or on its button", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + hours)
+		b.holds("document.querySelector('.legend .before')", "has its answers")
+		b.run(chromedp.Focus("#compared"))
+		for _, side := range []string{"1d", "7d"} {
+			b.keys(kb.ArrowDown)
+			b.holds(fmt.Sprintf("document.querySelector('#compared').value === %q", side), "moves to "+side)
+			if at := b.fragment(); strings.Contains(at, "vs=") {
+				t.Errorf("the address is %s", at)
+			}
+		}
+		b.enter()
+		b.holds("location.hash.includes('vs=7d') && document.activeElement.id === 'compared'", "has the side of the list")
+		b.holds("document.querySelector('.tile.requests').innerText.includes('none before')", "has the figures of the other period")
+		b.answered()
+		b.keys(kb.ArrowUp)
+		b.accessible("moved list")
+		b.keys(kb.Tab)
+		b.holds("document.activeElement.textContent === 'Apply'", "goes to the button")
+		b.keys(kb.Enter)
+		b.holds("location.hash.includes('vs=1d') && document.activeElement.id === 'compared'", "has the side of the list")
+		b.run(chromedp.Evaluate("history.back()", nil))
+		b.holds("location.hash.includes('vs=7d') && document.querySelector('#compared').value === '7d'", "is back")
+		b.holds("![...document.querySelectorAll('button')].some((e) => e.textContent === 'Apply')", "has nothing to apply")
 	})
 	walk("what stands out is said in sentences", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + demoDay)

@@ -83,10 +83,12 @@ export interface Top {
 	key_truncated?: boolean;
 	num_of_requests: number;
 	num_of_blocked_requests: number;
-	avg_origin_time: number | null;
 	avg_total_time: number | null;
 	max_total_time: number | null;
+	avg_origin_time: number | null;
 	max_origin_time: number | null;
+	avg_svc_time: number | null;
+	max_svc_time: number | null;
 	first_organization: string;
 	first_geo_country: string;
 }

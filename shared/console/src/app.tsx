@@ -15,7 +15,6 @@ import type { Field } from './pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from './pure/fragment';
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from './pure/time';
 import { learnFields } from './remember';
-import { KeyForm } from './states';
 import { words } from './strings';
 import { keepTheme, readTheme } from './theme';
 
@@ -75,7 +74,7 @@ export function App() {
 		</div>}
 		<main id="answer" tabIndex={-1}>
 			<h1 class="hidden">{words.screens[place.screen]}</h1>
-			{keyless !== null && <KeyForm requestID={keyless} />}
+			{keyless !== null && <Later part="keyform" given={{ requestID: keyless }} />}
 			{place.panel === 'explain' && asksAboutRequests(place.screen) && <Later part="explain" />}
 			<ScreenOf name={place.screen} />
 			{choice && <Menu choice={choice} close={closeMenu} />}
@@ -181,7 +180,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Recor
 		'g s': screen('status'),
 		x: () => c.go({ panel: c.place.panel === 'explain' ? '' : 'explain' }),
 		l: () => live(c),
-		f: () => c.place.screen === 'events' && c.go({ panel: c.place.panel === 'facets' ? '' : 'facets' }),
+		f: () => ['dashboard', 'events'].includes(c.place.screen) && c.go({ panel: c.place.panel === 'facets' ? '' : 'facets' }),
 		t: press('#period'), r: c.ask, y: () => share(c), '?': help,
 		'[': () => period && c.go({ period: absolute(shift(period, -1)) }),
 		']': () => period && c.go({ period: absolute(shift(period, 1)) }),

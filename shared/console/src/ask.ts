@@ -36,6 +36,14 @@ export function metaOf([route, parameters]: Planned): Meta | undefined {
 	return metas.get(parameters)?.[route];
 }
 
+/** The parts of the page that wait for an answer. */
+const asking = new Set<object>();
+
+/** isAsking reports whether any part of the page waits for an answer. */
+export function isAsking(): boolean {
+	return asking.size > 0;
+}
+
 /** usePlanned returns what all parts of the page ask about requests. The part is drawn again when there is an answer. */
 export function usePlanned(): readonly Planned[] {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
@@ -102,6 +110,8 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		const change = (changes: Partial<Mutable<T>>): void => {
 			if (controller.current !== own) return; // the answer of an earlier question
 			current.current = { ...current.current, ...changes };
+			if (current.current.state === 'asking') asking.add(current);
+			else asking.delete(current);
 			redraw(0);
 		};
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
@@ -134,6 +144,7 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		const own = controller.current;
 		controller.current = null; // what comes now changes nothing
 		own?.abort();
+		asking.delete(current);
 		if (planned.delete(current)) plansChanged();
 	}, []);
 

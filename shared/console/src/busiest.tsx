@@ -15,7 +15,10 @@ import { words } from './strings';
 const mostValues = 8;
 
 /** The lists whose values are those of a field. */
-const fields = (Object.keys(words.lists) as ListName[]).filter((name) => name !== 'total_time');
+const lists = (Object.keys(words.lists) as ListName[]).filter((name) => name !== 'total_time');
+
+/** Two fields have reasons: why requests were blocked or challenged, and why they were monitored. */
+const fieldsOf = (list: ListName): string[] => (list === 'reason' ? ['reason', 'monitor_reasons'] : [list]);
 
 /** Busiest reads the question from the address, asks for the values, and draws their lists. */
 export function Busiest({ children }: { children: ComponentChildren }) {
@@ -23,17 +26,19 @@ export function Busiest({ children }: { children: ComponentChildren }) {
 	const asked = useAsked(api, `busiest ${periodOf(place)} ${place.filter}`, round, async (asker) => {
 		const period = resolve(periodOf(place), present());
 		if (!period) throw new Error(`no period: ${place.period}`);
-		const parameters: Parameters = { filters: filtersOf(place.filter, period), by: fields, order: 'requests', limit: mostValues };
+		const parameters: Parameters = {
+			filters: filtersOf(place.filter, period), by: lists.flatMap(fieldsOf), order: 'requests', limit: mostValues,
+		};
 		await asker.afford([['facets', parameters]]);
 		return asker.ask('facets', parameters);
 	});
 	return <Answered asked={asked} metas={(answer: Answer<Facet>) => [answer.meta]}>
 		{({ results, meta }) => <div class="lists">
-			{results.map((facet) => <List key={facet.by} name={facet.by as ListName} requests={meta.num_of_requests ?? 0}
-				keys={facet.values.map((one) => ({
+			{lists.map((list) => <List key={list} name={list} requests={meta.num_of_requests ?? 0}
+				keys={results.filter((facet) => fieldsOf(list).includes(facet.by)).flatMap((facet) => facet.values.map((one) => ({
 					label: facet.by, key: String(one.value), num_of_requests: one.num_of_requests,
 					num_of_blocked_requests: one.num_of_blocked_requests,
-				}))} />)}
+				}))).sort((a, b) => b.num_of_requests - a.num_of_requests).slice(0, mostValues)} />)}
 			{children}
 		</div>}
 	</Answered>;

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Segment } from './api';
 import { useConsole } from './context';
+import { Later } from './later';
 import { Value } from './menu';
 import type { Fact } from './pure/filter';
 import { ago, brief, count } from './pure/format';
@@ -56,9 +57,22 @@ export function Chart(props: Props) {
 				{table ? words.asChart : words.asTable}
 			</button>}
 		</figcaption>
-		{table ? <Table segments={segments} zone={zone} /> :
+		{table ? <Later part="numbers" given={tableOf(segments, zone)} /> :
 			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
 	</figure>;
+}
+
+/** tableOf is the chart as a table, with all segments. */
+function tableOf(segments: readonly Segment[], zone: string) {
+	const column = (name: 'requests' | 'challenged' | 'blocked', of: (s: Segment) => number) =>
+		({ name: words.series[name], values: segments.map(of) });
+	return {
+		name: words.chart, moments: segments.map((s) => momentIn(s.time_period * 1000, zone)),
+		columns: [
+			column('requests', (s) => s.num_of_requests), column('challenged', (s) => s.num_of_challenges),
+			column('blocked', (s) => s.num_of_blocked_requests),
+		],
+	};
 }
 
 const announcePause = 400; // milliseconds, so that moving through many segments announces only the last
@@ -96,7 +110,9 @@ function seriesOf({ segments, before, compact }: Props, partial: (i: number) => 
 }
 
 /** partialOf reports which segments the period contains only a part of. If there are few segments, all are shown. */
-export function partialOf({ segments, length, period }: Pick<Props, 'segments' | 'length' | 'period'>): (i: number) => boolean {
+export function partialOf({ segments, length, period }: {
+	segments: readonly { time_period: number }[]; length: number; period: { from: string; to: string };
+}): (i: number) => boolean {
 	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
 	return (i) => {
 		const begin = (segments[i]?.time_period ?? 0) * 1000;
@@ -248,20 +264,4 @@ function useScheme(): string {
 		};
 	}, []);
 	return scheme;
-}
-
-function Table({ segments, zone }: { segments: readonly Segment[]; zone: string }) {
-	const busy = segments.filter((s) => s.num_of_requests > 0);
-	return <div class="scroll" tabIndex={0} role="region" aria-label={words.chart}>
-		<table class="numbers">
-			<thead><tr>
-				<th scope="col">{words.time} ({zone})</th><th scope="col">{words.series.requests}</th>
-				<th scope="col">{words.series.challenged}</th><th scope="col">{words.series.blocked}</th>
-			</tr></thead>
-			<tbody>{busy.map((s) => <tr key={s.time_period}>
-				<th scope="row">{momentIn(s.time_period * 1000, zone)}</th><td>{count(s.num_of_requests)}</td>
-				<td>{count(s.num_of_challenges)}</td><td>{count(s.num_of_blocked_requests)}</td>
-			</tr>)}</tbody>
-		</table>
-	</div>;
 }

@@ -9,6 +9,7 @@ import { Later } from './later';
 import { narrow, useMedia } from './media';
 import { Value } from './menu';
 import { present } from './running';
+import { Select } from './select';
 import { Answered, Nothing } from './states';
 import { add, filtersOf } from './pure/filter';
 import { count, requests, share, times } from './pure/format';
@@ -67,22 +68,17 @@ function Sides({ wrong }: { wrong: readonly string[] }) {
 			{preset(words.lastHour, side === '1d' && place.period === '1h', { ...noSide, against: '1d', period: '1h' })}
 		</div>
 		<Folded open={place.other !== '' || place.by !== null}>
-			<Own key={`select ${place.select}`} id="select" name={words.own} hint={words.ownHint} value={place.select} wrong={wrong}
+			<Own id="select" name={words.own} hint={words.ownHint} value={place.select} wrong={wrong}
 				use={(select) => go({ ...noSide, select })} />
-			<Own key={`against ${place.against}`} id="against" name={words.ownPeriod} hint={words.ownPeriodHint} wrong={[]}
-				value={place.against in words.presets ? '' : place.against} use={(against) => go({ ...noSide, against })} />
-			<Own key={`other ${place.other}`} id="other" name={words.ownFilter} hint={words.ownHint} value={place.other} wrong={[]}
+			<Own id="against" name={words.ownPeriod} hint={words.ownPeriodHint} wrong={[]} value={place.against}
+				shown={place.against in words.presets ? '' : place.against} use={(against) => go({ ...noSide, against })} />
+			<Own id="other" name={words.ownFilter} hint={words.ownHint} value={place.other} wrong={[]}
 				use={(other) => go({ ...noSide, other })} />
-			<div class="field"><label for="compare-by">{words.field}</label>
-				<select id="compare-by" value={place.by?.[0] ?? ''} onChange={(event) => {
-					const field = event.currentTarget.value;
-					go({ by: field === '' ? null : [field] });
-				}}>
-					<option value="">{words.allFields}</option>
-					{[...new Set([...fields.filter((f) => f.groupable && !f.key).map((f) => f.name), ...place.by ?? []])].map((name) =>
-						<option key={name} value={name}>{name}</option>)}
-				</select>
-			</div>
+			<Select id="compare-by" name={words.field} value={place.by?.[0] ?? ''}
+				choose={(field) => go({ by: field === '' ? null : [field] })}
+				options={[['', words.allFields], ...[...new Set([
+					...fields.filter((f) => f.groupable && !f.key).map((f) => f.name), ...place.by ?? [],
+				])].map((name) => [name, name] as const)]} />
 		</Folded>
 	</section>;
 }
@@ -95,19 +91,23 @@ function Folded({ open, children }: { open: boolean; children: ComponentChildren
 }
 
 /** Own is a field for a side of the reader's own. */
-function Own({ id, name, hint, value, wrong, use }: {
-	id: string; name: string; hint: string; value: string; wrong: readonly string[]; use(text: string): void;
+function Own({ id, name, hint, value, shown = value, wrong, use }: {
+	id: string; name: string; hint: string; value: string; shown?: string; wrong: readonly string[]; use(text: string): void;
 }) {
-	const [text, setText] = useState(value);
+	const [typed, type] = useState<{ of: string; text: string } | null>(null);
+	const text = typed?.of === value ? typed.text : shown;
 	return <form class="field own" onSubmit={(event) => {
 		event.preventDefault();
-		use(text.trim());
+		const wanted = text.trim();
+		type(null);
+		if (wanted !== shown) use(wanted);
 	}}>
 		<label for={id}>{name}</label>
 		<div class="row tight">
 			<input id={id} value={text} placeholder={hint} spellcheck={false} autocomplete="off" aria-invalid={wrong.length > 0}
-				aria-describedby={wrong.length > 0 ? `${id}-wrong` : undefined} onInput={(event) => setText(event.currentTarget.value)} />
-			<button type="submit" disabled={text.trim() === value}>{words.compare}</button>
+				aria-describedby={wrong.length > 0 ? `${id}-wrong` : undefined}
+				onInput={(event) => type({ of: value, text: event.currentTarget.value })} />
+			<button type="submit">{words.compare}</button>
 		</div>
 		{wrong.length > 0 && <small id={`${id}-wrong`} class="wrong-text">{wrong.join(' ')}</small>}
 	</form>;

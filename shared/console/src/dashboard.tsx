@@ -6,10 +6,11 @@ import { useConsole } from './context';
 import { Later } from './later';
 import { mostSegments } from './media';
 import { Value } from './menu';
-import { LiveField, slowRates, useRefresh } from './refresh';
+import { LiveField, liveRate, slowRates, useRefresh } from './refresh';
 import { present } from './running';
+import { Select } from './select';
 import { leadToData, never } from './start';
-import { ageOf, Answered, Line, Nothing, Panel, Trouble, TroubleOf } from './states';
+import { ageOf, Answered, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
 import { brief, bytes, changeOf, count, seconds, share } from './pure/format';
 import { add, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
@@ -65,8 +66,12 @@ export function Dashboard() {
 		await asker.afford(questionsOf(plan));
 		return plan;
 	});
-	if (planned.answer) return <Panels planned={planned} plan={planned.answer} />;
-	return <Answered asked={planned} metas={() => []}>{() => null}</Answered>;
+	const facets = place.panel === 'facets';
+	return <div class={facets ? 'dashboard with-facets' : 'dashboard'}>
+		{facets && <Later part="facets" />}
+		<div>{planned.answer ? <Panels planned={planned} plan={planned.answer} /> :
+			<Answered asked={planned} metas={() => []}>{() => null}</Answered>}</div>
+	</div>;
 }
 
 /** An answer to a question of a plan. */
@@ -106,13 +111,18 @@ function Panels({ planned, plan }: { planned: Asked<Plan>; plan: Plan }) {
 	const now = fits(timeline);
 	const before = fits(timelineBefore);
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
+	const none = now !== null && requests === 0;
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
 	return <>
 		<Line asked={all} metas={parts.flatMap((part) => part.answer?.answer.meta ?? [])}
 			questions={questionsOf(plan)} />
 		<Trouble asked={planned} earlier={now !== null} />
-		{now && requests === 0 ? <Nothing meta={now.meta} /> : <>
+		{none && liveRate(console.place) === 0 ? <>
+			<Nothing meta={now.meta} />
+			<LiveField rates={slowRates} />
+		</> : <>
+			{none && <Quiet meta={now.meta} />}
 			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
 				age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
@@ -138,34 +148,32 @@ function chartOf({ chart }: Place): ChartName {
 	return chart in words.charts ? chart as ChartName : '';
 }
 
-/** Views chooses what the period is compared with and what the chart draws, and opens what stands out. */
+/** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
 function Views() {
 	const { place, fields, go } = useConsole();
-	const open = place.panel === 'standout';
 	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
-	const known = place.against in words.comparisons;
+	const against = place.against === 'previous' ? '' : place.against;
+	const sides: Readonly<Record<string, string>> = words.comparisons;
+	const panel = (name: string, text: string, title: string) => {
+		const open = place.panel === name;
+		return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : name })}>
+			{text}</button>;
+	};
 	return <>
 		<div class="over-rows">
-			<label>{words.comparedWith} <select class="small" id="compared" value={place.against === 'previous' ? '' : place.against}
-				onChange={(event) => go({ against: event.currentTarget.value })}>
-				{Object.entries(words.comparisons).map(([against, name]) => <option key={against} value={against}>{name}</option>)}
-				{!known && place.against !== 'previous' && <option value={place.against}>{place.against}</option>}
-			</select></label>
+			<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
+				options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
 			<span class="row tight" role="group" aria-label={words.chartOf}>{(Object.keys(words.charts) as ChartName[]).map((name) =>
 				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place) === name}
 					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
-			<label>{words.splitBy} <select class="small" id="split" value={place.by?.[0] ?? ''} onChange={(event) => {
-				const field = event.currentTarget.value;
-				go({ by: field === '' ? null : [field], chart: '' });
-			}}>
-				<option value="">{words.notSplit}</option>
-				{[...new Set([...groupable, ...place.by ?? []])].map((name) => <option key={name} value={name}>{name}</option>)}
-			</select></label>
+			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
+				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
+				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
 			<LiveField rates={slowRates} />
-			<button type="button" class="small" aria-expanded={open} onClick={() => go({ panel: open ? '' : 'standout' })}>
-				{words.standOut}</button>
+			{panel('facets', words.facets, words.facetsTitle)}
+			{panel('standout', words.standOut, '')}
 		</div>
-		{open && <Later part="standout" />}
+		{place.panel === 'standout' && <Later part="standout" />}
 	</>;
 }
 
@@ -185,7 +193,7 @@ const factOf = {
 } satisfies Partial<Record<TileName, Fact>>;
 
 /** The condition that a tile adds, which exactly the requests of its figure satisfy. The first one and those of amounts add none. */
-const conditionOf = {
+export const conditionOf = {
 	blocked: only(factOf.blocked), challenged: only(factOf.challenged), monitored: only(factOf.monitored), human: only(factOf.human),
 	refused: 'upstream_status>=400',
 } satisfies Partial<Record<TileName, string>>;
@@ -257,7 +265,7 @@ type Key = Pick<Top, 'label' | 'key' | 'key_truncated' | 'num_of_requests' | 'nu
 
 /** factOfTop returns the field and value of a top key. The keys of times are targets. */
 function factOfTop(top: Key): Fact {
-	if (top.label === 'total_time') return { field: 'url', value: top.key };
+	if (top.label.endsWith('_time')) return { field: 'url', value: top.key };
 	if (top.label === 'reason' && top.key.startsWith('Monitor')) return { field: 'monitor_reasons', value: top.key };
 	return { field: top.label, value: top.key };
 }
@@ -265,7 +273,7 @@ function factOfTop(top: Key): Fact {
 function Lists({ top, requests }: { top: readonly Top[]; requests: number }) {
 	const { place, go } = useConsole();
 	const sort = place.sort === 'requests' ? place.sort : '';
-	const slow = <Slow keys={top.filter((one) => one.label === 'total_time')} />;
+	const slow = <Slow top={top} />;
 	return <>
 		<div class="over-rows">
 			<h2>{words.topValues}</h2>
@@ -291,7 +299,7 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 				<th scope="col">{words.value}</th><th scope="col">{words.blocked}</th>
 				<th scope="col">{words.requests}</th><th scope="col">{words.ofAll}</th>
 			</tr></thead>
-			<tbody>{keys.map((top) => <tr key={top.key}>
+			<tbody>{keys.map((top) => <tr key={`${top.label} ${top.key}`}>
 				<th scope="row" style={{ '--part': String(top.num_of_requests / requests) }}>
 					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
 						<Value fact={factOfTop(top)}>{top.key === '' ? '""' : name === 'reason' ? shortReason(top.key) : top.key}</Value>}
@@ -305,22 +313,35 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 	</section>;
 }
 
-function Slow({ keys }: { keys: readonly Top[] }) {
-	const slowest = [...keys].sort((a, b) => (b.avg_total_time ?? 0) - (a.avg_total_time ?? 0));
-	return <section class="list">
+const times = ['total', 'origin', 'svc'] as const;
+const mostSlow = 5; // by each of the times
+
+/** Slow are the targets that take longest by any of the three times. */
+function Slow({ top }: { top: readonly Top[] }) {
+	const slowest = (keys: readonly Top[], time: typeof times[number]): Top[] =>
+		[...keys].sort((a, b) => (b[`avg_${time}_time`] ?? 0) - (a[`avg_${time}_time`] ?? 0));
+	const slow = times.flatMap((time) => slowest(top.filter((one) => one.label === `${time}_time`), time).slice(0, mostSlow));
+	const targets = slowest([...new Map(slow.map((one) => [one.key, one])).values()], 'total');
+	const cell = (time: number | null) => <td>{time === null ? '–' : seconds(time)}</td>;
+	return <section class="list slow">
 		<table>
 			<caption><h3>{words.lists.total_time}</h3> <small>{words.slowOrder}</small></caption>
-			<thead><tr>
-				<th scope="col">{words.value}</th><th scope="col">{words.average}</th>
-				<th scope="col">{words.longest}</th><th scope="col">{words.requests}</th>
-			</tr></thead>
-			<tbody>{slowest.map((top) => <tr key={top.key}>
-				<th scope="row"><Value fact={factOfTop(top)}>{top.key}</Value></th>
-				<td>{seconds(top.avg_total_time ?? 0)}</td><td>{seconds(top.max_total_time ?? 0)}</td>
-				<td>{count(top.num_of_requests)}</td>
+			<thead>
+				<tr>
+					<th scope="col" rowSpan={2}>{words.value}</th>
+					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{words.times[time]}</th>)}
+					<th scope="col" rowSpan={2}>{words.requests}</th>
+				</tr>
+				<tr>{times.flatMap((time) => [words.average, words.longest].map((name) =>
+					<th scope="col" key={time + name}>{name}</th>))}</tr>
+			</thead>
+			<tbody>{targets.map((one) => <tr key={one.key}>
+				<th scope="row"><Value fact={factOfTop(one)}>{one.key}</Value></th>
+				{times.flatMap((time) => [cell(one[`avg_${time}_time`]), cell(one[`max_${time}_time`])])}
+				<td>{count(one.num_of_requests)}</td>
 			</tr>)}</tbody>
 		</table>
-		{keys.length === 0 && <p class="quiet">{words.noValues}</p>}
+		{targets.length === 0 && <p class="quiet">{words.noValues}</p>}
 	</section>;
 }
 

@@ -15,7 +15,7 @@ import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './ro
 import { LiveField } from './refresh';
 import { present } from './running';
 import { leadToData, never } from './start';
-import { Answered, Nothing } from './states';
+import { Answered, Nothing, Quiet } from './states';
 import { filtersOf } from './pure/filter';
 import { count } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
@@ -130,6 +130,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />
+		{loaded.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
 			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
 				next || live.cut ? words.eventsShown(count(all.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :

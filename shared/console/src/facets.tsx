@@ -1,14 +1,16 @@
 // Facets: the most frequent values of any field, each a click away from its requests.
 import { useState } from 'preact/hooks';
 import './app';
-import type { Facet } from './api';
-import { type Asker, useAsked } from './ask';
+import type { Answer, Facet } from './api';
+import { type Asker, type Planned, useAsked } from './ask';
 import { useConsole } from './context';
 import { Value } from './menu';
+import { present } from './running';
 import { Answered } from './states';
-import { absent, add, filtersOf } from './pure/filter';
+import { absent, add, filtersOf, type Value as FieldValue } from './pure/filter';
 import { brief, count, requests, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
+import { groupOf, tagGroups } from './pure/tags';
 import { resolve } from './pure/time';
 import { words } from './strings.facets';
 
@@ -19,11 +21,14 @@ const mostFields = 16; // of one question
 const fewValues = 5;
 const manyValues = 20;
 
-/** Facets reads the fields from the address, asks for their values, and draws them beside the events. */
+const tags = 'tags';
+const manyTags = 80; // of which each group shows some
+
+/** Facets reads the fields from the address, asks for their values, and draws them beside the answer. */
 export function Facets() {
 	const { api, place, round, go } = useConsole();
 	const [limit, setLimit] = useState(fewValues);
-	const fields = place.by ?? usual;
+	const fields = place.facets ?? usual;
 	const question = `facets ${limit} ${fields.join()} ${periodOf(place)} ${place.filter}`;
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place, fields, limit));
 	return <aside class="facets" aria-labelledby="facets-title">
@@ -33,22 +38,47 @@ export function Facets() {
 				onClick={() => go({ panel: '' })}>×</button>
 		</div>
 		<AddField chosen={fields} />
-		<Answered asked={asked} metas={(answer) => [answer.meta]} brief>
-			{({ results }) => <>
-				<div class="facet-list">{results.map((facet) => <OneFacet key={facet.by} facet={facet} chosen={fields} />)}</div>
-				{limit < manyValues && results.some((facet) => facet.distinct > facet.values.length) &&
-					<button type="button" class="small" onClick={() => setLimit(manyValues)}>{words.more}</button>}
-			</>}
+		<Answered asked={asked} metas={(answers) => answers.map((one) => one.meta)} brief>
+			{(answers) => {
+				const facets = answers.flatMap((one) => one.results);
+				return <>
+					<div class="facet-list"><ByGroup facets={facets} chosen={fields} limit={limit} /></div>
+					{limit < manyValues && facets.some((facet) => facet.distinct > limit) &&
+						<button type="button" class="small" onClick={() => setLimit(manyValues)}>{words.more}</button>}
+				</>;
+			}}
 		</Answered>
 	</aside>;
 }
 
-async function ask(asker: Asker, place: Place, by: readonly string[], limit: number) {
-	const period = resolve(periodOf(place), Date.now());
+/** ask asks for the values of fields, and in a question of its own for so many tags that each group has some. */
+async function ask(asker: Asker, place: Place, fields: readonly string[], limit: number): Promise<Answer<Facet>[]> {
+	const period = resolve(periodOf(place), present());
 	if (!period) throw new Error(`no period: ${place.period}`);
-	const parameters = { filters: filtersOf(place.filter, period), by, limit };
-	await asker.afford([['facets', parameters]]);
-	return asker.ask('facets', parameters);
+	const filters = filtersOf(place.filter, period);
+	const questions = [
+		{ filters, by: fields.filter((field) => field !== tags), limit },
+		{ filters, by: fields.filter((field) => field === tags), limit: manyTags },
+	].filter(({ by }) => by.length > 0);
+	await asker.afford(questions.map((parameters): Planned => ['facets', parameters]));
+	return Promise.all(questions.map((parameters) => asker.ask('facets', parameters)));
+}
+
+/** ByGroup draws the values of fields under the groups of the catalogue, each with its further fields. */
+function ByGroup({ facets, chosen, limit }: { facets: readonly Facet[]; chosen: readonly string[]; limit: number }) {
+	const { fields, go } = useConsole();
+	const groupOfField = (by: string): string => fields.find((field) => field.name === by.replace(/\[.*$/s, ''))?.group ?? '';
+	return <>{Object.entries(words.groups).map(([group, name]) => {
+		const own = facets.filter((facet) => groupOfField(facet.by) === group);
+		const others = fields.filter((field) => field.group === group && field.groupable && !field.key && !chosen.includes(field.name));
+		return own.length + others.length === 0 ? null : <section class="facet-group" key={group} aria-label={name}>
+			{name !== '' && <h3>{name}</h3>}
+			{own.map((facet) => <OneFacet key={facet.by} facet={facet} chosen={chosen} limit={limit} />)}
+			{others.length > 0 && <p class="other-fields">{others.map((field) => <button type="button" class="link" key={field.name}
+				title={field.doc} aria-label={words.addOne(field.name)}
+				onClick={() => go({ facets: [...chosen, field.name].slice(-mostFields) })}>{field.name}</button>)}</p>}
+		</section>;
+	})}</>;
 }
 
 /** AddField adds a field of the catalogue, with a key if it has members. */
@@ -61,7 +91,7 @@ function AddField({ chosen }: { chosen: readonly string[] }) {
 		event.preventDefault();
 		const field = text.trim();
 		if (field === '' || chosen.includes(field)) return;
-		go({ by: [field, ...chosen].slice(0, mostFields) });
+		go({ facets: [field, ...chosen].slice(0, mostFields) });
 		setText('');
 	}}>
 		<label for="facet-field" class="hidden">{words.add}</label>
@@ -69,32 +99,44 @@ function AddField({ chosen }: { chosen: readonly string[] }) {
 			onInput={(event) => setText(event.currentTarget.value)} />
 		<datalist id="facet-fields">{offered.map((name) => <option key={name} value={name} />)}</datalist>
 		<button type="submit" disabled={text.trim() === ''}>{words.addButton}</button>
-		{place.by && <button type="button" class="link" onClick={() => go({ by: null })}>{words.usual}</button>}
+		{place.facets && <button type="button" class="link" onClick={() => go({ facets: null })}>{words.usual}</button>}
 	</form>;
 }
 
 /** OneFacet are the values of a field, those of the rest together, and the requests without one. */
-function OneFacet({ facet, chosen }: { facet: Facet; chosen: readonly string[] }) {
+function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly string[]; limit: number }) {
 	const { place, go } = useConsole();
-	const all = facet.num_of_requests;
-	const hidden = facet.distinct - facet.values.length;
+	const keep = (conditions: readonly string[]) => (): void => go({ filter: conditions.reduce(add, place.filter), record: null });
+	const shown = facet.by === tags ? tagGroups.map((group) => ({
+		name: words.tagGroups[group], values: facet.values.filter((one) => groupOf(String(one.value)) === group).slice(0, limit),
+	})) : [{ name: '', values: facet.values }];
+	const hidden = facet.distinct - shown.reduce((sum, { values }) => sum + values.length, 0);
 	return <section class="facet">
 		<div class="row between">
-			<h3>{facet.by} <small>{words.distinct(brief(facet.distinct))}</small></h3>
+			<h4>{facet.by} <small>{words.distinct(brief(facet.distinct))}</small></h4>
 			<button type="button" class="icon" aria-label={words.remove(facet.by)} title={words.remove(facet.by)}
-				disabled={chosen.length === 1} onClick={() => go({ by: chosen.filter((field) => field !== facet.by) })}>×</button>
+				disabled={chosen.length === 1} onClick={() => go({ facets: chosen.filter((field) => field !== facet.by) })}>×</button>
 		</div>
-		{facet.values.length === 0 ? <p class="quiet">{words.none}</p> : <ul>{facet.values.map((one) => <li key={String(one.value)}
-			title={words.blocked(count(one.num_of_blocked_requests))}
-			style={{ '--part': String(all === 0 ? 0 : one.num_of_requests / all) }}>
-			<Value fact={{ field: facet.by, value: one.value }}>{one.value === '' ? '""' : String(one.value)}</Value>
-			<span class="n">{brief(one.num_of_requests)}</span><span class="n part">{share(one.num_of_requests, all)}</span>
-		</li>)}</ul>}
+		{facet.values.length === 0 ? <p class="quiet">{words.none}</p> : shown.filter(({ values }) => values.length > 0)
+			.map((part) => <div key={part.name}>
+				{part.name !== '' && <h5>{part.name}</h5>}
+				<Values field={facet.by} values={part.values} of={facet.num_of_requests} />
+			</div>)}
 		<p class="quiet">
 			{hidden > 0 && (facet.rest ? words.rest(brief(hidden), requests(facet.rest.num_of_requests)) : words.restOf(brief(hidden)))}
-			{facet.num_of_absent > 0 && <button type="button" class="link" onClick={() => go({
-				filter: absent(facet.by, facet.type).reduce(add, place.filter), record: null,
-			})}>{requests(facet.num_of_absent)} {words.absent}</button>}
+			{facet.num_of_absent > 0 && <button type="button" class="link" onClick={keep(absent(facet.by, facet.type))}>
+				{requests(facet.num_of_absent)} {words.absent}</button>}
+			{facet.num_of_absent > 0 && facet.type === 'string' && facet.values.length > 0 &&
+				<button type="button" class="link" onClick={keep([`${facet.by}~""`])}>{words.present}</button>}
 		</p>
 	</section>;
+}
+
+function Values({ field, values, of }: { field: string; values: Facet['values']; of: number }) {
+	const nameOf = (value: FieldValue): string => (value === '' ? '""' : String(value));
+	return <ul>{values.map((one) => <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
+		style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
+		<Value fact={{ field, value: one.value }}>{nameOf(one.value)}</Value>
+		<span class="n">{brief(one.num_of_requests)}</span><span class="n part">{share(one.num_of_requests, of)}</span>
+	</li>)}</ul>;
 }

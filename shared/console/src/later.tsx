@@ -15,7 +15,6 @@ import linesStyle from './lines.css';
 import planetsStyle from './planets.css';
 import recordStyle from './record.css';
 import reportsStyle from './reports.css';
-import splitStyle from './split.css';
 import standoutStyle from './standout.css';
 import statusStyle from './status.css';
 import type { Names } from './configurations';
@@ -25,6 +24,7 @@ import { words } from './strings';
 const parts = {
 	blame: { load: () => import('./blame').then((m) => m.Blame), style: blameStyle },
 	busiest: { load: () => import('./busiest').then((m) => m.Busiest) },
+	choices: { load: () => import('./choices').then((m) => m.Choices) },
 	chips: { load: () => import('./chips').then((m) => m.Chips), style: chipsStyle },
 	find: { load: () => import('./events').then((m) => m.QuickFind), style: filtersStyle },
 	lists: { load: () => import('./chips').then((m) => m.List), style: chipsStyle },
@@ -37,12 +37,14 @@ const parts = {
 	facets: { load: () => import('./facets').then((m) => m.Facets), style: facetsStyle },
 	filters: { load: () => import('./filters').then((m) => m.Filters), style: filtersStyle },
 	help: { load: () => import('./help').then((m) => m.Help) },
+	keyform: { load: () => import('./keyform').then((m) => m.KeyForm) },
 	lines: { load: () => import('./lines').then((m) => m.Lines), style: linesStyle },
+	numbers: { load: () => import('./lines').then((m) => m.Numbers) },
 	overlay: { load: () => import('./lines').then((m) => m.Overlay), style: linesStyle },
 	planets: { load: () => import('./planets').then((m) => m.Planets), style: planetsStyle },
 	record: { load: () => import('./record').then((m) => m.RecordView), style: recordStyle },
 	reports: { load: () => import('./reports').then((m) => m.Reports), style: reportsStyle, also: planetsStyle },
-	split: { load: () => import('./split').then((m) => m.Split), style: splitStyle },
+	split: { load: () => import('./lines').then((m) => m.Split), style: linesStyle },
 	standout: { load: () => import('./standout').then((m) => m.StandOut), style: standoutStyle },
 	status: { load: () => import('./status').then((m) => m.Status), style: statusStyle },
 };

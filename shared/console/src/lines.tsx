@@ -1,19 +1,20 @@
-// Lines: charts of a period by status, by who asked and by time, and the chart of two sides of a comparison.
+// Lines: charts of a period by status, by who asked, by time and by a field, the chart of two sides of a comparison, and charts as tables.
 import { useMemo, useState } from 'preact/hooks';
 import './app';
-import { type Answer, type Meta, type Parameters, Refusal, type Segment, type Stat } from './api';
-import { type Asker, type Planned, useAsked } from './ask';
+import { type Answer, type Histogram, type Meta, type Parameters, Refusal, type Segment, type SeriesKind, type Stat } from './api';
+import { type Asker, useAsked } from './ask';
 import { partialOf, Plot, type PlotLine, useAnnounced } from './chart';
 import { useConsole } from './context';
+import { conditionOf } from './dashboard';
 import { mostSegments } from './media';
 import { Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
-import { type Fact, filtersOf, without } from './pure/filter';
+import { add, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
 import { ago, brief, bytes, changeOf, count, milliseconds, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
-import { aligned, classesOf, type Figures, type Measure, measures, ofClass, rest, total } from './pure/lines';
-import { absolute, comparedWith, momentIn, resolve, segmentFor } from './pure/time';
+import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from './pure/lines';
+import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor } from './pure/time';
 import { words } from './strings.lines';
 
 /** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
@@ -46,7 +47,7 @@ function OfTimeline({ kind, ...of }: Of & { kind: string }) {
 		return { times: segments.map((one) => one.time_period), lines: whole };
 	}, [segments]);
 	const name = kind === 'human' || kind === 'origin' ? words.names[kind] : words.names.status;
-	return <LinesChart name={name} {...drawn} length={length} write={count} />;
+	return <LinesChart name={name} {...drawn} length={length} />;
 }
 
 /** The looks of the classes of statuses, by their first digit. They differ by dash as well as by colour. */
@@ -121,9 +122,64 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 	return <LinesChart name={words.names.latency} {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} />;
 }
 
+/** Split reads the field from the address, asks for its histogram, and draws a line for each of its most frequent values. */
+export function Split() {
+	const { api, place, go, round } = useConsole();
+	const field = place.by?.[0] ?? '';
+	const question = `split ${periodOf(place)} ${place.segment} ${field} ${place.filter}`;
+	const asked = useAsked(api, question, round, async (asker) => {
+		const period = resolve(periodOf(place), present());
+		if (!period) throw new Error(`no period: ${place.period}`);
+		const parameters: Parameters = {
+			filters: filtersOf(place.filter, period), by: [field], limit: mostSeries,
+			segment: place.segment || segmentFor(period, mostSegments()),
+		};
+		await asker.afford([['histogram', parameters]]);
+		return asker.ask('histogram', parameters);
+	});
+	return <section class="split">
+		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} field={field} />}</Answered>
+		{asked.state === 'failed' && <button type="button" onClick={() => go({ by: null })}>{words.notSplit}</button>}
+	</section>;
+}
+
+const mostSeries = 5;
+
+/** The looks of the values of a field, by their places in the answer. */
+const looksInTurn: readonly { colour: string; dash: number[] }[] = [
+	{ colour: '--passed', dash: [] }, { colour: '--blocked', dash: [7, 3] }, { colour: '--refused', dash: [2, 3] },
+	{ colour: '--challenged', dash: [10, 3, 2, 3] }, { colour: '--monitored', dash: [4, 4] },
+	{ colour: '--quiet', dash: [] }, { colour: '--before', dash: [2, 2] },
+];
+
+function SplitChart({ answer: { results, meta }, field }: { answer: Answer<Histogram>; field: string }) {
+	const length = meta.segment_seconds ?? 60;
+	const drawn = useMemo(() => {
+		const times = [...new Set(results.map((one) => one.time_period))];
+		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, period: meta.period });
+		const lines = (meta.series ?? []).map((one, i): Line => {
+			const counts = new Map(results.filter(({ series, kind }) => series === one.series && kind === one.kind)
+				.map((segment) => [segment.time_period, segment.value]));
+			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
+			return {
+				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
+				whole: count(one.total), fact: one.kind === 'value' && one.series !== null ? { field, value: one.series } : null,
+			};
+		});
+		return { times, lines };
+	}, [results]);
+	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
+}
+
+function nameOf({ series, kind }: { series: FieldValue | null; kind: SeriesKind }): string {
+	if (kind !== 'value') return words.kinds[kind];
+	return series === '' ? '""' : String(series);
+}
+
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
 function LinesChart({ name, times, lines, length, height = 220, write, moment }: {
-	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number; write(n: number): string;
+	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
 }) {
 	const { zone, go } = useConsole();
@@ -132,17 +188,14 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
-	const numberAt = (line: Line, i: number): string => {
-		const n = line.values[i];
-		return n == null ? '–' : write(n);
-	};
+	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
 	return <figure class="chart lines">
 		<figcaption>
 			<h2>{name}</h2>
 			<span class="hidden">{words.summary(lines.map((line) => `${line.name} ${line.whole}`).join(', '), times.length)}</span>
 			<span class="hidden" role="status">{announced !== null && times[announced] !== undefined &&
 				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
-			<ul class="series">{lines.map((line) => <li key={line.name}>
+			<ul class="series">{lines.map((line, i) => <li key={i}>
 				<svg width="22" height="8" aria-hidden="true">
 					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
 				</svg>
@@ -155,23 +208,29 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 				{table ? words.asChart : words.asTable}</button>
 		</figcaption>
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
-			table ? <Table name={name} lines={lines} moments={times.map((_, i) => momentOf(i))} numberAt={numberAt} /> :
-				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} write={write} onMove={setAt}
-					onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} {...(write ? { write } : {})} /> :
+				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setAt}
+					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
 }
 
-function Table({ name, lines, moments, numberAt }: {
-	name: string; lines: readonly Line[]; moments: readonly string[]; numberAt(line: Line, i: number): string;
+function numberOf(n: number | null | undefined, write: (n: number) => string = count): string {
+	return n == null ? '–' : write(n);
+}
+
+/** Numbers are what a chart draws as a table, without the segments that have nothing. */
+export function Numbers({ name, columns, moments, write }: {
+	name: string; columns: readonly { name: string; values: readonly (number | null)[] }[]; moments: readonly string[];
+	write?(n: number): string;
 }) {
 	const { zone } = useConsole();
 	return <div class="scroll" tabIndex={0} role="region" aria-label={name}>
 		<table class="numbers">
 			<thead><tr>
-				<th scope="col">{words.time} ({zone})</th>{lines.map((line) => <th scope="col" key={line.name}>{line.name}</th>)}
+				<th scope="col">{words.time} ({zone})</th>{columns.map((column, at) => <th scope="col" key={at}>{column.name}</th>)}
 			</tr></thead>
-			<tbody>{moments.map((moment, i) => (lines.some((line) => line.values[i]) ? <tr key={moment}>
-				<th scope="row">{moment}</th>{lines.map((line) => <td key={line.name}>{numberAt(line, i)}</td>)}
+			<tbody>{moments.map((moment, i) => (columns.some((column) => column.values[i]) ? <tr key={i}>
+				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}>{numberOf(column.values[i], write)}</td>)}
 			</tr> : null))}</tbody>
 		</table>
 	</div>;
@@ -181,9 +240,14 @@ function Table({ name, lines, moments, numberAt }: {
 interface TwoSides {
 	kind: 'rest' | 'before' | 'filters';
 	names: readonly [string, string];
-	sides: readonly [readonly Figures[], readonly Figures[]];
-	length: number;
+	sides: readonly [Side, Side];
+	length: number; // of a segment, in seconds
 	metas: readonly Meta[];
+}
+
+interface Side {
+	segments: readonly Figures[];
+	period: { from: string; to: string };
 }
 
 /** Overlay reads the two sides from the address, asks for both, and draws them on each other. */
@@ -209,38 +273,57 @@ async function askSides(asker: Asker, place: Place): Promise<TwoSides> {
 	const longer = against.to - against.from > period.to - period.from ? against : period;
 	const segment = place.segment || segmentFor(longer, mostSegments());
 	const both = [filter, kind === 'rest' ? select : ''].filter((text) => text.trim() !== '').join(', ');
-	const first: Parameters = { filters: filtersOf(both, period), segment };
-	const second: Parameters = { filters: filtersOf(kind === 'filters' ? other : filter, against), segment };
-	const planned: readonly Planned[] = [['timeline', first], ['timeline', second]];
-	await asker.afford(planned);
-	const [a, b] = await Promise.all([asker.ask('timeline', first), asker.ask('timeline', second)]);
+	const first = questionsOf(both, period, segment);
+	const second = questionsOf(kind === 'filters' ? other : filter, against, segment);
+	await asker.afford([...first, ...second]);
+	const [a, b] = await Promise.all([first, second].map((questions) =>
+		Promise.all(questions.map(([, parameters]) => asker.ask('timeline', parameters))))) as [Timelines, Timelines];
+	const [now, then] = [a, b].map(([all, challenged, refused]): Side => ({
+		segments: figuresOf(all.results, challenged.results, refused.results), period: all.meta.period,
+	})) as [Side, Side];
 	return {
-		kind, length: a.meta.segment_seconds ?? 60, metas: [a.meta, b.meta],
-		sides: [a.results, kind === 'rest' ? rest(b.results, a.results) : b.results],
+		kind, length: a[0].meta.segment_seconds ?? 60, metas: [...a, ...b].map((one) => one.meta),
+		sides: [now, kind === 'rest' ? { ...then, segments: rest(then.segments, now.segments) } : then],
 		names: kind === 'filters' ? [filter || words.all, other] : [words.selected, kind === 'rest' ? words.rest : words.before],
 	};
+}
+
+/** The answers about a side: all of its requests, the challenged ones, and those that an origin refused. */
+type Timelines = [Answer<Segment>, Answer<Segment>, Answer<Segment>];
+
+/** questionsOf are the questions about a side. The conditions are those of the dashboard, so that the figures are, too. */
+function questionsOf(conditions: string, period: Period, segment: string): readonly (readonly ['timeline', Parameters])[] {
+	return [conditions, add(conditions, conditionOf.challenged), add(conditions, conditionOf.refused)]
+		.map((one) => ['timeline', { filters: filtersOf(one, period), segment }]);
 }
 
 /** Sides are the figures of both sides, and the chart of the one that the address names. */
 function Sides({ answer }: { answer: TwoSides }) {
 	const { place, zone, go } = useConsole();
 	const { kind, sides, names, length } = answer;
-	const measure: Measure = place.chart in measures ? place.chart as Measure : 'requests';
+	const measure: Measure = measures.find((name) => name === place.chart) ?? 'requests';
 	const write = measure === 'bytes' ? bytes : brief;
 	const drawn = useMemo(() => {
-		const { times, values } = aligned(sides[0], sides[1], length, measure);
-		const line = (i: 0 | 1, colour: string, dash: number[]): Line => ({
-			name: names[i], values: values[i], fact: null, colour, dash, width: 1.5, whole: write(total(sides[i], measure)),
-		});
+		const { times, values } = aligned(sides[0].segments, sides[1].segments, length, measure);
+		const line = (i: 0 | 1, colour: string, dash: number[]): Line => {
+			const partial = partialOf({ ...sides[i], length });
+			return {
+				name: names[i], values: values[i].map((n, at) => (partial(at) ? null : n)), fact: null, colour, dash, width: 1.5,
+				whole: write(total(sides[i].segments, measure)),
+			};
+		};
 		return { times, lines: [line(1, '--quiet', [5, 3]), line(0, '--accent', [])] };
 	}, [answer, measure]);
 	const moment = (at: number): string => {
-		const [a, b] = sides.map((side) => (side[at] ? momentIn((side[at]?.time_period ?? 0) * 1000, zone) : '–'));
+		const [a, b] = sides.map(({ segments }) => {
+			const segment = segments[at];
+			return segment ? momentIn(segment.time_period * 1000, zone) : '–';
+		});
 		return words.moments(a ?? '–', b ?? '–');
 	};
 	return <>
 		<div class="tiles" role="group" aria-label={words.figures}>
-			{(Object.keys(measures) as Measure[]).map((name) => <Tile key={name} name={name} answer={answer} pressed={name === measure}
+			{measures.map((name) => <Tile key={name} name={name} answer={answer} pressed={name === measure}
 				draw={() => go({ chart: name === 'requests' ? '' : name })} />)}
 		</div>
 		<LinesChart key={measure} name={`${words.overlay}: ${words.measures[measure]}`} {...drawn} length={length} height={170}
@@ -252,8 +335,8 @@ function Tile({ name, answer: { kind, sides }, pressed, draw }: {
 	name: Measure; answer: TwoSides; pressed: boolean; draw(): void;
 }) {
 	const write = name === 'bytes' ? bytes : brief;
-	const [now, other] = sides.map((side) => total(side, name)) as [number, number];
-	const [all, others] = sides.map((side) => total(side, 'requests')) as [number, number];
+	const [now, other] = sides.map((side) => total(side.segments, name)) as [number, number];
+	const [all, others] = sides.map((side) => total(side.segments, 'requests')) as [number, number];
 	const part = name !== 'requests' && name !== 'bytes';
 	const change = changeOf(now, other);
 	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];

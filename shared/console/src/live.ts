@@ -3,16 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Answer, Meta, Parameters } from './api';
 import { useConsole } from './context';
 import { filtersOf } from './pure/filter';
-import { periodOf } from './pure/fragment';
 import { addTo, arrive, type Arrived, mostRows, none, show } from './pure/live';
 import type { LogRecord } from './pure/record';
-import { lengthOf } from './pure/time';
-import { words } from './strings';
+import { goesOn, liveRate } from './refresh';
 
 /** The seconds between two questions, of which 0 is off. */
 export const rates = [0, 2, 5, 10, 30] as const;
 
-const idleTime = 900_000; // without a hand on the page, nothing is asked for longer
 const ahead = 86_400_000; // clocks of others may be ahead
 
 /** What arrived since the list was asked. */
@@ -30,30 +27,22 @@ interface State extends Arrived {
 
 /** useLive asks again and again for events that are newer than those of an answer, if the address asks for that. */
 export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters): Live {
-	const { api, place, go, say } = useConsole();
+	const console = useConsole();
+	const { api, place } = console;
 	const { filter } = place;
-	const seconds = lengthOf(periodOf(place)) === null ? 0 : place.live; // nothing is newer than a period that has ended
+	const seconds = liveRate(place);
 	const empty: State = { ...none, of: logs, metas: [], failure: '' };
 	const [state, setState] = useState(empty);
 	const own = state.of === logs ? state : empty;
 	useEffect(() => {
 		if (!logs || seconds === 0) return;
 		const stop = new AbortController();
-		let used = Date.now();
 		let head = logs.meta.head;
 		let timer = 0;
-		const touch = (): void => {
-			used = Date.now();
-		};
 		const change = (next: (now: State) => State): void => setState((now) => next(now.of === logs ? now : { ...empty, of: logs }));
 		const poll = async (): Promise<void> => {
-			const now = Date.now();
-			if (now - used > idleTime) {
-				go({ live: 0 }, 'replace');
-				say(words.liveStopped);
-				return;
-			}
-			const filters = filtersOf(filter, { from: Date.parse(logs.meta.period.from), to: now + ahead });
+			if (!goesOn(console)) return;
+			const filters = filtersOf(filter, { from: Date.parse(logs.meta.period.from), to: Date.now() + ahead });
 			try {
 				const newer = { ...parameters, filters, since: head, limit: mostRows };
 				const { results, meta } = await api.ask('logs', newer, stop.signal, idle);
@@ -68,8 +57,6 @@ export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters):
 			timer = setTimeout(() => void poll(), seconds * 1000);
 		};
 		timer = setTimeout(() => void poll(), seconds * 1000);
-		addEventListener('pointerdown', touch, { signal: stop.signal });
-		addEventListener('keydown', touch, { signal: stop.signal });
 		return () => {
 			clearTimeout(timer);
 			stop.abort();

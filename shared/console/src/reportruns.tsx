@@ -24,16 +24,18 @@ export function State({ run }: { run: Run }) {
 }
 
 /** A period that is typed, in a zone. Its end is not a part of it. */
-interface Typed {
+export interface Typed {
 	from: string;
 	to: string;
 }
 
+/** What was typed as the period of a tab, which is kept while another tab is open. */
+export type Kept = readonly [typed: Typed | null, type: (typed: Typed) => void];
+
 /** usePeriod is a period that the reader can change. It begins with the last one of the definition. */
-function usePeriod(form: Form): { typed: Typed; type(typed: Typed): void; period: Period | null; zone: string } {
+function usePeriod(form: Form, [own, setOwn]: Kept): { typed: Typed; type(typed: Typed): void; period: Period | null; zone: string } {
 	const zone = zoneOf(form);
 	const last = lastPeriod(form.period, zone, Date.now());
-	const [own, setOwn] = useState<Typed | null>(null);
 	const typed = own ?? { from: momentIn(last.from, zone), to: momentIn(last.to, zone) };
 	const [from, to] = [typed.from, typed.to].map((text) => parseMoment(text, zone, Date.now()));
 	const period = typeof from === 'number' && typeof to === 'number' && from < to ? { from, to } : null;
@@ -82,8 +84,8 @@ function useReport(format: string): { asked: Asked<Made | null>; made: Made | nu
  * Preview makes the report of a definition, as text in the page. The policy of the page lets it neither frame another page
  * nor make one from text, and a link would have the filter in its address, which servers log: so the report in HTML is a file.
  */
-export function Preview({ name, form, dirty }: { name: string; form: Form; dirty: boolean }) {
-	const { typed, type, period, zone } = usePeriod(form);
+export function Preview({ name, form, dirty, kept }: { name: string; form: Form; dirty: boolean; kept: Kept }) {
+	const { typed, type, period, zone } = usePeriod(form, kept);
 	const text = useReport('text');
 	const page = useReport('html');
 	const wanted = period && wantedOf(form, period);
@@ -128,9 +130,9 @@ const pollPause = 3000; // milliseconds between two questions about runs that ha
 const ended: readonly string[] = ['delivered', 'quiet', 'missed', 'failed'];
 
 /** Runs lists the runs of a report, and asks for new ones. */
-export function Runs({ config, report, onRun }: { config: string; report: Report; onRun(): void }) {
+export function Runs({ config, report, onRun, kept }: { config: string; report: Report; onRun(): void; kept: Kept }) {
 	const { api, round, say } = useConsole();
-	const { typed, type, period, zone } = usePeriod(formOfReport(report));
+	const { typed, type, period, zone } = usePeriod(formOfReport(report), kept);
 	const [tick, setTick] = useState(0);
 	const [failure, setFailure] = useState<unknown>(null);
 	const path = pathOf(config, report.name);

@@ -9,7 +9,7 @@ import { draftNames } from './key';
 import { askConfigurations, Later } from './later';
 import { Changes, Join, placeMessages, ReportForm, type Wrong, zoneOf } from './reportform';
 import { pathOf, type Report } from './reportparts';
-import { Preview, Runs, State } from './reportruns';
+import { type Kept, Preview, Runs, State, type Typed } from './reportruns';
 import { Answered } from './states';
 import { nameForm } from './pure/names';
 import { bodyOf, changesOf, type Definition, type Form, formOf, join, newForm } from './pure/schedule';
@@ -131,6 +131,8 @@ function OneReport({ config, list, report, onWritten }: Given) {
 	const { place, zone, go } = useConsole();
 	const name = place.report;
 	const { draft, keep, saved } = useDraft<Draft, Report | null>(`${draftNames.report}${config}.${name}`, report, draftsIn(zone));
+	const previewed: Kept = useState<Typed | null>(null);
+	const run: Kept = useState<Typed | null>(null);
 	const tabs: readonly Tab[] = report ? ['form', 'preview', 'runs', 'versions'] : ['form', 'preview', 'versions'];
 	const tab = tabs.find((one) => one === place.tab) ?? 'form';
 	const dirty = !report || changesOf(draft.base, draft.form).length > 0;
@@ -140,8 +142,8 @@ function OneReport({ config, list, report, onWritten }: Given) {
 			open={(to) => go({ tab: to === 'form' ? '' : to }, 'replace')} />
 		<div id="report-tab-panel" role="tabpanel" aria-labelledby={`report-tab-${tab}`} tabIndex={-1}>
 			{tab === 'form' && <Editor {...{ config, list, report, onWritten, draft, keep, saved }} />}
-			{tab === 'preview' && <Preview name={name} form={draft.form} dirty={dirty && report !== null} />}
-			{tab === 'runs' && report && <Runs config={config} report={report} onRun={onWritten} />}
+			{tab === 'preview' && <Preview name={name} form={draft.form} dirty={dirty && report !== null} kept={previewed} />}
+			{tab === 'runs' && report && <Runs config={config} report={report} onRun={onWritten} kept={run} />}
 			{tab === 'versions' && <Versions config={config} name={name} />}
 		</div>
 	</section>;

@@ -30,9 +30,10 @@ function about(): string {
 	return JSON.stringify([filter, period]);
 }
 
-/** beforeReload returns what was asked before a reload, as long as the page goes on with it. */
+/** beforeReload returns what was asked before a reload, as long as the page goes on with it and some of it still runs. */
 function beforeReload(): Kept | null {
-	return before?.about === about() && performance.now() < reloadTime ? before : null;
+	if (before?.about !== about() || Object.keys(before.locations).length === 0) return null;
+	return performance.now() < reloadTime ? before : null;
 }
 
 /** present is the moment at which relative periods end: now, or after a reload when the queries that still run were asked. */

@@ -11,14 +11,15 @@ const day = 86_400_000;
 
 /**
  * leadToData goes to the newest day of the data if the address names no period and the usual one is empty. It reports
- * whether it does. Otherwise the answer is what the reader asked for, and its filter is remembered.
+ * whether it does. Otherwise the answer is what the reader asked for, and its filter is remembered. Live stays with the present.
  */
 export function leadToData({ go, say }: Console, timeline: Answer<Segment>): boolean {
 	const place = readFragment(location.hash); // the reader may have chosen a period since the question
 	const { newest } = timeline.meta;
 	const requests = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
 	rememberFilter(splitPeriod(timeline.meta.filter, Date.now()).filter, requests);
-	if (place.period !== '' || place.filter !== '' || place.record || requests > 0 || newest === null) return false;
+	const { period, filter, record, live } = place;
+	if (period !== '' || filter !== '' || record || live > 0 || requests > 0 || newest === null) return false;
 	const to = Math.ceil(Date.parse(newest) / 60_000) * 60_000;
 	go({ period: absolute({ from: to - day, to }) }, 'replace');
 	say(words.shownDay);

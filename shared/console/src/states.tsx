@@ -1,6 +1,6 @@
 // What a screen shows around its answer: that it is asked, why there is none, and what the answer rests on.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Meta, type Parameters, Refusal, type Route } from './api';
 import type { Asked, State } from './ask';
 import { useConsole } from './context';
@@ -44,9 +44,16 @@ export function Panel<T>({ asked, of, name = '', children }: {
 	asked: Asked<T>; of?: Asked<unknown>; name?: string; children(answer: T): ComponentChildren;
 }) {
 	const { answer, state } = asked;
+	const box = useRef<HTMLDivElement>(null);
+	const had = box.current?.contains(document.activeElement);
+	useLayoutEffect(() => { // what had the focus may not be in the new answer
+		if (!had || document.activeElement !== document.body) return;
+		(box.current?.querySelector<HTMLElement>('[role=grid]') ?? box.current)?.focus({ preventScroll: true });
+	});
 	return <>
 		<Trouble asked={asked} name={name} earlier={answer !== null} />
-		{answer !== null && <div class={`answer ${ageOf(state, of?.state ?? 'done')}`} aria-busy={state === 'asking'}>
+		{answer !== null && <div class={`answer ${ageOf(state, of?.state ?? 'done')}`} aria-busy={state === 'asking'} tabIndex={-1}
+			ref={box}>
 			{children(answer)}
 		</div>}
 	</>;
@@ -216,27 +223,6 @@ function sentenceOf(failure: unknown): string {
 	return words.failed;
 }
 
-/** KeyForm asks for the key, once for all parts of the page that need it. Their questions are asked again with it. */
-export function KeyForm({ requestID }: { requestID: string }) {
-	const { useKey, hasKey } = useConsole();
-	const [hadKey] = useState(hasKey); // when the question was refused
-	const [key, setKey] = useState('');
-	return <form class="trouble key" onSubmit={(event) => {
-		event.preventDefault();
-		if (key.trim() !== '') useKey(key);
-	}}>
-		<p><strong>{hadKey ? words.keyRefused : words.keyNeeded}</strong></p>
-		<label for="key">{words.key}</label>
-		<div class="row">
-			<input id="key" type="password" autocomplete="off" spellcheck={false} value={key}
-				onInput={(event) => setKey(event.currentTarget.value)} />
-			<button type="submit" class="primary">{words.keyUse}</button>
-		</div>
-		<p class="quiet">{words.keyHint}</p>
-		{requestID !== '' && <p class="quiet">{words.requestID} <code>{requestID}</code></p>}
-	</form>;
-}
-
 /** Honesty is the line about an answer: what it cost, to when the data is complete, and what is missing. */
 function Honesty({ metas }: { metas: readonly Meta[] }) {
 	const { zone } = useConsole();
@@ -280,6 +266,14 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 
 function wholeSeconds(time: string): number {
 	return Math.floor(Date.parse(time) / 1000) * 1000;
+}
+
+/** Quiet says that there are no requests, and since when, while Live waits for the next ones. */
+export function Quiet({ meta: { newest, period } }: { meta: Meta }) {
+	const { place, zone } = useConsole();
+	const outside = newest !== null && Date.parse(newest) < Date.parse(period.from);
+	return <p class="quiet" role="status">{outside ? words.liveQuiet(momentIn(wholeSeconds(newest), zone)) :
+		place.filter === '' ? words.nothingAtAll : words.nothing}</p>;
 }
 
 /** Nothing says why an answer is empty, and where there are records. */

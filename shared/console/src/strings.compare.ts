@@ -7,6 +7,7 @@ export const words = {
 	},
 	selects: {
 		'blocked is true': 'blocked, with the rest', 'human is true': 'humans, with the rest', 'status>=500': 'errors, with the rest',
+		'challenge is true, result="Passed"': 'challenged that passed, with the rest',
 	},
 	lastHour: 'the last hour, with a day before',
 	more: 'Another side, or one field',

@@ -14,5 +14,12 @@ export const words = {
 	distinct: (n: string) => (n === '1' ? '1 value' : `${n} values`),
 	none: 'No request has this field.',
 	blocked: (n: string) => `${n} blocked`,
+	present: 'only with a value',
 	more: 'Show more values',
+	addOne: (field: string) => `Add ${field}`,
+	groups: {
+		client: 'Client', request: 'Request', decision: 'Decision', rules: 'Rules', origin: 'Origin',
+		geography: 'Geography', '': '', // the group is not known until the catalogue is loaded
+	},
+	tagGroups: { rules: 'by rules', traffic: 'of the traffic', geography: 'of geography', request: 'of the request' },
 } as const;

@@ -7,7 +7,7 @@ export const words = {
 		['/', 'Filter'], ['g d', 'Dashboard'], ['g e', 'Events'], ['g c', 'Compare'], ['g r', 'Reports'],
 		['g p', 'Planets'], ['g s', 'Status'], ['t', 'Period'],
 		['Ctrl-R', 'Saved filters and history, in the filter'], ['q', 'Find in the rows of the events'],
-		['x', 'What the question means and costs'], ['f', 'Values of fields, beside the events'],
+		['x', 'What the question means and costs'], ['f', 'Values of fields, beside the answer'],
 		['[ ]', 'Earlier, later'],
 		['z', 'Twice as long a period'], ['r', 'Ask again'],
 		['l', 'Live, on or off'], ['j k', 'Next, previous row or record'], ['Enter', 'Open the row'],

@@ -1,4 +1,4 @@
-// The texts of the other charts of a period, and of the chart of two sides.
+// The texts of the other charts of a period, of the chart of two sides, and of charts as tables.
 
 export const words = {
 	names: {
@@ -9,6 +9,9 @@ export const words = {
 	others: 'others',
 	statusClass: (first: number) => `${first}xx`,
 	shares: { p50: 'half are faster', p90: '9 of 10 are faster', p99: '99 of 100 are faster' },
+	split: (field: string) => `Requests over time by ${field}`,
+	kinds: { other: 'other values', absent: 'without a value' },
+	notSplit: 'Do not split',
 	most: (text: string) => `up to ${text}`,
 	summary: (lines: string, segments: number) => `${lines}; ${segments} segments.`,
 	scale: (length: string, zone: string) => `each ${length}, ${zone}`,
@@ -19,7 +22,7 @@ export const words = {
 
 	overlay: 'Both sides over time',
 	measures: {
-		requests: 'Requests', blocked: 'Blocked', challenged: 'Challenged', human: 'By humans', refused: 'Refused by origin', bytes: 'Sent',
+		requests: 'Requests', blocked: 'Blocked', challenged: 'Challenged', human: 'By humans', refused: 'Origin 4xx, 5xx', bytes: 'Sent',
 	},
 	figures: 'Figures of both sides. A click draws one.',
 	selected: 'These',

@@ -12,8 +12,6 @@ export const words = {
 	notCopied: 'The browser did not allow copying',
 	theme: 'Theme',
 	themes: { auto: 'Auto', light: 'Light', dark: 'Dark' },
-	zone: 'Time zone',
-	ownZone: (name: string) => `${name} (this browser)`,
 	share: 'Share',
 	shareTitle: 'Copy a link that always shows this period',
 	shared: 'The link is copied. Its period is fixed.',
@@ -31,22 +29,12 @@ export const words = {
 	noOptions: (reason: string) => `There are no values to choose from: ${reason}`,
 
 	period: 'Period',
-	periods: 'Last',
-	exactly: 'From – to',
-	from: 'From',
-	to: 'To',
 	apply: 'Apply',
 	earlier: 'Earlier',
 	later: 'Later',
 	wider: 'Twice as long',
-	noTime: 'Not a time. Write 2026-01-31 or 2026-01-31 20:45.',
 	shownDay: 'The last 30 minutes have no records. This is the newest day of the data.',
 
-	key: 'API key',
-	keyNeeded: 'This server needs an API key.',
-	keyRefused: 'The server does not know this key.',
-	keyHint: 'It stays in this tab and is sent to this server only.',
-	keyUse: 'Use the key',
 	keyForget: 'Forget the key',
 
 	only: 'Only',
@@ -89,7 +77,6 @@ export const words = {
 		`${n} requests, ${blocked} of them blocked and ${challenged} challenged, in ${segments} segments of ${length}; ${peak}. ` +
 		`Times are of ${zone}.`,
 	series: { requests: 'requests', challenged: 'challenged', blocked: 'blocked', before: 'requests before' },
-	time: 'Time',
 
 	lists: {
 		country: 'Countries', host: 'Hosts', ip: 'Addresses', organization: 'Networks', reason: 'Reasons', url: 'Targets',
@@ -97,7 +84,8 @@ export const words = {
 	},
 	order: 'Order',
 	orders: { '': 'most blocked first', requests: 'most requests first' },
-	slowOrder: 'by average time',
+	slowOrder: 'by the averages of three times',
+	times: { total: 'in all', origin: 'origin', svc: 'service' },
 	value: 'value',
 	blocked: 'blocked',
 	requests: 'requests',
@@ -122,6 +110,7 @@ export const words = {
 	live: 'Live',
 	liveRate: (seconds: number) => (seconds === 0 ? 'off' : `every ${seconds} s`),
 	liveWaiting: (n: string) => `${n} new – show`,
+	liveQuiet: (since: string) => `No requests since ${since}.`,
 	liveStopped: 'Live has stopped, because nobody used the page for 15 minutes.',
 	liveCut: (n: string) => `Live keeps the newest ${n}. Older events are left out here.`,
 	liveOlder: 'Show the older ones',

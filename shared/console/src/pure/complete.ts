@@ -9,6 +9,7 @@ export interface Field {
 	operators: string[];
 	doc: string;
 	example?: string;
+	group: string; // the part of a record that it is about
 	groupable: boolean;
 	sensitive: boolean;
 	key?: { rule: string; names?: string[] };

@@ -5,7 +5,7 @@
 //	report   = "reports/" configuration [ "/" name [ "/" version ] ] .
 //
 // Members: f (conditions), t (period), seg (length of a segment), cols, tz, live (seconds), tab, vs, where and f2 (the other side of a
-// comparison), by (fields), chart (what its lines are), sort (of the top values), panel.
+// comparison), by (fields), facets (fields), chart (what its lines are), sort (of the top values), panel.
 // Members that this version does not know are kept.
 import { defaultPeriod } from './time';
 
@@ -30,7 +30,8 @@ export interface Place {
 	against: string; // the other side of a comparison: previous, a length, or a period
 	select: string; // conditions that are compared with the rest; then there is no other period
 	other: string; // conditions of another filter, which is compared with this one
-	by: string[] | null; // fields; null: the usual ones
+	by: string[] | null; // fields that are compared, or that split the chart; null: the usual ones, or none
+	facets: string[] | null; // fields whose values are beside the answer; null: the usual ones
 	chart: string; // what the lines of the chart are; "": the usual ones
 	sort: string; // of the top values: requests, or "" for blocked requests
 	panel: string; // what is open beside the answer; "": nothing
@@ -45,7 +46,7 @@ export interface Place {
 
 export const start: Place = {
 	screen: 'dashboard', record: null, config: '', report: '', version: null, tab: '', against: '', select: '', other: '', by: null,
-	chart: '', sort: '', panel: '', filter: '', period: '', segment: '', columns: null, zone: '', live: 0, others: [],
+	facets: null, chart: '', sort: '', panel: '', filter: '', period: '', segment: '', columns: null, zone: '', live: 0, others: [],
 };
 
 /** readFragment reads the fragment of an address. What it cannot read is as if it were absent. */
@@ -70,7 +71,7 @@ export function readFragment(fragment: string): Place {
 			case 'f': place.filter = value; break;
 			case 't': place.period = value; break;
 			case 'seg': place.segment = /^[1-9]\d{0,3}[mhd]$/.test(value) ? value : ''; break;
-			case 'cols': place.columns = value.split(',').filter((column) => column !== ''); break;
+			case 'cols': place.columns = fieldsIn(value); break;
 			case 'tz': place.zone = value; break;
 			case 'live': place.live = /^[1-9]\d?$/.test(value) ? Number(value) : 0; break;
 			case 'tab': place.tab = value; break;
@@ -79,10 +80,15 @@ export function readFragment(fragment: string): Place {
 			case 'f2': place.other = value; break;
 			case 'chart': place.chart = value; break;
 			case 'sort': place.sort = value; break;
-			case 'by': place.by = value.split(',').filter((field) => field !== ''); break;
+			case 'by': place.by = fieldsIn(value); break;
+			case 'facets': place.facets = fieldsIn(value); break;
 			case 'panel': place.panel = value; break;
 			default: place.others.push([name, value]);
 		}
+	}
+	if (place.screen === 'events' && place.by) { // as earlier versions wrote it
+		place.facets ??= place.by;
+		place.by = null;
 	}
 	return place;
 }
@@ -101,6 +107,7 @@ export function writeFragment(place: Place): string {
 	if (place.select !== '') members.push(['where', place.select]);
 	if (place.other !== '') members.push(['f2', place.other]);
 	if (place.by) members.push(['by', place.by.join(',')]);
+	if (place.facets) members.push(['facets', place.facets.join(',')]);
 	if (place.chart !== '') members.push(['chart', place.chart]);
 	if (place.sort !== '') members.push(['sort', place.sort]);
 	if (place.panel !== '') members.push(['panel', place.panel]);
@@ -117,6 +124,10 @@ export function writeFragment(place: Place): string {
 	}
 	if (members.length === 0) return path;
 	return path + '?' + members.map(([name, value]) => `${escape(name)}=${escape(value)}`).join('&');
+}
+
+function fieldsIn(value: string): string[] {
+	return value.split(',').filter((field) => field !== '');
 }
 
 function versionOf(text: string | undefined): number | null {

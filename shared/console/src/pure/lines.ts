@@ -34,15 +34,35 @@ export function ofClass(field: string, first: number): string {
 }
 
 /** The figures of a side of a comparison that can be drawn. */
-export const measures = {
-	requests: 'num_of_requests', blocked: 'num_of_blocked_requests', challenged: 'num_of_challenges', human: 'num_of_human_requests',
-	refused: 'num_of_origin_blocked_requests', bytes: 'sum_of_sent_bytes',
-} as const;
+export const measures = ['requests', 'blocked', 'challenged', 'human', 'refused', 'bytes'] as const;
 
-export type Measure = keyof typeof measures;
+export type Measure = typeof measures[number];
 
 /** A segment with these figures. */
-export type Figures = { time_period: number } & { readonly [member in typeof measures[Measure]]: number };
+export type Figures = { time_period: number } & Readonly<Record<Measure, number>>;
+
+/** What the figures of a segment are made of. */
+export interface Counts {
+	time_period: number;
+	num_of_requests: number;
+	num_of_blocked_requests: number;
+	num_of_human_requests: number;
+	sum_of_sent_bytes: number;
+}
+
+/** figuresOf joins the segments of all requests of a side with those of two parts of them. */
+export function figuresOf(all: readonly Counts[], challenged: readonly Counts[], refused: readonly Counts[]): Figures[] {
+	const requestsOf = (part: readonly Counts[]): ((time: number) => number) => {
+		const counts = new Map(part.map((one) => [one.time_period, one.num_of_requests]));
+		return (time) => counts.get(time) ?? 0;
+	};
+	const [ofChallenged, ofRefused] = [requestsOf(challenged), requestsOf(refused)];
+	return all.map((one) => ({
+		time_period: one.time_period, requests: one.num_of_requests, blocked: one.num_of_blocked_requests,
+		challenged: ofChallenged(one.time_period), human: one.num_of_human_requests,
+		refused: ofRefused(one.time_period), bytes: one.sum_of_sent_bytes,
+	}));
+}
 
 /** rest returns what the segments have without those of a part of their requests. */
 export function rest(all: readonly Figures[], part: readonly Figures[]): Figures[] {
@@ -50,14 +70,13 @@ export function rest(all: readonly Figures[], part: readonly Figures[]): Figures
 	return all.map((one) => {
 		const own = parts.get(one.time_period);
 		if (!own) return one;
-		const without = Object.values(measures).map((member) => [member, one[member] - own[member]] as const);
-		return { ...one, ...Object.fromEntries(without) };
+		return { ...one, ...Object.fromEntries(measures.map((measure) => [measure, one[measure] - own[measure]])) };
 	});
 }
 
 /** total returns the sum of a figure. */
 export function total(segments: readonly Figures[], measure: Measure): number {
-	return segments.reduce((sum, one) => sum + one[measures[measure]], 0);
+	return segments.reduce((sum, one) => sum + one[measure], 0);
 }
 
 /** Two sides on the times of the first one. A side has null where it has no segment. */
@@ -70,6 +89,6 @@ export interface Aligned {
 export function aligned(a: readonly Figures[], b: readonly Figures[], length: number, measure: Measure): Aligned {
 	const first = a[0]?.time_period ?? b[0]?.time_period ?? 0;
 	const times = Array.from({ length: Math.max(a.length, b.length) }, (_, i) => a[i]?.time_period ?? first + i * length);
-	const values = (side: readonly Figures[]): (number | null)[] => times.map((_, i) => side[i]?.[measures[measure]] ?? null);
+	const values = (side: readonly Figures[]): (number | null)[] => times.map((_, i) => side[i]?.[measure] ?? null);
 	return { times, values: [values(a), values(b)] };
 }

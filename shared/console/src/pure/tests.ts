@@ -15,7 +15,7 @@ import { checksOf, type Installation, slotsOf } from './installation';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, expectedAt, tokensOf } from './lex';
 import { likeFilter } from './like';
-import { aligned, classesOf, type Figures, ofClass, rest, total } from './lines';
+import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, rest, total } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
@@ -30,6 +30,7 @@ import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { type Newest, stripOf } from './session';
+import { groupOf } from './tags';
 import {
 	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, shift, zoomOut,
 } from './time';
@@ -96,8 +97,8 @@ test('a fragment that was written is read again as the same place', () => {
 			screen,
 			record: events && below(2) === 1 ? 'AYCg1e3u-ZkkKks0Jp4_QIMFr' : null,
 			config, report, version: versioned && below(2) === 1 ? 1 + below(50) : null, tab: text(),
-			against: text(), select: text(), other: text(), by: below(2) === 1 ? ['country', 'headers["a"]'] : null,
-			chart: text(), sort: text(), panel: text(),
+			against: text(), select: text(), other: text(), by: !events && below(2) === 1 ? ['country', 'headers["a"]'] : null,
+			facets: below(2) === 1 ? ['ip', 'headers["a"]'] : null, chart: text(), sort: text(), panel: text(),
 			filter: text(), period: text(), segment: below(2) === 1 ? '15m' : '',
 			columns: below(2) === 1 ? ['timestamp', 'status'] : null, zone: text(),
 			live: below(2) * 5, others: below(3) === 0 ? [['x' + text(), text()]] : [],
@@ -144,6 +145,12 @@ test('the nearest segment with requests is found on both sides', () => {
 	equal(nearest(at(0, 5, 0, 0, 0, 0, 0, 0, 7), 60, asked), { from: 480_000, to: 540_000, requests: 7 });
 	equal(nearest(at(0, 0, 0, 5, 0, 0, 0, 0, 7), 60, asked), { from: 180_000, to: 240_000, requests: 5 });
 	equal(nearest(at(0, 0, 0), 60, asked), null);
+});
+
+test('the fields that split a chart are not those beside it', () => {
+	equal([readFragment('#/?by=ip').by, readFragment('#/?by=ip').facets], [['ip'], null]);
+	equal([readFragment('#/events?by=ip').by, readFragment('#/events?by=ip').facets], [null, ['ip']]);
+	equal(readFragment('#/events?by=ip&facets=host').facets, ['host']);
 });
 
 test('an unknown member of a fragment is kept', () => {
@@ -424,7 +431,7 @@ test('results have the word of what decided', () => {
 });
 
 const fieldOf = (name: string, sensitive: boolean) =>
-	({ name, type: 'string', operators: [], doc: '', groupable: true, sensitive });
+	({ name, type: 'string', operators: [], doc: '', group: '', groupable: true, sensitive });
 const sensitive = sensitiveIn([
 	...['headers', 'cookies', 'arguments', 'query', 'session', 'ip'].map((name) => fieldOf(name, true)),
 	...['host', 'method', 'path', 'status', 'details', 'trigger_counters', 'tags'].map((name) => fieldOf(name, false)),
@@ -594,7 +601,7 @@ test('networks contain each other', () => {
 
 test('completions fit what is typed', () => {
 	const field = (name: string, operators: string[]) =>
-		({ name, type: 'string', operators, doc: '', groupable: true, sensitive: false });
+		({ name, type: 'string', operators, doc: '', group: '', groupable: true, sensitive: false });
 	const fields = [field('ip', ['eq']), field('hostname', ['eq']), field('host', ['eq', 'in']), field('upstream_host', ['eq'])];
 	equal(fieldOptions(fields, 'host').map((o) => o.label), ['host', 'hostname', 'upstream_host']);
 	equal(operatorOptions(fields, 'host').map((o) => o.insert), ['=', '!=', ' in (', ' not in (']);
@@ -700,7 +707,8 @@ test('a filter in either form is joined to a period', () => {
 });
 
 test('filters that name sensitive or unknown fields are not for the storage of the browser', () => {
-	const field = (name: string, sensitive: boolean) => ({ name, type: 'string', operators: [], doc: '', groupable: true, sensitive });
+	const field = (name: string, sensitive: boolean) =>
+		({ name, type: 'string', operators: [], doc: '', group: '', groupable: true, sensitive });
 	const catalogue = [field('host', false), field('status', false), field('session', true), field('headers', true)];
 	const list = ['host="session=1", status>=400', 'session="abc"', 'not headers["authorization"]~"x", host=a', 'newer=1']
 		.map((filter, at) => ({ filter, at, requests: 0 }));
@@ -743,7 +751,7 @@ test('a search finds letters in their order, the closest first', () => {
 
 test('what is searched in rows becomes a condition about the field in which most rows have it', () => {
 	const field = (name: string, type: string, operators: string[]) =>
-		({ name, type, operators, doc: '', groupable: true, sensitive: false });
+		({ name, type, operators, doc: '', group: '', groupable: true, sensitive: false });
 	const text = ['eq', 'regex'];
 	const fields = [field('path', 'string', text), field('status', 'integer', ['eq']), field('method', 'string', text)];
 	const names = ['path', 'status', 'method', 'unknown'];
@@ -787,16 +795,32 @@ test('statuses are counted by class, also those of no class', () => {
 
 test('two sides are drawn over each other from their first segments, and the rest is what a part leaves', () => {
 	const side = (from: number, ...requests: number[]): Figures[] => requests.map((n, i) => ({
-		time_period: from + i * 60, num_of_requests: n, num_of_blocked_requests: 1, num_of_challenges: 0, num_of_human_requests: n,
-		num_of_origin_blocked_requests: 0, sum_of_sent_bytes: n * 100,
+		time_period: from + i * 60, requests: n, blocked: 1, challenged: 0, human: n, refused: 0, bytes: n * 100,
 	}));
 	equal(aligned(side(600, 5, 6, 7), side(0, 1, 2), 60, 'requests'), { times: [600, 660, 720], values: [[5, 6, 7], [1, 2, null]] });
 	equal(aligned(side(600, 5), side(0, 1, 2), 60, 'bytes'), { times: [600, 660], values: [[500, null], [100, 200]] });
 	equal(aligned([], [], 60, 'requests'), { times: [], values: [[], []] });
 	const others = rest(side(0, 10, 20, 30), side(60, 5));
-	equal(others.map((one) => one.num_of_requests), [10, 15, 30]);
+	equal(others.map((one) => one.requests), [10, 15, 30]);
 	equal(total(others, 'blocked'), 2);
 	equal(total(others, 'requests'), 55);
+});
+
+test('the figures of a side are those of its parts, of which a segment may be missing', () => {
+	const part = (...requests: number[]): Counts[] => requests.map((n, i) => ({
+		time_period: i * 60, num_of_requests: n, num_of_blocked_requests: 1, num_of_human_requests: 2, sum_of_sent_bytes: 3,
+	}));
+	equal(figuresOf(part(5, 6), part(4), part(0, 3)), [
+		{ time_period: 0, requests: 5, blocked: 1, challenged: 4, human: 2, refused: 0, bytes: 3 },
+		{ time_period: 60, requests: 6, blocked: 1, challenged: 0, human: 2, refused: 3, bytes: 3 },
+	]);
+});
+
+test('tags are grouped by what their names begin with', () => {
+	for (const [tag, group] of [
+		['geo-country:germany', 'geography'], ['geo-tor', 'geography'], ['bot', 'traffic'], ['bot-kind:script', 'traffic'],
+		['status:471', 'request'], ['all', 'request'], ['securitypolicy:shop', 'rules'], ['my-partners', 'rules'], ['', 'rules'],
+	] as const) equal(groupOf(tag), group, tag);
 });
 
 test('a column is moved, shown and hidden', () => {

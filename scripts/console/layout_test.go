@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/goldentest"
+)
+
+// layouts are the screens with the parts whose places do not depend on the fonts of the machine, in the order of the page.
+var layouts = []struct{ name, fragment, ready, parts string }{
+	{
+		"dashboard", "#/?t=" + demoDay, "document.querySelectorAll('.list tbody tr').length > 50 && document.querySelector('.u-over')",
+		".top, .ask, .tile, .chart .plot, .list",
+	},
+	{
+		"dashboard with values", "#/?panel=facets&t=" + demoDay, "document.querySelector('.facet li') && document.querySelector('.u-over')",
+		".top, .ask, .facets, .tile, .chart .plot",
+	},
+	{
+		"events", "#/events?f=blocked+is+true&t=" + demoDay, "document.querySelector('.event') && document.querySelector('.u-over')",
+		".top, .ask, .chart .plot, .rows",
+	},
+	{
+		"comparison", "#/compare?where=blocked+is+true&t=" + demoDay,
+		"document.querySelector('.findings') && document.querySelector('.u-over')",
+		".top, .ask, .sides, .one-side, .overlay .tile, .overlay .plot, .findings",
+	},
+	{"status", "#/status", "document.querySelector('.checks')", ".top, main"},
+	{"planets", "#/planets/prod", "document.querySelector('.editor-of .tabs')", ".top, .configurations, .editor-of"},
+}
+
+// boxesOf is the layout of parts as text: each with its left edge and its width. A part that is below the one before it begins
+// a line; others are beside it.
+const boxesOf = `((parts) => {
+	const shown = [...document.querySelectorAll(parts)].filter((e) => e.checkVisibility());
+	const lines = [];
+	const boxes = [];
+	for (const part of shown) {
+		const box = part.getBoundingClientRect();
+		const other = boxes.find(([, b]) => b.left < box.right - 1 && box.left < b.right - 1 && b.top < box.bottom - 1 && box.top < b.bottom - 1);
+		const name = part.classList[0] ?? part.localName;
+		if (other) lines.push(name + ' overlaps ' + other[0]);
+		if (box.left < 0 || box.right > innerWidth) lines.push(name + ' is not in the window');
+		const before = boxes.at(-1)?.[1];
+		const text = name + ' ' + Math.round(box.left) + '+' + Math.round(box.width);
+		if (before && box.top < before.bottom - 1) lines.push(lines.pop() + ', ' + text);
+		else lines.push(text);
+		boxes.push([name, box]);
+	}
+	return lines.join('\n');
+})`
+
+// TestLayout compares where the parts of the screens are with testdata/layout-WIDTH.txt.
+func TestLayout(t *testing.T) {
+	browser := chromium(t)
+	s := serve(t, "3000")
+	for _, width := range []int64{360, 768, 1280, 1920} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, browser, s.url, width, "light")
+			var out strings.Builder
+			for _, layout := range layouts {
+				b.open(layout.fragment)
+				b.holds(layout.ready, "is complete")
+				b.answered()
+				fmt.Fprintf(&out, "-- %s --\n%s\n", layout.name, value[string](b, fmt.Sprintf("%s(%q)", boxesOf, layout.parts)))
+			}
+			b.check()
+			goldentest.Compare(t, filepath.Join("testdata", fmt.Sprintf("layout-%d.txt", width)), out.String())
+		})
+	}
+}
