@@ -39,7 +39,7 @@ type queryCommand struct {
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
 	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	DryRun  bool    `help:"Only print what the query would read and cost."`
-	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, or this is a demo."`
+	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, objects of an earlier version lack a column, or this is a demo."`
 	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
 	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	valuesFlags
@@ -154,7 +154,8 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 		return err
 	}
 	late = a.reportLate(stderr) || late
-	if q.Strict && (late || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
+	lacks := !q.DryRun && a.reportLacking(stderr)
+	if q.Strict && (late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
 	return nil
@@ -220,6 +221,17 @@ func (a answer) reportLate(stderr io.Writer) bool {
 		"a query without --since finds them\n",
 		counted(int(*a.Meta.Late), "record"))
 	return true
+}
+
+// reportLacking reports columns that some objects do not have, because an earlier version wrote them.
+func (a answer) reportLacking(stderr io.Writer) bool {
+	if a.Meta.Estimate == nil {
+		return false
+	}
+	for _, column := range a.Meta.Estimate.Lacking {
+		fmt.Fprintln(stderr, "orrery:", column)
+	}
+	return len(a.Meta.Estimate.Lacking) > 0
 }
 
 // reportDemo reports that the answer is not about real requests.

@@ -49,6 +49,10 @@ func TestQueryReportsWhatAnAnswerLacks(t *testing.T) {
 		"records past size":  {`,"truncated":{"reason":"bytes"}`, "its size limit", exitDone, exitIncomplete},
 		"demo records":       {`,"demo":true`, "generated records of a demo day", exitDone, exitIncomplete},
 		"saturated sums":     {`,"saturated":["sum_of_x"]`, "is printed: sum_of_x\n", exitDone, exitIncomplete},
+		"old objects": {
+			`,"estimate":{"lacking":[{"name":"log_rest","objects":2}]}`, "wrote 2 objects of the period without log_rest",
+			exitDone, exitIncomplete,
+		},
 		"late logs": {
 			`,"complete_through":"2026-01-01T12:00:00Z"`, "complete through 2026-01-01T12:00:00Z",
 			exitDone, exitIncomplete,

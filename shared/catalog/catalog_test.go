@@ -21,7 +21,7 @@ const specification = `
 	upstream_data upstream_response_time upstream_status url user_agent version`
 
 // additions lists the fields that the specification does not have.
-var additions = []string{RecordRef}
+var additions = []string{LogRest, RecordRef}
 
 func TestFieldsMatchTheSpecification(t *testing.T) {
 	want := append(strings.Fields(specification), additions...)

@@ -52,6 +52,12 @@ var Fields = []Field{
 	flag("human", "The client is human.", `human is true`),
 	flag("ichallenge", "An interactive challenge was issued.", `ichallenge is true`),
 	text("ip", "Address of the client.", `ip="203.0.113.7"`),
+	{
+		Name: LogRest, Type: Any, Keys: OpenKeys, Sources: pairs("log_rest"),
+		Doc: "What no other field has: further members of a log in JSON, the rest of a line of text; the key is a " +
+			"member's name, with a dot before that of an inner one. Only answers to fields=log_rest have it.",
+		Example: `log_rest["level"]="error"`,
+	},
 	open("logs", "Notes of the processing stages.", `logs~"timeout"`),
 	text("method", "Method of the request.", `method in (POST, PUT)`),
 	flag("monitor", "The request triggered a monitor action.", `monitor is true`),
@@ -152,6 +158,10 @@ var Fields = []Field{
 // RecordRef is the name of the field with the reference to the record. Every record has one. It is not part of what was
 // ingested.
 const RecordRef = "record_ref"
+
+// LogRest is the name of the field with what no other field has. Whole records do not have the field, because they have
+// its values as members of their own names, or in proxy.
+const LogRest = "log_rest"
 
 var securityConfig = []Source{
 	member("security_config", "acl_active", Bool), member("security_config", "cf_active", Bool),

@@ -42,7 +42,7 @@ var properties = []struct {
 	{Client, Many, true, "biometric cookies ip session session_ids svcid svcsessionid"},
 	{Client, Many, false, "user_agent"},
 	{Client, Few, false, "bot human"},
-	{Requested, Many, true, "arguments headers query referer url"},
+	{Requested, Many, true, "arguments headers log_rest query referer url"},
 	{Requested, Unique, false, "record_ref request_id"},
 	{Requested, Many, false, "bytes_sent path path_parts request_length"},
 	{Requested, Few, false, "authority host hostname method port protocol"},

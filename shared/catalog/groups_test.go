@@ -25,7 +25,9 @@ func TestProperties(t *testing.T) {
 		}
 	})
 	t.Run("secrets and addresses of clients are sensitive", func(t *testing.T) {
-		for _, name := range []string{"arguments", "cookies", "headers", "ip", "query", "session", "session_ids", "svcid"} {
+		for _, name := range []string{
+			"arguments", "cookies", "headers", "ip", "log_rest", "query", "session", "session_ids", "svcid",
+		} {
 			if f, _ := Lookup(name); !f.Describe().Sensitive {
 				t.Errorf("%s is not sensitive", name)
 			}

@@ -69,12 +69,12 @@ var NumericText = regexp.MustCompile(`\A` + NumericPattern + `\z`)
 const NumericPattern = `-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?`
 
 // Output returns the columns that are needed to print the field's value in a record. They include extra, because it
-// overrides the other columns, except for the reference to the record.
+// overrides the other columns, except for fields that no line has.
 func (f *Field) Output() []string {
 	switch {
 	case f.Type == Time:
 		return []string{"ts_ms", "ts_nanos", "ts_digits", "extra"}
-	case f.Type == Reference:
+	case f.Type == Reference, f.Name == LogRest:
 		return f.Sources[0].Columns()
 	case f.inDetails:
 		return []string{"details", "extra"}

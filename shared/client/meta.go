@@ -113,6 +113,14 @@ type Estimate struct {
 	CostUSD    *AmountRange `json:"cost_usd"` // what Meta.CostUSD will be
 	WaitMS     *AmountRange `json:"wait_ms"`  // milliseconds to the answer
 	Warnings   []string     `json:"warnings"` // what is not known, and why
+
+	Lacking []LackingColumn `json:"lacking"` // columns that some of the objects do not have
+}
+
+// LackingColumn is a column that some objects do not have, because an earlier version wrote them.
+type LackingColumn struct {
+	Name    string `json:"name"`
+	Objects int    `json:"objects"`
 }
 
 // Range is a range of whole numbers. Both ends are included.

@@ -17,6 +17,16 @@ type Estimate struct {
 	Columns    []ColumnSize     // the columns that would be read, in the order of the table
 	USD        *USD             // nil: the engine does not charge for queries, or the price is not known
 	Warnings   []string
+
+	// Lacking lists the columns that the answer depends on and that some of the objects do not have, because an earlier
+	// version of the program wrote them. It is empty if the engine does not know which columns objects have.
+	Lacking []LackingColumn
+}
+
+// LackingColumn is a column that some objects do not have.
+type LackingColumn struct {
+	Name    string
+	Objects int
 }
 
 // Bytes is a range of numbers of bytes. Cost.BytesScanned is in it, unless an earlier answer is reused.

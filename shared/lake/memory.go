@@ -28,6 +28,7 @@ func (r *Row) Memory() int64 {
 	for _, list := range [...][]Pair{
 		r.Headers, r.Cookies, r.Arguments, r.PathParts, r.SessionIDs, r.Proxy, r.Profiling, r.ACLTriggers,
 		r.CFTriggers, r.CFRestrictTriggers, r.DRTriggers, r.GFTriggers, r.RLTriggers, r.Biometric, r.Logs,
+		r.LogRest,
 	} {
 		for i := range list {
 			n += pairBytes + len(list[i].Name) + len(list[i].Value)

@@ -101,6 +101,9 @@ type Row struct {
 	// RawLine is the original line if the record does not hold all of it, because the line is not valid UTF-8 or
 	// repeats a member. It is base64, because engines refuse text that is not valid UTF-8. Otherwise it is nil.
 	RawLine *string `parquet:"raw_line,optional,plain"`
+	// LogRest is what no other column lets filters find: the members in Extra that no column has, by name, and the rest
+	// of a line of text, without a name. It is nil if there is none, and in rows of objects of version 1.
+	LogRest []Pair `parquet:"log_rest,optional,list"`
 }
 
 // Pair is one name and value of a multi-valued field.

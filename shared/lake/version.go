@@ -7,7 +7,7 @@ import "slices"
 // describes how a column is added.
 //
 // Only tests change the list.
-var Additions = [][]string{}
+var Additions = [][]string{{"log_rest"}}
 
 // SchemaVersion returns the version of the schema of Row, which new objects have.
 func SchemaVersion() int { return 1 + len(Additions) }

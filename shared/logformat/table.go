@@ -70,7 +70,7 @@ func (t *fieldTable) addMappings(f *jsonLog) {
 		t.add(v.variable, v.source())
 	}
 	t.complete()
-	t.rest = "\nAll other members keep their names and values.\n"
+	t.rest = "\nAll other members keep their names and values; log_rest[\"NAME\"] finds them.\n"
 }
 
 // source returns the path of a mapping with its unit.

@@ -44,10 +44,15 @@ func (q Query) FindingColumns() []string {
 // first.
 var OrderColumns = []string{"ts_ms", "ts_nanos", "source", "line"}
 
+// wholeRecord lists the columns of a record with all fields. log_rest repeats others.
+var wholeRecord = slices.DeleteFunc(slices.Clone(lake.ColumnNames), func(name string) bool {
+	return name == catalog.LogRest
+})
+
 // RecordColumns lists the columns of the returned records, in the order of the table.
 func (s Logs) RecordColumns() []string {
 	if s.Fields == nil {
-		return lake.ColumnNames
+		return wholeRecord
 	}
 	columns := slices.Clone(OrderColumns)
 	for _, name := range s.Fields {

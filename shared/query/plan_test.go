@@ -112,6 +112,8 @@ func TestPlacesAreOrderedLikeRecords(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
+	last := len(lake.ColumnNames) - 1
+	wholeRecord := lake.ColumnNames[:last] // log_rest, the last column, is only read if the question names it
 	for _, c := range []struct {
 		filter string
 		shape  query.Shape
@@ -127,7 +129,11 @@ func TestColumns(t *testing.T) {
 			query.Logs{Fields: []string{"ip", "rl_triggers", "timestamp"}},
 			[]string{"ts_ms", "ts_nanos", "ts_digits", "source", "line", "ip", "security_config", "details", "extra"},
 		},
-		{``, query.Logs{}, lake.ColumnNames},
+		{``, query.Logs{}, wholeRecord},
+		{`, log_rest["a"]="b"`, query.Logs{}, lake.ColumnNames},
+		{`, log_rest~"a"`, query.Logs{Fields: []string{"ip"}},
+			[]string{"ts_ms", "ts_nanos", "source", "line", "ip", "extra", "log_rest"}},
+		{``, query.Logs{Fields: []string{"log_rest"}}, []string{"ts_ms", "ts_nanos", "source", "line", "log_rest"}},
 		{`, record_ref="AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou"`, query.Timeline{},
 			[]string{"ts_ms", "source", "line", "ip", "session", "status", "bytes_sent", "blocked", "human",
 				"challenge", "ichallenge", "upstream_status"}},

@@ -29,6 +29,7 @@ type Decoder struct {
 	extra, details []byte
 	scratch, key   []byte
 	compact        []byte
+	rest           remainder
 
 	// Buffers for lists. The complete lists are copied to the arena.
 	texts    []string
@@ -42,6 +43,7 @@ type Decoder struct {
 func NewDecoder() *Decoder {
 	d := &Decoder{unknown: map[string]struct{}{}, names: map[string]struct{}{}}
 	d.init()
+	d.rest.arena = &d.arena
 	return d
 }
 
@@ -112,7 +114,7 @@ func (d *Decoder) begin(line []byte, row *lake.Row) {
 	d.seen = fieldSet{}
 	d.repeated = false
 	d.unknown = emptySet(d.unknown)
-	d.extra, d.details = d.extra[:0], d.details[:0]
+	d.extra, d.details, d.rest.pairs = d.extra[:0], d.details[:0], d.rest.pairs[:0]
 }
 
 // finish checks the timestamp and sets the columns that depend on several members.
@@ -131,6 +133,7 @@ func (d *Decoder) finish() error {
 		row.TimePeriod = wholeSeconds(row.TsMs)
 	}
 	d.setServiceCookies()
+	d.setRest()
 	if len(d.details) > 0 {
 		row.Details = d.intern(append(d.details, '}'))
 	}
@@ -201,12 +204,16 @@ func (d *Decoder) member(last int) int {
 	case fields[i].kind == open:
 		d.details = appendMember(d.details, []byte(fields[i].name), d.valueFrom(start))
 	case !exact:
-		d.extra = appendMember(d.extra, []byte(fields[i].name), d.valueFrom(start))
+		name, value := []byte(fields[i].name), d.valueFrom(start)
+		d.extra = appendMember(d.extra, name, value)
+		if d.isEmpty(&fields[i]) {
+			d.rest.add(name, value)
+		}
 	}
 	return i
 }
 
-// unknownMember copies a member that is not a field to extra.
+// unknownMember copies a member that is not a field to extra, and its pairs to the rest.
 func (d *Decoder) unknownMember(name []byte) {
 	if _, again := d.unknown[string(name)]; again {
 		d.repeated = true
@@ -216,7 +223,9 @@ func (d *Decoder) unknownMember(name []byte) {
 	start := d.pos
 	d.spaced = false
 	if d.skip(); d.err == nil {
-		d.extra = appendMember(d.extra, name, d.valueFrom(start))
+		value := d.valueFrom(start)
+		d.extra = appendMember(d.extra, name, value)
+		d.rest.add(name, value)
 	}
 }
 
@@ -283,7 +292,7 @@ func (d *Decoder) value(f *field) (exact bool) {
 	case serviceCookie:
 		d.textValue(f.text(d.row))
 		return false
-	case reference:
+	case reference, remainingPairs:
 		d.skip()
 		return false
 	}

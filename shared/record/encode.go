@@ -12,7 +12,8 @@ import (
 //
 // svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
 // them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row. A member
-// of that name of the line that was ingested is printed as ingested_record_ref, with all fields.
+// of that name of the line that was ingested is printed as ingested_record_ref, with all fields. log_rest is printed
+// only if names contains it, too, because a record with all fields has its values among the others.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {
@@ -40,7 +41,7 @@ type encoder struct {
 func (e *encoder) all() {
 	for i := range fields {
 		switch f := &fields[i]; {
-		case f.kind == serviceCookie, f.kind == reference, f.kind == open, e.overridden(f.name):
+		case f.kind == serviceCookie, f.kind == open, f.notOfLine(), e.overridden(f.name):
 		default:
 			e.field(f)
 		}
@@ -90,7 +91,7 @@ func (e *encoder) selected(names []string) {
 	}
 	for _, name := range names {
 		i, known := fieldIndex[name]
-		if known && fields[i].kind == reference {
+		if known && fields[i].notOfLine() {
 			e.field(&fields[i])
 			continue
 		}
@@ -190,7 +191,7 @@ func (e *encoder) field(f *field) {
 			e.name(f.name)
 			e.dst = append(appendInts(e.dst, row.UpstreamStatus), ',')
 		}
-	case pairsObject:
+	case pairsObject, remainingPairs:
 		if v := *f.pairs(row); v != nil {
 			e.name(f.name)
 			e.dst = append(appendObject(e.dst, v), ',')

@@ -58,6 +58,19 @@ func TestAppendJSONReferences(t *testing.T) {
 	})
 }
 
+func TestAppendJSONOfTheRest(t *testing.T) {
+	row := decode(t, `"host":"a","level":"info","user":{"name":"ann"},"code":[1,2],"log_rest":"x"`)
+	const rest = `"level":"info","user.name":"ann","code":["1","2"],"log_rest":"x"`
+	if got := string(record.AppendJSON(nil, &row, []string{"log_rest", "host"})); got != `{"log_rest":{`+rest+`},"host":"a"}` {
+		t.Errorf("printed %s", got)
+	}
+	const all = `{"host":"a","time_period":1767323045,"timestamp":"2026-01-02T03:04:05Z",` +
+		`"level":"info","user":{"name":"ann"},"code":[1,2],"log_rest":"x"}`
+	if got := string(record.AppendJSON(nil, &row, nil)); got != all {
+		t.Errorf("all fields: %s", got)
+	}
+}
+
 // TestAppendJSONOfOtherRows prints rows with values that Decode never writes, as rows of other log formats may have.
 func TestAppendJSONOfOtherRows(t *testing.T) {
 	const times = `"time_period":0,"timestamp":"1970-01-01T00:00:00Z"}`
@@ -109,6 +122,7 @@ func TestSetDefaultErrors(t *testing.T) {
 		{"timestamp", "a", `set timestamp: ` + unsupported},
 		{"svcid", "a", `set svcid: ` + unsupported},
 		{"record_ref", "a", `set record_ref: ` + unsupported},
+		{"log_rest", "a", `set log_rest: ` + unsupported},
 	} {
 		if err := record.SetDefault(&lake.Row{}, c.name, c.value); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)

@@ -6,24 +6,25 @@ import "github.com/orrery/orrery/shared/lake"
 type kind uint8
 
 const (
-	text          kind = iota // a string
-	whole                     // an integer
-	seconds                   // a number of seconds, stored in microseconds
-	originSeconds             // a number of seconds, or null: upstream_response_time
-	flag                      // true or false
-	textList                  // array of strings
-	wholeList                 // array of integers: upstream_status
-	pairsObject               // object name → value or values, or list of {name, value}; printed as an object
-	pairsList                 // list of {name, value}
-	open                      // any JSON: its text in Details, its members as pairs
-	timestamp                 // timestamp
-	timePeriod                // time_period
-	stage                     // string or number: processing_stage
-	upstreams                 // array of attempts at the origin
-	counters                  // trigger_counters
-	config                    // security_config
-	serviceCookie             // the cookies svcid and svcsessionid, which are not members of a record
-	reference                 // record_ref, which is not a member of a record either
+	text           kind = iota // a string
+	whole                      // an integer
+	seconds                    // a number of seconds, stored in microseconds
+	originSeconds              // a number of seconds, or null: upstream_response_time
+	flag                       // true or false
+	textList                   // array of strings
+	wholeList                  // array of integers: upstream_status
+	pairsObject                // object name → value or values, or list of {name, value}; printed as an object
+	pairsList                  // list of {name, value}
+	open                       // any JSON: its text in Details, its members as pairs
+	timestamp                  // timestamp
+	timePeriod                 // time_period
+	stage                      // string or number: processing_stage
+	upstreams                  // array of attempts at the origin
+	counters                   // trigger_counters
+	config                     // security_config
+	serviceCookie              // the cookies svcid and svcsessionid, which are not members of a record
+	reference                  // record_ref, which is not a member of a record either
+	remainingPairs             // log_rest: what no other column has, which is not a member of a record either
 )
 
 // field is a field of the record with its column. Only the accessor for the type of the column is set.
@@ -63,6 +64,7 @@ var fields = [...]field{
 	flagField("human", func(r *lake.Row) **bool { return &r.Human }),
 	flagField("ichallenge", func(r *lake.Row) **bool { return &r.IChallenge }),
 	textField("ip", func(r *lake.Row) **string { return &r.IP }),
+	pairsField(restName, remainingPairs, func(r *lake.Row) *[]lake.Pair { return &r.LogRest }),
 	pairsField("logs", open, func(r *lake.Row) *[]lake.Pair { return &r.Logs }),
 	textField("method", func(r *lake.Row) **string { return &r.Method }),
 	flagField("monitor", func(r *lake.Row) **bool { return &r.Monitor }),
@@ -103,6 +105,9 @@ var fields = [...]field{
 	textField("user_agent", func(r *lake.Row) **string { return &r.UserAgent }),
 	textField("version", func(r *lake.Row) **string { return &r.Version }),
 }
+
+// notOfLine reports whether the field is never a member of a line. A member of its name is an unknown one.
+func (f *field) notOfLine() bool { return f.kind == reference || f.kind == remainingPairs }
 
 // FieldNames returns the names of the fields of the catalogue in alphabetical order.
 func FieldNames() []string {

@@ -25,7 +25,7 @@ var (
 	}
 	otherNames = []string{
 		"upstream_status", "upstream_data", "trigger_counters", "security_config", "processing_stage", "svcid",
-		"svcsessionid", "unknown", "", "ünknown", "a\\\"b", "st\\u0061tus", "name", "value",
+		"svcsessionid", "unknown", "log_rest", "", "ünknown", "a\\\"b", "st\\u0061tus", "name", "value",
 	}
 	allNames = concat(textNames, intNames, secondNames, flagNames, textLists, pairNames, openNames, otherNames)
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,9 @@ var seedLines = []string{
 	`{"timestamp":"2026-01-02T03:04:05Z","processing_stage":"6","proxy":[{"name":"realip","value":1}],` +
 		`"trigger_counters":{"acl":1,"new":2}}`,
 	"  {\t\"timestamp\" : \"2026-01-02T03:04:05Z\" ,\r\"unknown\" : [ 1 , { \"a b\" : \" \\\" \" } ] }  ",
+	`{"timestamp":0,"user":{"name":"ann","ro\u006ces":["x",{"id":1.0},[null,true]]},"a.b":"\ud800","":{"":[]},` +
+		`"status":"done","log_rest":{"x":"y"},"proxy":[{"name":"log_rest","value":"and more"}],"tags":{"a":[1]}}`,
+	`{"timestamp":0,"deep":[[[[[[[[[ 1 ,{"a" : "b"}],2]]]]]]]],"list":[` + strings.Repeat("1,", 1100) + `[2]],"z":{"y":"x"}}`,
 	`{"timestamp":9227000000000}`,
 	`{"timestamp":-9223372036854775808}`,
 	`{"timestamp":922337203685477581}`,
@@ -149,7 +153,28 @@ func checkLine(t fataler, d *record.Decoder, line []byte) bool {
 	if !utf8.Valid(line) && !notes.InvalidUTF8 {
 		t.Fatalf("%q: invalid UTF-8 was not noted", line)
 	}
+	checkRest(t, line, &row)
 	return true
+}
+
+// checkRest checks the pairs of what no field has.
+func checkRest(t fataler, line []byte, row *lake.Row) {
+	t.Helper()
+	if row.Extra == nil && !slices.ContainsFunc(row.Proxy, func(p lake.Pair) bool { return p.Name == "log_rest" }) {
+		if row.LogRest != nil {
+			t.Fatalf("%q: every member is a field, but there are %q", line, row.LogRest)
+		}
+		return
+	}
+	var size int
+	for _, p := range row.LogRest {
+		if size += len(p.Value); !utf8.ValidString(p.Name) || !utf8.ValidString(p.Value) {
+			t.Fatalf("%q: invalid UTF-8 in %q", line, p)
+		}
+	}
+	if size > 3*len(line) { // an invalid byte becomes U+FFFD, which has three bytes
+		t.Fatalf("%q: the values have %d bytes", line, size)
+	}
 }
 
 func codeOf(err error) record.Code {

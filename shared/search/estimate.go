@@ -23,7 +23,25 @@ type Estimate struct {
 	WaitMS     *MillisEstimate `json:"wait_ms" doc:"Milliseconds to the answer, by the median speed of the last 100 answers of this process; null if there are none, the bytes are not known, or values are not counted"`
 	Warnings   []string        `json:"warnings" doc:"What is not known, and why"`
 
+	Lacking []LackingColumn `json:"lacking,omitempty" doc:"Columns that some of the objects do not have, because an earlier version wrote them: their fields are absent in the records there; absent for a key that is limited to branches"`
+
 	Unrounded *BytesEstimate `json:"-"` // of Bytes, for Sum; nil if they are not rounded. Callers do not see it.
+}
+
+// LackingColumn is a column that some objects do not have.
+type LackingColumn struct {
+	Name    string `json:"name"`
+	Objects int    `json:"objects"`
+}
+
+// String returns a warning with the remedy.
+func (c LackingColumn) String() string {
+	objects := "1 object"
+	if c.Objects != 1 {
+		objects = fmt.Sprintf("%d objects", c.Objects)
+	}
+	return fmt.Sprintf("an earlier version wrote %s of the period without %s, which is absent in all of their records; "+
+		"to have it, forget these imports and import the logs again", objects, c.Name)
 }
 
 // BytesEstimate is a range of bytes.
@@ -122,8 +140,14 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 	if p := found.USD; p != nil {
 		e.CostUSD = &PriceEstimate{p.Low, p.High}
 	}
+	for _, c := range found.Lacking {
+		e.Lacking = append(e.Lacking, LackingColumn(c))
+	}
 	if r.Branches != nil {
 		e.hideOthers()
+	}
+	for _, c := range e.Lacking {
+		e.Warnings = append(e.Warnings, c.String())
 	}
 	stopsEarly := r.Route == Values && r.Counts != "true"
 	if perMS, known := s.speed.median(); known && e.Bytes != nil && !stopsEarly {
@@ -135,7 +159,7 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 // hideOthers removes the numbers from which a caller who is limited to branches could learn about others. Bytes and
 // prices remain, because they are the caller's own bill, but only in steps.
 func (e *Estimate) hideOthers() {
-	e.Partitions, e.Objects, e.Rows = nil, nil, nil
+	e.Partitions, e.Objects, e.Rows, e.Lacking = nil, nil, nil, nil
 	for i := range e.Columns {
 		e.Columns[i].Bytes = nil
 	}

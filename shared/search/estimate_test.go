@@ -41,6 +41,7 @@ func (p *priced) Estimate(_ context.Context, q query.Query) (engine.Estimate, er
 		Bytes:   &engine.Bytes{Low: 0, High: bytes},
 		Columns: []engine.ColumnSize{{Name: q.Columns()[0], Bytes: &bytes}},
 		USD:     &engine.USD{Low: p.price(0), High: p.price(bytes)},
+		Lacking: []engine.LackingColumn{{Name: "log_rest", Objects: 2}},
 	}, p.estimate
 }
 
@@ -154,10 +155,14 @@ func TestAnswersHaveTheEstimate(t *testing.T) {
 	r.Branches = nil
 	want := &search.Estimate{
 		Partitions: ptr(2), Objects: ptr(3), Rows: ptr(int64(4)),
-		Bytes:    &search.BytesEstimate{Low: 0, High: 12_000_000},
-		Columns:  []search.ColumnSize{{Name: "ts_ms", Bytes: ptr(int64(12_000_000))}},
-		CostUSD:  &search.PriceEstimate{Low: 0.00005, High: 0.00006},
-		Warnings: []string{},
+		Bytes:   &search.BytesEstimate{Low: 0, High: 12_000_000},
+		Columns: []search.ColumnSize{{Name: "ts_ms", Bytes: ptr(int64(12_000_000))}},
+		CostUSD: &search.PriceEstimate{Low: 0.00005, High: 0.00006},
+		Lacking: []search.LackingColumn{{Name: "log_rest", Objects: 2}},
+		Warnings: []string{
+			"an earlier version wrote 2 objects of the period without log_rest, which is absent in all of their records; " +
+				"to have it, forget these imports and import the logs again",
+		},
 	}
 	check := func(t *testing.T, got search.Meta) {
 		t.Helper()

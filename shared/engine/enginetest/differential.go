@@ -100,6 +100,7 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 3600, By: dimension(`headers["user-agent"]`), Percentiles: true},
 	query.TopX{Limit: 5, Percentiles: true},
 	query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
+	query.Facets{Limit: 5, By: querytest.Dimensions(`log_rest["unknown"],status`)},
 	query.Facets{Limit: 5, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`), ByBlocked: true},
 	query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests, Limit: 5, By: dimension("country")},
 	query.Histogram{

@@ -87,6 +87,7 @@ func handMade() []lake.Row {
 	r.Headers = []lake.Pair{{Name: "X-Case", Value: "a"}, {Name: "x-case", Value: "b"}}
 	r.BytesSent, r.TotalUs, r.OriginUs, r.SvcUs = n(10), n(150_000), n(0), n(-5)
 	r.SecurityConfig = &lake.SecurityConfig{ACLActive: &yes}
+	r.LogRest = []lake.Pair{{Name: "n", Value: "2"}, {Name: "n", Value: " 2"}, {Name: "N", Value: "9"}}
 
 	r = &rows[2]
 	r.Status, r.Blocked, r.URL, r.Hostname, r.IP, r.Session = n(200), &no, p(""), p("a.example"), p(""), p("s1")
@@ -97,6 +98,7 @@ func handMade() []lake.Row {
 	r.UpstreamData = []lake.Upstream{{}, {Addr: p("10.0.0.1:80"), ResponseUs: n(600_000), Status: n(502)}}
 	r.SecurityConfig, r.TriggerCounters = &lake.SecurityConfig{ACLActive: &no}, &lake.TriggerCounters{RL: n(2)}
 	r.ASN, r.Country, r.Organization = p("AS2"), p("Ä"), p("Z")
+	r.LogRest = []lake.Pair{{Name: "", Value: "upstream timeout"}, {Name: "n", Value: "1e2"}}
 
 	r = &rows[3]
 	r.Status, r.Human, r.IChallenge, r.URL, r.Host, r.IP = n(500), &yes, &yes, p(`\\`), p("a.example"), p("192.0.2.1")
@@ -104,16 +106,19 @@ func handMade() []lake.Row {
 	r.Arguments = []lake.Pair{{Name: "n", Value: "1e2"}, {Name: "", Value: ""}}
 	r.OriginUs, r.SvcUs, r.Session = n(600_000), n(1), p("S1")
 	r.ASN, r.Country, r.Organization = p("AS10"), p("Z"), p("a")
+	r.LogRest = []lake.Pair{{Name: "a.b", Value: "x"}, {Name: "a", Value: `{"b":"x"}`}}
 
 	r = &rows[4]
 	r.Status, r.Bot, r.Challenge, r.Monitor, r.Host = n(-1), &yes, &yes, &yes, p("b.example")
 	r.Arguments = []lake.Pair{{Name: "n", Value: "0x10"}, {Name: "n", Value: "-1000"}, {Name: "n", Value: "NaN"}}
 	r.Referer, r.UserAgent, r.SvcID = p("=1+1"), p("\u202eevil\nline"), p("😀")
+	r.LogRest = []lake.Pair{}
 
 	r = &rows[5]
 	r.Status, r.Monitor, r.MonitorReasons = n(1<<62), &no, []string{"only monitored"}
 	r.Hostname, r.Host = p(""), p("hidden.example")
 	r.Details, r.Extra, r.RawLine = p(`{"gf_triggers":[{"name":"x"}]}`), p(`{"unknown":null}`), p("cmF3/w==")
 	r.GFTriggers = []lake.Pair{{Name: "name", Value: "x"}}
+	r.LogRest = []lake.Pair{{Name: "n", Value: "0x10"}, {Name: "n", Value: ""}}
 	return rows
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // addedColumns are the columns that older objects do not have. addedFields are the fields with their values, and ip and
-// record_ref, which every object has.
+// record_ref, which every object has. log_rest is in no object of version 1.
 var (
 	addedColumns = []string{
 		"request_id", "hostname", "country", "svcid", "svcid_more", "status", "total_us", "blocked", "tags",
@@ -29,7 +29,7 @@ var (
 	}
 	addedFields = []string{
 		"request_id", "hostname", "country", "svcid", "status", "request_time", "blocked", "tags", "upstream_status",
-		"upstream_data", "trigger_counters", "headers", "ip", "record_ref",
+		"upstream_data", "trigger_counters", "headers", "log_rest", "ip", "record_ref",
 	}
 )
 

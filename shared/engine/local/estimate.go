@@ -38,7 +38,32 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		Rows:       &rows,
 		Bytes:      bytesToRead(q, objects, columns, records),
 		Columns:    columns,
+		Lacking:    lacking(q, objects),
 	}, nil
+}
+
+// lacking returns the columns of later versions of the schema that a query depends on and that some objects do not have.
+// Whole records need none of them: what was no field yet is among their other members.
+func lacking(q query.Query, objects []lake.Object) (columns []engine.LackingColumn) {
+	needed := q.Columns()
+	if logs, ok := q.Shape.(query.Logs); ok && logs.Fields == nil {
+		needed = q.ConditionColumns()
+	}
+	for _, name := range needed {
+		if lake.AddedIn(name) == 1 {
+			continue
+		}
+		without := 0
+		for i := range objects {
+			if !objects[i].Has(name) {
+				without++
+			}
+		}
+		if without > 0 {
+			columns = append(columns, engine.LackingColumn{Name: name, Objects: without})
+		}
+	}
+	return columns
 }
 
 // bytesToRead returns how many bytes a query reads in the columns that it touches. records are the bytes of the columns

@@ -145,12 +145,13 @@ func TestScanOfAnyPages(t *testing.T) {
 	if testing.Short() {
 		texts = texts[:4]
 	}
+	unread := cmpopts.IgnoreFields(lake.Row{}, "LogRest") // whole records are without it
 	for i, text := range texts {
 		for _, shape := range anyPagesShapes[i%len(anyPagesShapes)] {
 			q := bind(t, text, shape)
 			got, _, err := e.Run(t.Context(), q)
 			want := reference.Evaluate(&q, pointers(rows))
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), unread); diff != "" || err != nil {
 				t.Errorf("%s: %v (-reference +engine):\n%s", q, err, diff)
 			}
 		}
@@ -301,7 +302,7 @@ func scattered(t *testing.T, random *rand.Rand, rows []lake.Row) *enginetest.Sto
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := parquet.NewGenericWriter[lake.Row](file,
+		w := parquet.NewGenericWriter[lake.Row](file, parquettest.PresentVersion(),
 			parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 			parquet.DictionaryMaxBytes([]int64{0, 30, 300}[p.part]),
 			parquet.PageBufferSize(100+random.IntN(600)), parquet.MaxRowsPerRowGroup(10+random.Int64N(30)))

@@ -150,7 +150,7 @@ func overlapping(t *testing.T, rows []lake.Row) (objects []lake.Object) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := parquet.NewGenericWriter[lake.Row](file,
+		w := parquet.NewGenericWriter[lake.Row](file, parquettest.PresentVersion(),
 			parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 			parquet.MaxRowsPerRowGroup(1+random.Int64N(9)))
 		_, err = w.Write(part)

@@ -331,7 +331,7 @@ func TestCountedValuesNeedMemory(t *testing.T) {
 		want error
 	}{{query.Beginning(""), scan.ErrUnsupported}, {query.Beginning("no value begins like this"), nil}} {
 		shape := query.Values{By: querytest.Dimensions("request_id")[0], Find: c.find, Limit: 9, Counts: true}
-		_, err := scan.Values(t.Context(), bind(t, hours, shape), objects, never, scan.Options{Memory: 30_000})
+		_, err := scan.Values(t.Context(), bind(t, hours, shape), objects, never, scan.Options{Memory: 32_000})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: the error is %v", c.find, err)
 		}

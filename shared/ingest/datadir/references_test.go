@@ -69,7 +69,7 @@ func TestReferencesStay(t *testing.T) {
 		}
 		unchanged(t, s)
 		for _, path := range objectPaths(t, s) {
-			if version, err := ingest.SchemaVersion(path); version != 2 || err != nil {
+			if version, err := ingest.SchemaVersion(path); version != lake.SchemaVersion() || err != nil {
 				t.Errorf("%s has version %d, %v", path, version, err)
 			}
 		}

@@ -53,7 +53,7 @@ func TestCompactWritesThePresentSchema(t *testing.T) {
 		t.Errorf("rows differ (-want +got):\n%s", diff)
 	}
 	for _, path := range objectPaths(t, s) {
-		if version, err := ingest.SchemaVersion(path); version != 2 || err != nil {
+		if version, err := ingest.SchemaVersion(path); version != lake.SchemaVersion() || err != nil {
 			t.Errorf("%s has version %d, %v", path, version, err)
 		}
 	}

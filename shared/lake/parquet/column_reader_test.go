@@ -46,7 +46,7 @@ func TestColumnReader(t *testing.T) {
 func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[lake.Row](&out,
+	w := parquet.NewGenericWriter[lake.Row](&out, parquettest.PresentVersion(),
 		parquet.Compression(&zstd.Codec{}), parquet.DataPageVersion(1), parquet.DataPageStatistics(true),
 		parquet.DictionaryMaxBytes(40), parquet.PageBufferSize(200), parquet.MaxRowsPerRowGroup(150))
 	for part := range slices.Chunk(rows, 7) {

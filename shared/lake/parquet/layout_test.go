@@ -121,7 +121,7 @@ func TestWriterObjectSize(t *testing.T) {
 		{"topx", 34, topx},
 		{"timeline", 15, timeline},
 		{"stats", 8, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
-		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line")},
+		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line", "log_rest")},
 	} {
 		t.Logf("%s: %.2f bytes per record", c.name, c.found)
 		if c.found > c.most {

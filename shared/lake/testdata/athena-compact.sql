@@ -70,7 +70,8 @@ CREATE EXTERNAL TABLE IF NOT EXISTS `traffic_compact` (
   `logs` array<struct<name:string,value:string>>,
   `details` string,
   `extra` string,
-  `raw_line` string
+  `raw_line` string,
+  `log_rest` array<struct<name:string,value:string>>
 )
 PARTITIONED BY (`datehour` string)
 STORED AS PARQUET

@@ -71,6 +71,7 @@ CREATE TABLE IF NOT EXISTS "awsdatacatalog"."traffic"."traffic_compact" (
   "details" varchar,
   "extra" varchar,
   "raw_line" varchar,
+  "log_rest" array(ROW(name varchar, value varchar)),
   "datehour" varchar WITH (
     partition_projection_type = 'date',
     partition_projection_format = 'yyyy/MM/dd/HH',

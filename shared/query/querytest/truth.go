@@ -194,9 +194,22 @@ func recordOf(field *catalog.Field, source catalog.Source, state State, s sample
 			return fmt.Sprintf(`{%s,"cookies":{%q:[%s]}}`, stamp, name, strings.Join(values, ",")), true
 		}
 		return fmt.Sprintf(`{%s,"cookies":{"other":"hit"}}`, stamp), true
+	case name == catalog.LogRest:
+		return fmt.Sprintf(`{%s,"other":"hit","k":%s}`, stamp, memberOf(state, values)), true
 	}
 	content, ok := contentOf(field, source, state, values)
 	return fmt.Sprintf("{%s,%q:%s}", stamp, name, content), ok
+}
+
+// memberOf returns the JSON value of a member that is no field.
+func memberOf(state State, values []string) string {
+	switch {
+	case state == Null:
+		return "null"
+	case len(values) == 1:
+		return values[0]
+	}
+	return "[" + strings.Join(values, ",") + "]"
 }
 
 // contentOf returns the JSON value of the field in the record.

@@ -49,10 +49,14 @@ const withMembers = new Set(['headers', 'cookies', 'arguments', 'path_parts', 's
 
 const notFiltered = new Set(['timestamp', 'time_period', 'details', 'logs']);
 
-/** groupsOf returns every leaf of a record, in groups. What no group names is in the last one. */
+const grouped = new Set(groups.flatMap(([, fields]) => fields));
+
+/** The other fields that a whole record can have. Any further member of it is no field. */
+const ungrouped = new Set(['details', 'logs', 'proxy', 'svcid', 'svcsessionid']);
+
+/** groupsOf returns every leaf of a whole record, in groups. What no group names is in the last one. */
 export function groupsOf(record: LogRecord, sensitive: Sensitive): Group[] {
-	const named = new Set(groups.flatMap(([, fields]) => fields));
-	const rest = Object.keys(record).filter((field) => !named.has(field));
+	const rest = Object.keys(record).filter((field) => !grouped.has(field));
 	const matched = matchedIn(record);
 	return [...groups, ['more', rest] as const].map(([name, fields]): Group => {
 		const [tables, others] = [fields.filter((field) => isTable(record, field)), fields.filter((field) => !isTable(record, field))];
@@ -130,9 +134,24 @@ export function piecesOf(text: string, others: readonly string[]): Piece[] {
 }
 
 function leavesOf(field: string, value: unknown, sensitive: Sensitive): Leaf[] {
+	if (!grouped.has(field) && !ungrouped.has(field)) return restOf(field, value, sensitive(field), 0);
 	if (Array.isArray(value)) return value.flatMap((element) => elementOf(field, element, sensitive));
 	return elementOf(field, value, sensitive);
 }
+
+/** restOf returns the leaves of a member that is no field, by the names by which the field log_rest finds them. */
+function restOf(name: string, value: unknown, secret: boolean, depth: number): Leaf[] {
+	if (depth < mostDepth && name.length <= mostName) {
+		if (Array.isArray(value)) return value.flatMap((element) => restOf(name, element, secret, depth + 1));
+		if (isObject(value)) return Object.entries(value).flatMap(([key, inner]) => restOf(`${name}.${key}`, inner, secret, depth + 1));
+	}
+	const leaf = leafOf('', keyed('log_rest', name), name, value, secret);
+	return [{ ...leaf, name, value: leaf.value === null ? null : leaf.text }];
+}
+
+/** How many lists and objects are around a value in log_rest, and how long their names are, at most. */
+const mostDepth = 8;
+const mostName = 256;
 
 /** elementOf returns the leaves of a value: of each member, if the field has members. */
 function elementOf(field: string, value: unknown, sensitive: Sensitive): Leaf[] {

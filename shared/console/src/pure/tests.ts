@@ -470,7 +470,21 @@ test('every member of a record is a leaf', () => {
 	};
 	equal(groupsOf(record, sensitive).flatMap((group) => group.leaves).map((leaf) => `${leaf.field}=${leaf.text}`).sort(), [
 		'details=null', 'headers["a"]=1', 'headers["a"]=2', 'host=a', 'proxy["status"]=200', 'tags=x', 'tags=y',
-		'trigger_counters["acl"]=1', 'unknown={"deep":1}',
+		'log_rest["unknown.deep"]=1', 'trigger_counters["acl"]=1',
+	].sort());
+});
+
+test('the members that are no fields have conditions on log_rest', () => {
+	const record = {
+		host: 'a', level: 'error', retries: 3, ok: false, none: null, user: { name: 'ann', roles: ['x', { id: 1 }] }, log_rest: 'y',
+		deep: [[[[[[[[['z']]]]]]]]], proxy: [{ name: 'log_rest', value: 'and more' }],
+	};
+	const leaves = groupsOf(record, () => false).find((group) => group.name === 'more')?.leaves ?? [];
+	equal(leaves.map(({ field, name, value }) => [name, value === null ? null : only({ field, value })]), [
+		['level', 'log_rest["level"]="error"'], ['retries', 'log_rest["retries"]="3"'], ['ok', 'log_rest["ok"]="false"'], ['none', null],
+		['user.name', 'log_rest["user.name"]="ann"'], ['user.roles', 'log_rest["user.roles"]="x"'],
+		['user.roles.id', 'log_rest["user.roles.id"]="1"'], ['log_rest', 'log_rest["log_rest"]="y"'], ['deep', null],
+		['proxy · log_rest', 'proxy["log_rest"]="and more"'],
 	]);
 });
 

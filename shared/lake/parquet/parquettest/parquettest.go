@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -30,12 +31,25 @@ func Rows(object []byte) (rows []lake.Row, err error) {
 	for {
 		batch := make([]lake.Row, 100)
 		n, err := r.Read(batch)
+		for i := range batch[:n] {
+			forgetLacking(&batch[i], file.Root())
+		}
 		rows = append(rows, batch[:n]...)
 		if errors.Is(err, io.EOF) {
 			return rows, nil
 		}
 		if err != nil {
 			return nil, err
+		}
+	}
+}
+
+// forgetLacking sets the columns that the object does not have to absent. parquet-go reads an empty list for a missing one.
+func forgetLacking(row *lake.Row, object *parquet.Column) {
+	v := reflect.ValueOf(row).Elem()
+	for i, name := range lake.ColumnNames {
+		if object.Column(name) == nil {
+			v.Field(i).SetZero()
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -87,9 +88,16 @@ func Newer(t testing.TB, object []byte) []byte {
 	})
 }
 
+const versionKey = "orrery.schema_version"
+
 // SetVersion sets the version of the schema in a footer.
 func SetVersion(footer *format.FileMetaData, version int) {
-	footer.KeyValueMetadata = []format.KeyValue{{Key: "orrery.schema_version", Value: strconv.Itoa(version)}}
+	footer.KeyValueMetadata = []format.KeyValue{{Key: versionKey, Value: strconv.Itoa(version)}}
+}
+
+// PresentVersion is the option of a writer of parquet-go for objects of the present version of the schema.
+func PresentVersion() parquet.WriterOption {
+	return parquet.KeyValueMetadata(versionKey, strconv.Itoa(lake.SchemaVersion()))
 }
 
 // RemoveColumn removes a top-level column from a footer.
