@@ -219,13 +219,20 @@ type hourRemoval struct {
 func (s *Store) planRemoval(
 	ctx context.Context, source ledger.Source, staging string,
 ) (map[lake.Partition]*hourRemoval, error) {
-	hours, err := s.ledger.HoursOf(ctx, source.ID)
+	names, err := s.ledger.ObjectsOf(ctx, source.ID)
 	if err != nil {
 		return nil, err
 	}
 	plan := map[lake.Partition]*hourRemoval{}
 	var unreadable unreadableObjects
-	for _, hour := range hours {
+	for _, name := range names {
+		hour, err := lake.PartitionOfName(name)
+		if err != nil {
+			return nil, err
+		}
+		if plan[hour] != nil {
+			continue
+		}
 		planned, err := s.planHour(ctx, source.ID, hour, staging)
 		var more unreadableObjects
 		switch {

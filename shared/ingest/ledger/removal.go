@@ -45,8 +45,9 @@ type Removal struct {
 type Removals interface {
 	// Sources returns all sources, forgotten ones included, in the order of their first imports.
 	Sources(ctx context.Context) ([]Source, error)
-	// HoursOf returns the hours in which the imports of a source have made objects. All of them must be published.
-	HoursOf(ctx context.Context, source string) ([]lake.Partition, error)
+	// ObjectsOf returns the names of the objects that the imports of a source have made. Compaction may have replaced
+	// them. All imports of the source must be published.
+	ObjectsOf(ctx context.Context, source string) ([]string, error)
 	// Forget records that the source is forgotten. After Forget the removal will be made, even if the process dies.
 	Forget(ctx context.Context, r Removal) error
 	// Unfinished returns the removals that were recorded and are not made yet.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
@@ -17,7 +16,7 @@ import (
 func (l *Ledger) Sources(ctx context.Context) (sources []ledger.Source, err error) {
 	rows, err := l.db.QueryContext(ctx, `
 SELECT s.id, s.log, s.format, s.forgotten, i.staging, i.name, i.at, i.records, i.rejected, i.lines, i.settings,
-       i.published, i.objects, i.min_ts_ms, i.max_ts_ms, i.retries, i.geoip, i.imports, `+isRetry+`
+       i.published, i.objects, i.min_ts_ms, i.max_ts_ms, i.retries, i.geoip, `+isRetry+`
 FROM source s JOIN import i ON i.source = s.id
 ORDER BY (SELECT min(at) FROM import f WHERE f.source = s.id), s.rowid, i.generation`)
 	if err != nil {
@@ -30,7 +29,7 @@ ORDER BY (SELECT min(at) FROM import f WHERE f.source = s.id), s.rowid, i.genera
 		if err := rows.Scan(
 			&r.source.ID, &r.source.Log, &r.source.Format, &r.forgotten, &r.source.Family, &r.source.Name, &r.at,
 			&r.source.Records, &r.source.Rejected, &r.source.Lines, &r.settings,
-			&r.published, &r.objects, &r.from, &r.to, &r.retries, &r.geoip, &r.source.Imports, &r.retry,
+			&r.published, &r.objects, &r.from, &r.to, &r.retries, &r.geoip, &r.retry,
 		); err != nil {
 			return nil, failed("read ledger", err)
 		}
@@ -54,7 +53,7 @@ ORDER BY (SELECT min(at) FROM import f WHERE f.source = s.id), s.rowid, i.genera
 	return sources, nil
 }
 
-// importRow is a row of Sources, of an import or of several that were joined.
+// importRow is a row of Sources, of one import.
 type importRow struct {
 	source                           ledger.Source
 	forgotten, at, settings, objects string
@@ -65,9 +64,9 @@ type importRow struct {
 	retry                            bool // see isRetry
 }
 
-// parse returns the source as if this were its only row.
+// parse returns the source as if this were its only import.
 func (r importRow) parse() (s ledger.Source, err error) {
-	if s = r.source; r.retries > 0 {
+	if s, s.Imports = r.source, 1; r.retries > 0 {
 		s.Imports, s.Retried = 0, s.Records
 	}
 	if s.First, err = time.Parse(time.RFC3339Nano, r.at); err != nil {
@@ -99,8 +98,15 @@ func (r importRow) parse() (s ledger.Source, err error) {
 
 // hoursOf returns the period of the hours of objects, for an import that an earlier version recorded.
 func hoursOf(names string) (from, to time.Time, err error) {
-	_, hours, err := namesAndHours(names)
-	for _, p := range hours {
+	var list []string
+	if err := json.Unmarshal([]byte(names), &list); err != nil {
+		return from, to, err
+	}
+	for _, name := range list {
+		p, err := lake.PartitionOfName(name)
+		if err != nil {
+			return from, to, err
+		}
 		start, end := time.UnixMilli(p.Start()).UTC(), time.UnixMilli((p+1).Start()-1).UTC()
 		if from.IsZero() || start.Before(from) {
 			from = start
@@ -109,13 +115,13 @@ func hoursOf(names string) (from, to time.Time, err error) {
 			to = end
 		}
 	}
-	return from, to, err
+	return from, to, nil
 }
 
 // joined returns a source with a later import, or with a retry.
 func joined(s, later ledger.Source) ledger.Source {
 	if later.Imports > 0 {
-		s.Imports += later.Imports
+		s.Imports++
 		s.Before = &ledger.Source{Settings: s.Settings, GeoIP: s.GeoIP, Known: s.Known}
 		s.Name, s.Settings, s.GeoIP, s.Known = later.Name, later.Settings, later.GeoIP, later.Known
 		s.Lines, s.Last = later.Lines, later.Last
@@ -144,8 +150,8 @@ func periodOf(objects []lake.Object) (from, to any) {
 	return all.MinTsMs, all.MaxTsMs
 }
 
-// HoursOf returns the hours in which the imports of a source have made objects.
-func (l *Ledger) HoursOf(ctx context.Context, source string) (all []lake.Partition, err error) {
+// ObjectsOf returns the names of the objects that the imports of a source have made.
+func (l *Ledger) ObjectsOf(ctx context.Context, source string) (names []string, err error) {
 	rows, err := l.db.QueryContext(ctx, `SELECT published, objects FROM import WHERE source = ?`, source)
 	if err != nil {
 		return nil, failed("read ledger", err)
@@ -153,27 +159,23 @@ func (l *Ledger) HoursOf(ctx context.Context, source string) (all []lake.Partiti
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var published bool
-		var objects string
+		var objects []byte
 		if err := rows.Scan(&published, &objects); err != nil {
 			return nil, failed("read ledger", err)
 		}
 		if !published {
 			return nil, fmt.Errorf("ledger: an import of source %s is not published", source)
 		}
-		_, hours, err := namesAndHours(objects)
-		if err != nil {
+		var more []string
+		if err := json.Unmarshal(objects, &more); err != nil {
 			return nil, fmt.Errorf("ledger: objects of source %s: %w", source, err)
 		}
-		for _, hour := range hours {
-			if !slices.Contains(all, hour) {
-				all = append(all, hour)
-			}
-		}
+		names = append(names, more...)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, failed("read ledger", err)
 	}
-	return all, nil
+	return names, nil
 }
 
 // Forget records that the source is forgotten. After Forget the removal will be made, even if the process dies.

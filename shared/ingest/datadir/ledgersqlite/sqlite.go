@@ -24,10 +24,10 @@ import (
 
 // Ledger is a ledger.Ledger in a SQLite file. A source is a log as it grows. Each import of it is an entry with the
 // name of the log, and with the length and the SHA-256 of the decompressed bytes from the beginning of the source to
-// the end of that import. Old entries are joined, see thinOut. Compaction does not use the ledger.
+// the end of that import. Compaction does not use the ledger.
 //
 // The database is in WAL mode, so that several processes can use it at the same time.
-type Ledger struct{ db *sqlitefile.File }
+type Ledger struct{ db *sql.DB }
 
 const schema = `
 CREATE TABLE IF NOT EXISTS source (
@@ -89,7 +89,7 @@ func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	if err := file.Write(ctx, addColumns); err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
-	return &Ledger{file}, nil
+	return &Ledger{db: file.DB}, nil
 }
 
 // additions are the columns that earlier versions of the file do not have. The names of their logs are "".
@@ -101,7 +101,6 @@ var additions = []struct{ table, column, definition string }{
 	{"import", "max_ts_ms", "INTEGER"},
 	{"import", "retries", "INTEGER NOT NULL DEFAULT 0"}, // generation of the import of which it is a retry; 0: of none
 	{"import", "geoip", "TEXT NOT NULL DEFAULT ''"},     // JSON: files of the databases of places; "": none, or not known
-	{"import", "imports", "INTEGER NOT NULL DEFAULT 1"}, // number of imports that were joined in the row, see thinOut
 	{"source", "forgotten", "TEXT NOT NULL DEFAULT ''"}, // when it was forgotten
 	{"source", "removal", "TEXT NOT NULL DEFAULT ''"},   // JSON: the change of the index, until that is made
 }
@@ -255,14 +254,16 @@ func (l *Ledger) Knows(ctx context.Context, id string) (bool, error) {
 }
 
 // Commit writes the entry. After Commit the import will be published, even if the process dies.
-func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) error {
-	if err := l.db.Write(ctx, func(tx *sql.Tx) error { return insert(ctx, tx, e) }); err != nil {
+func (l *Ledger) Commit(ctx context.Context, e ledger.Entry) (err error) {
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
 		return failed("write ledger", err)
 	}
-	return nil
-}
-
-func insert(ctx context.Context, tx *sql.Tx, e ledger.Entry) error {
+	defer func() {
+		if err != nil {
+			err = failed("write ledger", errors.Join(err, tx.Rollback()))
+		}
+	}()
 	if err := writeHead(ctx, tx, e); err != nil {
 		return err
 	}
@@ -281,14 +282,16 @@ func insert(ctx context.Context, tx *sql.Tx, e ledger.Entry) error {
 		}
 	}
 	from, to := periodOf(e.Objects)
-	_, err = tx.ExecContext(ctx, `
+	if _, err := tx.ExecContext(ctx, `
 INSERT INTO import (source, generation, name, at, rules, length, sha256, lines, terminated, records, rejected, parts,
                     objects, staging, published, log, settings, min_ts_ms, max_ts_ms, retries, geoip)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
 		e.Source, e.Generation, e.Name, e.At.UTC().Format(time.RFC3339Nano), ledger.Rules, e.Length, e.Sum[:],
 		e.Lines, e.Terminated, e.Records, e.Rejected, e.Parts, string(objects), e.Family, e.Log,
-		string(settings), from, to, e.Retries, string(geoip))
-	return err
+		string(settings), from, to, e.Retries, string(geoip)); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // writeHead writes the head of an entry: with its source in the first import, and in place of a shorter head later.
@@ -312,18 +315,12 @@ UPDATE head SET text = ? WHERE source = ? AND (SELECT log FROM source WHERE id =
 	return err
 }
 
-// MarkPublished records that the index lists the objects of the import. It also joins rows of earlier imports.
+// MarkPublished records that the index lists the objects of the import.
 func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
 	names, err := json.Marshal(namesOf(e.Objects))
 	if err == nil {
-		err = l.db.Write(ctx, func(tx *sql.Tx) error {
-			const statement = `
-UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ? AND published = 0`
-			if _, err := tx.ExecContext(ctx, statement, string(names), e.Source, e.Generation); err != nil {
-				return err
-			}
-			return thinOut(ctx, tx, e.Source)
-		})
+		const statement = `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`
+		_, err = l.db.ExecContext(ctx, statement, string(names), e.Source, e.Generation)
 	}
 	if err != nil {
 		return failed("write ledger", err)
