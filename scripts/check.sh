@@ -115,7 +115,7 @@ race ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \
 # A browser waits much of the time, so the next checks run beside it. release.sh checks each screen in each theme in each
 # width.
 browser() {
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 10m ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 20m ./scripts/console
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 5m ./shared/report -run 'Browser|Pages|Readme'
 }
 if chromium=$(scripts/tools/chromium.sh); then

@@ -11,11 +11,13 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/report/reporting"
 )
 
 func main() {
 	logger := function.SetLog("report-now", os.Stderr)
-	function, err := wire.ReportNow(context.Background(), os.LookupEnv, logger, reporthttp.Maker{Sender: "Orrery <orrery@localhost>"})
+	maker := reporthttp.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Many}
+	function, err := wire.ReportNow(context.Background(), os.LookupEnv, logger, maker)
 	if err != nil {
 		log.Fatal(err)
 	}

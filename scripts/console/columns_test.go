@@ -26,7 +26,7 @@ func TestColumns(t *testing.T) {
 		b.t.Helper()
 		b.open("#/events?t=" + demoDay)
 		b.sees("200 shown")
-		b.run(chromedp.Click(".chooser:not(.tools) summary"))
+		b.click(".chooser:not(.tools) summary", "")
 		b.holds(fmt.Sprintf("document.querySelectorAll('.columns ol li').length === %d", columns), "has the chooser")
 	}
 	open := func(b *tab) {
@@ -98,7 +98,7 @@ func TestColumns(t *testing.T) {
 		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
 		b.keys("y")
 		b.holds("window.copied?.includes('cols=timestamp,result,method,status,ip,country,target')", "has the columns in the link")
-		b.run(chromedp.Click(".chooser:not(.tools) summary"))
+		b.click(".chooser:not(.tools) summary", "")
 		b.click(".columns button", "Usual columns")
 		b.holds(headings+" === "+fmt.Sprintf("%q", usualHeadings), "has the usual columns")
 		b.run(chromedp.Reload())
@@ -118,7 +118,7 @@ func TestColumns(t *testing.T) {
 		b.holds(without+" && "+kept+" !== null", "has no reasons again")
 		b.open("#/events?t=" + demoDay)
 		b.holds(without, "has kept that")
-		b.run(chromedp.Click(".chooser:not(.tools) summary"))
+		b.click(".chooser:not(.tools) summary", "")
 		b.click(".columns button", "Usual columns")
 		b.holds(usual+" && "+kept+" === null", "has the usual columns")
 		b.run(chromedp.Evaluate("history.back()", nil))
@@ -190,7 +190,8 @@ func TestColumns(t *testing.T) {
 	})
 	walk("the menu of a row asks for what the list does not have", func(t *testing.T, b *tab, s *served) {
 		session := firstRecord(t, s, `blocked is true, session~".", query~"=....."`)["session"]
-		b.open(`#/events?cols=timestamp,status&f=blocked+is+true,+session~".",+query~"%3D....."&t=` + demoDay)
+		first := `#/events?cols=timestamp,status&f=blocked+is+true,+session~".",+query~"%3D....."&t=` + demoDay
+		b.open(first)
 		b.sees("shown")
 		b.run(chromedp.Evaluate(`navigator.clipboard.write = async ([item]) => {
 			window.copied = await (await item.getType('text/plain')).text();
@@ -206,8 +207,8 @@ func TestColumns(t *testing.T) {
 		b.keys("m")
 		b.click("[role=menuitem]", "Same rule")
 		b.holds("document.querySelector('#filter').value.startsWith('reason=')", "has the requests of the rule")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds("document.querySelector('#filter').value.startsWith('blocked')", "is back")
+		b.open(first)
+		b.sees("shown")
 		b.run(chromedp.Focus(".rows"))
 		b.keys("m")
 		b.click("[role=menuitem]", "Same session")

@@ -154,7 +154,7 @@ func behind(t *testing.T, address string) *served {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // a browser that leaves is no error
+	proxy.ErrorLog = log.New(os.Stderr, "PROXY ", log.Lmicroseconds) // a browser that leaves is no error
 	s := &served{address: address, direct: proxy}
 	dist := distHandler(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

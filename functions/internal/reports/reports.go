@@ -161,7 +161,7 @@ func MakeOver(
 	client *dynamodb.Client, s Stores, path Path, checks []doctor.Check, now func() time.Time,
 ) *function.Function {
 	c := s.config(log, now)
-	c.Settings, c.Deliver = path.Settings, path.Deliver
+	c.Settings, c.Deliver, c.AtOnce = path.Settings, path.Deliver, reporting.Many
 	c.Ask = func(branches []string, key string) reporting.Source {
 		return source(api.AskAs(path.Search, branches, "report "+key))
 	}

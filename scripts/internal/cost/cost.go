@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/report/reporting"
 )
 
 // Load is the work of a deployment.
@@ -75,8 +76,8 @@ var Assumptions = []string{
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the " +
 		"whole lake: 1,000 at a time, in 0.1 s.",
-	"A scheduled report is about a day and the day before, with 21 questions, which all run at the same time for " +
-		"3 s on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
+	"A scheduled report is about a day and the day before, with 21 questions, of which eight run at the same time for " +
+		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
 	"Gateway and function log 1.5 kB per request. " +
@@ -121,7 +122,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		looks = ticks * month
 	}
 	add("Lambda", "scheduled reports, GB-s",
-		reports*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
+		questions/reporting.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
 	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
 	add("DynamoDB", "reads, million", (logs*itemsPerLog+asked*4+(requests-asked)*2)/1e6, p.ReadMillion)

@@ -74,7 +74,7 @@ func TestEstimate(t *testing.T) {
 		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
 		// Of a daily report, the smallest question is billed as 10 MB.
 		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 10e6 + 200*parquet.RowsPerGroup) / 1e12 * 5,
-		"Lambda scheduled reports, GB-s":                30.4 * (3.0 + 288*0.2/4) * 0.0000133334,
+		"Lambda scheduled reports, GB-s":                30.4 * (3.0/8*3 + 288*0.2/4) * 0.0000133334,
 		"SES mails of reports and their MB, 1,000":      30.4 / 1e3 * (0.10 + 100*0.00012),
 		"Lambda values, saved filters and status, GB-s": 1000 * 30.4 * (0.05 + 2*0.05/4 + 9*0.1/4) * 0.0000133334,
 	} {
@@ -105,9 +105,9 @@ func TestOfReport(t *testing.T) {
 		1e6:   10e6 + 10e6 + 20e6 + 200*parquet.RowsPerGroup,
 		100e6: 1000e6 + 10e6 + 2000e6 + 200*parquet.RowsPerGroup,
 	} {
-		// Three questions, which run at the same time, read the 24 objects of the day, which one listing has, and are
-		// written twice; the run is written ten times.
-		want := scanned/1e12*5 + 3.0*p.LambdaGBs + p.InvokeMillion/1e6 + (0.10+100*0.00012)/1e3 +
+		// Three questions read the 24 objects of the day, which one listing has, and are written twice; the run is
+		// written ten times.
+		want := scanned/1e12*5 + 3.0/8*3*p.LambdaGBs + p.InvokeMillion/1e6 + (0.10+100*0.00012)/1e3 +
 			3*24*12/1e3*p.Gets1000 + 3/1e3*p.Puts1000 + (3*2+10)/1e6*p.WriteMillion
 		if got := OfReport(requests, size, p); math.Abs(got-want) > want/1e6 {
 			t.Errorf("at %g requests a day: %v USD, not %v", requests, got, want)

@@ -29,7 +29,11 @@ func makeSpill(data string, canWrite bool) (*filelock.Folder, error) {
 	if !canWrite {
 		return nil, nil
 	}
-	spill, err := filelock.OwnFolder(filepath.Join(data, "spill"))
+	all := filepath.Join(data, "spill")
+	if linked, err := filepath.EvalSymlinks(all); err == nil {
+		all = linked // to a disk with more space
+	}
+	spill, err := filelock.OwnFolder(all)
 	if fault.IsFull(err) {
 		return nil, nil
 	}

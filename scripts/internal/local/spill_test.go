@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -18,12 +19,14 @@ const childFolder = "ORRERY_TEST_CHILD_FOLDER"
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(childFolder); folder != "" {
-		if _, err := local.Open(context.Background(), folder); err != nil {
+		product, err := local.Open(context.Background(), folder)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		fmt.Println("open")
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent kills this process, or has ended
+		runtime.KeepAlive(product)           // and with it the lock on its folder
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -65,7 +68,7 @@ func TestSpillOfEachProcess(t *testing.T) {
 	}
 	others := spills(t, folder)
 	if len(others) != 1 {
-		t.Errorf("the other process has the folders %v", others)
+		t.Fatalf("the other process has the folders %v", others)
 	}
 	openProduct(t, folder)
 	second, err := local.Open(t.Context(), folder)

@@ -113,7 +113,7 @@ function usePlace(): [Place, Console['go']] {
 		const fragment = writeFragment(next);
 		if (fragment === writeFragment(latest.current)) return;
 		if (how === 'push') history.pushState(null, '', fragment);
-		else history.replaceState(null, '', fragment);
+		else history.replaceState(history.state, '', fragment);
 		latest.current = next;
 		setPlace(next);
 	}, []);

@@ -12,7 +12,7 @@ import { type Live, rates, useLive } from './live';
 import { mostSegments, narrow, useMedia, wide } from './media';
 import { Older, type Pages, usePages } from './older';
 import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './rows';
-import { LiveField } from './refresh';
+import { LiveField, liveRate } from './refresh';
 import { present } from './running';
 import { leadToData, never } from './start';
 import { Answered, Nothing, Quiet } from './states';
@@ -66,7 +66,7 @@ export function Events() {
 	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : cards ? ofCards : fewer;
 	const list = <div class="list-pane" hidden={place.record !== null && !beside} ref={listPane}>
 		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
-			{(answers) => pages.rows.length === 0 && live.waiting.length === 0 && place.live === 0 ? <Nothing meta={answers.logs.meta} /> :
+			{(answers) => pages.rows.length === 0 && live.waiting.length === 0 && liveRate(place) === 0 ? <Nothing meta={answers.logs.meta} /> :
 				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
 					chosen={place.record && beside ? shown : drawn} loaded={fieldsOf(shown)} />}
 		</Answered>
@@ -130,7 +130,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />
-		{loaded.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
+		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
 			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
 				next || live.cut ? words.eventsShown(count(all.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -273,9 +275,10 @@ func (c *Store) convertRejected(
 	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of, Keep: func(row *lake.Row) bool {
 		text := record.AppendJSON(nil, row, nil)
 		// A line stays if its record would not be the same in a log of records: the members that are no fields may be
-		// those by which another format is detected, and the text of a line that is not UTF-8 would be lost.
+		// those by which another format is detected, the text of a line that is not UTF-8 would be lost, and a line of a log
+		// has a maximum length.
 		f, err := logformat.Detect(text)
-		if err == nil && f.Name() == recordFormat && row.RawLine == nil {
+		if err == nil && f.Name() == recordFormat && row.RawLine == nil && len(text) <= record.MaxLine {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, retriedLine{row.Line, text})
@@ -374,7 +377,8 @@ func writeLines(file string, n int, line func(i int) ([]byte, error)) (err error
 }
 
 // Release has a raw log imported that was refused or has no records: it removes what is in quarantine of it as a whole,
-// and sends it again. If the log is still refused, its import writes another note.
+// and sends it again. If the log is still refused, its import writes another note. If it cannot be sent, the note is put
+// back, so that the log can be found again.
 func (c *Store) Release(
 	ctx context.Context, key string, send func(ctx context.Context, log Log, put time.Time) error,
 ) error {
@@ -383,13 +387,50 @@ func (c *Store) Release(
 		return fault.Wrap(fault.NotFound, err, "there is no log %s in the raw bucket", key)
 	}
 	if err == nil {
-		err = c.lake.Delete(ctx, refusedRoot+key+refusalSuffix, refusedRoot+key+linesSuffix)
-	}
-	if err == nil {
-		err = send(ctx, Log{Key: key}, raw.Modified)
+		err = c.release(ctx, Log{Key: key}, raw.Modified, send)
 	}
 	if err != nil {
 		return fmt.Errorf("send %s again: %w", key, err)
 	}
 	return nil
+}
+
+func (c *Store) release(
+	ctx context.Context, log Log, put time.Time, send func(ctx context.Context, log Log, put time.Time) error,
+) error {
+	removed := map[string][]byte{} // by name
+	for _, name := range []string{refusedRoot + log.Key + refusalSuffix, refusedRoot + log.Key + linesSuffix} {
+		content, err := c.contentOf(ctx, name)
+		if errors.Is(err, blob.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		removed[name] = content
+	}
+	err := c.lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
+	if err == nil {
+		err = send(ctx, log, put)
+	}
+	if err == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	for name, content := range removed { // unless an import has written another note
+		if back := c.lake.Put(ctx, name, bytes.NewReader(content), blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
+			err = errors.Join(err, back)
+		}
+	}
+	return err
+}
+
+// contentOf returns the content of an object of the lake's bucket that is small, as those in quarantine are.
+func (c *Store) contentOf(ctx context.Context, name string) (content []byte, err error) {
+	r, _, err := c.lake.Get(ctx, name, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return io.ReadAll(r)
 }

@@ -195,6 +195,16 @@ func TestRelease(t *testing.T) {
 	if diff := cmp.Diff(want, w.quarantined()); diff != "" {
 		t.Errorf("quarantine (-want +got):\n%s", diff)
 	}
+	full := errors.New("the queue refuses it")
+	refusing := func(context.Context, cloud.Log, time.Time) error { return full }
+	for _, key := range []string{"raw/x.csv", "raw/old.log"} {
+		if err := w.cloud().Release(t.Context(), key, refusing); !errors.Is(err, full) {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff(want, w.quarantined()); diff != "" {
+		t.Errorf("quarantine after logs that could not be sent (-want +got):\n%s", diff)
+	}
 	var sent []string
 	send := func(_ context.Context, log cloud.Log, _ time.Time) error {
 		sent = append(sent, log.Key)

@@ -180,10 +180,8 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 		return fmt.Errorf("watch %s: %w", w.dir, err)
 	}
 	p.reportFailed()
-	for path := range w.seen {
-		if !p.present[path] {
-			delete(w.seen, path)
-		}
+	if len(p.failed) == 0 { // otherwise a file that was not seen may be there, and still wait
+		maps.DeleteFunc(w.seen, func(path string, _ fileState) bool { return !p.present[path] })
 	}
 	w.polled = now
 	through := now
@@ -228,8 +226,12 @@ func (p *poll) files(ctx context.Context, files Watched) error {
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed since it was listed
+		}
+		if err != nil {
+			p.failed[path] = err
+			continue
 		}
 		if err := p.look(ctx, path, fs.FileInfoToDirEntry(info), files.Options); err != nil {
 			return err
@@ -287,7 +289,7 @@ func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ing
 	if !known || last.size != info.Size() || !last.changed.Equal(info.ModTime()) {
 		put := last.put // it is still waiting
 		switch {
-		case w.polled.IsZero(): // it was put there before anything looked
+		case !known && w.polled.IsZero(): // it was put there before anything looked
 			put = info.ModTime()
 		case !known || last.done:
 			put = w.polled // the latest poll has not seen it

@@ -52,9 +52,13 @@ const MaxTitle = 120
 
 // Few is the number of questions that are asked at the same time where all would be too many. A server on one machine
 // runs a few queries at once. Its queue is shared by all callers, and one caller gets half of it at most: all questions
-// of two reports of a key would fill that half, and a refused question is a missing part. Athena has a queue for all of
-// them.
+// of two reports of a key would fill that half, and a refused question is a missing part.
 const Few = 4
+
+// Many is the number of questions that a deployment asks at the same time. Athena's quota of an account counts queries
+// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other queries
+// be refused meanwhile.
+const Many = 8
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
 // *query.FilterError for the filter, a *ParamError for another part of the request, that of the context, or, if no

@@ -211,7 +211,8 @@ func (h *handover) finish(ctx context.Context, index int, note string, err error
 	defer h.writing.Unlock()
 	d := &h.run.Deliveries[index]
 	d.Unknown--
-	stopped := err != nil && ctx.Err() != nil
+	var partial *delivery.PartialError // some addresses have it, so the outcome is recorded
+	stopped := err != nil && ctx.Err() != nil && !errors.As(err, &partial)
 	if stopped { // a later server tries again at once
 		d.Attempts--
 		h.run.Lease, h.over = time.Time{}, true

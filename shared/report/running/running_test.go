@@ -278,6 +278,22 @@ func TestMissedReports(t *testing.T) {
 	}
 }
 
+// TestEditsGiveNoTime: a report that is written again and again, as by a program that deploys definitions, waits for its
+// data no longer than others.
+func TestEditsGiveNoTime(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily())
+	w.complete = monday.Add(-7 * time.Hour)
+	for hours := range 7 {
+		w.now = monday.Add(time.Duration(hours) * time.Hour)
+		w.put("r", daily(func(s *definition.Stored) { s.Title = fmt.Sprint("Version ", hours) }))
+		w.tick()
+	}
+	if got := w.states("r"); got != "delivered" {
+		t.Errorf("after six hours: %s", got)
+	}
+}
+
 // TestMadeUpReportsHaveTheirTime: a report that is made up, because no server was running when it was due, or that is
 // resumed, waits for data and repeats its deliveries as long as any other.
 func TestMadeUpReportsHaveTheirTime(t *testing.T) {

@@ -48,11 +48,33 @@ func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err 
 			return s, err
 		}
 	}
-	s.since = latest(run.Due, run.Queued, newest.At) // a report is resumed by writing it
+	s.since = latest(run.Due, run.Queued)
+	if resumed, err := r.resumed(ctx, id, newest); err != nil {
+		return s, err
+	} else if resumed {
+		s.since = latest(s.since, newest.At)
+	}
 	if current.Paused && run.By == "" {
 		return r.paused(s, current, newest)
 	}
 	return r.withKey(ctx, s, current, run.By == "")
+}
+
+// resumed reports whether the version of a report before the newest one was paused. Runs could not go on until then. Other
+// changes do not give runs more time, or those of a report that is written every hour would never end.
+func (r *Runner) resumed(ctx context.Context, id document.ID, newest document.Version) (bool, error) {
+	if newest.Number == 1 {
+		return false, nil
+	}
+	before, err := document.Read(ctx, r.Documents, id, newest.Number-1)
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	stored, err := definition.Read(before.Text)
+	return err == nil && stored.Paused, err
 }
 
 // latest returns the latest of some times.
