@@ -154,7 +154,17 @@ func behind(t *testing.T, address string) *served {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(os.Stderr, "PROXY ", log.Lmicroseconds) // a browser that leaves is no error
+	// A transport of its own: when a test server is closed, it closes connections of the default one.
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	proxy.Transport = transport
+	proxy.ErrorLog = log.New(os.Stderr, "proxy: ", log.Lmicroseconds)
+	proxy.ErrorHandler = func(w http.ResponseWriter, r *http.Request, err error) {
+		if r.Context().Err() == nil { // a browser that leaves is no error
+			proxy.ErrorLog.Print(err)
+		}
+		w.WriteHeader(http.StatusBadGateway)
+	}
 	s := &served{address: address, direct: proxy}
 	dist := distHandler(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

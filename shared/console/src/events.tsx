@@ -66,7 +66,7 @@ export function Events() {
 	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : cards ? ofCards : fewer;
 	const list = <div class="list-pane" hidden={place.record !== null && !beside} ref={listPane}>
 		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
-			{(answers) => pages.rows.length === 0 && live.waiting.length === 0 && liveRate(place) === 0 ? <Nothing meta={answers.logs.meta} /> :
+			{(answers) => pages.rows.length + live.waiting.length === 0 && liveRate(place) === 0 ? <Nothing meta={answers.logs.meta} /> :
 				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
 					chosen={place.record && beside ? shown : drawn} loaded={fieldsOf(shown)} />}
 		</Answered>
