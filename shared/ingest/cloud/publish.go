@@ -142,16 +142,22 @@ func (s *stagingArea) load(ctx context.Context) error {
 }
 
 func (c *Store) readJSON(ctx context.Context, name string, into any) error {
-	r, err := blob.Open(ctx, c.lake, name, "")
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(r)
-	if err = errors.Join(err, r.Close()); err == nil {
+	text, err := c.contentOf(ctx, name)
+	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
 	return nil
+}
+
+// contentOf returns the content of an object of the lake's bucket that fits into memory.
+func (c *Store) contentOf(ctx context.Context, name string) ([]byte, error) {
+	r, err := blob.Open(ctx, c.lake, name, "")
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
+	return text, errors.Join(err, r.Close())
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -423,14 +422,4 @@ func (c *Store) release(
 		}
 	}
 	return err
-}
-
-// contentOf returns the content of an object of the lake's bucket that is small, as those in quarantine are.
-func (c *Store) contentOf(ctx context.Context, name string) (content []byte, err error) {
-	r, _, err := c.lake.Get(ctx, name, "", 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(r)
 }
