@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
@@ -25,44 +21,10 @@ type filterCommand struct {
 	Versions filterVersionsCommand `cmd:"" help:"List the versions of a saved filter."`
 }
 
-// savedFilters is where saved filters are.
-type savedFilters struct {
-	target
-	Config string `help:"Configuration of the saved filters." default:"prod" placeholder:"CONFIG"`
-}
-
-// do sends one request about saved filters and returns the body and the header of the answer. path is below the
-// filters of the configuration.
-func (s savedFilters) do(
-	ctx context.Context, c console, method, path string, body []byte, header http.Header,
-) ([]byte, http.Header, error) {
-	api, done, err := s.connect(ctx, c.err)
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := api.Do(ctx, client.Request{
-		Method: method, Path: filtersPath(s.Config) + path, Header: header, Body: body,
-	})
-	return answer.Body, answer.Header, errors.Join(err, done())
-}
-
-func filtersPath(config string) string {
-	return "/conf/" + url.PathEscape(config) + "/filters"
-}
-
-// ifMatch returns the header of a conditional write. Even an empty ETag is sent: the API refuses it.
-func ifMatch(etag *string) http.Header {
-	header := http.Header{}
-	if etag != nil {
-		header.Set("If-Match", *etag)
-	}
-	return header
-}
-
 type filterPutCommand struct {
 	Name   string `arg:"" help:"Name: a-z, 0-9 and -."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	savedFilters
+	configuration
 	Title       *string `help:"A title for lists."`
 	Description *string `help:"What the filter is for."`
 	IfMatch     *string `help:"Replace the filter only if it still has this ETag." placeholder:"ETAG"`
@@ -84,7 +46,7 @@ func (f *filterPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	answer, header, err := f.do(ctx, c, http.MethodPut, "/"+url.PathEscape(f.Name), body, ifMatch(f.IfMatch))
+	answer, header, err := f.do(ctx, c, http.MethodPut, filterPath(f.Name), body, ifMatch(f.IfMatch))
 	if err != nil {
 		return drawRefusal(err, map[string]any{"filters": text}, c.err)
 	}
@@ -93,17 +55,13 @@ func (f *filterPutCommand) Run(ctx context.Context, c console) error {
 
 type filterGetCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	savedFilters
+	configuration
 	Version *int `help:"A version; default: the newest." placeholder:"N"`
 }
 
 // Run prints the filter in its canonical form. The ETag, for --if-match, goes to standard error.
 func (f *filterGetCommand) Run(ctx context.Context, c console) error {
-	path := "/" + url.PathEscape(f.Name)
-	if f.Version != nil {
-		path += fmt.Sprintf("/versions/%d", *f.Version)
-	}
-	answer, header, err := f.do(ctx, c, http.MethodGet, path, nil, nil)
+	answer, header, err := f.do(ctx, c, http.MethodGet, versionPath(filterPath(f.Name), f.Version), nil, nil)
 	if err != nil {
 		return err
 	}
@@ -120,11 +78,11 @@ func printFilter(c console, answer []byte, header http.Header) error {
 	return err
 }
 
-type filterListCommand struct{ savedFilters }
+type filterListCommand struct{ configuration }
 
 // Run prints a line per filter: name, filter, title.
 func (f *filterListCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := f.do(ctx, c, http.MethodGet, "", nil, nil)
+	answer, _, err := f.do(ctx, c, http.MethodGet, "/filters", nil, nil)
 	if err != nil {
 		return err
 	}
@@ -140,63 +98,25 @@ func (f *filterListCommand) Run(ctx context.Context, c console) error {
 	return w.Flush()
 }
 
-// oneLine returns text without characters that break the table.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 type filterDeleteCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	savedFilters
+	configuration
 	IfMatch *string `help:"Delete the filter only if it still has this ETag." placeholder:"ETAG"`
 }
 
 // Run deletes a filter.
 func (f *filterDeleteCommand) Run(ctx context.Context, c console) error {
-	_, _, err := f.do(ctx, c, http.MethodDelete, "/"+url.PathEscape(f.Name), nil, ifMatch(f.IfMatch))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", f.Name)
-	return nil
+	return f.delete(ctx, c, filterPath(f.Name), f.Name, f.IfMatch)
 }
 
 type filterVersionsCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	savedFilters
+	configuration
 }
 
 // Run prints a line per version, newest first.
 func (f *filterVersionsCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := f.do(ctx, c, http.MethodGet, "/"+url.PathEscape(f.Name)+"/versions", nil, nil)
-	if err != nil {
-		return err
-	}
-	return printVersions(c.out, answer)
-}
-
-// printVersions prints a line per version of an answer.
-func printVersions(out io.Writer, answer []byte) error {
-	list, err := decoded[api.Versions](answer)
-	if err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "VERSION\tWRITTEN\tBY\tETAG")
-	for _, v := range list.Versions {
-		deleted := ""
-		if v.Deleted {
-			deleted = "  (deletion)"
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", v.Version, v.At.Format(time.RFC3339), v.By, v.ETag, deleted)
-	}
-	return w.Flush()
-}
-
-func decoded[T any](answer []byte) (T, error) {
-	var v T
-	if err := json.Unmarshal(answer, &v); err != nil {
-		return v, fmt.Errorf("the answer does not have the API's format: %w", err)
-	}
-	return v, nil
+	return f.printVersions(ctx, c, filterPath(f.Name))
 }
 
 // withSaved returns the filter of a command line: at most one text, and names of saved filters, each after an @. All of
@@ -208,7 +128,7 @@ func withSaved(ctx context.Context, api *client.Client, config string, args []st
 		name, isName := strings.CutPrefix(arg, "@")
 		switch {
 		case isName:
-			path := filtersPath(config) + "/" + url.PathEscape(name)
+			path := configPath(config) + filterPath(name)
 			answer, err := api.Do(ctx, client.Request{Method: http.MethodGet, Path: path})
 			if err != nil {
 				return "", err

@@ -21,7 +21,7 @@ import (
 type queryCommand struct {
 	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
 	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
-	savedFilters
+	configuration
 	lastFlag
 	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`

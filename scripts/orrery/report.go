@@ -38,7 +38,7 @@ type reportCommand struct {
 
 type reportRunCommand struct {
 	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. Or the name of a scheduled report."`
-	savedFilters
+	configuration
 	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
 	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`

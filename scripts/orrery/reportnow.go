@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -24,7 +25,7 @@ import (
 
 // scheduled returns the name of the scheduled report that is to be made. No filter is such a name.
 func (r *reportRunCommand) scheduled() (name string, ok bool) {
-	if len(r.Filter) != 1 || r.Filter[0] == "-" || !definition.ValidName(r.Filter[0]) {
+	if len(r.Filter) != 1 || r.Filter[0] == "-" || !document.ValidName(r.Filter[0]) {
 		return "", false
 	}
 	return r.Filter[0], true

@@ -4,50 +4,26 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/schedule"
 	"github.com/orrery/orrery/shared/zone"
 )
 
 // scheduledReports is where scheduled reports are.
-type scheduledReports struct {
-	target
-	Config string `help:"Configuration of the reports." default:"prod" placeholder:"CONFIG"`
-}
-
-// do sends one request about scheduled reports. path is below the reports of the configuration.
-func (s scheduledReports) do(
-	ctx context.Context, c console, method, path string, body []byte, header http.Header,
-) ([]byte, http.Header, error) {
-	api, done, err := s.connect(ctx, c.err)
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := api.Do(ctx, client.Request{
-		Method: method, Path: "/conf/" + url.PathEscape(s.Config) + "/reports" + path, Header: header, Body: body,
-	})
-	return answer.Body, answer.Header, errors.Join(err, done())
-}
+type scheduledReports struct{ configuration }
 
 // read returns a report, or one of its versions, with its ETag.
 func (s scheduledReports) read(ctx context.Context, c console, name string, version *int) (api.ScheduledReport, error) {
-	path := "/" + url.PathEscape(name)
-	if version != nil {
-		path += fmt.Sprintf("/versions/%d", *version)
-	}
-	answer, _, err := s.do(ctx, c, http.MethodGet, path, nil, nil)
+	answer, _, err := s.do(ctx, c, http.MethodGet, versionPath(reportPath(name), version), nil, nil)
 	if err != nil {
 		return api.ScheduledReport{}, err
 	}
@@ -62,7 +38,7 @@ func (s scheduledReports) put(
 	if err != nil {
 		return api.ScheduledReport{}, err
 	}
-	answer, _, err := s.do(ctx, c, http.MethodPut, "/"+url.PathEscape(name), sent, header)
+	answer, _, err := s.do(ctx, c, http.MethodPut, reportPath(name), sent, header)
 	if err != nil {
 		return api.ScheduledReport{}, err
 	}
@@ -129,7 +105,7 @@ type reportListCommand struct{ scheduledReports }
 
 // Run prints a line per report.
 func (r *reportListCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := r.do(ctx, c, http.MethodGet, "", nil, nil)
+	answer, _, err := r.do(ctx, c, http.MethodGet, "/reports", nil, nil)
 	if err != nil {
 		return err
 	}
@@ -221,11 +197,7 @@ type reportVersionsCommand struct {
 
 // Run prints a line per version, newest first.
 func (r *reportVersionsCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := r.do(ctx, c, http.MethodGet, "/"+url.PathEscape(r.Name)+"/versions", nil, nil)
-	if err != nil {
-		return err
-	}
-	return printVersions(c.out, answer)
+	return r.printVersions(ctx, c, reportPath(r.Name))
 }
 
 type reportRunsCommand struct {
@@ -235,7 +207,7 @@ type reportRunsCommand struct {
 
 // Run prints a line per run, those that were due last first.
 func (r *reportRunsCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := r.do(ctx, c, http.MethodGet, "/"+url.PathEscape(r.Name)+"/runs", nil, nil)
+	answer, _, err := r.do(ctx, c, http.MethodGet, reportPath(r.Name)+"/runs", nil, nil)
 	if err != nil {
 		return err
 	}
@@ -280,12 +252,7 @@ type reportDeleteCommand struct {
 
 // Run deletes a report.
 func (r *reportDeleteCommand) Run(ctx context.Context, c console) error {
-	_, _, err := r.do(ctx, c, http.MethodDelete, "/"+url.PathEscape(r.Name), nil, ifMatch(r.IfMatch))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", r.Name)
-	return nil
+	return r.delete(ctx, c, reportPath(r.Name), r.Name, r.IfMatch)
 }
 
 // printScheduled prints a report and its next period for people.

@@ -316,7 +316,7 @@ func (c *call) filterID() (document.ID, error) {
 		return document.ID{}, err
 	}
 	name := c.r.PathValue("name")
-	if !savedfilter.ValidName(name) {
+	if !document.ValidName(name) {
 		return document.ID{}, details{badFilterName(name)}
 	}
 	return savedfilter.DocumentOf(config, name), nil

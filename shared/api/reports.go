@@ -457,7 +457,7 @@ func (c *call) reportID() (document.ID, error) {
 		return document.ID{}, err
 	}
 	name := c.r.PathValue("report")
-	if !definition.ValidName(name) {
+	if !document.ValidName(name) {
 		return document.ID{}, details{badReportName(name)}
 	}
 	return definition.DocumentOf(config, name), nil

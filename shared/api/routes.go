@@ -9,12 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -517,13 +516,13 @@ var pathParams = []param{
 	{
 		name:    "name",
 		doc:     "Name of the saved filter.",
-		schema:  &huma.Schema{Type: "string", Pattern: "^" + savedfilter.NamePattern + "$"},
+		schema:  &huma.Schema{Type: "string", Pattern: "^" + document.NamePattern + "$"},
 		example: "server-errors",
 	},
 	{
 		name:    "report",
 		doc:     "Name of the scheduled report.",
-		schema:  &huma.Schema{Type: "string", Pattern: "^" + definition.NamePattern + "$"},
+		schema:  &huma.Schema{Type: "string", Pattern: "^" + document.NamePattern + "$"},
 		example: "weekly",
 	},
 	{

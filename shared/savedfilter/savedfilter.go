@@ -5,7 +5,6 @@ package savedfilter
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,14 +16,6 @@ import (
 
 // Kind is the kind of the documents that hold saved filters.
 const Kind document.Kind = "filter"
-
-// NamePattern is the form of names.
-const NamePattern = `[a-z0-9-]{1,64}`
-
-var validName = regexp.MustCompile(`\A` + NamePattern + `\z`)
-
-// ValidName reports whether a filter can have the name.
-func ValidName(name string) bool { return validName.MatchString(name) }
 
 // DocumentOf identifies a filter.
 func DocumentOf(config, name string) document.ID {
@@ -64,15 +55,7 @@ func New(f filter.Filter, title, description string) (Filter, error) {
 }
 
 // Text returns the filter as the text of a document.
-func (f Filter) Text() string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(f); err != nil {
-		panic(fmt.Sprintf("savedfilter: a filter cannot be written as JSON: %v", err))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func (f Filter) Text() string { return document.JSON(f) }
 
 // Stored returns the filter of a document.
 func Stored(text string) (Filter, error) {

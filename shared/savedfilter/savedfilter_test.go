@@ -109,14 +109,3 @@ func TestWith(t *testing.T) {
 		})
 	}
 }
-
-func TestValidName(t *testing.T) {
-	for name, want := range map[string]bool{
-		"bots": true, "a-1": true, strings.Repeat("a", 64): true,
-		"": false, "Bots": false, "a b": false, "a/b": false, "a#b": false, "a\n": false, strings.Repeat("a", 65): false,
-	} {
-		if got := savedfilter.ValidName(name); got != want {
-			t.Errorf("ValidName(%q) = %v", name, got)
-		}
-	}
-}

@@ -33,18 +33,7 @@ func (p *printer) athenaStats(shape query.Stats) block {
 	}
 	perHost := p.matching(selection{columns: p.statsFigures(shape), group: segmentAndHost}, p.query.Columns())
 	if shape.GroupByHostname {
-		return selection{
-			columns: []fragment{
-				"segment",
-				"hostname",
-				"requests",
-				p.limitedAs("bandwidth"),
-				p.limitedAs("time_us"),
-				"timed",
-			},
-			from:  perHost.block().bracketed("", " AS hosts"),
-			order: "1, 2",
-		}.block()
+		return p.rowPerHost(perHost)
 	}
 	ranked := selection{
 		columns: []fragment{
@@ -80,18 +69,7 @@ func (p *printer) duckDBStats(shape query.Stats) block {
 	}
 	perHost := p.reading(selection{columns: p.statsFigures(shape), group: segmentAndHost})
 	if shape.GroupByHostname {
-		return selection{
-			columns: []fragment{
-				"segment",
-				"hostname",
-				"requests",
-				p.limitedAs("bandwidth"),
-				p.limitedAs("time_us"),
-				"timed",
-			},
-			from:  perHost.block().bracketed("", " AS hosts"),
-			order: "1, 2",
-		}.block()
+		return p.rowPerHost(perHost)
 	}
 	return selection{
 		columns: []fragment{
@@ -120,3 +98,19 @@ func (p *printer) limitedTotal(column, alias fragment) fragment {
 
 // wholeAs returns a sum of counts as a BIGINT column with the given name.
 func (p *printer) wholeAs(sum, alias fragment) fragment { return p.dialect.whole(sum) + " AS " + alias }
+
+// rowPerHost returns the figures of each host in each segment.
+func (p *printer) rowPerHost(perHost selection) block {
+	return selection{
+		columns: []fragment{
+			"segment",
+			"hostname",
+			"requests",
+			p.limitedAs("bandwidth"),
+			p.limitedAs("time_us"),
+			"timed",
+		},
+		from:  perHost.block().bracketed("", " AS hosts"),
+		order: "1, 2",
+	}.block()
+}

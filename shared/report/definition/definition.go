@@ -5,7 +5,6 @@ package definition
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,14 +13,6 @@ import (
 
 // Kind is the kind of the documents that hold definitions.
 const Kind document.Kind = "report"
-
-// NamePattern is the form of names.
-const NamePattern = `[a-z0-9-]{1,64}`
-
-var validName = regexp.MustCompile(`\A` + NamePattern + `\z`)
-
-// ValidName reports whether a report can have the name.
-func ValidName(name string) bool { return validName.MatchString(name) }
 
 // DocumentOf identifies a definition.
 func DocumentOf(config, name string) document.ID {
@@ -111,15 +102,7 @@ type Stored struct {
 }
 
 // Text returns the definition as the text of a document.
-func (s Stored) Text() string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(s); err != nil {
-		panic(fmt.Sprintf("definition: a report cannot be written as JSON: %v", err))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func (s Stored) Text() string { return document.JSON(s) }
 
 // Read returns the definition of a document.
 func Read(text string) (Stored, error) {
