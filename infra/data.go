@@ -32,6 +32,11 @@ type dataStack struct {
 	deadLetters        awssqs.Queue      // messages that ingest failed to process
 }
 
+const (
+	dataStackName = "data" // after the name of the deployment
+	tableOutput   = "TableName"
+)
+
 // Uses of Athena. Each has its own limit.
 const (
 	interactive = "interactive"
@@ -48,7 +53,7 @@ const (
 
 func newDataStack(app constructs.Construct, p Props) *dataStack {
 	d := &dataStack{
-		stack:      newStack(app, p, "data", "everything that must never be lost"),
+		stack:      newStack(app, p, dataStackName, "everything that must never be lost"),
 		database:   strings.ReplaceAll(p.Name, "-", "_"), // a hyphen would need quotes in every statement
 		workgroups: map[string]string{interactive: p.Name + "-" + interactive, reports: p.Name + "-" + reports},
 	}
@@ -66,7 +71,7 @@ func newDataStack(app constructs.Construct, p Props) *dataStack {
 	output(d.stack, "LakeBucketName", d.lake.BucketName(),
 		"Parquet under "+lakeFolder+", unreadable lines under "+quarantineFolder)
 	output(d.stack, "ResultsBucketName", d.results.BucketName(), "Results of Athena, kept for days")
-	output(d.stack, "TableName", d.table.TableName(), "Planets, API keys, queries, the ledger of ingest")
+	output(d.stack, tableOutput, d.table.TableName(), "Planets, API keys, queries, the ledger of ingest")
 	output(d.stack, "RawQueueURL", d.queue.QueueUrl(), "Objects that wait for ingest")
 	output(d.stack, "RawDeadLettersURL", d.deadLetters.QueueUrl(), "Objects that ingest gave up on")
 	d.suppress()

@@ -69,9 +69,12 @@ func build(app constructs.Construct, p Props) stacks {
 // tagKey is the tag of every resource of a deployment, for its budget and for people who see it in the console.
 const tagKey = "app"
 
-// newStack adds a stack. Its name is the deployment's, a hyphen and the given name.
+// stackName returns the name of a stack: that of the deployment, a hyphen and the given name.
+func stackName(deployment, name string) string { return deployment + "-" + name }
+
+// newStack adds a stack.
 func newStack(app constructs.Construct, p Props, name, description string) cdk.Stack {
-	id := p.Name + "-" + name
+	id := stackName(p.Name, name)
 	return cdk.NewStack(app, &id, &cdk.StackProps{Description: jsii.String("Orrery: " + description)})
 }
 

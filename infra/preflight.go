@@ -9,21 +9,28 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
+	"github.com/aws/smithy-go"
 
+	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// preflight compares a deployment with the limits of the account and region that it goes to. It prints a line for each
-// limit and what to do about those that are too low. The error reports that there are such limits.
+// preflight compares a deployment with the limits of the account and region that it goes to, and with the records that
+// it has stored there before. It prints a line for each finding and what to do about those that are problems. The error
+// reports that there are problems.
 func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error {
-	found := []finding{lambdaLimit(ctx, c, p), gatewayLimit(ctx, c, p), athenaLimit(ctx, c, p)}
+	found := []finding{lambdaLimit(ctx, c, p), gatewayLimit(ctx, c, p), athenaLimit(ctx, c, p), firstYear(ctx, c, p)}
 	problems := 0
 	for _, f := range found {
 		state := "ok"
@@ -31,7 +38,7 @@ func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error 
 			state = "problem"
 			problems++
 		}
-		_, err := fmt.Fprintf(out, "%-8s %s: %s\n", state, f.service, f.text)
+		_, err := fmt.Fprintf(out, "%-8s %s: %s\n", state, f.subject, f.text)
 		if err == nil && f.remedy != "" {
 			_, err = fmt.Fprintf(out, "         %s\n", f.remedy)
 		}
@@ -40,20 +47,24 @@ func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error 
 		}
 	}
 	if problems > 0 {
-		return fmt.Errorf("the deployment does not fit %d of %d limits of the account", problems, len(found))
+		return fmt.Errorf("the deployment has %d problems; see the lines above", problems)
 	}
 	return nil
 }
 
-// finding is what was found out about one limit. It has a remedy if the limit is too low.
+// finding is what was found out about one subject. It has a remedy if it is a problem.
 type finding struct {
-	service, text, remedy string
+	subject, text, remedy string
 }
 
 // unknown is the finding about a limit that could not be read.
 func unknown(service string, err error, permission string) finding {
+	return unreadable(service, "the limit is unknown", err, permission)
+}
+
+func unreadable(subject, what string, err error, permission string) finding {
 	return finding{
-		service, fmt.Sprintf("the limit is unknown: %v", err),
+		subject, fmt.Sprintf("%s: %v", what, err),
 		"Allow " + permission + " to the credentials that are used, and check AWS_REGION.",
 	}
 }
@@ -75,7 +86,7 @@ func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 	}
 	limit := int(settings.AccountLimit.ConcurrentExecutions)
 	writing := p.IngestConcurrency + 2 + lambdas.ReportConcurrency // compact and reconcile
-	f := finding{service: service, text: fmt.Sprintf(
+	f := finding{subject: service, text: fmt.Sprintf(
 		"%d functions may run at once; ingest, compact, reconcile and report take up to %d, which leaves %d for requests",
 		limit, writing, max(limit-writing, 0),
 	)}
@@ -102,7 +113,7 @@ func gatewayLimit(ctx context.Context, c aws.Config, p Props) finding {
 		return unknown(service, err, "apigateway:GET on /account")
 	}
 	rate, burst := account.ThrottleSettings.RateLimit, account.ThrottleSettings.BurstLimit
-	f := finding{service: service, text: fmt.Sprintf(
+	f := finding{subject: service, text: fmt.Sprintf(
 		"%.0f requests a second and %d at once are let through; the deployment asks for %d and %d",
 		rate, burst, p.RequestsPerSecond, p.Burst,
 	)}
@@ -124,7 +135,7 @@ func athenaLimit(ctx context.Context, c aws.Config, p Props) finding {
 		return unknown(service, err, "servicequotas:ListServiceQuotas and servicequotas:ListAWSDefaultServiceQuotas")
 	}
 	expected := p.RequestsPerSecond / 2 * secondsPerQuery // a data route gets half of the requests
-	f := finding{service: service, text: fmt.Sprintf(
+	f := finding{subject: service, text: fmt.Sprintf(
 		"%d queries may be active at once; %d are expected at full load", limit, expected,
 	)}
 	if limit < expected {
@@ -170,6 +181,58 @@ func activeQueries(ctx context.Context, c *servicequotas.Client) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("no quota %q of Athena is listed", name)
+}
+
+// firstYear checks that the tables will have partitions for all stored records. Athena would leave out earlier ones.
+func firstYear(ctx context.Context, c aws.Config, p Props) finding {
+	const subject = "Lake"
+	table, err := deployedTable(ctx, c, p.Name)
+	if err == nil && table == "" {
+		return finding{subject: subject, text: fmt.Sprintf("there is no deployment %s yet, and no records", p.Name)}
+	}
+	var state lakestate.State
+	if err == nil {
+		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), table))
+	}
+	if err != nil {
+		return unreadable(subject, "the oldest record is unknown", err, "cloudformation:DescribeStacks on the stack "+
+			stackName(p.Name, dataStackName)+" and dynamodb:GetItem on its table")
+	}
+	if state.Extent.Rows == 0 {
+		return finding{subject: subject, text: fmt.Sprintf("the deployment %s has no records", p.Name)}
+	}
+	oldest := time.UnixMilli(state.Extent.MinTsMs).UTC()
+	f := finding{subject: subject, text: fmt.Sprintf("the records begin at %s UTC, the tables with the year %d",
+		oldest.Format(time.DateTime), p.ProjectionFrom)}
+	if oldest.Year() < p.ProjectionFrom {
+		f.remedy = fmt.Sprintf("Queries of earlier times would fail. Deploy with -c projection-from=%d. If the time of "+
+			"that record is wrong, remove its object from the lake bucket, and wait for the next compaction.", oldest.Year())
+	}
+	return f
+}
+
+// deployedTable returns the name of the DynamoDB table of a deployment, or "" if there is no such deployment.
+func deployedTable(ctx context.Context, c aws.Config, name string) (string, error) {
+	stack := stackName(name, dataStackName)
+	answer, err := cloudformation.NewFromConfig(c).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
+		StackName: &stack,
+	})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
+		strings.Contains(refused.ErrorMessage(), "does not exist") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, s := range answer.Stacks {
+		for _, o := range s.Outputs {
+			if aws.ToString(o.OutputKey) == tableOutput {
+				return aws.ToString(o.OutputValue), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the stack %s has no output %s", stack, tableOutput)
 }
 
 // runPreflight runs the command "preflight" with its arguments, which name properties as those of cdk deploy do.

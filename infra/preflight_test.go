@@ -10,20 +10,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// limits is a fake of the services that report the limits of an account.
-type limits struct {
+// account is a fake of the services that report the limits of an account, and of those that have the records of a
+// deployment.
+type account struct {
 	functions, rate, burst int
 	queries, ownQueries    int // default of AWS; quota of the account, 0 for none
 	denied                 bool
+
+	deployed bool      // the stack of the data exists
+	oldest   time.Time // of all records; zero for none
 }
 
-func (l limits) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (l account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	quotas := func(value int) map[string]any {
 		list := []map[string]any{{"QuotaName": "Active DDL queries", "Value": 1}}
 		if value > 0 {
@@ -41,6 +49,11 @@ func (l limits) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = quotas(l.ownQueries)
 	case strings.HasSuffix(target, ".ListAWSDefaultServiceQuotas"):
 		answer = quotas(l.queries)
+	case strings.HasSuffix(target, ".GetItem"):
+		answer = l.state()
+	case r.FormValue("Action") == "DescribeStacks":
+		l.describeStack(w, r.FormValue("StackName"))
+		return
 	case strings.HasSuffix(r.URL.Path, "/account-settings"):
 		answer = map[string]any{"AccountLimit": map[string]any{"ConcurrentExecutions": l.functions}}
 	case r.URL.Path == "/account":
@@ -55,45 +68,91 @@ func (l limits) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-func TestPreflight(t *testing.T) {
-	account := func(functions, rate, burst, queries int) limits {
-		return limits{functions: functions, rate: rate, burst: burst, queries: queries}
+// state returns the item with the state of the lake.
+func (l account) state() any {
+	if l.oldest.IsZero() {
+		return map[string]any{}
 	}
-	established := account(1000, 10_000, 5000, 150)
+	state, err := json.Marshal(lakestate.State{Extent: lake.Extent{
+		MinTsMs: l.oldest.UnixMilli(), MaxTsMs: l.oldest.Add(time.Hour).UnixMilli(), Rows: 2,
+	}})
+	if err != nil {
+		panic(err)
+	}
+	return map[string]any{"Item": map[string]any{
+		"pk": map[string]string{"S": "lake"}, "sk": map[string]string{"S": "state"},
+		"revision": map[string]string{"N": "1"}, "body": map[string]string{"S": string(state)},
+	}}
+}
+
+func (l account) describeStack(w http.ResponseWriter, name string) {
+	if !l.deployed || name != "orrery-data" {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>"+
+			"<Message>Stack with id %s does not exist</Message></Error></ErrorResponse>", name)
+		return
+	}
+	_, _ = io.WriteString(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs><member>"+
+		"<OutputKey>TableName</OutputKey><OutputValue>table</OutputValue></member></Outputs></member></Stacks>"+
+		"</DescribeStacksResult></DescribeStacksResponse>")
+}
+
+// configOf returns the configuration of clients of a fake.
+func configOf(server *httptest.Server) aws.Config {
+	return aws.Config{
+		Region: "eu-central-1", BaseEndpoint: &server.URL,
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	limits := func(functions, rate, burst, queries int) account {
+		return account{functions: functions, rate: rate, burst: burst, queries: queries}
+	}
+	established := limits(1000, 10_000, 5000, 150)
+	deployed := established
+	deployed.deployed = true
+	storing := deployed
+	storing.oldest = time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC)
+	from := func(year int) Props {
+		p := defaults
+		p.ProjectionFrom = year
+		return p
+	}
 	reserving := defaults
 	reserving.ReserveConcurrency = true
 	greedy := defaults
 	greedy.IngestConcurrency, greedy.RequestsPerSecond, greedy.Burst = 50, 20_000, 6000
 	for _, test := range []struct {
 		name     string
-		limits   limits
+		account  account
 		props    Props
-		problems string // the services with problems
+		problems string // their subjects
 	}{
 		{"the defaults fit an established account", established, defaults, ""},
-		{"the defaults fit a limit of 10 functions", account(10, 10_000, 5000, 150), defaults, ""},
+		{"the defaults fit a limit of 10 functions", limits(10, 10_000, 5000, 150), defaults, ""},
 		{"reservations fit an established account", established, reserving, ""},
-		{"nothing can be reserved of 10", account(10, 10_000, 5000, 150), reserving, "Lambda"},
-		{"100 must stay unreserved", account(105, 10_000, 5000, 150), reserving, "Lambda"},
-		{"ingest leaves nothing for requests", account(50, 30_000, 6000, 20_000), greedy, "Lambda"},
-		{"the gateway of the account lets less through", account(1000, 10_000, 5000, 20_000), greedy, "API Gateway"},
-		{"Athena runs fewer queries", account(1000, 10_000, 5000, 20), defaults, "Athena"},
+		{"nothing can be reserved of 10", limits(10, 10_000, 5000, 150), reserving, "Lambda"},
+		{"100 must stay unreserved", limits(105, 10_000, 5000, 150), reserving, "Lambda"},
+		{"ingest leaves nothing for requests", limits(50, 30_000, 6000, 20_000), greedy, "Lambda"},
+		{"the gateway of the account lets less through", limits(1000, 10_000, 5000, 20_000), greedy, "API Gateway"},
+		{"Athena runs fewer queries", limits(1000, 10_000, 5000, 20), defaults, "Athena"},
 		{
 			"the account's own quota of queries counts",
-			limits{functions: 1000, rate: 10_000, burst: 5000, queries: 20, ownQueries: 100}, defaults, "",
+			account{functions: 1000, rate: 10_000, burst: 5000, queries: 20, ownQueries: 100}, defaults, "",
 		},
-		{"limits that cannot be read are problems", limits{denied: true}, defaults, "Lambda, API Gateway, Athena"},
+		{"limits that cannot be read are problems", account{denied: true}, defaults, "Lambda, API Gateway, Athena, Lake"},
+		{"a deployment without records may begin with any year", deployed, from(2025), ""},
+		{"the tables may begin before the oldest record", storing, defaults, ""},
+		{"the tables may begin with the year of the oldest record", storing, from(2019), ""},
+		{"the tables may not begin after the oldest record", storing, from(2020), "Lake"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			server := httptest.NewServer(test.limits)
+			server := httptest.NewServer(test.account)
 			defer server.Close()
-			c := aws.Config{
-				Region: "eu-central-1", BaseEndpoint: &server.URL,
-				Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
-				Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
-			}
 			var out strings.Builder
-			err := preflight(t.Context(), c, test.props, &out)
+			err := preflight(t.Context(), configOf(server), test.props, &out)
 			var problems []string
 			remedy := false
 			for line := range strings.Lines(out.String()) {
@@ -102,8 +161,8 @@ func TestPreflight(t *testing.T) {
 					t.Errorf("a problem without a remedy:\n%s", &out)
 				}
 				if remedy = is; is {
-					service, _, _ := strings.Cut(text, ":")
-					problems = append(problems, service)
+					subject, _, _ := strings.Cut(text, ":")
+					problems = append(problems, subject)
 				}
 			}
 			diff := cmp.Diff(test.problems, strings.Join(problems, ", "))
@@ -111,6 +170,19 @@ func TestPreflight(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s\n%v\n%s", diff, err, &out)
 			}
 		})
+	}
+}
+
+// TestPreflightNamesTheFirstYear: the remedy has the value that keeps all records.
+func TestPreflightNamesTheFirstYear(t *testing.T) {
+	server := httptest.NewServer(account{deployed: true, oldest: time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC)})
+	defer server.Close()
+	p := defaults
+	p.ProjectionFrom = 2020
+	f := firstYear(t.Context(), configOf(server), p)
+	const text = "the records begin at 2019-12-31 23:30:00 UTC, the tables with the year 2020"
+	if f.text != text || !strings.Contains(f.remedy, "-c projection-from=2019.") {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The CDK toolkit at the version this project deploys with, downloaded once into a cache: scripts/cdk.sh deploy --all
-# Before the first deployment to an account, "scripts/cdk.sh preflight" with the properties of the deployment compares it
-# with the limits of the account.
+# Before the first deployment to an account, and before one with other properties, "scripts/cdk.sh preflight" with the
+# properties compares the deployment with the limits of the account and with the records that are stored.
 # Exit code 3: this machine lacks a requirement; standard error has the remedy.
 set -euo pipefail
 version=2.1148.1

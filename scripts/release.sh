@@ -30,9 +30,11 @@ race() { go test -race -count=1 -vet=off -timeout 3h $(go list ./... | grep -v /
 # pages shows every report and mail in a browser, not only the longest, and every screen of the console in each theme in
 # each width, and measures the console there.
 pages() {
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./scripts/console
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./scripts/orrery -run TestBenchConsole
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$(scripts/tools/chromium.sh) go test -count=1 ./shared/report -run 'Browser|Pages|Readme'
+	local chromium
+	chromium=$(scripts/tools/chromium.sh)
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 2h ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./scripts/orrery -run TestBenchConsole
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./shared/report -run 'Browser|Pages|Readme'
 }
 
 # faults gives every request of an import a fault, not only some of them.

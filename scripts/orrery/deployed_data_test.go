@@ -26,22 +26,28 @@ import (
 )
 
 // testData puts the same logs into the deployment of the folder dir and imports them into the server's folder, and
-// queries both.
+// queries both. The first log is put as into a deployment on AWS.
 func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data string) {
 	logs := testLogs(t)
-	put := []string{"put", "--dir", dir, "--history"}
+	var files []string
 	for _, log := range logs {
-		put = append(put, log.file)
+		files = append(files, log.file)
 		_, stderr, code := orrery(t, "", "import", "--data", data, "--as", pathInBucket(data, log.file), log.file)
 		if code != exitDone && code != exitRejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
 	}
 	began := time.Now()
-	stdout, stderr, code := orrery(t, "", put...)
-	under := ": put as s3://" + d.Outputs["RawBucketName"] + "/raw/history/"
-	if code != exitDone || strings.Count(stdout, under) != len(logs) {
-		t.Fatalf("put: exit %d: %s%s", code, stdout, stderr)
+	useDeployment(t, d)
+	for _, put := range [][]string{
+		append([]string{"--stack", localaws.Name}, files[:1]...),
+		append([]string{"--dir", dir}, files[1:]...),
+	} {
+		stdout, stderr, code := orrery(t, "", append([]string{"put", "--history"}, put...)...)
+		under := ": put as s3://" + d.Outputs["RawBucketName"] + "/raw/history/"
+		if code != exitDone || strings.Count(stdout, under) != len(put)-2 {
+			t.Fatalf("put %s: exit %d: %s%s", put, code, stdout, stderr)
+		}
 	}
 	for _, log := range logs {
 		waitFor(t, d, "the records of "+log.file, func() bool { return countDeployed(t, s, log.period) >= log.records })

@@ -432,12 +432,7 @@ func testSavedFilters(t *testing.T, s *targets) {
 
 // testKeys creates a key with the command and checks its permissions. It returns the key, which it has revoked.
 func testKeys(t *testing.T, d *localaws.Deployment, s *targets) (revoked string) {
-	aws := map[string]string{}
-	for _, variable := range d.Environment() {
-		name, value, _ := strings.Cut(variable, "=")
-		aws[name] = value
-	}
-	configureAWS(t, aws)
+	useDeployment(t, d)
 	table := d.Outputs["TableName"]
 	key := createKey(t, "reader", "--table", table,
 		"--scope", "data:read", "--scope", "conf:read", "--branch", "staging")
@@ -465,6 +460,17 @@ func testKeys(t *testing.T, d *localaws.Deployment, s *targets) (revoked string)
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
 	return reader.key
+}
+
+// useDeployment makes the commands that a test runs use the services of the deployment as AWS.
+func useDeployment(t *testing.T, d *localaws.Deployment) {
+	t.Helper()
+	variables := map[string]string{}
+	for _, variable := range d.Environment() {
+		name, value, _ := strings.Cut(variable, "=")
+		variables[name] = value
+	}
+	configureAWS(t, variables)
 }
 
 // testRevoked checks that the functions refuse a revoked key after they have cached it for a minute at most.

@@ -20,15 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/orrery/orrery/scripts/internal/localaws"
 )
 
 // TestDeployedUp runs `orrery up` without a flag, as in its documentation, several times in the same folder: it is
-// interrupted during the start, killed while it runs, and started again.
+// interrupted during the start, killed while it runs, and started again. Logs and questions are sent by the commands that
+// it prints, and by the same command for a deployment on AWS.
 func TestDeployedUp(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
 		t.Skip("deploying to LocalStack takes minutes; set ORRERY_TEST_DEPLOYED=1 to run this test")
@@ -42,10 +39,13 @@ func TestDeployedUp(t *testing.T) {
 	first := startUp(t, dir, mark)
 	first.waitForURL(t)
 	before := first.connection(t)
-	first.put(t, before, 1)
+	first.shell(t, first.printed(t, "orrery put FILE "), "FILE="+upLog(t, 1))
 	first.waitForRecords(t, upRecords)
+	first.ask(t)
 	first.setPlanet(t)
-	first.put(t, before, 2) // the command is killed before it is imported, or later
+	// The command is killed before this log is imported, or later.
+	first.shell(t, "orrery put FILE --stack "+localaws.Name, "FILE="+upLog(t, 2), "AWS_ENDPOINT_URL="+before.AWSEndpoint,
+		"AWS_REGION="+before.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 	first.kill(t)
 
 	second := startUp(t, dir, mark)
@@ -64,6 +64,7 @@ func TestDeployedUp(t *testing.T) {
 	}
 	second.checkPlanet(t)
 	second.waitForRecords(t, 2*upRecords)
+	second.ask(t)
 	if left := second.processes(t); len(left) < 5 { // itself, LocalStack, DynamoDB Local, Trino, athenad
 		t.Errorf("only %d processes:\n%s", len(left), strings.Join(left, "\n"))
 	}
@@ -166,31 +167,58 @@ func (up *upRun) connection(t *testing.T) localaws.Connection {
 	return c
 }
 
-// upRecords is the number of records in each log that put puts.
+// upRecords is the number of records of each log that is put. They are of the day upDay, which is not older than the
+// deployment keeps.
 const upRecords = 500
 
-// put puts a log, which depends on the seed, into the raw bucket.
-func (up *upRun) put(t *testing.T, c localaws.Connection, seed int) {
+var upDay = time.Now().UTC().AddDate(0, 0, -2).Format(time.DateOnly)
+
+// upLog writes a log that depends on the seed.
+func upLog(t *testing.T, seed int) (file string) {
 	t.Helper()
-	log := filepath.Join(t.TempDir(), fmt.Sprintf("up%d.ndjson.gz", seed))
+	file = filepath.Join(t.TempDir(), fmt.Sprintf("up%d.ndjson.gz", seed))
 	if _, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(upRecords), "--seed", strconv.Itoa(seed),
-		"--from", "2026-01-01", "--to", "2026-01-01 06:00", "--output", log); code != exitDone {
+		"--from", upDay, "--to", upDay+" 06:00", "--output", file); code != exitDone {
 		t.Fatalf("generate: exit %d: %s", code, stderr)
 	}
-	content, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
+	return file
+}
+
+// printed returns the command with that beginning which was printed for the user.
+func (up *upRun) printed(t *testing.T, beginning string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(up.output.String(), beginning)
+	if !found {
+		t.Fatalf("it printed no command %q:\n%s", beginning, up.output)
 	}
-	client := s3.New(s3.Options{
-		Region: c.Region, BaseEndpoint: &c.AWSEndpoint, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-	})
-	_, err = client.PutObject(t.Context(), &s3.PutObjectInput{
-		Bucket: aws.String(c.Outputs["RawBucketName"]), Body: bytes.NewReader(content),
-		Key: aws.String("raw/history/" + filepath.Base(log)),
-	})
-	if err != nil {
-		t.Fatal(err)
+	line, _, _ := strings.Cut(rest, "\n")
+	return beginning + line
+}
+
+// shell runs a command line as a user does who has installed the command. It replaces FILE in it by that variable.
+func (up *upRun) shell(t *testing.T, line string, variables ...string) (stdout string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	command := exec.Command("sh", "-c", strings.Replace(line, "FILE", `"$FILE"`, 1))
+	command.Dir = up.command.Dir
+	path := filepath.Dir(buildBinary(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	command.Env = append(append(environment(), "PATH="+path), variables...)
+	command.Stdout, command.Stderr = &out, &errs
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", line, err, &out, &errs)
+	}
+	return out.String()
+}
+
+// ask sends the question that was printed.
+func (up *upRun) ask(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") != "true" {
+		t.Log("this machine lacks curl; the printed question is not sent")
+		return
+	}
+	if answer := up.shell(t, up.printed(t, "curl ")); !strings.Contains(answer, `"acl_triggers"`) {
+		t.Errorf("the printed question is answered by %.500s", answer)
 	}
 }
 
@@ -198,7 +226,7 @@ func (up *upRun) targets() *targets { return &targets{key: up.key, deployed: up.
 
 func (up *upRun) records(t *testing.T) int {
 	t.Helper()
-	return countDeployed(t, up.targets(), wholeDay)
+	return countDeployed(t, up.targets(), "timestamp between "+upDay+" and "+upDay+" 23:59:59")
 }
 
 // waitForRecords waits until the deployment answers this number of records.

@@ -29,7 +29,7 @@ type serveCommand struct {
 	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
 	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool    `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
-	Horizon *days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35 for raw/, none for sources without max-age." placeholder:"DAYS"`
+	Horizon *days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
 	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	certificate
 
@@ -239,10 +239,10 @@ func (s *serveCommand) sources(databases []string) (watched []datadir.Watched, c
 	if !s.Watch {
 		return nil, func() error { return nil }, nil
 	}
-	return watchedSources(s.Data, databases, s.Horizon)
+	return watchedSources(s.Data, databases, s.horizon())
 }
 
-// horizon returns the horizon of the files in the watched folder.
+// horizon returns the horizon of watched files.
 func (s *serveCommand) horizon() time.Duration {
 	if s.Horizon == nil {
 		return ingest.DefaultHorizon

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
@@ -25,7 +26,7 @@ func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
 // watchedSources returns the files of the sources of a data folder for a watching server, and a function that closes
 // their databases. A source without databases and maximum age of its own has those of the server.
 func watchedSources(
-	data folder, databases []string, horizon *days,
+	data folder, databases []string, horizon time.Duration,
 ) (watched []datadir.Watched, closeAll func() error, err error) {
 	sources, err := source.Read(string(data))
 	if err != nil {
@@ -43,8 +44,8 @@ func watchedSources(
 		if len(s.GeoIP) == 0 {
 			s.GeoIP = databases
 		}
-		if s.MaxAge == 0 && horizon != nil {
-			s.MaxAge = horizon.duration()
+		if s.MaxAge == 0 {
+			s.MaxAge = horizon
 		}
 		options, places, err := optionsOf(s)
 		if err != nil {

@@ -125,16 +125,18 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 		horizon time.Duration
 	}
 	const day = 24 * time.Hour
-	given := days(7)
+	given, none := days(7), days(0)
 	for name, test := range map[string]struct {
 		horizon *days
 		want    []options
 	}{
 		"given":     {&given, []options{{server, 7 * day}, {own, 2 * day}}},
-		"not given": {nil, []options{{server, 0}, {own, 2 * day}}},
+		"none":      {&none, []options{{server, 0}, {own, 2 * day}}},
+		"not given": {nil, []options{{server, 35 * day}, {own, 2 * day}}},
 	} {
 		t.Run("horizon "+name, func(t *testing.T) {
-			watched, closeAll, err := watchedSources(folder(data), []string{server}, test.horizon)
+			serve := &serveCommand{Data: folder(data), Watch: true, Horizon: test.horizon}
+			watched, closeAll, err := serve.sources([]string{server})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,16 +157,21 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 	}
 }
 
+// TestServeWatchesSources: a watched source has a horizon, and the command imports records of any age.
 func TestServeWatchesSources(t *testing.T) {
 	buildBinary(t)
-	data, logs := t.TempDir(), t.TempDir()
+	data, other, logs := t.TempDir(), t.TempDir(), t.TempDir()
 	config := fmt.Sprintf("[source.shop]\nfolder = %q\nset = { branch = \"shop\" }\n", logs)
-	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{data, other} {
+		if err := os.WriteFile(filepath.Join(folder, "orrery.toml"), []byte(config), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+	old := time.Now().UTC().AddDate(0, 0, -36).Format(time.RFC3339)
 	for _, name := range []string{"a.log", "b.log"} { // the server reports an import in one line
-		line := fmt.Sprintf(`{"timestamp":%q,"path":"/%s"}`+"\n", time.Now().UTC().Format(time.RFC3339), name)
-		if err := os.WriteFile(filepath.Join(logs, name), []byte(line), 0o644); err != nil {
+		lines := fmt.Sprintf(`{"timestamp":%q,"path":"/old"}`+"\n"+`{"timestamp":%q,"path":"/%s"}`+"\n",
+			old, time.Now().UTC().Format(time.RFC3339), name)
+		if err := os.WriteFile(filepath.Join(logs, name), []byte(lines), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,12 +179,18 @@ func TestServeWatchesSources(t *testing.T) {
 	if err := s.waitFor(`"msg":"imported"`); err != nil {
 		t.Fatal(err)
 	}
+	if stdout, stderr, code := orrery(t, "", "import", "--data", other, "--source", "shop"); code != exitDone {
+		t.Errorf("import: exit %d\n%s%s", code, stdout, stderr)
+	}
 	day := time.Now().UTC()
-	period := fmt.Sprintf("timestamp between %s and %s", day.AddDate(0, 0, -1).Format(time.DateOnly),
+	period := fmt.Sprintf("timestamp between %s and %s", day.AddDate(0, 0, -40).Format(time.DateOnly),
 		day.AddDate(0, 0, 1).Format(time.DateOnly))
-	stdout, stderr, _ := orrery(t, "", "query", "logs", "--data", data, "--format", "ndjson", "--fields", "path",
-		period+`, branch="shop"`)
-	if !strings.Contains(stdout, "/a.log") || !strings.Contains(stdout, "/b.log") {
-		t.Errorf("%s%s\n%s", stdout, stderr, s.log.String())
+	for folder, want := range map[string]int{data: 0, other: 2} {
+		stdout, stderr, _ := orrery(t, "", "query", "logs", "--data", folder, "--format", "ndjson", "--fields", "path",
+			period+`, branch="shop"`)
+		if !strings.Contains(stdout, "/a.log") || !strings.Contains(stdout, "/b.log") ||
+			strings.Count(stdout, "/old") != want {
+			t.Errorf("want %d old records\n%s%s\n%s", want, stdout, stderr, s.log.String())
+		}
 	}
 }

@@ -3,13 +3,21 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // upCheckout changes to a folder that `orrery up` takes for a checkout, with these scripts.
@@ -85,6 +93,97 @@ orrery: interrupted; all processes are stopped, and the data stays in other
 	if left, err := filepath.Glob("other/tmp-*"); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
+}
+
+// TestUpIgnoresASecondSignal: signals during the clean-up do not shorten it, so that no process is left.
+func TestUpIgnoresASecondSignal(t *testing.T) {
+	// The processes of the scripts inherit the files 3 and 4. The server is slow to stop: it waits for a line.
+	upCheckout(t, map[string]string{
+		"build.sh": "echo builds >&3\n" + hanging,
+		"servers/localstack.sh": `case $1 in
+start) mkdir -p "$2"; sleep 1000 & echo starts >&3; wait ;;
+stop) echo stops >&3; read -r line <&4; echo stopped >&3 ;;
+esac
+`,
+	})
+	handleHangup()
+	for _, signals := range [][2]syscall.Signal{
+		{syscall.SIGINT, syscall.SIGINT},
+		{syscall.SIGTERM, syscall.SIGTERM},
+		{syscall.SIGHUP, syscall.SIGHUP},
+		{syscall.SIGINT, syscall.SIGTERM},
+	} {
+		t.Run(signals[0].String()+", "+signals[1].String(), func(t *testing.T) {
+			events, inherited := pipe(t)
+			waits, release := pipe(t)
+			command := exec.Command(buildBinary(t), "up", "--dir", strings.ReplaceAll(t.Name(), "/", "-"))
+			command.Env, command.ExtraFiles = environment(), []*os.File{inherited, waits}
+			output, err := command.StderrPipe()
+			if err == nil {
+				err = command.Start()
+			}
+			if err = errors.Join(err, inherited.Close(), waits.Close()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = command.Process.Kill() })
+			event, message := bufio.NewScanner(events), bufio.NewScanner(output)
+			signal := func(s syscall.Signal) {
+				if err := command.Process.Signal(s); err != nil {
+					t.Error(err)
+				}
+			}
+			var got []string
+			next := func(lines *bufio.Scanner) {
+				if lines.Scan() {
+					got = append(got, lines.Text())
+				}
+			}
+			next(event)
+			next(event)
+			slices.Sort(got) // they start at the same time
+			next(message)
+			signal(signals[0])
+			next(message)
+			next(event)
+			signal(signals[1])
+			if _, err := release.WriteString("\n"); err != nil {
+				t.Error(err)
+			}
+			next(event)
+			next(message)
+			dir := command.Args[3]
+			want := []string{
+				"builds", "starts", "Starting a deployment in " + dir + "; " + dir + "/up.log has the details.",
+				"Interrupted. It takes some seconds to stop every process.", "stops", "stopped",
+				"orrery: interrupted; all processes are stopped, and the data stays in " + dir,
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			_ = command.Wait() // its state has the exit code
+			if code := command.ProcessState.ExitCode(); code != exitInterrupted {
+				t.Errorf("exit code %d: %s", code, command.ProcessState)
+			}
+			// The file ends when all processes that have it have ended.
+			if err := events.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if event.Scan() || event.Err() != nil {
+				t.Errorf("a process is left: %s %v", event.Text(), event.Err())
+			}
+		})
+	}
+}
+
+// pipe returns the ends of a pipe that is closed at the end of the test.
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	return r, w
 }
 
 func TestUpScreen(t *testing.T) {

@@ -106,6 +106,12 @@ func TestCompleteThrough(t *testing.T) {
 		"is unknown while an import of an earlier version is open": {
 			lakestate.State{Backlog: known, Open: open(time.Time{})}, time.Time{},
 		},
+		"does not depend on a damaged object in quarantine": {
+			lakestate.State{Backlog: known, Lost: []lakestate.LostObject{{Name: "compact/a", At: noon.Add(-hour)}}}, noon,
+		},
+		"does not depend on rebuilt rows of a damaged object": {
+			lakestate.State{Backlog: known, Open: map[string]lakestate.OpenImport{"a": {Rebuilds: "compact/a"}}}, noon,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.state.CompleteThrough(); !got.Equal(test.want) {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,9 +190,12 @@ func TestReportStopsQueriesOfACancelledRun(t *testing.T) {
 	if err != nil || !strings.Contains(string(answer), `"itemIdentifier":"m-1"`) {
 		t.Errorf("%s %v", answer, err)
 	}
-	stopped := func(c permissions.Call) bool { return c.Action == "athena:StopQueryExecution" }
-	if !slices.ContainsFunc(w.guard.Calls()[f.Name], stopped) {
-		t.Errorf("no query was stopped: %v", w.guard.Calls()[f.Name])
+	judged := func(a permissions.Atom) bool {
+		return a.On == permissions.ReportsWorkgroup && a.Action == "athena:StopQueryExecution"
+	}
+	calls := permissions.Calls{f.Name: w.guard.Calls()[f.Name]}
+	for _, mistake := range permissions.Review(w.guard.Names.Resources(), calls, judged) {
+		t.Error(mistake)
 	}
 }
 

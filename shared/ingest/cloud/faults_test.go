@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
@@ -33,6 +34,7 @@ import (
 // network with scripted faults.
 type deployment struct {
 	world
+	client  *awss3.Client
 	network *faulttest.Transport
 	guard   *guardtest.Network // behind network: the tasks have the permissions of functions
 	ctx     context.Context    // of the tasks
@@ -43,11 +45,11 @@ func newDeployment(t *testing.T) *deployment {
 	names := permissions.Names{RawBucket: "raw", LakeBucket: "lake", Table: "*"}
 	d := &deployment{guard: guardtest.New(t, names, nil), ctx: t.Context()}
 	d.network = &faulttest.Transport{Script: faulttest.Never, Base: d.guard}
-	client := s3test.New(t, d.network, "raw", "lake")
+	d.client = s3test.New(t, d.network, "raw", "lake")
 	d.world = world{
 		t:     t,
-		raw:   s3.New(client, "raw"),
-		lake:  s3.New(client, "lake"),
+		raw:   s3.New(d.client, "raw"),
+		lake:  s3.New(d.client, "lake"),
 		table: &lakestatetest.Table{},
 		time:  testTime.Add(30 * time.Minute),
 	}
@@ -417,7 +419,7 @@ func (d *deployment) sweep() {
 
 // TestFunctionsUseTheirGrants runs ingest, compact and reconcile with their permissions through all that they do, and
 // looks for grants that none of them needs. Imports that are cut short are finished by the next compaction. The doctor,
-// which lists the raw bucket, and the versions of raw objects are left to the test of the deployment.
+// which lists the raw bucket, and versions of raw objects are left to other tests.
 func TestFunctionsUseTheirGrants(t *testing.T) {
 	if os.Getenv(dynamotest.Variable) == "" {
 		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", dynamotest.Variable)

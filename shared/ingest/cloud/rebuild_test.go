@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -19,6 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // lose damages an object, and lets a query report it and a compaction set it aside.
@@ -408,44 +411,37 @@ func (s slowly) Get(
 }
 
 // TestRebuildReadsTheImportedVersion rebuilds the object of a log whose key has another log since, in a bucket that
-// keeps versions.
+// keeps versions. The functions have their permissions, which all must be needed to read versions.
 func TestRebuildReadsTheImportedVersion(t *testing.T) {
-	w := newWorld(t)
-	w.raw = &versions{Store: w.raw}
-	w.put("raw/a", records(0, 10, time.Minute))
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a", Version: "v0"}); err != nil {
+	d := newDeployment(t)
+	_, err := d.client.PutBucketVersioning(t.Context(), &awss3.PutBucketVersioningInput{
+		Bucket:                  aws.String("raw"),
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	w.put("raw/a", records(500, 510, time.Minute))
-	w.lose(w.names("lake/fresh/")[0])
-	w.time = w.time.Add(65 * time.Minute)
-	w.compact()
-	w.expectAlways(each(0, 10))
-}
-
-// versions is a bucket that keeps the versions v0, v1 … of its objects.
-type versions struct {
-	blob.Store
-	put int
-}
-
-func (v *versions) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
-	version := fmt.Sprintf("%s?v%d", name, v.put)
-	v.put++
-	if err := v.Store.Put(ctx, version, body, when); err != nil {
-		return err
+	key := "raw/a"
+	d.put(key, records(0, 10, time.Minute))
+	first, err := d.client.HeadObject(t.Context(), &awss3.HeadObjectInput{Bucket: aws.String("raw"), Key: &key})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := body.Seek(0, io.SeekStart); err != nil {
-		return err
+	end := d.guard.As("ingest")
+	_, err = d.cloud().Import(t.Context(), cloud.Log{Key: key, Version: aws.ToString(first.VersionId)})
+	end()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return v.Store.Put(ctx, name, body, when)
-}
-
-func (v *versions) Get(
-	ctx context.Context, name, version string, offset int64,
-) (io.ReadCloser, blob.Info, error) {
-	if version != "" {
-		name += "?" + version
+	d.put(key, records(500, 510, time.Minute))
+	d.lose(d.names("lake/fresh/")[0])
+	d.time = d.time.Add(65 * time.Minute)
+	end = d.guard.As("compact")
+	d.compact()
+	end()
+	d.expectAlways(each(0, 10))
+	judged := func(a permissions.Atom) bool { return a.Action == "s3:GetObjectVersion" }
+	for _, mistake := range permissions.Review(d.guard.Names.Resources(), d.guard.Calls(), judged) {
+		t.Error(mistake)
 	}
-	return v.Store.Get(ctx, name, "", offset)
 }

@@ -32,7 +32,7 @@ type Source struct {
 	Format   string   // name of a format for logformat.ByName; "auto" to detect it
 	Defaults []ingest.Default
 	GeoIP    []string      // files of databases
-	MaxAge   time.Duration // of a record before its file's last change; 0 for any
+	MaxAge   time.Duration // of a record before its file's last change; 0 if the file has none
 }
 
 // table is a source in the file.

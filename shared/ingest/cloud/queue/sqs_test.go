@@ -13,11 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 )
 
 // newSQS returns a queue on a server that answers every request with the status and the body. requests returns the
-// operations and bodies of the requests.
-func newSQS(t *testing.T, status int, body string) (q *queue.SQS, requests func() []string) {
+// operations and bodies of the requests. The network between them may be nil.
+func newSQS(t *testing.T, network http.RoundTripper, status int, body string) (q *queue.SQS, requests func() []string) {
 	t.Helper()
 	var all []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,14 +34,19 @@ func newSQS(t *testing.T, status int, body string) (q *queue.SQS, requests func(
 	}))
 	t.Cleanup(server.Close)
 	client := sqs.New(sqs.Options{
+		HTTPClient:   &http.Client{Transport: network},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), DisableMessageChecksumValidation: true,
 	})
 	return queue.NewSQS(client, "https://sqs.example/1/raw"), func() []string { return all }
 }
 
+// TestSQSRequests sends the requests with the permissions of ingest, and looks for grants on the queue that they do not
+// need.
 func TestSQSRequests(t *testing.T) {
-	q, requests := newSQS(t, http.StatusOK, `{"Attributes":{"ApproximateNumberOfMessages":"3",
+	network := guardtest.New(t, permissions.Names{RawQueue: "raw"}, nil)
+	network.As("ingest")
+	q, requests := newSQS(t, network, http.StatusOK, `{"Attributes":{"ApproximateNumberOfMessages":"3",
 		"ApproximateNumberOfMessagesNotVisible":"4","ApproximateNumberOfMessagesDelayed":"5"}}`)
 	if err := q.Send(t.Context(), "body", testTime); err != nil {
 		t.Error(err)
@@ -61,10 +68,14 @@ func TestSQSRequests(t *testing.T) {
 	if diff := cmp.Diff(want, requests()); diff != "" {
 		t.Error(diff)
 	}
+	judged := func(a permissions.Atom) bool { return a.Task == "ingesting" && a.On == permissions.RawQueue }
+	for _, mistake := range permissions.Review(network.Names.Resources(), network.Calls(), judged) {
+		t.Error(mistake)
+	}
 }
 
 func TestSQSReturnsErrors(t *testing.T) {
-	q, _ := newSQS(t, http.StatusBadRequest, `{"__type":"QueueDoesNotExist","message":"no such queue"}`)
+	q, _ := newSQS(t, nil, http.StatusBadRequest, `{"__type":"QueueDoesNotExist","message":"no such queue"}`)
 	_, waiting := q.Waiting(t.Context())
 	for _, err := range []error{
 		q.Send(t.Context(), "body", testTime), q.Hide(t.Context(), "receipt", time.Second), waiting,
@@ -73,7 +84,7 @@ func TestSQSReturnsErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	q, _ = newSQS(t, http.StatusOK, `{"Attributes":{"ApproximateNumberOfMessages":"3"}}`)
+	q, _ = newSQS(t, nil, http.StatusOK, `{"Attributes":{"ApproximateNumberOfMessages":"3"}}`)
 	if n, err := q.Waiting(t.Context()); err == nil {
 		t.Errorf("%d messages wait, without all attributes", n)
 	}
