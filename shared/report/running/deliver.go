@@ -29,11 +29,15 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	case standing.state != "":
 		return r.end(ctx, &run, standing.state, standing.reason)
 	}
+	since, err := r.since(ctx, run, standing.newest)
+	if err != nil {
+		return err
+	}
 	files, err := r.files(ctx, run)
 	if err != nil {
-		return r.unreadable(ctx, &run, standing.since, err)
+		return r.unreadable(ctx, &run, since, err)
 	}
-	h := &handover{Runner: r, asked: run, since: standing.since, run: run, files: files}
+	h := &handover{Runner: r, asked: run, since: since, run: run, files: files}
 	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
 	var group sync.WaitGroup
 	failed := make([]error, len(run.Deliveries))

@@ -32,7 +32,11 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	case run.State == runs.Running && run.Attempts >= mostAttempts: // nothing was recorded after the last one
 		return false, r.end(ctx, run, runs.Failed, "the server ended each time it made the report")
 	}
-	data, err := r.data(ctx, *run, standing.since)
+	since, err := r.since(ctx, *run, standing.newest)
+	if err != nil {
+		return false, err
+	}
+	data, err := r.data(ctx, *run, since)
 	if err != nil {
 		return false, err
 	}

@@ -300,9 +300,9 @@ func (r *Runner) versions(
 		if v.Deleted() {
 			break
 		}
-		stored, err := definition.Read(v.Text)
-		if err != nil {
-			return nil, err
+		stored, damaged := definition.Read(v.Text)
+		if damaged != nil { // what was due then cannot be known; later reports do not depend on it
+			break
 		}
 		first = schedule.Version{Number: v.Number, Since: v.At, Stored: stored}
 		list = append(list, first)

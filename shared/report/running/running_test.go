@@ -182,6 +182,15 @@ func (w *world) put(name string, s definition.Stored) {
 	}
 }
 
+// damage writes a version of a report that cannot be read.
+func (w *world) damage(name string) {
+	w.t.Helper()
+	change := document.Change{Text: "{", By: "x", At: w.now}
+	if _, err := document.Put(w.t.Context(), w.documents, definition.DocumentOf("prod", name), change); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) tick() {
 	w.t.Helper()
 	if err := w.runner().Tick(w.t.Context()); err != nil {
@@ -303,18 +312,31 @@ func TestMadeUpReportsHaveTheirTime(t *testing.T) {
 	paused := weekly
 	paused.Paused = true
 	end, late := monday.Add(-7*time.Hour), monday.AddDate(0, 0, 3)
+	resumed := func(w *world) {
+		w.now, w.complete = monday, end
+		w.tick()
+		w.now = monday.Add(time.Minute)
+		w.put("r", paused)
+		w.tick()
+		w.now = late.Add(-time.Minute)
+		w.put("r", weekly)
+	}
 	for _, test := range []struct {
 		rule  string
 		begin func(w *world) // leaves the run queued, or to be queued, three days after it was due
 	}{
 		{"the server was off", func(*world) {}},
-		{"the report was paused", func(w *world) {
-			w.now, w.complete = monday, end
-			w.tick()
-			w.now = monday.Add(time.Minute)
-			w.put("r", paused)
-			w.tick()
-			w.now = late.Add(-time.Minute)
+		{"the report was paused", resumed},
+		{"the report was paused, and is changed after it is resumed", func(w *world) {
+			resumed(w)
+			w.put("r", weekly)
+			w.now = late
+			w.put("r", weekly)
+		}},
+		{"the report was paused, and versions after that are damaged", func(w *world) {
+			resumed(w)
+			w.damage("r")
+			w.damage("r")
 			w.put("r", weekly)
 		}},
 	} {
@@ -1086,10 +1108,7 @@ func idOf(t *testing.T, one taken) string {
 func TestDamagedDefinitionDoesNotStopOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())
-	change := document.Change{Text: "{", By: "x", At: w.now}
-	if _, err := document.Put(t.Context(), w.documents, definition.DocumentOf("prod", "a"), change); err != nil {
-		t.Fatal(err)
-	}
+	w.damage("a")
 	w.now = monday
 	if err := w.runner().Tick(t.Context()); err == nil || !strings.Contains(err.Error(), "report a of configuration prod") {
 		t.Errorf("%v", err)
