@@ -37,6 +37,7 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	if err != nil {
 		return r.unreadable(ctx, &run, since, err)
 	}
+	r.splitForbidden(&run)
 	h := &handover{Runner: r, asked: run, since: since, run: run, files: files}
 	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
 	var group sync.WaitGroup
@@ -94,6 +95,33 @@ func (r *Runner) unreadable(ctx context.Context, run *runs.Run, since time.Time,
 	run.State, run.Reason = runs.Queued, "its files were lost, so it is made again"
 	run.Lease, run.Next = time.Time{}, time.Time{}
 	return r.update(ctx, run)
+}
+
+// splitForbidden makes the addresses of mails that wait, and to which the operator does not allow mail any more,
+// deliveries of their own, which have failed. A mail of which no other address is left is refused by its delivery.
+func (r *Runner) splitForbidden(run *runs.Run) {
+	domains := r.Settings.Rules().Domains
+	forbidden := func(address string) bool {
+		_, allowed := definition.DomainOf(address, domains)
+		return !allowed
+	}
+	run.Deliveries = slices.Clone(run.Deliveries)
+	for i := range run.Deliveries {
+		d := &run.Deliveries[i]
+		list := slices.DeleteFunc(slices.Clone(left(d).Mail), func(a string) bool { return !forbidden(a) })
+		if d.State != runs.Waiting || len(list) == 0 || len(list) == len(left(d).Mail) {
+			continue
+		}
+		without := func(addresses []string) []string {
+			return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return slices.Contains(list, a) })
+		}
+		d.Destination.Mail, d.Left = without(d.Destination.Mail), without(d.Left)
+		to := definition.Destination{Mail: list}
+		failed := runs.Delivery{Destination: to, State: runs.Refused, At: r.Now().UTC(), Reason: r.refusal(to)}
+		run.Deliveries = append(run.Deliveries, failed)
+		r.Log.Warn("scheduled report not delivered", "config", run.Config, "report", run.Report, "run", run.ID,
+			"to", to.String(), "error", failed.Reason, "state", string(failed.State))
+	}
 }
 
 // deliveriesAreOver reports whether the time of the deliveries of a run is over that could go on since a time.
