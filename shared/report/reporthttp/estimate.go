@@ -24,7 +24,7 @@ func (m Maker) Estimate(ctx context.Context, ask api.Ask, r api.ReportRequest) (
 	}
 	var whole *search.Meta
 	var estimates []*search.Estimate
-	var warnings []string
+	warnings := []string{}
 	for i, q := range setting.Questions() {
 		one := list[i]
 		if one.Err != nil {
