@@ -188,7 +188,8 @@ func (r *Runner) report(
 	}
 	setting := report.Setting{
 		Title: stored.Title, Template: report.Template(stored.Template), Conditions: stored.Filters,
-		Period: period, Previous: before, Zone: location, Link: r.Settings.Link,
+		Period: period, Previous: before, SameWeekday: stored.Compare == definition.SameWeekday,
+		Zone: location, Link: r.Settings.Link,
 	}
 	if late {
 		setting.Late = "the data of the period was not complete when the report was made"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"net"
 	"net/mail"
@@ -264,6 +265,23 @@ func TestReportIsDelivered(t *testing.T) {
 	}
 	if files, err := w.runs.Files(t.Context(), list[0].ID); len(files) > 0 || err != nil {
 		t.Errorf("%d files are left, %v", len(files), err)
+	}
+}
+
+// TestCommandOfAComparison: the command that a report prints asks for its own comparison.
+func TestCommandOfAComparison(t *testing.T) {
+	for compare, want := range map[string]string{
+		"previous": "orrery report run 'timestamp", "same-weekday": "orrery report run --compare same-weekday 'timestamp",
+		"none": "orrery report run --compare none 'timestamp",
+	} {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.Compare = compare }))
+		w.now = monday
+		w.tick()
+		page := html.UnescapeString(string(w.taken[0].files[1].Content))
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: the page does not have %s", compare, want)
+		}
 	}
 }
 
