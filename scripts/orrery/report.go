@@ -42,7 +42,7 @@ type reportRunCommand struct {
 	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
 	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
-	Compare  string      `enum:"previous,none" default:"previous" help:"previous: compare with the period before; none."`
+	Compare  string      `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same time a week before; none."`
 	Title    string      `help:"Title of the report."`
 	Link     string      `help:"Base URL of the console, for links." placeholder:"URL"`
 	Format   string      `enum:"text,html,csv,json,mail" default:"text" help:"text, html, csv, json, or mail, a message with all of them."`

@@ -39,6 +39,8 @@ func TestReport(t *testing.T) {
 			"No requests are in this period. The newest record is of"},
 		{"an attack report", []string{tourDay, "--data", data, "--template", "attack", "--compare", "none"}, exitDone,
 			"orrery report run --template attack --compare none", ""},
+		{"the same weekday", []string{tourDay, "--data", data, "--compare", "same-weekday"}, exitDone,
+			"orrery report run --compare same-weekday", ""},
 		{"no period", []string{"--data", data}, exitUsage, "", "name a period"},
 		{"a filter without a period", []string{"host=a", "--data", data}, exitFailed, "", "period"},
 		{"a mistake in the filter", []string{"hots=1, " + tourDay, "--data", data}, exitFailed, "", "corrected: host=1"},

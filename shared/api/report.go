@@ -102,8 +102,9 @@ func reportParams() []param {
 	return []param{
 		filtersParam,
 		text("template", "traffic: all parts; attack: without changes.", "attack", "traffic", "attack"),
-		text("compare", "previous: compare with the hour, day, week or month before, or the same length of time before.",
-			"none", "previous", "none"),
+		text("compare", "previous: compare with the hour, day, week or month before, or the same length of time before; "+
+			"same-weekday: with the same time a week before, or as many weeks before as the period is long.",
+			"none", "previous", "same-weekday", "none"),
 		text("tz", "IANA name of the zone of the calendar, of `today` and of `yesterday`. By default UTC.",
 			"Europe/Berlin"),
 		text("title", "Title, at most 120 characters.", "Traffic of the shop"),

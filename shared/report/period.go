@@ -20,6 +20,17 @@ const (
 // Period is a time span in milliseconds since the Unix epoch. Both ends are included, as in a filter.
 type Period = period.Period
 
+// compare returns what the report compares with, as the flag and the parameter have it; "" for the period before.
+func (r Report) compare() string {
+	switch {
+	case r.Previous == nil:
+		return "none"
+	case r.sameWeekday:
+		return "same-weekday"
+	}
+	return ""
+}
+
 // step is the length of a bar of the chart.
 type step string
 

@@ -30,6 +30,8 @@ type Setting struct {
 	Zone       *time.Location
 	Link       string // base URL of the console, for links; "": there are none
 	Late       string // why logs of the period may be missing, besides what the answers say; "": they are not
+
+	SameWeekday bool // Previous is the same time of an earlier week
 }
 
 // Part names a question of a report.

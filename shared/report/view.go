@@ -263,8 +263,8 @@ func (r Report) Again() string {
 	if r.Template != Traffic {
 		command += " --template " + string(r.Template)
 	}
-	if r.Previous == nil {
-		command += " --compare none"
+	if compare := r.compare(); compare != "" {
+		command += " --compare " + compare
 	}
 	if r.Zone != "UTC" {
 		command += " --tz " + r.Zone

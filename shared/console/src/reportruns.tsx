@@ -94,7 +94,7 @@ export function Preview({ name, form, dirty, kept }: { name: string; form: Form;
 		if (page.made) saveFile(`${name}-${dateIn(page.made.from, zone)}.html`, new Blob([page.made.text], { type: 'text/html' }));
 	}, [page.made]);
 	return <div class="preview">
-		<p class="quiet">{words.previewHint} {dirty && words.previewDraft} {form.compare === 'same-weekday' && words.previewCompare}</p>
+		<p class="quiet">{words.previewHint} {dirty && words.previewDraft}</p>
 		<form class="about" onSubmit={(event) => {
 			event.preventDefault();
 			if (wanted) text.make(wanted);
@@ -120,7 +120,7 @@ function wantedOf(form: Form, period: Period): Wanted {
 	const title = form.title.trim();
 	const parameters = {
 		filters: withPeriod(form.filters, periodCondition({ from: period.from, to: period.to - 1 })),
-		template: form.template, compare: form.compare === 'none' ? 'none' : 'previous', tz: zoneOf(form),
+		template: form.template, compare: form.compare, tz: zoneOf(form),
 		...(title === '' ? {} : { title }),
 	};
 	return { parameters, from: period.from };

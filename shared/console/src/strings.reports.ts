@@ -99,7 +99,6 @@ export const words = {
 	wrongTime: 'Not a time.',
 	previewHint: 'What the report would be about this period. Nothing is sent.',
 	previewDraft: 'With the changes that are not saved.',
-	previewCompare: 'The preview is compared with the period before, not with a week before.',
 	preview: 'Preview',
 	previewOf: (period: string) => `Preview, ${period}`,
 	savePage: 'Save the page',

@@ -106,15 +106,18 @@ func (s Sender) mail(ctx context.Context, to []string, files []runs.File) (note 
 		return "", fmt.Errorf("%w: %s", ErrRefused, strings.Join(notes, "; "))
 	}
 	i := slices.IndexFunc(files, func(f runs.File) bool { return f.Name == MailName })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return "", fmt.Errorf("%w: the report has no mail", ErrRefused)
+	}
+	message, err := allowedOnly(files[i].Content, s.Settings.Mail.Domains)
+	switch {
+	case err != nil:
 	case !s.Settings.Mail.SES:
-		note, err = s.sendMail(ctx, allowed, files[i].Content)
+		note, err = s.sendMail(ctx, allowed, message)
 	case s.AWS == nil:
 		err = errNoAWS
 	default:
-		err = s.AWS.SendMail(ctx, *s.Settings.Mail, allowed, files[i].Content)
+		err = s.AWS.SendMail(ctx, *s.Settings.Mail, allowed, message)
 	}
 	if err != nil && !errors.As(err, new(*PartialError)) {
 		return "", err // nobody has the mail

@@ -66,7 +66,7 @@ func Write(r report.Report, e Envelope) ([]byte, error) {
 	m.AddAlternativeString(mime.TypeTextHTML, string(page))
 	name := r.FileName()
 	if len(r.Chart.Bars) > 0 {
-		err := m.EmbedReader(name+".png", bytes.NewReader(picture), mime.WithFileContentID(report.PictureID),
+		err := m.EmbedReader(name+".png", bytes.NewReader(picture), mime.WithFileContentID("<"+report.PictureID+">"),
 			mime.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("add the picture: %w", err)

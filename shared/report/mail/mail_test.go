@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	netmail "net/mail"
+	"net/textproto"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/definition"
+	"github.com/orrery/orrery/shared/report/delivery"
+	"github.com/orrery/orrery/shared/report/delivery/deliverytest"
+	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/report/runs"
 )
 
 // weekly returns a report about a week.
@@ -68,30 +74,31 @@ func write(t *testing.T, r report.Report, e Envelope) []byte {
 
 // part is a part of a mail that is no multipart.
 type part struct {
-	path, mediaType, file string
-	content               []byte
+	path, mediaType, file, id string
+	content                   []byte
 }
 
 // partsOf reads the parts of a mail with the standard library.
-func partsOf(t *testing.T, path, contentType, encoding, disposition string, body io.Reader) []part {
+func partsOf(t *testing.T, path string, header textproto.MIMEHeader, body io.Reader) []part {
 	t.Helper()
-	mediaType, params, err := mime.ParseMediaType(contentType)
+	mediaType, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
-		t.Fatalf("%s: %v", contentType, err)
+		t.Fatalf("%s: %v", header, err)
 	}
 	if !strings.HasPrefix(mediaType, "multipart/") {
-		if strings.EqualFold(encoding, "base64") {
-			t.Fatal("multipart.Reader decodes quoted-printable only; partsOf must be given decoded base64")
+		if strings.EqualFold(header.Get("Content-Transfer-Encoding"), "base64") { // multipart decodes quoted-printable only
+			body = base64.NewDecoder(base64.StdEncoding, body)
 		}
 		content, err := io.ReadAll(body)
 		if err != nil {
 			t.Fatal(err)
 		}
+		disposition := header.Get("Content-Disposition")
 		_, options, err := mime.ParseMediaType(disposition)
 		if disposition != "" && err != nil {
 			t.Fatal(err)
 		}
-		return []part{{path, mediaType, options["filename"], content}}
+		return []part{{path, mediaType, options["filename"], header.Get("Content-Id"), content}}
 	}
 	var parts []part
 	reader := multipart.NewReader(body, params["boundary"])
@@ -103,23 +110,44 @@ func partsOf(t *testing.T, path, contentType, encoding, disposition string, body
 		if err != nil {
 			t.Fatal(err)
 		}
-		var content io.Reader = p
-		encoding := p.Header.Get("Content-Transfer-Encoding")
-		if strings.EqualFold(encoding, "base64") {
-			content, encoding = base64.NewDecoder(base64.StdEncoding, p), ""
-		}
-		parts = append(parts, partsOf(t, path+strings.TrimPrefix(mediaType, "multipart/")+"/", p.Header.Get("Content-Type"),
-			encoding, p.Header.Get("Content-Disposition"), content)...)
+		parts = append(parts, partsOf(t, path+strings.TrimPrefix(mediaType, "multipart/")+"/", p.Header, p)...)
 	}
 }
 
+// TestWrite reads a mail with the standard library, as it is written and after a mail server has taken it, and compares its
+// parts with the forms of the report. The title begins with a dot, because SMTP doubles those at the beginning of lines.
 func TestWrite(t *testing.T) {
-	r := weekly(t, "", "203.0.113.7")
-	message, err := netmail.ReadMessage(bytes.NewReader(write(t, r, envelope)))
+	r := weekly(t, ".well-known", "203.0.113.7")
+	written := write(t, r, envelope)
+	if !bytes.Contains(written, []byte("\r\n.")) {
+		t.Error("no line begins with a dot")
+	}
+	t.Run("as it is written", func(t *testing.T) { checkParts(t, r, written) })
+	t.Run("after SMTP", func(t *testing.T) {
+		server := deliverytest.Start(t)
+		sender := delivery.Sender{Settings: destination.Settings{Mail: &destination.Mail{
+			Server: server.Address, From: envelope.From, Domains: []string{"example.com"},
+		}}}
+		to := definition.Destination{Mail: []string{"ops@example.com", "boss@example.com"}}
+		if _, err := sender.Deliver(t.Context(), to, []runs.File{{Name: delivery.MailName, Content: written}}); err != nil {
+			t.Fatal(err)
+		}
+		mails := server.Mails()
+		if len(mails) != 1 {
+			t.Fatalf("%d mails", len(mails))
+		}
+		checkParts(t, r, mails[0].Text)
+	})
+}
+
+// checkParts compares the parts of a mail with the forms of its report.
+func checkParts(t *testing.T, r report.Report, text []byte) {
+	t.Helper()
+	message, err := netmail.ReadMessage(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := partsOf(t, "", message.Header.Get("Content-Type"), message.Header.Get("Content-Transfer-Encoding"), "", message.Body)
+	parts := partsOf(t, "", textproto.MIMEHeader(message.Header), message.Body)
 	var outline []string
 	for _, p := range parts {
 		outline = append(outline, p.path+" "+p.mediaType+" "+p.file)
@@ -134,9 +162,9 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff(want, outline); diff != "" {
 		t.Fatalf("parts differ (-want +got):\n%s", diff)
 	}
-	for i, content := range [][]byte{r.MailText(), r.MailHTML(), nil, r.HTML(), r.CSV()} {
+	for i, content := range [][]byte{r.MailText(), r.MailHTML(), r.Chart.Picture(), r.HTML(), r.CSV()} {
 		got := strings.ReplaceAll(string(parts[i].content), "\r\n", "\n")
-		if want := strings.ReplaceAll(string(content), "\r\n", "\n"); content != nil && got != want {
+		if want := strings.ReplaceAll(string(content), "\r\n", "\n"); got != want {
 			t.Errorf("part %d differs:\n%s", i, cmp.Diff(want, got))
 		}
 	}
@@ -147,8 +175,8 @@ func TestWrite(t *testing.T) {
 	if len(parts[2].content) > 10_000 || len(parts[1].content) > 60_000 {
 		t.Errorf("the picture has %d bytes, the page %d", len(parts[2].content), len(parts[1].content))
 	}
-	if !strings.Contains(string(parts[1].content), `src="cid:`+report.PictureID+`"`) {
-		t.Error("the page does not show the picture")
+	if !strings.Contains(string(parts[1].content), `src="cid:`+report.PictureID+`"`) || parts[2].id != "<"+report.PictureID+">" {
+		t.Errorf("the page does not show the picture %q", parts[2].id)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject"))
 	if err != nil || subject != r.Subject() {

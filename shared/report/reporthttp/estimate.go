@@ -2,28 +2,44 @@ package reporthttp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Estimate implements api.Reports. The meta is that of the first question, whose period and conditions are those of the
-// report, with the estimate of all questions.
+// Estimate implements api.Reports. The meta is that of the first question about all requests of the report, with the
+// estimate of all questions. A question that fails is a part that would be missing in the report: a warning names it, and
+// the others are estimated. The error is that of the first question if no question about all requests can be estimated.
 func (m Maker) Estimate(ctx context.Context, ask api.Ask, r api.ReportRequest) (search.Meta, error) {
 	setting, err := reporting.SettingOf(m.requestOf(r))
 	if err != nil {
 		return search.Meta{}, errorOf(err)
 	}
 	list := reporting.DryRun(ctx, source(ask), setting, m.AtOnce)
-	estimates := make([]*search.Estimate, len(list))
-	for i, one := range list {
-		if one.Err != nil {
-			return search.Meta{}, one.Err
-		}
-		estimates[i] = one.Meta.Estimate
+	if err := ctx.Err(); err != nil {
+		return search.Meta{}, err
 	}
-	first := list[0].Meta
-	first.Estimate = search.Sum(estimates, m.AtOnce)
-	return first, nil
+	var whole *search.Meta
+	var estimates []*search.Estimate
+	warnings := []string{}
+	for i, q := range setting.Questions() {
+		one := list[i]
+		if one.Err != nil {
+			warnings = append(warnings, fmt.Sprintf("the part %q would be missing: %v", one.Part, errors.Unwrap(one.Err)))
+			continue
+		}
+		estimates = append(estimates, one.Meta.Estimate)
+		if whole == nil && q.Params["filters"] == setting.Filter(setting.Period) {
+			whole = &one.Meta
+		}
+	}
+	if whole == nil {
+		return search.Meta{}, list[0].Err
+	}
+	whole.Estimate = search.Sum(estimates, m.AtOnce)
+	whole.Estimate.Warnings = append(warnings, whole.Estimate.Warnings...)
+	return *whole, nil
 }

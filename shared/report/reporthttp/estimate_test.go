@@ -3,14 +3,17 @@ package reporthttp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/search"
@@ -107,6 +110,37 @@ func TestDryRun(t *testing.T) {
 		want := search.BytesEstimate{Low: 10_000_000, High: 20_000_000} // of 21 questions
 		if got := *answer.Meta.Estimate.Bytes; got != want || strings.Contains(w.Body.String(), "nrounded") {
 			t.Errorf("%+v, want %+v: %s", got, want, w.Body)
+		}
+	})
+	t.Run("a question that fails is named, and the others are estimated", func(t *testing.T) {
+		s := &estimating{searcher: searcher{fail: map[search.Route]error{
+			search.Timeline: fault.New(fault.EngineLimit, "the query has too many conditions"), search.Diff: errors.New("10.0.0.7 is down"),
+		}}}
+		w := post(t, s, "", dry(""))
+		var answer api.Estimated
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		want := []string{
+			`the part "timeline" would be missing: the query has too many conditions`,
+			`the part "timeline before" would be missing: the query has too many conditions`,
+			`the part "changes" would be missing: the query failed; the log of the server has the cause`,
+		}
+		e := answer.Meta.Estimate
+		if n := int64(len(s.asked) - len(want)); n < 10 || e.Bytes.High != 20*n || !slices.Equal(e.Warnings, want) ||
+			answer.Meta.Filter != "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999" {
+			t.Errorf("%d questions, and the answer is %s", n, w.Body)
+		}
+	})
+	t.Run("if all questions fail, the report does", func(t *testing.T) {
+		fail := map[search.Route]error{}
+		for _, r := range []search.Route{
+			search.Timeline, search.Facets, search.Histogram, search.Stats, search.TopX, search.Logs, search.Diff,
+		} {
+			fail[r] = fault.New(fault.EngineLimit, "the query has too many conditions")
+		}
+		if w := post(t, &estimating{searcher: searcher{fail: fail}}, "", dry("")); w.Code != 422 {
+			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
 	for _, test := range []struct {

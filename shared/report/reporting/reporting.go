@@ -34,7 +34,7 @@ type Request struct {
 	Now      time.Time   // relative times are relative to it, too; if it is zero, the filter has none
 	Zone     string      // IANA name, also of today and yesterday; "" for UTC
 	Template report.Template
-	Compare  string // Previous, or None; "" is Previous
+	Compare  string // Previous, SameWeekday or None; "" is Previous
 	Title    string
 	Link     string
 	AtOnce   int                 // questions that are asked at the same time; 0: all
@@ -43,8 +43,9 @@ type Request struct {
 
 // The values of Request.Compare.
 const (
-	Previous = "previous"
-	None     = "none"
+	Previous    = "previous"
+	SameWeekday = "same-weekday" // the same time a week before, or as many weeks before as the period is long
+	None        = "none"
 )
 
 // MaxTitle is the maximum length of a title in characters.
@@ -173,9 +174,14 @@ func SettingOf(r Request) (report.Setting, error) {
 	if err != nil {
 		return s, err
 	}
-	if r.Compare != None {
-		previous := s.Period.Previous(location)
-		s.Previous = &previous
+	switch r.Compare {
+	case None:
+	case SameWeekday:
+		before := s.Period.WeekBefore(location)
+		s.Previous, s.SameWeekday = &before, true
+	default:
+		before := s.Period.Previous(location)
+		s.Previous = &before
 	}
 	return s, nil
 }
@@ -216,8 +222,8 @@ func check(r Request, s report.Setting) error {
 	switch {
 	case !known:
 		return &ParamError{"template", fmt.Sprintf("unknown template %q; the templates are traffic and attack", r.Template)}
-	case r.Compare != "" && r.Compare != Previous && r.Compare != None:
-		return &ParamError{"compare", fmt.Sprintf("%q is neither previous nor none", r.Compare)}
+	case !slices.Contains([]string{"", Previous, SameWeekday, None}, r.Compare):
+		return &ParamError{"compare", fmt.Sprintf("%q is none of previous, same-weekday and none", r.Compare)}
 	case len([]rune(r.Title)) > MaxTitle:
 		return &ParamError{"title", fmt.Sprintf("it has more than %d characters", MaxTitle)}
 	}

@@ -229,6 +229,34 @@ func run(t *testing.T, s reporting.Source, r reporting.Request) report.Report {
 	return got
 }
 
+// TestComparisons: a report compares with the period before, with the same time of an earlier week, or with nothing, and its
+// command asks for the same.
+func TestComparisons(t *testing.T) {
+	const day = "timestamp between 2026-01-14 and 2026-01-14 23:59:59.999"
+	const part = "timestamp between 2026-01-14 10:00:00 and 2026-01-22 09:59:59.999"
+	for _, test := range []struct{ filters, compare, from, to, flag string }{
+		{day, "", "2026-01-13T00:00:00Z", "2026-01-13T23:59:59.999Z", ""},
+		{day, reporting.Previous, "2026-01-13T00:00:00Z", "2026-01-13T23:59:59.999Z", ""},
+		{day, reporting.SameWeekday, "2026-01-07T00:00:00Z", "2026-01-07T23:59:59.999Z", "--compare same-weekday "},
+		{part, reporting.SameWeekday, "2025-12-31T10:00:00Z", "2026-01-08T09:59:59.999Z", "--compare same-weekday "},
+		{day, reporting.None, "", "", "--compare none "},
+	} {
+		t.Run(test.filters+" "+test.compare, func(t *testing.T) {
+			r := run(t, newSource(t), reporting.Request{Filters: test.filters, Compare: test.compare})
+			var previous report.Span
+			if r.Previous != nil {
+				previous = *r.Previous
+			}
+			if previous.From != test.from || previous.To != test.to {
+				t.Errorf("it is compared with %s – %s", previous.From, previous.To)
+			}
+			if text := strings.Join(strings.Fields(string(r.Text())), " "); !strings.Contains(text, "orrery report run "+test.flag+"'timestamp") {
+				t.Errorf("the command is another one: %s", text[strings.Index(text, "orrery report run"):])
+			}
+		})
+	}
+}
+
 // TestSameDataSameReport: two reports about the same data have the same bytes, apart from what they rest on.
 func TestSameDataSameReport(t *testing.T) {
 	s := newSource(t)

@@ -29,11 +29,16 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	case standing.state != "":
 		return r.end(ctx, &run, standing.state, standing.reason)
 	}
+	since, err := r.since(ctx, run, standing.newest)
+	if err != nil {
+		return err
+	}
 	files, err := r.files(ctx, run)
 	if err != nil {
-		return r.unreadable(ctx, &run, standing.since, err)
+		return r.unreadable(ctx, &run, since, err)
 	}
-	h := &handover{Runner: r, asked: run, since: standing.since, run: run, files: files}
+	r.splitForbidden(&run)
+	h := &handover{Runner: r, asked: run, since: since, run: run, files: files}
 	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
 	var group sync.WaitGroup
 	failed := make([]error, len(run.Deliveries))
@@ -43,10 +48,11 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 		}
 	}
 	group.Wait()
-	if err := causeOf(failed); err != nil {
-		return err
+	err = causeOf(failed)
+	if err == nil || ctx.Err() != nil { // a server that stops gives the run back to the next one
+		err = errors.Join(err, h.settle(ctx))
 	}
-	return r.settle(ctx, &h.run)
+	return err
 }
 
 // causeOf returns the first error that is no conflict, or else the first one. A write that fails after it had its effect
@@ -89,6 +95,33 @@ func (r *Runner) unreadable(ctx context.Context, run *runs.Run, since time.Time,
 	run.State, run.Reason = runs.Queued, "its files were lost, so it is made again"
 	run.Lease, run.Next = time.Time{}, time.Time{}
 	return r.update(ctx, run)
+}
+
+// splitForbidden makes the addresses of mails that wait, and to which the operator does not allow mail any more,
+// deliveries of their own, which have failed. A mail of which no other address is left is refused by its delivery.
+func (r *Runner) splitForbidden(run *runs.Run) {
+	domains := r.Settings.Rules().Domains
+	forbidden := func(address string) bool {
+		_, allowed := definition.DomainOf(address, domains)
+		return !allowed
+	}
+	run.Deliveries = slices.Clone(run.Deliveries)
+	for i := range run.Deliveries {
+		d := &run.Deliveries[i]
+		list := slices.DeleteFunc(slices.Clone(left(d).Mail), func(a string) bool { return !forbidden(a) })
+		if d.State != runs.Waiting || len(list) == 0 || len(list) == len(left(d).Mail) {
+			continue
+		}
+		without := func(addresses []string) []string {
+			return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return slices.Contains(list, a) })
+		}
+		d.Destination.Mail, d.Left = without(d.Destination.Mail), without(d.Left)
+		to := definition.Destination{Mail: list}
+		failed := runs.Delivery{Destination: to, State: runs.Refused, At: r.Now().UTC(), Reason: r.refusal(to)}
+		run.Deliveries = append(run.Deliveries, failed)
+		r.Log.Warn("scheduled report not delivered", "config", run.Config, "report", run.Report, "run", run.ID,
+			"to", to.String(), "error", failed.Reason, "state", string(failed.State))
+	}
 }
 
 // deliveriesAreOver reports whether the time of the deliveries of a run is over that could go on since a time.
@@ -207,25 +240,56 @@ func (h *handover) within(ctx context.Context, to definition.Destination, files 
 
 // finish records the outcome of a delivery, also if the server stops, or it would be delivered twice.
 func (h *handover) finish(ctx context.Context, index int, note string, err error) error {
-	h.writing.Lock()
-	defer h.writing.Unlock()
-	d := &h.run.Deliveries[index]
-	d.Unknown--
 	var partial *delivery.PartialError // some addresses have it, so the outcome is recorded
 	stopped := err != nil && ctx.Err() != nil && !errors.As(err, &partial)
-	if stopped { // a later server tries again at once
-		d.Attempts--
-		h.run.Lease, h.over = time.Time{}, true
-	} else {
-		h.record(d, note, err)
-	}
-	if err := h.write(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	if stopped {
+	failed := h.save(ctx, func() {
+		d := &h.run.Deliveries[index]
+		d.Unknown--
+		if stopped { // a later server tries again at once
+			d.Attempts--
+			h.over = true
+		} else {
+			h.record(d, note, err)
+		}
+	})
+	if failed == nil && stopped {
 		return ctx.Err()
 	}
-	return nil
+	return failed
+}
+
+// save changes the run and stores it, also if the server stops. A write that fails is repeated, because without it a
+// later worker would deliver the report again. Other deliveries may be recorded meanwhile.
+func (h *handover) save(ctx context.Context, change func()) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	write := func() error {
+		h.writing.Lock()
+		defer h.writing.Unlock()
+		change()
+		change = func() {}
+		return h.write(ctx)
+	}
+	err := write()
+	for _, pause := range recordPauses {
+		if err == nil || fault.KindOf(err) == fault.Conflict || h.sleep(ctx, pause) != nil {
+			break
+		}
+		err = write()
+	}
+	return err
+}
+
+// sleep waits for a time, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
 // write stores the run. No further delivery begins after a write that fails. Such a write may have had its effect,
@@ -241,8 +305,8 @@ func (h *handover) write(ctx context.Context) error {
 			h.run.Revision++
 		}
 	}
-	h.lease = h.run.Lease
 	err := h.update(ctx, &h.run)
+	h.lease = h.run.Lease // an update that ends the run clears it
 	h.over, h.unknown = h.over || err != nil, err != nil && fault.KindOf(err) != fault.Conflict
 	return err
 }
@@ -292,25 +356,25 @@ func giveUp(d *runs.Delivery, reason string) {
 // together joins texts that are not empty.
 func together(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
-// settle ends a run if no destination waits for it. Otherwise the next tick after a while continues it.
-func (r *Runner) settle(ctx context.Context, run *runs.Run) error {
+// settle ends a run if no destination waits for it. Otherwise the next tick after a while continues it. No delivery may be
+// under way, because the run is given back.
+func (h *handover) settle(ctx context.Context) error {
 	sent, waiting, next := false, false, time.Time{}
-	for _, d := range run.Deliveries {
+	for _, d := range h.run.Deliveries {
 		sent = sent || d.State == runs.Sent
 		if d.State == runs.Waiting && (!waiting || d.Next.Before(next)) {
 			waiting, next = true, d.Next
 		}
 	}
-	switch {
-	case waiting:
-		run.Lease, run.Next = time.Time{}, next
-	case sent:
-		run.State = runs.Delivered
-	default:
-		run.State = runs.Failed
-		if run.Reason == "" {
-			run.Reason = "no destination took it"
+	return h.save(ctx, func() {
+		switch {
+		case waiting:
+			h.run.Lease, h.run.Next = time.Time{}, next
+		case sent:
+			h.run.State = runs.Delivered
+		default:
+			h.run.State = runs.Failed
+			h.run.Reason = cmp.Or(h.run.Reason, "no destination took it")
 		}
-	}
-	return r.update(ctx, run)
+	})
 }

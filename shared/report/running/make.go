@@ -32,7 +32,11 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	case run.State == runs.Running && run.Attempts >= mostAttempts: // nothing was recorded after the last one
 		return false, r.end(ctx, run, runs.Failed, "the server ended each time it made the report")
 	}
-	data, err := r.data(ctx, *run, standing.since)
+	since, err := r.since(ctx, *run, standing.newest)
+	if err != nil {
+		return false, err
+	}
+	data, err := r.data(ctx, *run, since)
 	if err != nil {
 		return false, err
 	}
@@ -184,7 +188,8 @@ func (r *Runner) report(
 	}
 	setting := report.Setting{
 		Title: stored.Title, Template: report.Template(stored.Template), Conditions: stored.Filters,
-		Period: period, Previous: before, Zone: location, Link: r.Settings.Link,
+		Period: period, Previous: before, SameWeekday: stored.Compare == definition.SameWeekday,
+		Zone: location, Link: r.Settings.Link,
 	}
 	if late {
 		setting.Late = "the data of the period was not complete when the report was made"

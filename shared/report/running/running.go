@@ -74,6 +74,9 @@ const (
 	trimPause    = time.Hour // between two removals of old runs
 )
 
+// recordPauses are the pauses before the repetitions of a record that could not be written; all fit in recordTime.
+var recordPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second}
+
 // retryAfter returns how long to wait after a number of failed attempts.
 func retryAfter(attempts int) time.Duration {
 	waits := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
@@ -86,6 +89,7 @@ type Runner struct {
 
 	making             *semaphore.Weighted
 	deliverTime, grace time.Duration
+	sleep              func(ctx context.Context, d time.Duration) error // sleep, unless a test replaces it
 
 	mutex   sync.Mutex
 	busy    map[string]*semaphore.Weighted // by destination
@@ -96,7 +100,7 @@ type Runner struct {
 func New(c Config) *Runner {
 	return &Runner{
 		Config: c, making: semaphore.NewWeighted(atOnce), deliverTime: deliverTime, grace: graceTime,
-		busy: map[string]*semaphore.Weighted{},
+		sleep: sleep, busy: map[string]*semaphore.Weighted{},
 	}
 }
 
@@ -296,9 +300,9 @@ func (r *Runner) versions(
 		if v.Deleted() {
 			break
 		}
-		stored, err := definition.Read(v.Text)
-		if err != nil {
-			return nil, err
+		stored, damaged := definition.Read(v.Text)
+		if damaged != nil { // what was due then cannot be known; later reports do not depend on it
+			break
 		}
 		first = schedule.Version{Number: v.Number, Since: v.At, Stored: stored}
 		list = append(list, first)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"net"
 	"net/mail"
@@ -97,7 +98,7 @@ func (w *world) runner() *running.Runner {
 			store = crashingRuns{store, w.fault}
 		}
 	}
-	return running.New(running.Config{
+	r := running.New(running.Config{
 		Documents: docs, Runs: store, Deliver: w, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Settings: destination.Settings{
 			Mail: &destination.Mail{From: "Orrery <orrery@example.com>", Domains: []string{"example.com"}}, Delay: time.Hour, Link: "https://orrery.example",
@@ -117,6 +118,8 @@ func (w *world) runner() *running.Runner {
 		},
 		Key: func(_ context.Context, id string) (string, error) { return w.keys[id], nil },
 	})
+	r.SetPause(func(context.Context, time.Duration) error { return nil })
+	return r
 }
 
 // answers answers every question with one segment.
@@ -175,6 +178,15 @@ func daily(change ...func(*definition.Stored)) definition.Stored {
 func (w *world) put(name string, s definition.Stored) {
 	w.t.Helper()
 	change := document.Change{Text: s.Text(), By: "console", At: w.now}
+	if _, err := document.Put(w.t.Context(), w.documents, definition.DocumentOf("prod", name), change); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// damage writes a version of a report that cannot be read.
+func (w *world) damage(name string) {
+	w.t.Helper()
+	change := document.Change{Text: "{", By: "x", At: w.now}
 	if _, err := document.Put(w.t.Context(), w.documents, definition.DocumentOf("prod", name), change); err != nil {
 		w.t.Fatal(err)
 	}
@@ -256,6 +268,23 @@ func TestReportIsDelivered(t *testing.T) {
 	}
 }
 
+// TestCommandOfAComparison: the command that a report prints asks for its own comparison.
+func TestCommandOfAComparison(t *testing.T) {
+	for compare, want := range map[string]string{
+		"previous": "orrery report run 'timestamp", "same-weekday": "orrery report run --compare same-weekday 'timestamp",
+		"none": "orrery report run --compare none 'timestamp",
+	} {
+		w := newWorld(t)
+		w.put("r", daily(func(s *definition.Stored) { s.Compare = compare }))
+		w.now = monday
+		w.tick()
+		page := html.UnescapeString(string(w.taken[0].files[1].Content))
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: the page does not have %s", compare, want)
+		}
+	}
+}
+
 // TestMissedReports: after a pause of the server, the latest report is made, and the others are listed.
 func TestMissedReports(t *testing.T) {
 	w := newWorld(t)
@@ -301,18 +330,31 @@ func TestMadeUpReportsHaveTheirTime(t *testing.T) {
 	paused := weekly
 	paused.Paused = true
 	end, late := monday.Add(-7*time.Hour), monday.AddDate(0, 0, 3)
+	resumed := func(w *world) {
+		w.now, w.complete = monday, end
+		w.tick()
+		w.now = monday.Add(time.Minute)
+		w.put("r", paused)
+		w.tick()
+		w.now = late.Add(-time.Minute)
+		w.put("r", weekly)
+	}
 	for _, test := range []struct {
 		rule  string
 		begin func(w *world) // leaves the run queued, or to be queued, three days after it was due
 	}{
 		{"the server was off", func(*world) {}},
-		{"the report was paused", func(w *world) {
-			w.now, w.complete = monday, end
-			w.tick()
-			w.now = monday.Add(time.Minute)
-			w.put("r", paused)
-			w.tick()
-			w.now = late.Add(-time.Minute)
+		{"the report was paused", resumed},
+		{"the report was paused, and is changed after it is resumed", func(w *world) {
+			resumed(w)
+			w.put("r", weekly)
+			w.now = late
+			w.put("r", weekly)
+		}},
+		{"the report was paused, and versions after that are damaged", func(w *world) {
+			resumed(w)
+			w.damage("r")
+			w.damage("r")
 			w.put("r", weekly)
 		}},
 	} {
@@ -1084,10 +1126,7 @@ func idOf(t *testing.T, one taken) string {
 func TestDamagedDefinitionDoesNotStopOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())
-	change := document.Change{Text: "{", By: "x", At: w.now}
-	if _, err := document.Put(t.Context(), w.documents, definition.DocumentOf("prod", "a"), change); err != nil {
-		t.Fatal(err)
-	}
+	w.damage("a")
 	w.now = monday
 	if err := w.runner().Tick(t.Context()); err == nil || !strings.Contains(err.Error(), "report a of configuration prod") {
 		t.Errorf("%v", err)
@@ -1113,7 +1152,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestStoppedServer: a delivery that succeeded while the server stopped is recorded.
+// TestStoppedServer: a delivery that succeeded while the server stopped is recorded, and ends the run if it was the last.
 func TestStoppedServer(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily(func(s *definition.Stored) { s.Deliver = s.Deliver[:1] }))
@@ -1121,10 +1160,10 @@ func TestStoppedServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := w.runner()
 	r.Deliver = deliverer(func(definition.Destination) { cancel() })
-	if err := r.Tick(ctx); err == nil {
-		t.Error("the runner did not stop")
+	if err := r.Tick(ctx); err != nil {
+		t.Error(err)
 	}
-	if d := w.list("r")[0].Deliveries[0]; d.State != runs.Sent {
-		t.Errorf("%+v", d)
+	if r := w.list("r")[0]; r.State != runs.Delivered || r.Deliveries[0].State != runs.Sent {
+		t.Errorf("%+v", r)
 	}
 }

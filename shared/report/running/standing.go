@@ -16,7 +16,7 @@ import (
 // standing is what the newest version of a report, its versions before it and its key mean for a run.
 type standing struct {
 	stored definition.Stored // the definition of the run
-	since  time.Time         // from when the run could go on: its waits count from then
+	newest document.Version  // of the report
 	state  runs.State        // "": the run goes on; Queued: it waits until its report is resumed; otherwise it ends so
 	reason string            // unless state is ""
 }
@@ -48,33 +48,38 @@ func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err 
 			return s, err
 		}
 	}
-	s.since = latest(run.Due, run.Queued)
-	if resumed, err := r.resumed(ctx, id, newest); err != nil {
-		return s, err
-	} else if resumed {
-		s.since = latest(s.since, newest.At)
-	}
+	s.newest = newest
 	if current.Paused && run.By == "" {
 		return r.paused(s, current, newest)
 	}
 	return r.withKey(ctx, s, current, run.By == "")
 }
 
-// resumed reports whether the version of a report before the newest one was paused. Runs could not go on until then. Other
-// changes do not give runs more time, or those of a report that is written every hour would never end.
-func (r *Runner) resumed(ctx context.Context, id document.ID, newest document.Version) (bool, error) {
-	if newest.Number == 1 {
-		return false, nil
+// since returns from when a run could go on: its waits count from then. That is when it was due or queued, or when its
+// report was resumed after that, also if it was changed since. Other changes do not give runs more time, or those of a
+// report that is written every hour would never end. A version that cannot be read was not paused.
+func (r *Runner) since(ctx context.Context, run runs.Run, newest document.Version) (time.Time, error) {
+	from := latest(run.Due, run.Queued)
+	id := definition.DocumentOf(run.Config, run.Report)
+	was := func(v document.Version) bool { // paused
+		stored, err := definition.Read(v.Text)
+		return err == nil && stored.Paused
 	}
-	before, err := document.Read(ctx, r.Documents, id, newest.Number-1)
-	if fault.KindOf(err) == fault.NotFound {
-		return false, nil
+	after := newest
+	for n := 0; after.Number > 1 && after.At.After(from) && n < mostVersions; n++ {
+		before, err := document.Read(ctx, r.Documents, id, after.Number-1)
+		if fault.KindOf(err) == fault.NotFound {
+			break // the report begins with the version after it
+		}
+		if err != nil {
+			return from, err
+		}
+		if was(before) && !was(after) {
+			return after.At, nil
+		}
+		after = before
 	}
-	if err != nil {
-		return false, err
-	}
-	stored, err := definition.Read(before.Text)
-	return err == nil && stored.Paused, err
+	return from, nil
 }
 
 // latest returns the latest of some times.

@@ -1,14 +1,18 @@
 package running_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
@@ -257,5 +261,69 @@ func TestPausedReportIsRequested(t *testing.T) {
 	w.tick()
 	if got := w.states("r"); got != "delivered" {
 		t.Error(got)
+	}
+}
+
+// TestDamagedVersions: a version that cannot be read stops neither the runs that were queued before it nor later ones.
+func TestDamagedVersions(t *testing.T) {
+	for state, reach := range waiting {
+		t.Run("a run that "+state, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("r", daily())
+			w.now = monday
+			reach(w)
+			w.now = monday.Add(10 * time.Minute)
+			w.damage("r")
+			w.put("r", daily())
+			w.now = monday.Add(20 * time.Minute)
+			w.tick()
+			if got := w.states("r"); got != "delivered" {
+				t.Errorf("the run: %s", got)
+			}
+			w.now = monday.AddDate(0, 0, 1)
+			w.tick()
+			if got := w.states("r"); got != "delivered delivered" {
+				t.Errorf("the next day: %s", got)
+			}
+		})
+	}
+}
+
+// counting counts the versions that are read.
+type counting struct {
+	running.Documents
+	mutex *sync.Mutex
+	reads map[int]int // by number
+}
+
+func (c counting) Version(ctx context.Context, id document.ID, number int) (document.Version, error) {
+	c.mutex.Lock()
+	c.reads[number]++
+	c.mutex.Unlock()
+	return c.Documents.Version(ctx, id, number)
+}
+
+// TestVersionsOfManyDeliveries: the versions in which a report was paused or changed are read when its run is made and
+// when it is delivered, and not for each destination. Those from before the run was queued are not read.
+func TestVersionsOfManyDeliveries(t *testing.T) {
+	w := newWorld(t)
+	many := only(definition.Destination{To: "a"}, definition.Destination{To: "b"}, definition.Destination{To: "c"})
+	paused := func(s *definition.Stored) { s.Paused = true }
+	w.put("r", daily(many, paused))
+	w.put("r", daily(many)) // version 2 is that of the run
+	w.now, w.complete = monday, monday.Add(-7*time.Hour)
+	w.tick()
+	w.now, w.complete = monday.Add(time.Minute), time.Time{}
+	for _, change := range []func(*definition.Stored){paused, many, many} { // 3, 4 and 5
+		w.put("r", daily(change))
+	}
+	r := w.runner()
+	count := counting{r.Documents, new(sync.Mutex), map[int]int{}}
+	r.Documents = count
+	if err := r.Advance(t.Context(), w.list("r")[0].ID); err != nil || w.receivers() != "a b c" {
+		t.Fatal(w.receivers(), err)
+	}
+	if count.reads[1] != 0 || count.reads[3] != 2 || count.reads[4] != 2 {
+		t.Errorf("reads by version: %v", count.reads)
 	}
 }

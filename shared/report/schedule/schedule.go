@@ -142,7 +142,7 @@ func Compared(d definition.Definition, p period.Period) (*period.Period, error) 
 	case definition.NoCompare:
 		return nil, nil
 	case definition.SameWeekday:
-		before = c.weekBefore(p)
+		before = p.WeekBefore(c.zone)
 	default:
 		before = p.Previous(c.zone)
 	}
@@ -185,7 +185,7 @@ func (c calendar) due(p period.Period) time.Time {
 		return end
 	}
 	year, month, day := end.Date()
-	return clockShows(time.Date(year, month, day+c.weekday, c.hour, c.minute, 0, 0, time.UTC), c.zone)
+	return period.ClockShows(time.Date(year, month, day+c.weekday, c.hour, c.minute, 0, 0, time.UTC), c.zone)
 }
 
 // latest returns the newest period of which the report was due before an instant.
@@ -215,64 +215,5 @@ func (c calendar) following(p period.Period) period.Period {
 	}
 }
 
-// weekBefore returns the same time of the week before p, or as many weeks before as p is long. A day and an hour are
-// compared with the day and the hour of the same name, also if that is longer or shorter.
-func (c calendar) weekBefore(p period.Period) period.Period {
-	from := time.UnixMilli(p.FromMs).In(c.zone)
-	switch {
-	case c.unit == period.Day && c.is(p):
-		year, month, day := from.Date()
-		noon := clockShows(time.Date(year, month, day-6, 12, 0, 0, 0, time.UTC), c.zone) // of the day after it
-		return c.unit.Last(noon)
-	case c.unit == period.Hour && c.is(p):
-		return c.unit.Last(from.AddDate(0, 0, -7).Add(time.Hour))
-	}
-	end := endOf(p)
-	weeks := 1
-	for c.earlier(end, weeks).After(from) { // p would be compared with a part of itself
-		weeks++
-	}
-	start, stop := c.earlier(from, weeks), c.earlier(end, weeks)
-	if !start.Before(stop) { // the clocks left the time out
-		start = stop.Add(from.Sub(end))
-	}
-	return period.Period{FromMs: start.UnixMilli(), ToMs: stop.UnixMilli() - 1}
-}
-
-// is reports whether p is a period of the calendar.
-func (c calendar) is(p period.Period) bool { return c.unit.Last(endOf(p).In(c.zone)) == p }
-
-// earlier returns when the clocks showed the time of an instant a number of weeks before.
-func (c calendar) earlier(at time.Time, weeks int) time.Time {
-	return clockShows(shown(at.In(c.zone)).AddDate(0, 0, -7*weeks), c.zone)
-}
-
 // endOf returns the first instant after a period.
 func endOf(p period.Period) time.Time { return time.UnixMilli(p.ToMs + 1) }
-
-// clockShows returns the first instant at which the clocks of a zone show a date and time, which is given in UTC. If
-// they leave it out, it is the instant at which they are put forward.
-func clockShows(wanted time.Time, zone *time.Location) time.Time {
-	var candidates []time.Time
-	for _, hours := range []time.Duration{-36, -24, -12, 0, 12, 24, 36} {
-		local := wanted.Add(hours * time.Hour).In(zone)
-		_, offset := local.Zone()
-		candidates = append(candidates, wanted.Add(-time.Duration(offset)*time.Second).In(zone))
-		if change, _ := local.ZoneBounds(); !change.IsZero() {
-			candidates = append(candidates, change.In(zone))
-		}
-	}
-	slices.SortFunc(candidates, time.Time.Compare)
-	for _, t := range candidates {
-		if !shown(t).Before(wanted) && shown(t.Add(-1)).Before(wanted) {
-			return t
-		}
-	}
-	panic(fmt.Sprintf("schedule: the clocks of %s never show %s", zone, wanted))
-}
-
-// shown returns what the clocks of its zone show at an instant, as a time in UTC.
-func shown(t time.Time) time.Time {
-	_, offset := t.Zone()
-	return t.UTC().Add(time.Duration(offset) * time.Second)
-}
