@@ -33,7 +33,7 @@ type queryCommand struct {
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Select  *string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
-	Against *string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
+	Against *string `help:"diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d." placeholder:"previous"`
 	Least   *int    `help:"diff: the smallest number of requests of a finding."`
 	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
