@@ -85,6 +85,38 @@ func TestQueryReportsWhatAnAnswerLacks(t *testing.T) {
 	}
 }
 
+// TestQueryReportsWhatValuesLack: values of a part of the data are a failure with --strict, like other answers that lack
+// something.
+func TestQueryReportsWhatValuesLack(t *testing.T) {
+	for name, test := range map[string]struct {
+		meta, stderr string
+		strict       int // exit code
+	}{
+		"nothing":               {`,"exact":true,"scope":{"objects":2,"of":2}`, "", exitDone},
+		"some objects":          {`,"exact":false,"scope":{"objects":1,"of":2}`, "1 of 2 objects looked at", exitIncomplete},
+		"an unknown number":     {`,"exact":false`, "only the newest data was looked at", exitIncomplete},
+		"all of them":           {`,"exact":false,"unavailable":"no lists"`, "there are no values: no lists", exitIncomplete},
+		"values past the limit": {`,"exact":true,"truncated":{"reason":"limit"}`, "more values", exitIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := answeringServer(t, `[{"value":"a"}]`, test.meta)
+			for _, format := range []string{"json", "ndjson", "table"} {
+				for _, strict := range []bool{false, true} {
+					args, want := []string{"query", "values", "host", "--url", server, "--format", format}, exitDone
+					if strict {
+						args, want = append(args, "--strict"), test.strict
+					}
+					stdout, stderr, code := inProcess(t, args...)
+					loud := test.stderr == "" && stderr != ""
+					if code != want || loud || !strings.Contains(stderr, test.stderr) {
+						t.Errorf("%q: exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestQueryReportsThePeriodOfTheData: when nothing is found, standard error has the period of the data in every format
 // but JSON, and the period to ask for if the query was about another one.
 func TestQueryReportsThePeriodOfTheData(t *testing.T) {
