@@ -140,8 +140,8 @@ func (f *filterListCommand) Run(ctx context.Context, c console) error {
 	return w.Flush()
 }
 
-// oneLine returns text without characters that break the table.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine returns text without characters that break the table or the terminal.
+func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }
 
 type filterDeleteCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
@@ -155,7 +155,7 @@ func (f *filterDeleteCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", f.Name)
+	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", printable(f.Name))
 	return nil
 }
 

@@ -217,7 +217,7 @@ const maxShownLine = 400
 func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
 	fmt.Fprintf(w, "%s begins with\n  %.*q\n", printable(log), maxShownLine, e.First)
 	for _, miss := range e.Missed {
-		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, miss.Reason)
+		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, printable(miss.Reason))
 	}
 }
 

@@ -105,7 +105,7 @@ func run(ctx context.Context, args []string, c console) int {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(c.err, "orrery: %v\nTry: orrery --help\n", err)
+		fmt.Fprintf(c.err, "orrery: %s\nTry: orrery --help\n", printable(err.Error(), '\n', '\t')) // it repeats arguments
 		return exitUsage
 	}
 	return exitCode(chosen.Run(), ctx, c.err)

@@ -91,7 +91,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 		if err := deployed.Release(ctx, q.Import); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", q.Import)
+		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
 		return err
 	}
 	defer forImport()()
@@ -104,7 +104,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 			return err
 		}
 		for _, key := range report.Logs {
-			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, key)
+			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, printable(key))
 		}
 		return printRetried(c, report.Source, report.Records, report.Rejected)
 	})
@@ -121,7 +121,7 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 }
 
 func printRetried(c console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", id, records, rejected)
+	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", printable(id), records, rejected)
 	return err
 }
 

@@ -284,7 +284,7 @@ func (r *reportDeleteCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", r.Name)
+	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", printable(r.Name))
 	return nil
 }
 
