@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -61,6 +63,21 @@ type commands struct {
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+}
+
+// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can answer,
+// and it is no.
+func (c console) confirms(question string) (bool, error) {
+	if !isTerminal(c.in) || !isTerminal(c.err) {
+		return false, nil
+	}
+	fmt.Fprintf(c.err, "%s [y/N] ", printable(question))
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
 }
 
 func main() {
