@@ -34,13 +34,13 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	for _, name := range report.Newer {
-		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", name); err != nil {
+		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", printable(name)); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(report.Damaged)) {
 		_, err := fmt.Fprintf(c.err, "%s is not merged, and answers leave it out: %s; restore the file from a backup, "+
-			"or import its logs into a new folder\n", name, report.Damaged[name])
+			"or import its logs into a new folder\n", printable(name), printable(report.Damaged[name]))
 		if err != nil {
 			return err
 		}

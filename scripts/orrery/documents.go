@@ -65,7 +65,7 @@ func (s configuration) delete(ctx context.Context, c console, path, name string,
 	if _, _, err := s.do(ctx, c, http.MethodDelete, path, nil, ifMatch(etag)); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", name)
+	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", printable(name))
 	return nil
 }
 
@@ -104,5 +104,5 @@ func decoded[T any](answer []byte) (T, error) {
 	return v, nil
 }
 
-// oneLine returns text without characters that break a table.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine returns text without characters that break a table or the terminal.
+func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }

@@ -32,7 +32,7 @@ type explainCommand struct {
 	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Select  string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
-	Against string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
+	Against string `help:"diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d." placeholder:"previous"`
 	Least   string `help:"diff: the smallest number of requests of a finding."`
 	lastFlag
 	cluster

@@ -28,7 +28,7 @@ type generateCommand struct {
 	Nasty   bool   `help:"Put hostile text into every field."`
 	Data    folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
 	Output  string `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
-	Force   bool   `help:"Replace the file if it exists."`
+	Force   bool   `help:"Replace the file if it exists, without a question."`
 }
 
 // Run generates the records. It writes to a temporary file and renames it, so that the output file is never partial.
@@ -48,7 +48,9 @@ func (g *generateCommand) Run(ctx context.Context, c console) error {
 		return writeRecords(ctx, c.out, options, c.err)
 	}
 	if info, err := os.Stat(g.Output); err == nil && info.Mode().IsRegular() && !g.Force {
-		return &exitError{code: exitUsage, message: g.Output + " exists; --force replaces it"}
+		if replace, err := c.confirms(g.Output + " exists. Replace it?"); err != nil || !replace {
+			return errors.Join(err, &exitError{code: exitUsage, message: g.Output + " exists; --force replaces it"})
+		}
 	}
 	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })
 }

@@ -22,23 +22,25 @@ import (
 type importCommand struct {
 	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
 	Format string `default:"auto" help:"Format; 'orrery formats' lists them; auto: the first lines decide." placeholder:"NAME"`
-	Layout string `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
-
-	Pattern string `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
-
-	Map []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
-
-	GeoIP []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
+	linesFlags
 
 	Source string `help:"Source of orrery.toml in the folder: its files and options." placeholder:"NAME"`
 
-	Set   []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
 	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
 	Files []string `arg:"" optional:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
 
 	unlisted error // what could not be read when the files of the source were listed
+}
+
+// linesFlags describe how lines become records. A format that they define excludes --format, the flag of the command.
+type linesFlags struct {
+	Layout  string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
+	Pattern string   `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
+	Map     []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
+	GeoIP   []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
+	Set     []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 }
 
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
@@ -99,7 +101,7 @@ func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
 	case i.As != "" && len(i.Files) > 1:
 		err = errors.New("--as is the path of one log; import the files one by one")
 	default:
-		err = i.chooseFormat()
+		i.Format, err = i.format(i.Format)
 	}
 	if err != nil {
 		return ingest.Options{}, nil, &exitError{code: exitUsage, message: err.Error()}
@@ -128,18 +130,20 @@ func absolute(files []string) ([]string, error) {
 	return paths, nil
 }
 
-// chooseFormat sets Format to the name of the format that a flag defines, and checks it.
-func (i *importCommand) chooseFormat() error {
-	name := i.Format
-	if name == "auto" {
+// format returns the name of the format that one of the flags, or --format with that name, defines, or auto.
+func (l *linesFlags) format(name string) (string, error) {
+	if name == autoFormat {
 		name = ""
 	}
-	f, err := definedFormat("--format", name, i.Layout, i.Pattern, i.Map)
-	if err == nil && f != nil {
-		i.Format = f.Name()
+	f, err := definedFormat("--format", name, l.Layout, l.Pattern, l.Map)
+	if err != nil || f == nil {
+		return autoFormat, err
 	}
-	return err
+	return f.Name(), nil
 }
+
+// autoFormat is the default of --format.
+const autoFormat = "auto"
 
 // definedFormat returns the format with a name, which the user has given as the flag or argument called of, or the one
 // that a format string, a pattern or mappings define. It returns nil if none of them is given.
@@ -217,7 +221,7 @@ const maxShownLine = 400
 func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
 	fmt.Fprintf(w, "%s begins with\n  %.*q\n", printable(log), maxShownLine, e.First)
 	for _, miss := range e.Missed {
-		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, miss.Reason)
+		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, printable(miss.Reason))
 	}
 }
 

@@ -80,6 +80,58 @@ func TestForgetAndImportAnew(t *testing.T) {
 	step("a table", "id ", "", exitDone, "imports")
 }
 
+// TestQuarantineFlagsOfFormats: lines are imported again by each flag that defines a format, with values and places, and
+// two of them are refused.
+func TestQuarantineFlagsOfFormats(t *testing.T) {
+	geo := filepath.Join(t.TempDir(), "city.mmdb")
+	geoiptest.Write(t, geo, map[netip.Prefix]any{
+		netip.MustParsePrefix("192.0.2.0/24"): map[string]any{
+			"country": map[string]any{"names": map[string]any{"en": "France"}},
+		},
+	})
+	const first = `{"timestamp":"2026-05-17T10:00:00Z"}` + "\n"
+	for name, test := range map[string]struct {
+		line string
+		args []string
+	}{
+		"a format string": {
+			"192.0.2.7|[17/May/2026:10:05:03 +0000]|204", []string{"--log-format", "$remote_addr|[$time_local]|$status"},
+		},
+		"a pattern": {
+			"at 2026-05-17T10:05:03Z from 192.0.2.7: 204",
+			[]string{"--pattern", `at (?P<timestamp>\S+) from (?P<ip>\S+): (?P<status>\d+)`},
+		},
+		"mappings": {
+			`{"at":"2026-05-17T10:05:03Z","client":{"ip":"192.0.2.7"},"code":204}`,
+			[]string{"--map", "timestamp=at", "--map", "ip=client.ip", "--map", "status=code"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, log := t.TempDir(), filepath.Join(t.TempDir(), "mixed.log")
+			if err := os.WriteFile(log, []byte(first+test.line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, stderr, code := inProcess(t, "import", "--data", data, "--format", "orrery", log); code != exitRejected {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			retry := append([]string{"quarantine", "--data", data, "--import", listed(t, data)[0].ID}, test.args...)
+			_, stderr, code := inProcess(t, append(retry, "--format", "combined")...)
+			if code != exitUsage || !strings.Contains(stderr, "define two formats") {
+				t.Errorf("with two formats: exit %d, %s", code, stderr)
+			}
+			stdout, stderr, code := inProcess(t, append(retry, "--set", "host=a.example", "--geoip", geo)...)
+			if code != exitDone || !strings.HasSuffix(stdout, ": 1 lines are records now, 0 are still rejected\n") {
+				t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+			}
+			stdout, stderr, _ = inProcess(t, "query", "logs", "timestamp between 2026-05-17 and 2026-05-18, status=204",
+				"--data", data, "--format", "ndjson", "--fields", "ip,host,country")
+			if want := `{"ip":"192.0.2.7","host":"a.example","country":"France"}` + "\n"; stdout != want {
+				t.Errorf("the record is %s%s", stdout, stderr)
+			}
+		})
+	}
+}
+
 // TestImportOfGrownLogWithOtherSettings: the new lines have other values than the lines before, which the report says.
 func TestImportOfGrownLogWithOtherSettings(t *testing.T) {
 	const there = "the lines before the new ones are there already"

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -63,6 +65,21 @@ type console struct {
 	out, err io.Writer
 }
 
+// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can answer,
+// and it is no.
+func (c console) confirms(question string) (bool, error) {
+	if !isTerminal(c.in) || !isTerminal(c.err) {
+		return false, nil
+	}
+	fmt.Fprintf(c.err, "%s [y/N] ", printable(question))
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}
+
 func main() {
 	// The first Ctrl-C cancels ctx. The second one is no longer caught and kills the process.
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
@@ -105,7 +122,7 @@ func run(ctx context.Context, args []string, c console) int {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(c.err, "orrery: %v\nTry: orrery --help\n", err)
+		fmt.Fprintf(c.err, "orrery: %s\nTry: orrery --help\n", printable(err.Error(), '\n', '\t')) // it repeats arguments
 		return exitUsage
 	}
 	return exitCode(chosen.Run(), ctx, c.err)

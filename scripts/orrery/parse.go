@@ -60,7 +60,7 @@ func drawn(err error, stderr io.Writer) error {
 	}
 	fmt.Fprint(stderr, filter.Draw(wrong.Text, wrong.Errors))
 	if wrong.Fixed != "" {
-		fmt.Fprintf(stderr, "corrected: %s\n", wrong.Fixed)
+		fmt.Fprintf(stderr, "corrected: %s\n", printable(wrong.Fixed))
 	}
 	return &exitError{code: exitFailed}
 }

@@ -98,7 +98,7 @@ func (p *putCommand) one(ctx context.Context, c console, bucket *rawbucket.Bucke
 		notes, err = append(notes, err.Error()), nil
 	}
 	for _, note := range notes {
-		fmt.Fprintf(c.err, "%s: %s\n", printable(file), note)
+		fmt.Fprintf(c.err, "%s: %s\n", printable(file), printable(note))
 	}
 	if err != nil {
 		return err
@@ -136,9 +136,9 @@ func printPut(c console, file string, bucket *rawbucket.Bucket, log *rawbucket.L
 	}
 	if log.Left > 0 {
 		fmt.Fprintf(c.err, "%s: 1 unfinished line at the end (%d bytes without newline) is left for the next put; "+
-			"if the file is complete, put it again with --take-last\n", file, log.Left)
+			"if the file is complete, put it again with --take-last\n", printable(file), log.Left)
 	}
 	_, err := fmt.Fprintf(c.out, "%s: %s s3://%s/%s (%s, %d bytes)\n",
-		file, verb, bucket.Name, at.Key, log.Format, log.Size)
+		printable(file), verb, bucket.Name, printable(at.Key), log.Format, log.Size)
 	return err
 }

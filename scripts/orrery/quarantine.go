@@ -14,19 +14,19 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/datadir"
-	"github.com/orrery/orrery/shared/logformat"
 )
 
 type quarantineCommand struct {
-	Data   folder   `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Stack  string   `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
-	Dir    string   `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
-	Region string   `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
-	Import string   `help:"ID of an import, or its unique beginning: import its lines again; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused." placeholder:"ID"`
-	Format string   `default:"auto" help:"With --import: format of the lines, if it is not that of the log." placeholder:"NAME"`
-	Set    []string `sep:"none" help:"With --import: value for a field that records lack, instead of those of the log." placeholder:"FIELD=VALUE"`
-	GeoIP  []string `name:"geoip" sep:"none" help:"With --import: MaxMind database with the places of clients, instead of those of the log." placeholder:"FILE"`
-	JSON   bool     `name:"json" help:"Print JSON."`
+	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Stack  string `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
+	Dir    string `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
+	Region string `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
+	Import string `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused." placeholder:"ID"`
+	Format string `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
+
+	linesFlags
+
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // Run lists rejected lines by import and reason, with an example for each, or imports them again.
@@ -35,12 +35,11 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	if q.Format != "auto" {
-		if _, err := logformat.ByName(q.Format); err != nil {
-			return &exitError{code: exitUsage, message: err.Error()}
-		}
+	format, err := q.format(q.Format)
+	if err != nil {
+		return &exitError{code: exitUsage, message: err.Error()}
 	}
-	options := ingest.Options{Format: q.Format, Defaults: defaults}
+	options := ingest.Options{Format: format, Defaults: defaults}
 	if q.Stack != "" || q.Dir != "" {
 		return q.ofDeployment(ctx, c, options)
 	}
@@ -91,7 +90,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 		if err := deployed.Release(ctx, q.Import); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", q.Import)
+		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
 		return err
 	}
 	defer forImport()()
@@ -104,7 +103,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 			return err
 		}
 		for _, key := range report.Logs {
-			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, key)
+			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, printable(key))
 		}
 		return printRetried(c, report.Source, report.Records, report.Rejected)
 	})
@@ -121,7 +120,7 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 }
 
 func printRetried(c console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", id, records, rejected)
+	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", printable(id), records, rejected)
 	return err
 }
 

@@ -33,7 +33,7 @@ type queryCommand struct {
 	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
 	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
 	Select  *string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
-	Against *string `help:"diff: the other period: previous, 7d, or A..B." placeholder:"previous"`
+	Against *string `help:"diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d." placeholder:"previous"`
 	Least   *int    `help:"diff: the smallest number of requests of a finding."`
 	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
 	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
@@ -138,13 +138,13 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	if !q.DryRun {
 		q.reportNothing(a, q.formatFor(c.out), c.err)
 	}
-	a.reportLook(c.err)
 	return q.reportMissing(a, c.err)
 }
 
 // reportMissing reports everything that the answer lacks, in every format. If objects are missing, or with --strict
 // anything else, it returns an error with exit code 5, so that no script takes the answer for a complete one.
 func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
+	partial := a.reportLook(stderr)
 	late, err := a.reportLag(stderr, time.Now())
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 	}
 	late = a.reportLate(stderr) || late
 	lacks := !q.DryRun && a.reportLacking(stderr)
-	if q.Strict && (late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
+	if q.Strict && (partial || late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) 
 		end = latest
 	}
 	if late = through.Before(end); late {
-		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", *a.Meta.Complete)
+		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", printable(*a.Meta.Complete))
 	}
 	return late, nil
 }
@@ -229,7 +229,7 @@ func (a answer) reportLacking(stderr io.Writer) bool {
 		return false
 	}
 	for _, column := range a.Meta.Estimate.Lacking {
-		fmt.Fprintln(stderr, "orrery:", column)
+		fmt.Fprintln(stderr, "orrery:", printable(column.String()))
 	}
 	return len(a.Meta.Estimate.Lacking) > 0
 }
@@ -249,7 +249,7 @@ func (a answer) reportGaps(stderr io.Writer) error {
 	}
 	if names := a.Meta.Saturated; names != nil {
 		fmt.Fprintf(stderr, "orrery: some sums have more than 64 bits; the nearest integer of 64 bits is printed: %s\n",
-			strings.Join(names, ", "))
+			printable(strings.Join(names, ", ")))
 	}
 	if len(a.Meta.Skipped) == 0 {
 		return nil
@@ -378,7 +378,8 @@ func (q *queryCommand) fields() []string {
 	return names
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

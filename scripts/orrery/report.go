@@ -151,7 +151,7 @@ func (r *reportRunCommand) write(ctx context.Context, c console, model report.Re
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "orrery: the report is in %s\n", file)
+	fmt.Fprintf(c.err, "orrery: the report is in %s\n", printable(file))
 	if r.Open {
 		return showFile(ctx, file)
 	}
@@ -179,7 +179,7 @@ const defaultSender = "Orrery <orrery@localhost>"
 // 5.
 func reportMissing(stderr io.Writer, model report.Report) error {
 	for _, notice := range model.Notices() {
-		fmt.Fprintf(stderr, "orrery: %s\n", notice)
+		fmt.Fprintf(stderr, "orrery: %s\n", printable(notice))
 	}
 	if len(model.Failed)+len(model.Run.Skipped) > 0 {
 		return &exitError{code: exitIncomplete, message: "the report is incomplete"}

@@ -56,7 +56,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 	for state := runs.State(""); err == nil && !settled(run); {
 		if run.State != state {
 			state = run.State
-			fmt.Fprintf(c.err, "orrery: %s\n", state)
+			fmt.Fprintf(c.err, "orrery: %s\n", printable(string(state)))
 		}
 		if runner == nil {
 			err = wait(ctx, time.Second)

@@ -84,7 +84,7 @@ func (u *upCommand) withLog(ctx context.Context, c console, failed error) error 
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	fmt.Fprintf(c.err, "The end of %s:\n", localaws.LogFile(u.Dir))
 	for _, line := range lines[max(0, len(lines)-lastLines):] {
-		fmt.Fprintln(c.err, "  "+line)
+		fmt.Fprintln(c.err, "  "+printable(line, '\t'))
 	}
 	return failed
 }

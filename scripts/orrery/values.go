@@ -50,17 +50,19 @@ type lookedAt struct {
 	Unavailable string           `json:"unavailable"`
 }
 
-// reportLook reports that values may be missing because only a part of the data was looked at.
-func (a answer) reportLook(stderr io.Writer) {
+// reportLook reports that values may be missing because only a part of the data, or none, was looked at.
+func (a answer) reportLook(stderr io.Writer) (partial bool) {
 	m := a.Meta
 	switch {
 	case m.Unavailable != "":
-		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", m.Unavailable)
+		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", printable(m.Unavailable))
 	case a.route != valuesRoute || m.Exact == nil || *m.Exact:
+		return false
 	case m.Scope == nil:
 		fmt.Fprintln(stderr, "orrery: only the newest data was looked at; there may be more values")
 	default:
 		fmt.Fprintf(stderr, "orrery: %d of %s looked at, the newest first; there may be more values\n",
 			m.Scope.Objects, counted(m.Scope.Of, "object"))
 	}
+	return true
 }

@@ -608,7 +608,7 @@ var (
 	againstParam = param{
 		name: "against",
 		doc: "The other period, which is the baseline: previous (the same length, right before), a length of time such " +
-			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02.",
+			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02 or now-2d..now-1d.",
 		schema:  &huma.Schema{Type: "string", Pattern: `^(previous|\+?[0-9]+[smhd]|.+\.\..+)$`},
 		example: "previous",
 		read:    readText,

@@ -38,19 +38,18 @@ var units = map[byte]int64{'s': 1000, 'm': 60_000, 'h': 3_600_000, 'd': 86_400_0
 //
 //	against = "previous" | number ( "s" | "m" | "h" | "d" ) | time ".." time .
 //
-// Times are written as in a filter.
-func ParseAgainst(text string) (Against, error) {
+// Times are written as in a filter. Relative ones are relative to the clock.
+func ParseAgainst(text string, clock Clock) (Against, error) {
 	if text == previous {
 		return Against{Kind: AgainstPrevious}, nil
 	}
 	if from, to, ok := strings.Cut(text, ".."); ok {
 		var ms [2]int64
 		for i, one := range []string{from, to} {
-			t, problem := parseTime(one)
-			if problem != "" {
-				return Against{}, fault.New(fault.Invalid, "%q %s", one, problem)
+			var err error
+			if ms[i], err = clock.instant(one); err != nil {
+				return Against{}, err
 			}
-			ms[i] = t.UnixMilli()
 		}
 		if ms[0] > ms[1] {
 			return Against{}, fault.New(fault.Invalid, "%s ends before it begins", text)
@@ -65,6 +64,23 @@ func ParseAgainst(text string) (Against, error) {
 	}
 	return Against{}, fault.New(fault.Invalid,
 		"%q is not previous, a length of time such as 1d, or two times such as 2026-01-01..2026-01-02", text)
+}
+
+// instant parses a time as in a filter, absolute or relative, and returns it in Unix milliseconds. The error is one of kind
+// fault.Invalid.
+func (c Clock) instant(text string) (int64, error) {
+	if word, rest, relative := cutRelative(text); relative {
+		r, wrong := c.resolve(word, rest, operand{Value: filter.Value{Text: text}})
+		if wrong != nil {
+			return 0, fault.New(fault.Invalid, "%s", wrong.Message)
+		}
+		return r.Ms, nil
+	}
+	t, problem := parseTime(text)
+	if problem != "" {
+		return 0, fault.New(fault.Invalid, "%q %s", text, problem)
+	}
+	return t.UnixMilli(), nil
 }
 
 // baseline returns the period to compare p with, without an instant that both share at an end. The error is one of kind

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
@@ -192,6 +193,11 @@ func TestDiffOf(t *testing.T) {
 
 func TestAgainst(t *testing.T) {
 	const period = "timestamp between 2026-01-08 20:00 and 2026-01-08 22:00"
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := query.Clock{Now: time.Date(2026, 1, 10, 10, 0, 30, 0, time.UTC), Zone: berlin}
 	for _, c := range []struct{ against, filter, want string }{
 		{"previous", period, "2026-01-08T18:00:00Z … 2026-01-08T19:59:59.999Z"},
 		{"1d", period, "2026-01-07T20:00:00Z … 2026-01-07T22:00:00Z"},
@@ -212,7 +218,15 @@ func TestAgainst(t *testing.T) {
 		{"previous", "timestamp between 0001-01-01 and 0002-01-01", "before the year 1"},
 		{"2147483647d", period, "before the year 1"},
 		{"2026-01-02..2026-01-01", period, "ends before it begins"},
-		{"2026-01-01..yesterday", period, `"yesterday" must contain`},
+		{"now-2d..now-1d", period, "2026-01-08T10:00:30Z … 2026-01-09T10:00:30Z"},
+		{"yesterday..today", period, "2026-01-08T23:00:00Z … 2026-01-09T23:00:00Z"},
+		{"2026-01-01..now - 7d", period, "2026-01-01T00:00:00Z … 2026-01-03T10:00:30Z"},
+		{"now-1d..now-2d", period, "ends before it begins"},
+		{"now-1d..tomorrow", period, `"tomorrow" must contain`},
+		{"now-2 days..now-1d", period, "write now-2d"},
+		{"-2d..now", period, "write now-2d"},
+		{"NOW-2d..now", period, "write now-2d"},
+		{"now-9999999d..now", period, "is outside the years"},
 		{"yesterday", period, "is not previous"},
 		{"0d", period, "is not previous"},
 		{"-1d", period, "is not previous"},
@@ -220,7 +234,7 @@ func TestAgainst(t *testing.T) {
 		{"d", period, "is not previous"},
 	} {
 		t.Run(c.against+" of "+c.filter, func(t *testing.T) {
-			against, err := query.ParseAgainst(c.against)
+			against, err := query.ParseAgainst(c.against, clock)
 			var q query.Query
 			if err == nil {
 				q, err = query.Bind(filter.Parse(c.filter), query.Diff{Against: against})
@@ -259,7 +273,7 @@ func TestSpans(t *testing.T) {
 		{"1d", ", timestamp between 2026-02-08 and 2026-02-08 01:00", "[nothing]"},
 	} {
 		t.Run(c.against+c.conditions, func(t *testing.T) {
-			against, err := query.ParseAgainst(c.against)
+			against, err := query.ParseAgainst(c.against, query.Clock{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -143,15 +143,15 @@ func (r Request) diff() (query.Shape, error) {
 		return nil, err
 	}
 	shape := query.Diff{By: by, Limit: limit, Least: least}
-	if r.Against != "" {
-		shape.Against, err = query.ParseAgainst(r.Against)
-		return shape, againstError(err)
-	}
-	clock, err := r.clock()
+	clock, err := ClockOf(r.Now, r.TZ)
 	if err != nil {
 		return nil, err
 	}
-	shape.Select, err = query.BindSelection(parse(r.Select, r.Form), clock)
+	if r.Against != "" {
+		shape.Against, err = query.ParseAgainst(r.Against, clock)
+		return shape, againstError(err)
+	}
+	shape.Select, err = query.BindSelection(parse(r.Select, r.Form), query.WithClock(clock))
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

@@ -3,6 +3,7 @@ package search
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestKeysOfQueries: the key of a query does not depend on addresses in memory, so that equal requests join. Everything
@@ -65,5 +66,18 @@ func TestKeysOfQueries(t *testing.T) {
 			t.Errorf("%s has the key of %s: %s", name, other, keys[0])
 		}
 		names[keys[0]] = name
+	}
+	at := time.Date(2026, 1, 3, 12, 0, 0, 0, time.UTC)
+	var joined [2]string
+	for i, against := range []string{"2026-01-01 12:00..2026-01-02 12:00", "now-2d..now-1d"} {
+		r := Request{Route: Diff, Filters: "timestamp between now-1h and now", Against: against, Now: at}
+		q, err := bind(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined[i] = keyOf(r, q)
+	}
+	if joined[0] != joined[1] {
+		t.Errorf("a relative period and its absolute form have the keys\n%s\n%s", joined[0], joined[1])
 	}
 }

@@ -43,6 +43,18 @@ func TestRelativeTimesOfARequest(t *testing.T) {
 			}
 		})
 	}
+	t.Run("are absolute in the other period of a diff", func(t *testing.T) {
+		r := search.Request{
+			Route: search.Diff, Filters: "timestamp between now-1m and now", Against: "now-2m..now-1m", By: "host",
+		}
+		want := search.MetaPeriod{From: "2026-01-01T10:00:00Z", To: "2026-01-01T10:00:59.999Z"}
+		for _, second := range []int{0, 9} {
+			now = time.Date(2026, 1, 1, 10, 2, second, 0, time.UTC)
+			if got := meta(t, r).Diff.Baseline.Period; got != want {
+				t.Errorf("at second %d it is %+v", second, got)
+			}
+		}
+	})
 	t.Run("are the same within ten seconds", func(t *testing.T) {
 		r := search.Request{Route: search.TopX, Filters: "timestamp between now-2m and now"}
 		first := meta(t, r).Fingerprint

@@ -39,7 +39,7 @@ func testDiffPeriods(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		{"a period without records", "2026-01-01 22:00 and 2026-01-01 22:59", "1d", []int{1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			against, err := query.ParseAgainst(c.against)
+			against, err := query.ParseAgainst(c.against, query.Clock{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -135,6 +136,27 @@ var damages = []struct {
 			}
 		}
 		return errors.New("there is no other object")
+	}},
+	{"replaced by another object of the same size", func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		others, err := filepath.Glob(filepath.Join(filepath.Dir(path), "../*/*.parquet"))
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			raw, err := os.ReadFile(other)
+			if err != nil {
+				return err
+			}
+			if filler := int(info.Size()) - len(raw); filler >= 0 && other != path {
+				footer := len(raw) - 8 - int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
+				return os.WriteFile(path, slices.Insert(raw, footer, make([]byte, filler)...), 0o644)
+			}
+		}
+		return errors.New("there is no smaller object")
 	}},
 	{"pages overwritten", func(path string) error {
 		raw, err := os.ReadFile(path)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -137,22 +136,18 @@ func (e *Engine) figures(
 			return query.Answer{}, byScan, needsDuckDB(err)
 		}
 	}
-	if err := checkSizes(objects); err != nil {
+	if err := checkObjects(objects); err != nil {
 		return query.Answer{}, byDuckDB, err
 	}
 	answer, err := e.duckDB.Answer(ctx, q, objects)
 	return answer, byDuckDB, err
 }
 
-// checkSizes checks what the scan checks when it opens objects: that no file has been replaced by another one.
-func checkSizes(objects []lake.Object) error {
+// checkObjects checks what the scan checks when it opens objects: that no file has been replaced by another one.
+func checkObjects(objects []lake.Object) error {
 	for _, o := range objects {
-		info, err := os.Stat(o.Path)
-		if err == nil {
-			err = engine.CheckSize(o, info.Size())
-		}
-		if err != nil {
-			return &engine.ObjectError{Path: o.Path, Err: err}
+		if err := scan.Check(o); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"fmt"
 	"os"
 	"sync"
 
@@ -26,12 +27,45 @@ func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) erro
 			return read(known.From(file), version)
 		}
 		columns, err := parquet.OpenColumns(file, info.Size())
+		if err == nil {
+			err = checkFooter(object, columns)
+		}
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
 		footers.add(version, columns)
 		return read(columns, version)
 	})
+}
+
+// Check returns an error if an object cannot be opened, or if its file is another one.
+func Check(object lake.Object) error {
+	return open(object, func(*parquet.ColumnReader, fileVersion) error { return nil })
+}
+
+// checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size. The
+// times and the sizes of the columns are checked if they are known.
+func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
+	if object.Rows == 0 {
+		return nil
+	}
+	found := lake.Extent{}
+	for _, g := range footer.RowGroups() {
+		found = found.Union(lake.Extent{MinTsMs: g.MinTsMs, MaxTsMs: g.MaxTsMs, Rows: int64(g.Rows)})
+	}
+	if found != object.Extent() {
+		return fmt.Errorf("the file has %d rows from %d to %d, but the object has %d from %d to %d: it was replaced",
+			found.Rows, found.MinTsMs, found.MaxTsMs, object.Rows, object.MinTsMs, object.MaxTsMs)
+	}
+	if object.ColumnBytes == nil {
+		return nil
+	}
+	for column, bytes := range footer.ColumnBytes() {
+		if known, ok := object.ColumnBytes[column]; ok && known != bytes {
+			return fmt.Errorf("column %s of the file has %d bytes, but the object has %d: it was replaced", column, bytes, known)
+		}
+	}
+	return nil
 }
 
 // footers holds the footers of the objects that scans have read. Decoding one takes as long as reading a small column.

@@ -235,7 +235,7 @@ func TestNewestNamesUnreadableObjects(t *testing.T) {
 func TestNewestUnsupported(t *testing.T) {
 	t.Run("an object out of order", func(t *testing.T) {
 		path, last := outOfOrder(t)
-		objects := []lake.Object{{Path: path, Rows: 4, MaxTsMs: last}}
+		objects := []lake.Object{{Path: path, Rows: 4, MinTsMs: last - 130_000, MaxTsMs: last}}
 		for _, o := range []scan.Options{{}, {NoFallback: true}} {
 			_, err := scan.Newest(t.Context(), bind(t, hours, query.Logs{Limit: 2}), objects, o)
 			if !errors.Is(err, scan.ErrUnsupported) {

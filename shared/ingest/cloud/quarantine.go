@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -342,17 +343,24 @@ func withoutLines(from, to string, retried []retriedLine) (left int64, err error
 	for _, l := range retried {
 		gone[l.Line] = true
 	}
-	var kept [][]byte
+	f, err := os.Create(to)
+	if err != nil {
+		return 0, fmt.Errorf("write lines: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	out := bufio.NewWriter(f)
 	err = ingest.EachRejected(from, func(line ingest.RejectedLine, form []byte) error {
-		if !gone[line.Line] {
-			kept = append(kept, bytes.TrimSuffix(bytes.Clone(form), []byte("\n")))
+		if gone[line.Line] {
+			return nil
 		}
-		return nil
+		left++
+		_, err := out.Write(form)
+		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(kept)), writeLines(to, len(kept), func(i int) ([]byte, error) { return kept[i], nil })
+	return left, out.Flush()
 }
 
 // writeLines writes a file of n lines.
@@ -397,29 +405,32 @@ func (c *Store) Release(
 func (c *Store) release(
 	ctx context.Context, log Log, put time.Time, send func(ctx context.Context, log Log, put time.Time) error,
 ) error {
-	removed := map[string][]byte{} // by name
-	for _, name := range []string{refusedRoot + log.Key + refusalSuffix, refusedRoot + log.Key + linesSuffix} {
-		content, err := c.contentOf(ctx, name)
-		if errors.Is(err, blob.ErrNotFound) {
-			continue
+	return c.withScratch("release-", func(dir string) error {
+		removed := map[string]string{} // files with what is removed, by name
+		for i, name := range []string{refusedRoot + log.Key + refusalSuffix, refusedRoot + log.Key + linesSuffix} {
+			file := filepath.Join(dir, strconv.Itoa(i))
+			err := c.download(ctx, name, file)
+			if errors.Is(err, blob.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			removed[name] = file
 		}
-		if err != nil {
-			return err
+		err := c.lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
+		if err == nil {
+			err = send(ctx, log, put)
 		}
-		removed[name] = content
-	}
-	err := c.lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
-	if err == nil {
-		err = send(ctx, log, put)
-	}
-	if err == nil {
-		return nil
-	}
-	ctx = context.WithoutCancel(ctx)
-	for name, content := range removed { // unless an import has written another note
-		if back := c.lake.Put(ctx, name, bytes.NewReader(content), blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
-			err = errors.Join(err, back)
+		if err == nil {
+			return nil
 		}
-	}
-	return err
+		ctx := context.WithoutCancel(ctx)
+		for name, file := range removed { // unless an import has written another note
+			if back := c.putFile(ctx, name, file, blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
+				err = errors.Join(err, back)
+			}
+		}
+		return err
+	})
 }

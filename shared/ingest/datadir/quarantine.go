@@ -36,12 +36,21 @@ func (s *Store) quarantinePath(source string, generation int) string {
 func (s *Store) placeQuarantine(staging, source string, generation int, rejected int64) error {
 	path := s.quarantinePath(source, generation)
 	if rejected > 0 {
-		return moveDurably(filepath.Join(staging, ingest.QuarantineFile), path)
+		return s.moveDated(filepath.Join(staging, ingest.QuarantineFile), path)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove quarantine: %w", err)
 	}
 	return nil
+}
+
+// moveDated is moveDurably for a file of rejected lines, whose age begins now by the clock of the Store.
+func (s *Store) moveDated(from, to string) error {
+	now := s.now()
+	if err := os.Chtimes(from, now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("date quarantine: %w", err)
+	}
+	return moveDurably(from, to)
 }
 
 // quarantineFile is a file of rejected lines, of one import.
@@ -160,7 +169,7 @@ func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 		if err != nil || last <= recorded {
 			return err
 		}
-		err = rewriteQuarantine(f.path, func(line ingest.RejectedLine) bool { return line.Line <= recorded })
+		err = f.rewrite(func(line ingest.RejectedLine) bool { return line.Line <= recorded })
 		if err != nil {
 			return err
 		}
@@ -168,9 +177,10 @@ func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 	return nil
 }
 
-// rewriteQuarantine removes the lines from a file for which keep returns false. It removes a file without lines.
-func rewriteQuarantine(path string, keep func(line ingest.RejectedLine) bool) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
+// rewrite removes the lines from a file for which keep returns false. The others are as old as before. It removes a file
+// without lines.
+func (q quarantineFile) rewrite(keep func(line ingest.RejectedLine) bool) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(q.path), temporary+"*")
 	if err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
 	}
@@ -180,7 +190,7 @@ func rewriteQuarantine(path string, keep func(line ingest.RejectedLine) bool) (e
 		}
 	}()
 	kept := 0
-	err = ingest.EachRejected(path, func(line ingest.RejectedLine, form []byte) error {
+	err = ingest.EachRejected(q.path, func(line ingest.RejectedLine, form []byte) error {
 		if !keep(line) {
 			return nil
 		}
@@ -195,12 +205,15 @@ func rewriteQuarantine(path string, keep func(line ingest.RejectedLine) bool) (e
 		return err
 	}
 	if kept == 0 {
-		return errors.Join(removeIfThere(path), f.Close(), os.Remove(f.Name()))
+		return errors.Join(removeIfThere(q.path), f.Close(), os.Remove(f.Name()))
 	}
-	if err = f.Close(); err != nil {
+	if err = f.Close(); err == nil {
+		err = os.Chtimes(f.Name(), q.changed, q.changed)
+	}
+	if err != nil {
 		return err
 	}
-	return moveDurably(f.Name(), path)
+	return moveDurably(f.Name(), q.path)
 }
 
 // Quarantine returns what is in quarantine, by source and reason.
@@ -360,7 +373,7 @@ func (s *Store) placeRetried(staging string, e ledger.Entry) error {
 	case err != nil:
 		return fmt.Errorf("replace quarantine: %w", err)
 	case info.Size() > 0:
-		return moveDurably(staged, path)
+		return s.moveDated(staged, path)
 	}
 	return removeIfThere(path)
 }

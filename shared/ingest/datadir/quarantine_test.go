@@ -2,10 +2,13 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -112,6 +115,43 @@ func TestCompactRemovesOldRejectedLines(t *testing.T) {
 	files, err := s.quarantineFiles("")
 	if err != nil || len(files) != 1 || files[0].path != young.Quarantine {
 		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// TestImportRemovesOldRejectedLines: also a data directory that is never compacted keeps them for 90 days only. They are as
+// old as their import, by the clock of the Store, also if the beginning of a line among them was completed since.
+func TestImportRemovesOldRejectedLines(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	now := testTime
+	s.now = func() time.Time { return now }
+	left := func() (paths []string) {
+		t.Helper()
+		files, err := s.quarantineFiles("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			paths = append(paths, f.path)
+		}
+		slices.Sort(paths)
+		return paths
+	}
+	whole := lines(0, 4)
+	old := importText(t, s, zipped(t, "garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
+	now = testTime.AddDate(0, 0, 30)
+	importText(t, s, zipped(t, "garbage\n"+whole), ingest.Options{}) // rewrites the file of the first import
+	young := importFile(t, s, "b.log", lines(0, 3)+"garbage\n", ingest.Options{})
+	both := []string{old.Quarantine, young.Quarantine}
+	slices.Sort(both)
+	for _, c := range []struct {
+		days int
+		want []string
+	}{{89, both}, {90, []string{young.Quarantine}}, {120, nil}} {
+		now = testTime.AddDate(0, 0, c.days)
+		importFile(t, s, fmt.Sprintf("%d.log", c.days), lines(c.days, 1), ingest.Options{})
+		if diff := cmp.Diff(c.want, left()); diff != "" {
+			t.Errorf("after %d days (-want +got):\n%s", c.days, diff)
+		}
 	}
 }
 

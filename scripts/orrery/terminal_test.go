@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEscapesOfNamesAreNotPrinted: a name or an argument with the escape character of terminals is printed escaped by
+// every command that prints it, also in an error of the command line.
+func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "data\x1b[2K")
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const line = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 5` + "\n"
+	log := write("a\x1b[2K.log", line+"no record\n"+line+"half")
+	unknown := write("b\x1b[2K.log", "a,b\n")
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"the reports of an import", []string{"import", "--data", data, log}, exitRejected},
+		{"a second import with other values", []string{"import", "--data", data, "--set", "host=\x1b[2K", log}, exitDone},
+		{"a log of unknown format", []string{"import", "--data", data, unknown}, exitFailed},
+		{"a log that does not exist", []string{"import", "--data", data, log + ".gz"}, exitFailed},
+		{"the imports", []string{"imports", "--data", data}, exitDone},
+		{"the quarantine", []string{"quarantine", "--data", data}, exitDone},
+		{"an import that does not exist", []string{"quarantine", "--data", data, "--import", "\x1b[2K"}, exitFailed},
+		{"an unknown flag", []string{"import", "--data", data, "--\x1b[2K", log}, exitUsage},
+		{"an unknown command", []string{"\x1b[2K"}, exitUsage},
+		{"an unexpected argument", []string{"imports", "\x1b[2K"}, exitUsage},
+		{"a value of a flag", []string{"query", "logs", "x", "--last", "\x1b[2K", "--data", data}, exitFailed},
+		{"a filter with a mistake", []string{"parse", "hots=\x1b[2K, status=404"}, exitFailed},
+		{"a folder that does not exist", []string{"imports", "--data", data + "2"}, exitFailed},
+		{"a name of a key", []string{"key", "create", "\x1b[2K", "--scope", "data:read", "--data", data}, exitFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stdout, stderr, code := runHere(t.Context(), "", test.args...)
+			if code != test.code || strings.ContainsRune(stdout+stderr, '\x1b') || stdout+stderr == "" {
+				t.Errorf("exit code %d, want %d: %q %q", code, test.code, stdout, stderr)
+			}
+		})
+	}
+	t.Run("the progress of an import", func(t *testing.T) {
+		bar := newProgress(io.Discard, 1, "a\x1b[2K.log", true)
+		if got := bar.State().Description; got != `a\u{1b}[2K.log` {
+			t.Errorf("it shows %q", got)
+		}
+	})
+}
