@@ -416,9 +416,10 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 var shownHeaders = []string{
 	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
 	"Retry-After", "WWW-Authenticate", "Content-Disposition", "X-Orrery-Complete-Through", "X-Orrery-Skipped",
-	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests",
-	"X-Orrery-Exact", "X-Orrery-Cached-Age", "X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes",
-	"X-Orrery-Estimated-Cost-USD", relativeHeader,
+	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Late",
+	"X-Orrery-Num-Of-Requests", "X-Orrery-Exact", "X-Orrery-Percentiles-Error", "X-Orrery-Cached-Age",
+	"X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes", "X-Orrery-Estimated-Cost-USD",
+	relativeHeader,
 }
 
 // show formats a response as in the examples, with indented JSON.
