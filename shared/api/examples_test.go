@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 // TestEveryRouteAndErrorHasAnExample: every route has an example of each of its answers, and every error status in the
 // document has an example of some route.
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
-	routes := everyRoute()
+	routes := append(everyRoute(), routesWithMetrics()...)
 	for i := range routes {
 		if routes[i].tag == "" {
 			continue
@@ -144,6 +144,7 @@ func newTestServer(t testing.TB, setup ...string) *testServer {
 }
 
 var specials = map[string]func(testing.TB, *Config){
+	"metrics":      func(t testing.TB, c *Config) { c.Metrics = someMetrics(t) },
 	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
 	"guessed keys": func(_ testing.TB, c *Config) { c.Keys = guessedKeys{} },
 	"full disk":    func(_ testing.TB, c *Config) { c.Documents = fullDisk{c.Documents} },
