@@ -468,7 +468,7 @@ func TestCostOfPages(t *testing.T) {
 			page := query.Logs{Limit: limit, Fields: []string{"status"}, OlderThan: &place}
 			for _, period := range []string{
 				hours, "timestamp between 2025-01-01 and 2027-01-01",
-				fmt.Sprintf("timestamp between %s and 2026-01-02 03:00", time.UnixMilli(hour.Start()).UTC().Format("2006-01-02 15:04")),
+				"timestamp between " + time.UnixMilli(hour.Start()).UTC().Format("2006-01-02 15:04") + " and 2026-01-02 03:00",
 			} {
 				got, cost, err := e.Run(t.Context(), bind(t, period, page))
 				if err != nil || len(got.Logs) != limit || cost.BytesScanned != want || *cost.Objects != objects {
